@@ -105,7 +105,7 @@ def test_a_turn_is_translated(window: MainWindow, app: FakeApp, qtbot: QtBot) ->
     assert untranslated(window, DATA) == []
     turn = app.assistant.turns[0]
     assert turn.plan
-    spoken = " ".join(face.spoken for face in card_states(turn.plan, turn))
+    spoken = " ".join(step.spoken for step in card_states(turn.plan, turn))
     label = QLabel(spoken, window)
     assert untranslated(label, DATA) == []
 

@@ -17,9 +17,15 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Arg
-from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.descriptions import name_of
-from jarvis_desktop.ui.plan.editing import WHOLE_PLAN, PlanEditor, StepOffer
+from jarvis_desktop.ui.plan.editing import (
+    WHOLE_PLAN,
+    PlanEditor,
+    StepOffer,
+    missing,
+    step_offers,
+    takes,
+)
 from jarvis_desktop.ui.plan.step_panel import PortRow
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.flow_layout import clear, hbox, vbox
@@ -36,13 +42,13 @@ class AddStepPanel(QFrame):
 
     closed = Signal()
 
-    def __init__(self, editing: PlanEditor, files: Sequence[Artifact]) -> None:
+    def __init__(self, editor: PlanEditor, files: Sequence[Artifact]) -> None:
         """`files` are those of the request."""
         super().__init__()
         self.setObjectName("step")
-        self._editing = editing
-        inventory = editing.desk.inventory if editing.desk else ()
-        self._offers = fitting.step_offers(inventory, editing.plan, files)
+        self._editor = editor
+        inventory = editor.controller.inventory if editor.controller else ()
+        self._offers = step_offers(inventory, editor.plan, files)
         self._args: dict[str, Arg] = {}
         self.rows: list[PortRow] = []
         head = hbox((Label(tr("Add a step"), role="strong"), 1))
@@ -85,7 +91,7 @@ class AddStepPanel(QFrame):
         self.add.clicked.connect(self._add)
         foot.addWidget(self.add)
         self.column.addLayout(foot)
-        editing.refused.connect(self._refused)
+        editor.refused.connect(self._refused)
         self._fill()
 
     @property
@@ -154,12 +160,10 @@ class AddStepPanel(QFrame):
         self.told.setText(self._words(offer))
         if offer is None:
             return
-        numbered = list(enumerate(self._editing.plan, 1))
+        numbered = list(enumerate(self._editor.plan, 1))
         for port in offer.missing:
-            sources = [
-                (number, task) for number, task in numbered if fitting.takes(port, task.type)
-            ]
-            row = PortRow(port, None, sources, self._editing.choose_file)
+            sources = [(number, task) for number, task in numbered if takes(port, task.type)]
+            row = PortRow(port, None, sources, self._editor.choose_file)
             row.given.connect(self._given)
             if row.field is not None:
                 row.field.textChanged.connect(self._show_ready)
@@ -175,7 +179,7 @@ class AddStepPanel(QFrame):
         for arg in offer.args.values():
             if isinstance(arg, Artifact):
                 return tr("It takes {file}.", file=one_line(arg.title, limit=60))
-            for task in self._editing.plan:
+            for task in self._editor.plan:
                 if getattr(arg, "task_id", None) == task.id:
                     return tr("It takes the result of {step}.", step=name_of(task.type))
         return tr("It needs no other step.") if not offer.missing else ""
@@ -190,7 +194,7 @@ class AddStepPanel(QFrame):
 
     def _show_ready(self) -> None:
         offer = self.offer
-        self.add.setEnabled(offer is not None and not fitting.missing(offer.type, self._wanted()))
+        self.add.setEnabled(offer is not None and not missing(offer.type, self._wanted()))
 
     def _enter(self) -> None:
         if self.add.isEnabled():
@@ -200,7 +204,7 @@ class AddStepPanel(QFrame):
 
     def _add(self) -> None:
         offer = self.offer if self.add.isEnabled() else None
-        if offer and self._editing.add(offer.type, self._wanted()):
+        if offer and self._editor.add(offer.type, self._wanted()):
             self.closed.emit()
 
     def _refused(self, task_id: int, words: str) -> None:

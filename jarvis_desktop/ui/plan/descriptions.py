@@ -266,11 +266,11 @@ class Stopwatch:
         now = time.monotonic()
         self._began = {task_id: self._began.get(task_id, now) for task_id in turn.running}
 
-    def words(self, face: CardState) -> str:
+    def words(self, step: CardState) -> str:
         """The time a step took, or takes so far."""
-        if (began := self._began.get(face.task_id)) is not None and face.state == "running":
+        if (began := self._began.get(step.task_id)) is not None and step.state == "running":
             return labels.seconds(time.monotonic() - began)
-        return "" if face.seconds is None else labels.seconds(face.seconds)
+        return "" if step.seconds is None else labels.seconds(step.seconds)
 
 
 def _line(text: str, limit: int = 80) -> str:

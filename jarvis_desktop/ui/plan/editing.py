@@ -251,10 +251,10 @@ class PlanEditor(QObject):
     revised = Signal()
     """The plan was changed by an instruction."""
 
-    def __init__(self, desk: PlanController | None, parent: QObject | None = None) -> None:
+    def __init__(self, controller: PlanController | None, parent: QObject | None = None) -> None:
         """Without a controller nothing can run: plans are only shown."""
         super().__init__(parent)
-        self.desk = desk
+        self.controller = controller
         self.stage: Stage = "shown"
         self.revising = False
         """Whether an instruction is being applied."""
@@ -410,7 +410,7 @@ class PlanEditor(QObject):
 
     def revise(self, words: str) -> None:
         """Change the plan by an instruction."""
-        if not words.strip() or self.busy or not (self.desk and self.open):
+        if not words.strip() or self.busy or not (self.controller and self.open):
             return
         before = self.plan
 
@@ -429,12 +429,12 @@ class PlanEditor(QObject):
         self.revising = True
         self.refused.emit(WHOLE_PLAN, "")
         self.changed.emit()
-        self.desk.revise(before, words, revised)
+        self.controller.revise(before, words, revised)
 
     def ask_experts(self, task_id: int, then: Callable[[list[Candidate], str], None]) -> None:
         """Pass the experts for a step, the best first, or an error to `then`. Only the latest
         question is answered."""
-        if self.desk is None:
+        if self.controller is None:
             return
         self._asked += 1
         number = self._asked
@@ -443,12 +443,12 @@ class PlanEditor(QObject):
             if number == self._asked:
                 then(list(outcome.value or ()), str(outcome.error or ""))
 
-        self.desk.ask_experts(self.plan.task(task_id), answered)
+        self.controller.ask_experts(self.plan.task(task_id), answered)
 
     def choose_file(self, asker: QWidget, then: Callable[[Path], None]) -> None:
         """Let the user choose a file."""
-        if self.desk:
-            self.desk.choose_file(asker, then)
+        if self.controller:
+            self.controller.choose_file(asker, then)
 
     def approve(self) -> Plan:
         """Return the plan as edited; the turn follows it from now on."""
@@ -457,18 +457,18 @@ class PlanEditor(QObject):
 
     def carry_out(self) -> None:
         """Apply the changes: to a running turn at once, else in a new turn."""
-        if not (self.desk and self._turn and self.waits) or self.busy:
+        if not (self.controller and self._turn and self.waits) or self.busy:
             return
         again = Rerun(self._turn, self.plan, self.draft.now.afresh)
         if self.stage == "after":
             self.draft = PlanDraft(self.draft.base)
             self.changed.emit()
-            self.desk.run_again(again)
+            self.controller.run_again(again)
             return
         self._handing = True
         self._handed_over = self.draft.now
         self.changed.emit()
-        self.desk.change(again, self._taken)
+        self.controller.change(again, self._taken)
 
     def _taken(self, outcome: Outcome) -> None:
         self._handing = False
@@ -502,10 +502,10 @@ class PlanEditor(QObject):
             self.carry_out()
 
     def _stage(self, turn: Turn, reviewed: bool) -> Stage:
-        if self.desk is None or turn.agentic:
+        if self.controller is None or turn.agentic:
             return "shown"
         if reviewed and turn.status is None:
             return "before"
         if turn.status is None:
-            return "during" if self.desk.runs(turn) else "shown"
+            return "during" if self.controller.runs(turn) else "shown"
         return "after"

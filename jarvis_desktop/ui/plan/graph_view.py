@@ -250,21 +250,21 @@ class GraphView(QScrollArea):
 
     # content
 
-    def show_plan(self, faces: Sequence[CardState], graph: Graph, times: Mapping[int, str]) -> int:
+    def show_plan(self, steps: Sequence[CardState], graph: Graph, times: Mapping[int, str]) -> int:
         """Show the steps; return how many cards were redrawn."""
         drawn = 0
-        for face in faces:
-            card = self.cards.get(face.task_id)
+        for step in steps:
+            card = self.cards.get(step.task_id)
             if card is None:
-                card = self.cards[face.task_id] = self._card(face)
+                card = self.cards[step.task_id] = self._card(step)
                 drawn += 1
-            drawn += card.show_face(face, times.get(face.task_id, ""))
+            drawn += card.show_step(step, times.get(step.task_id, ""))
             card.editable = self.editable
-        there = {face.task_id for face in faces}
+        there = {step.task_id for step in steps}
         for task_id in self.cards.keys() - there:
             discard(self.cards.pop(task_id))
         if self.current not in there:
-            self.current = faces[0].task_id if faces else -1
+            self.current = steps[0].task_id if steps else -1
         self._graph = dict(graph)
         self._arrange()
         self._show_arrows()
@@ -277,7 +277,7 @@ class GraphView(QScrollArea):
         """Show how long running steps have taken."""
         for task_id, words in times.items():
             card = self.cards[task_id]
-            card.show_face(card.face, words)
+            card.show_step(card.step, words)
 
     def show_open(self, task_id: int) -> None:
         """Mark the step whose panel is open; -1 is none."""
@@ -300,8 +300,8 @@ class GraphView(QScrollArea):
         """Whether part of it is out of view, or it was scaled."""
         return self.whole or self.zoom != 1.0 or self.canvas.height() > MAX_HEIGHT
 
-    def _card(self, face: CardState) -> TaskCard:
-        card = TaskCard(face, self.canvas)
+    def _card(self, step: CardState) -> TaskCard:
+        card = TaskCard(step, self.canvas)
         card.opened.connect(self.opened)
         card.menu_wanted.connect(self.menu_wanted)
         card.key_pressed.connect(self._key)
@@ -332,7 +332,7 @@ class GraphView(QScrollArea):
 
     def _layout(self, scale: float, beside: int = 0) -> GraphLayout:
         """The layout at that scale, leaving `beside` pixels free."""
-        sizes = card_sizes(self.font(), {card.face.name for card in self.cards.values()})
+        sizes = card_sizes(self.font(), {card.step.name for card in self.cards.values()})
         room = (self.width() - beside) / scale - 2 * MARGIN
         return lay_out(self._graph, max(room, 120.0), sizes)
 
@@ -362,7 +362,7 @@ class GraphView(QScrollArea):
 
     def _show_arrows(self) -> None:
         for (source, target), item in self.canvas.arrows.items():
-            given, taker = self.cards[source].face.state, self.cards[target].face.state
+            given, taker = self.cards[source].step.state, self.cards[target].step.state
             state = "waiting"
             if given in ("failed", "skipped", "cancelled"):
                 state = "broken"
@@ -376,7 +376,7 @@ class GraphView(QScrollArea):
 
     def _follow(self) -> None:
         """Scroll to the running step, unless the user works here or has scrolled away."""
-        runs = next((each for each in self._order if self.cards[each].face.state == "running"), -1)
+        runs = next((each for each in self._order if self.cards[each].step.state == "running"), -1)
         if runs in (-1, self._followed) or not self.isVisible():
             return
         before, focused = self.cards.get(self._followed), self.window().focusWidget()
@@ -387,7 +387,7 @@ class GraphView(QScrollArea):
             self.ensureWidgetVisible(self.cards[runs], 8, 40)
 
     def _pace(self) -> None:
-        runs = any(card.face.state == "running" for card in self.cards.values())
+        runs = any(card.step.state == "running" for card in self.cards.values())
         if runs and self.isVisible() and theme.duration():
             self._beat.start()
         else:
@@ -396,7 +396,7 @@ class GraphView(QScrollArea):
     def _move(self) -> None:
         self.canvas.move_dots()
         for card in self.cards.values():
-            if card.face.state == "running":
+            if card.step.state == "running":
                 card.turn()
 
     def showEvent(self, event: QShowEvent) -> None:

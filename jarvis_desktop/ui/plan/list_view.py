@@ -17,9 +17,8 @@ from jarvis_desktop.core.display import one_line, readable_size
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.core.task import Port, Task, as_words
-from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.descriptions import CardState, name_of
-from jarvis_desktop.ui.plan.editing import PlanEditor
+from jarvis_desktop.ui.plan.editing import PlanEditor, sources_for
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
@@ -36,17 +35,17 @@ class TaskRow(QWidget):
     menu_wanted = Signal(int, QPointF)
     key_pressed = Signal(int, QKeyEvent)
 
-    def __init__(self, face: CardState) -> None:
+    def __init__(self, step: CardState) -> None:
         super().__init__()
         self.setObjectName("steprow")
         self.setAttribute(Qt.WidgetAttribute.WA_StyledBackground)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
-        self.face = face
+        self.step = step
         self._drawn: CardState | None = None
         self._details: QWidget | None = None
         self._outer = outer = vbox(parent=self, margins=(2, 1, 2, 1), spacing=2)
         self.icon = StateIcon()
-        self.name = Label(face.name)
+        self.name = Label(step.name)
         self.subject = ElidedLabel(role="small")
         self.expert = ElidedLabel(role="small", widest=190)
         self.progress = QProgressBar()
@@ -58,7 +57,7 @@ class TaskRow(QWidget):
         self.elapsed.setMinimumWidth(44)
         self.elapsed.setAlignment(Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
         self.toggle = IconButton("right", "", kind="tiny")
-        self.toggle.clicked.connect(lambda: self.opened.emit(self.face.task_id))
+        self.toggle.clicked.connect(lambda: self.opened.emit(self.step.task_id))
         keep = self.toggle.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
         self.toggle.setSizePolicy(keep)
@@ -73,23 +72,23 @@ class TaskRow(QWidget):
         outer.addWidget(self.reason)
         self._name_toggle()
 
-    def show_face(self, face: CardState, time: str, *, has_more: bool) -> None:
+    def show_step(self, step: CardState, time: str, *, has_more: bool) -> None:
         """Show the state of the step; `has_more` offers its details."""
         self.elapsed.setText(time)
         self.toggle.setVisible(has_more)
-        if face == self._drawn:
+        if step == self._drawn:
             return
-        self.face = self._drawn = face
-        self.icon.show_state(face.state)
-        self.name.setText(face.name)
-        self.subject.show_text(face.subject)
-        changed = tr("runs again") if face.again else tr("changed") if face.edited else ""
-        self.expert.show_text(" · ".join(part for part in (changed, face.expert) if part))
-        self.progress.setVisible(face.fraction is not None)
-        if face.fraction is not None:
-            self.progress.setValue(round(100 * face.fraction))
-        self.reason.show_or_hide(face.trouble)
-        self.setAccessibleName(face.spoken)
+        self.step = self._drawn = step
+        self.icon.show_state(step.state)
+        self.name.setText(step.name)
+        self.subject.show_text(step.subject)
+        changed = tr("runs again") if step.again else tr("changed") if step.edited else ""
+        self.expert.show_text(" · ".join(part for part in (changed, step.expert) if part))
+        self.progress.setVisible(step.fraction is not None)
+        if step.fraction is not None:
+            self.progress.setValue(round(100 * step.fraction))
+        self.reason.show_or_hide(step.trouble)
+        self.setAccessibleName(step.spoken)
         self._name_toggle()
 
     def show_details(self, details: QWidget | None) -> None:
@@ -104,7 +103,7 @@ class TaskRow(QWidget):
         self._name_toggle()
 
     def _name_toggle(self) -> None:
-        step = self.face.name
+        step = self.step.name
         if self._details is None:
             self.toggle.show_icon(
                 "right", tr("Show the details of {step}", step=step), tip=tr("Show the details")
@@ -117,10 +116,10 @@ class TaskRow(QWidget):
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The list handles the keys, because it knows the other rows."""
         event.ignore()
-        self.key_pressed.emit(self.face.task_id, event)
+        self.key_pressed.emit(self.step.task_id, event)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self.menu_wanted.emit(self.face.task_id, QPointF(event.globalPos()))
+        self.menu_wanted.emit(self.step.task_id, QPointF(event.globalPos()))
 
 
 class PlanListView(QWidget):
@@ -152,23 +151,23 @@ class PlanListView(QWidget):
         return self._rows.get(task_id)
 
     def show_plan(
-        self, faces: Sequence[CardState], times: Mapping[int, str], *, more: frozenset[int]
+        self, steps: Sequence[CardState], times: Mapping[int, str], *, more: frozenset[int]
     ) -> None:
         """Show the steps; those in `more` have details."""
-        self._again = lambda: self.show_plan(faces, times, more=more)
-        shown = faces[: self._shown]
-        there = {face.task_id for face in shown}
+        self._again = lambda: self.show_plan(steps, times, more=more)
+        shown = steps[: self._shown]
+        there = {step.task_id for step in shown}
         for task_id in self._rows.keys() - there:
             discard(self._rows.pop(task_id))
-        for at, face in enumerate(shown):
-            row = self._rows.get(face.task_id)
+        for at, step in enumerate(shown):
+            row = self._rows.get(step.task_id)
             if row is None:
-                row = self._rows[face.task_id] = self._row(face)
+                row = self._rows[step.task_id] = self._row(step)
             if self._layout.indexOf(row) != at:
                 self._layout.insertWidget(at, row)
-            row.show_face(face, times.get(face.task_id, ""), has_more=face.task_id in more)
-        self._rows = {face.task_id: self._rows[face.task_id] for face in shown}
-        hidden = len(faces) - len(shown)
+            row.show_step(step, times.get(step.task_id, ""), has_more=step.task_id in more)
+        self._rows = {step.task_id: self._rows[step.task_id] for step in shown}
+        hidden = len(steps) - len(shown)
         self.more.setVisible(hidden > 0)
         self.more.setText(trn("Show {count} more step", "Show {count} more steps", hidden))
         self.more.setAccessibleName(self.more.text())
@@ -184,8 +183,8 @@ class PlanListView(QWidget):
         if row := self._rows.get(task_id):
             row.setFocus(Qt.FocusReason.OtherFocusReason)
 
-    def _row(self, face: CardState) -> TaskRow:
-        row = TaskRow(face)
+    def _row(self, step: CardState) -> TaskRow:
+        row = TaskRow(step)
         row.opened.connect(self.opened)
         row.menu_wanted.connect(self.menu_wanted)
         row.key_pressed.connect(self._key)
@@ -225,43 +224,43 @@ MAX_EXPERTS = 20
 
 
 def step_menu(
-    editing: PlanEditor, task_id: int, parent: QWidget, *, open_step: Callable[[], None]
+    editor: PlanEditor, task_id: int, parent: QWidget, *, open_step: Callable[[], None]
 ) -> QMenu:
     """The menu of a step; it deletes itself when it closes."""
     menu = plain_menu(parent, tr("What to do with this step"))
-    task = editing.plan.task(task_id)
+    task = editor.plan.task(task_id)
     _add(menu, "edit", tr("Look at it or change it"), open_step, "Return")
-    if not editing.open:
+    if not editor.open:
         return menu
-    if editing.can_run_afresh(task_id):
-        _add(menu, "refresh", tr("Run this again"), partial(editing.run_afresh, task_id))
+    if editor.can_run_afresh(task_id):
+        _add(menu, "refresh", tr("Run this again"), partial(editor.run_afresh, task_id))
     for port in task.type.ports:
-        if choices := fitting.sources_for(editing.plan, task, port):
+        if choices := sources_for(editor.plan, task, port):
             label = tr("Take as {input}", input=tr(as_words(port.name)))
             inputs = menu.addMenu(
                 icons.icon(icons.FOR_KIND[port.kinds[0]], "muted"), menu_text(label)
             )
-            fill_inputs(inputs, editing, task, port, choices)
+            fill_inputs(inputs, editor, task, port, choices)
     experts = menu.addMenu(icons.icon("llm", "muted"), menu_text(tr("Expert")))
     experts.addAction(tr("Looking for experts…")).setEnabled(False)
-    experts.aboutToShow.connect(partial(_fill_experts, experts, editing, task))
+    experts.aboutToShow.connect(partial(_fill_experts, experts, editor, task))
     menu.addSeparator()
-    order = [each.id for each in editing.plan]
-    earlier = _add(menu, "up", tr("Move earlier"), partial(editing.move, task_id, -1), "Alt+Up")
+    order = [each.id for each in editor.plan]
+    earlier = _add(menu, "up", tr("Move earlier"), partial(editor.move, task_id, -1), "Alt+Up")
     earlier.setEnabled(order[0] != task_id)
-    later = _add(menu, "down", tr("Move later"), partial(editing.move, task_id, 1), "Alt+Down")
+    later = _add(menu, "down", tr("Move later"), partial(editor.move, task_id, 1), "Alt+Down")
     later.setEnabled(order[-1] != task_id)
     menu.addSeparator()
-    remove = _add(menu, "trash", tr("Remove"), partial(editing.remove, task_id), "Delete")
-    remove.setEnabled(len(editing.plan) > 1)
+    remove = _add(menu, "trash", tr("Remove"), partial(editor.remove, task_id), "Delete")
+    remove.setEnabled(len(editor.plan) > 1)
     return menu
 
 
 def fill_inputs(
-    menu: QMenu, editing: PlanEditor, task: Task, port: Port, choices: list[Task]
+    menu: QMenu, editor: PlanEditor, task: Task, port: Port, choices: list[Task]
 ) -> None:
     """List the steps whose results fit an input; those it takes are checked."""
-    numbers = {each.id: number for number, each in enumerate(editing.plan, 1)}
+    numbers = {each.id: number for number, each in enumerate(editor.plan, 1)}
     for source in choices:
         words = tr("{number} · {step}", number=numbers[source.id], step=name_of(source.type))
         action = menu.addAction(menu_text(words))
@@ -269,7 +268,7 @@ def fill_inputs(
         held = task.args.get(port.name, ())
         refs = held if isinstance(held, tuple) else (held,)
         action.setChecked(any(getattr(item, "task_id", None) == source.id for item in refs))
-        action.triggered.connect(partial(editing.connect_steps, source.id, task.id, port))
+        action.triggered.connect(partial(editor.connect_steps, source.id, task.id, port))
 
 
 def describe_expert(candidate: Candidate) -> str:
@@ -303,14 +302,14 @@ def menu_text(words: str) -> str:
     return one_line(words, limit=90).replace("&", "&&")
 
 
-def _fill_experts(menu: QMenu, editing: PlanEditor, task: Task) -> None:
+def _fill_experts(menu: QMenu, editor: PlanEditor, task: Task) -> None:
     menu.clear()
     menu.addAction(tr("Looking for experts…")).setEnabled(False)
-    editing.ask_experts(task.id, partial(_show_experts, menu, editing, task))
+    editor.ask_experts(task.id, partial(_show_experts, menu, editor, task))
 
 
 def _show_experts(
-    menu: QMenu, editing: PlanEditor, task: Task, candidates: list[Candidate], trouble: str
+    menu: QMenu, editor: PlanEditor, task: Task, candidates: list[Candidate], trouble: str
 ) -> None:
     if not isValid(menu):  # it was closed before the answer came
         return
@@ -321,7 +320,7 @@ def _show_experts(
         action = menu.addAction(menu_text(words))
         action.setCheckable(True)
         action.setChecked(pin == task.expert)
-        action.triggered.connect(partial(editing.choose_expert, task.id, pin))
+        action.triggered.connect(partial(editor.choose_expert, task.id, pin))
     if trouble:
         menu.addAction(menu_text(trouble)).setEnabled(False)
 

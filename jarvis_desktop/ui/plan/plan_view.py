@@ -1,4 +1,4 @@
-"""The plan of a turn as it runs: as a graph or a list, with all its editing."""
+"""The plan of a turn as it runs: as a graph or a list, with its editor."""
 
 from __future__ import annotations
 
@@ -15,10 +15,9 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, label_button
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.plan import descriptions
-from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.add_step import AddStepPanel
 from jarvis_desktop.ui.plan.descriptions import name_of
-from jarvis_desktop.ui.plan.editing import WHOLE_PLAN, PlanEditor
+from jarvis_desktop.ui.plan.editing import WHOLE_PLAN, PlanEditor, ports_for
 from jarvis_desktop.ui.plan.graph_view import GraphView
 from jarvis_desktop.ui.plan.list_view import PlanListView, TaskRow, step_menu
 from jarvis_desktop.ui.plan.step_panel import StepPanel
@@ -39,9 +38,9 @@ class PlanFooter(QWidget):
 
     add_wanted = Signal()
 
-    def __init__(self, editing: PlanEditor) -> None:
+    def __init__(self, editor: PlanEditor) -> None:
         super().__init__()
-        self._editing = editing
+        self._editor = editor
         self._costs = self._strip()
         column = vbox(
             self._costs, parent=self, margins=(0, theme.space("half"), 0, 0), spacing=theme.space()
@@ -67,8 +66,8 @@ class PlanFooter(QWidget):
         self.told.hide()
         news = hbox(self.busy, (self.told, 1), spacing=theme.space())
         column.addLayout(news)
-        editing.told.connect(self.tell)
-        editing.revised.connect(self.words.clear)
+        editor.told.connect(self.tell)
+        editor.revised.connect(self.words.clear)
         self.hide()
 
     def _strip(self) -> QFrame:
@@ -79,9 +78,9 @@ class PlanFooter(QWidget):
         row.setSpacing(theme.space())
         self.costs = Label(wrap=True)
         self.drop = button(tr("Drop the changes"), kind="quiet")
-        self.drop.clicked.connect(self._editing.drop)
+        self.drop.clicked.connect(self._editor.drop)
         self.carry_out = button("", kind="primary")
-        self.carry_out.clicked.connect(self._editing.carry_out)
+        self.carry_out.clicked.connect(self._editor.carry_out)
         row.addWidget(self.costs, 1)
         answers = hbox(None, spacing=theme.space())
         for answer in (self.drop, self.carry_out):
@@ -100,23 +99,23 @@ class PlanFooter(QWidget):
 
     def draw(self, turn: Turn, *, unfolded: bool) -> None:
         """Show what edits cost; `unfolded` offers the instruction field."""
-        editing = self._editing
-        waits = editing.waits
+        editor = self._editor
+        waits = editor.waits
         self._costs.setVisible(waits)
         if waits:
             self.costs.setText(self._cost(turn))
-            during = editing.stage == "during"
+            during = editor.stage == "during"
             words = tr("Change it now") if during else tr("Run it again")
             self.carry_out.setText(words)
             self.carry_out.setAccessibleName(words)
-            self.carry_out.setEnabled(not editing.busy)
-        self._wishes.setVisible(unfolded and editing.open)
-        self.busy.setVisible(editing.revising)
-        if editing.revising:
+            self.carry_out.setEnabled(not editor.busy)
+        self._wishes.setVisible(unfolded and editor.open)
+        self.busy.setVisible(editor.revising)
+        if editor.revising:
             self.tell(tr("Changing the plan…"))
         elif self.told.text() == tr("Changing the plan…"):
             self.tell("")
-        self.words.setReadOnly(editing.busy)
+        self.words.setReadOnly(editor.busy)
         self._show_ready()
         self.setVisible(waits or self._wishes.isVisibleTo(self) or bool(self.told.text()))
 
@@ -129,33 +128,33 @@ class PlanFooter(QWidget):
 
     def _cost(self, turn: Turn) -> str:
         """Describe which steps will run again, and which stay."""
-        editing = self._editing
-        again = editing.again()
-        if editing.stage == "after":
+        editor = self._editor
+        again = editor.again()
+        if editor.stage == "after":
             # steps without a result are tried again
             done = {key for key, item in turn.results.items() if item.artifacts}
-            again |= {task.id for task in editing.plan if task.id not in done}
+            again |= {task.id for task in editor.plan if task.id not in done}
         if not again:
             return tr("Everything that is done stays.")
         names = self._names(again)
-        if len(again) == len(editing.plan):
+        if len(again) == len(editor.plan):
             return tr("Everything runs again: {steps}.", steps=names)
         return tr("This runs again: {steps}. The rest stays.", steps=names)
 
     def _names(self, task_ids: Collection[int]) -> str:
-        names = [name_of(task.type) for task in self._editing.plan if task.id in task_ids]
+        names = [name_of(task.type) for task in self._editor.plan if task.id in task_ids]
         shown = ", ".join(names[:MAX_STEP_NAMES])
         more = len(names) - MAX_STEP_NAMES
         return tr("{steps} and {count} more", steps=shown, count=more) if more > 0 else shown
 
     def _show_ready(self) -> None:
-        self.send.setEnabled(bool(self.words.toPlainText().strip()) and not self._editing.busy)
-        self.add.setEnabled(not self._editing.busy)
+        self.send.setEnabled(bool(self.words.toPlainText().strip()) and not self._editor.busy)
+        self.add.setEnabled(not self._editor.busy)
 
     def _revise(self) -> None:
         if self.send.isEnabled():
             self.tell("")
-            self._editing.revise(self.words.toPlainText())
+            self._editor.revise(self.words.toPlainText())
 
 
 MAX_GRAPH_STEPS = 250
@@ -171,13 +170,13 @@ class PlanView(QFrame):
         self.setObjectName("plan")
         self._actions = actions
         self._turn: Turn | None = None
-        self._faces: list[descriptions.CardState] = []
+        self._steps: list[descriptions.CardState] = []
         self._reviewed = False
         self._panel: StepPanel | AddStepPanel | None = None
         self._graph: GraphView | None = None
         self._outline: PlanListView | None = None
         self._clock = descriptions.Stopwatch()
-        self.editing = PlanEditor(actions.plans, self)
+        self.editor = PlanEditor(actions.plans, self)
         self._layout = vbox(
             self._head(), parent=self, margins=(theme.space("two"), 12, 12, 12), spacing=6
         )
@@ -186,14 +185,14 @@ class PlanView(QFrame):
         self.trouble = Label(role="warning", wrap=True)
         self.trouble.hide()
         self._layout.addWidget(self.trouble)
-        self.foot = PlanFooter(self.editing)
+        self.foot = PlanFooter(self.editor)
         self.foot.add_wanted.connect(self.add_step)
         self._layout.addWidget(self.foot)
         self._timer = QTimer(self)
         self._timer.setInterval(200)
         self._timer.timeout.connect(self._tick)
-        self.editing.changed.connect(self._redraw)
-        self.editing.refused.connect(self._refused)
+        self.editor.changed.connect(self._redraw)
+        self.editor.refused.connect(self._refused)
         if actions.plans:
             actions.plans.formed.connect(self._redraw)
 
@@ -204,8 +203,8 @@ class PlanView(QFrame):
         self.change = IconButton("edit", tr("Change this plan"), kind="tiny")
         self.whole = IconButton("whole", tr("Whole plan"), kind="tiny")
         self.form = IconButton("outline", tr("Show as a list"), kind="tiny")
-        self.undo.clicked.connect(self.editing.undo)
-        self.redo.clicked.connect(self.editing.redo)
+        self.undo.clicked.connect(self.editor.undo)
+        self.redo.clicked.connect(self.editor.redo)
         self.change.setCheckable(True)
         self.change.toggled.connect(self._redraw)
         self.whole.clicked.connect(self._show_whole)
@@ -237,7 +236,7 @@ class PlanView(QFrame):
             return
         self._turn = turn
         self._clock.look(turn)
-        self.editing.follow(turn, reviewed=self._reviewed)
+        self.editor.follow(turn, reviewed=self._reviewed)
         self._redraw()
         if turn.running:
             self._timer.start()
@@ -248,33 +247,33 @@ class PlanView(QFrame):
         """Start or end the approval of the plan."""
         self._reviewed = reviewed
         if self._turn:
-            self.editing.follow(self._turn, reviewed=reviewed)
+            self.editor.follow(self._turn, reviewed=reviewed)
 
     # drawing
 
     def _redraw(self) -> None:
-        turn, editing = self._turn, self.editing
+        turn, editor = self._turn, self.editor
         if turn is None:
             return
-        plan = editing.plan
-        self._faces = descriptions.card_states(
-            plan, turn, edited=editing.edited(), again=editing.again() if editing.waits else ()
+        plan = editor.plan
+        self._steps = descriptions.card_states(
+            plan, turn, edited=editor.edited(), again=editor.again() if editor.waits else ()
         )
         held = self._choose_body(as_graph=self._is_graph(len(plan)))
         self._draw_steps()
         if held:
-            self._body_view().focus_step(self._faces[0].task_id)
+            self._body_view().focus_step(self._steps[0].task_id)
         self._draw_panel(turn)
         self.heading.setText(descriptions.plan_heading(turn, plan))
-        reviewed = editing.stage == "before"
-        self.undo.setVisible(editing.open and (editing.draft.can_undo or editing.draft.can_redo))
+        reviewed = editor.stage == "before"
+        self.undo.setVisible(editor.open and (editor.draft.can_undo or editor.draft.can_redo))
         self.redo.setVisible(self.undo.isVisibleTo(self))
-        self.undo.setEnabled(editing.draft.can_undo and not editing.busy)
-        self.redo.setEnabled(editing.draft.can_redo and not editing.busy)
-        self.change.setVisible(editing.open and not reviewed)
+        self.undo.setEnabled(editor.draft.can_undo and not editor.busy)
+        self.redo.setEnabled(editor.draft.can_redo and not editor.busy)
+        self.change.setVisible(editor.open and not reviewed)
         self._offer_whole()
         several = 1 < len(plan) <= MAX_GRAPH_STEPS
-        self.form.setVisible(editing.desk is not None and several)
+        self.form.setVisible(editor.controller is not None and several)
         if self._graph:
             self.form.show_icon("outline", tr("Show as a list"))
         else:
@@ -285,8 +284,10 @@ class PlanView(QFrame):
         self.whole.setVisible(self._graph is not None and self._graph.is_folded)
 
     def _is_graph(self, steps: int) -> bool:
-        desk = self.editing.desk
-        return desk is not None and desk.form == "graph" and 1 < steps <= MAX_GRAPH_STEPS
+        controller = self.editor.controller
+        return (
+            controller is not None and controller.form == "graph" and 1 < steps <= MAX_GRAPH_STEPS
+        )
 
     def _choose_body(self, *, as_graph: bool) -> bool:
         """Switch between graph and list. Return whether the old view had the keyboard."""
@@ -303,8 +304,8 @@ class PlanView(QFrame):
         body: GraphView | PlanListView
         if as_graph:
             body = self._graph = GraphView(self._could_take)
-            body.connect_wanted.connect(self.editing.connect_steps)
-            body.file_dropped.connect(self.editing.give_file)
+            body.connect_wanted.connect(self.editor.connect_steps)
+            body.file_dropped.connect(self.editor.give_file)
             body.arranged.connect(self._offer_whole)
         else:
             body = self._outline = PlanListView()
@@ -321,46 +322,46 @@ class PlanView(QFrame):
         return body
 
     def _draw_steps(self) -> None:
-        times = {face.task_id: self._clock.words(face) for face in self._faces}
-        plan, turn = self.editing.plan, self._turn
+        times = {step.task_id: self._clock.words(step) for step in self._steps}
+        plan, turn = self.editor.plan, self._turn
         assert turn is not None
         if self._graph:
-            self._graph.editable = self.editing.open
+            self._graph.editable = self.editor.open
             graph = {task.id: task.depends_on for task in plan}
-            self._graph.show_plan(self._faces, graph, times)
+            self._graph.show_plan(self._steps, graph, times)
         elif self._outline:
             more = frozenset(
-                face.task_id
-                for face in self._faces
-                if self.editing.open
-                or face.result
-                or face.picture
-                or descriptions.why(turn, face.task_id)
+                step.task_id
+                for step in self._steps
+                if self.editor.open
+                or step.result
+                or step.picture
+                or descriptions.why(turn, step.task_id)
             )
-            self._outline.show_plan(self._faces, times, more=more)
+            self._outline.show_plan(self._steps, times, more=more)
 
     def _draw_panel(self, turn: Turn) -> None:
         if not isinstance(self._panel, StepPanel):
-            if self._panel and not self.editing.open:
+            if self._panel and not self.editor.open:
                 self._close_panel()
             return
-        if any(face.task_id == self._panel.task_id for face in self._faces):
+        if any(step.task_id == self._panel.task_id for step in self._steps):
             self._panel.draw(turn)
         else:
             self._close_panel()
 
     def _tick(self) -> None:
         if self.isVisible():
-            running = [face for face in self._faces if face.state == "running"]
-            times = {face.task_id: self._clock.words(face) for face in running}
+            running = [step for step in self._steps if step.state == "running"]
+            times = {step.task_id: self._clock.words(step) for step in running}
             self._body_view().show_times(times)
 
     def _could_take(self, task_id: int) -> frozenset[int]:
         """The steps that could take the result of that one."""
-        plan = self.editing.plan
+        plan = self.editor.plan
         source = plan.task(task_id)
         others = (task for task in plan if task.id != task_id)
-        return frozenset(task.id for task in others if fitting.ports_for(task, source))
+        return frozenset(task.id for task in others if ports_for(task, source))
 
     # user actions
 
@@ -370,7 +371,7 @@ class PlanView(QFrame):
             self.close_panel()
             return
         self._close_panel()
-        panel = StepPanel(task_id, self.editing, self._actions)
+        panel = StepPanel(task_id, self.editor, self._actions)
         assert self._turn is not None
         panel.draw(self._turn)
         self._put_panel(panel, task_id)
@@ -379,22 +380,22 @@ class PlanView(QFrame):
         """Open the panel that adds a step."""
         self._close_panel()
         assert self._turn is not None
-        self._put_panel(AddStepPanel(self.editing, self._turn.attachments), NO_STEP)
+        self._put_panel(AddStepPanel(self.editor, self._turn.attachments), NO_STEP)
 
     def remove_step(self, task_id: int) -> None:
         """Remove a step and focus the one that follows."""
-        order = [face.task_id for face in self._faces]
+        order = [step.task_id for step in self._steps]
         at = order.index(task_id)
-        if self.editing.remove(task_id):
-            left = [face.task_id for face in self._faces]
+        if self.editor.remove(task_id):
+            left = [step.task_id for step in self._steps]
             self._body_view().focus_step(left[min(at, len(left) - 1)])
 
     def close_panel(self) -> None:
         """Close the open panel."""
         was = self._panel.task_id if isinstance(self._panel, StepPanel) else NO_STEP
         self._close_panel()
-        if was == NO_STEP and self._faces:
-            was = self._faces[-1].task_id
+        if was == NO_STEP and self._steps:
+            was = self._steps[-1].task_id
         self._body_view().focus_step(was)
 
     def _put_panel(self, panel: StepPanel | AddStepPanel, task_id: int) -> None:
@@ -408,7 +409,7 @@ class PlanView(QFrame):
         if self._graph:
             self._graph.show_open(task_id)
         panel.show()
-        if self.editing.open:
+        if self.editor.open:
             panel.take_focus()
         QTimer.singleShot(0, panel, lambda: _bring_into_view(panel))
 
@@ -425,11 +426,11 @@ class PlanView(QFrame):
         discard(panel)
 
     def _move_step(self, task_id: int, by: int) -> None:
-        if self.editing.move(task_id, by):
+        if self.editor.move(task_id, by):
             self._body_view().focus_step(task_id)
 
     def _show_menu(self, task_id: int, at: QPointF) -> None:
-        menu = step_menu(self.editing, task_id, self, open_step=lambda: self.open_step(task_id))
+        menu = step_menu(self.editor, task_id, self, open_step=lambda: self.open_step(task_id))
         menu.popup(at.toPoint())
 
     def _show_whole(self) -> None:
@@ -437,8 +438,8 @@ class PlanView(QFrame):
             self._graph.show_whole(not self._graph.whole)
 
     def _change_form(self) -> None:
-        if desk := self.editing.desk:
-            desk.show_form("outline" if desk.form == "graph" else "graph")
+        if controller := self.editor.controller:
+            controller.show_form("outline" if controller.form == "graph" else "graph")
 
     def _refused(self, task_id: int, words: str) -> None:
         """Show an error in the panel of its step if it is open, else below the steps."""
@@ -467,9 +468,9 @@ class PlanView(QFrame):
         if event.key() == Qt.Key.Key_Escape and self._panel:
             self.close_panel()
         elif control and event.key() == Qt.Key.Key_Z:
-            (self.editing.redo if shift else self.editing.undo)()
+            (self.editor.redo if shift else self.editor.undo)()
         elif control and event.key() == Qt.Key.Key_Y:
-            self.editing.redo()
+            self.editor.redo()
         else:
             super().keyPressEvent(event)
 
@@ -490,7 +491,7 @@ class PlanReviewPanel(ApprovalPanel):
         """`view` shows the plan."""
         super().__init__(question)
         self._view = view
-        self.editing: PlanEditor = view.editing
+        self.editor: PlanEditor = view.editor
         view.review(True)
         self.head("review", question.text)
         self.column.addWidget(self.dictated(view.foot.words))
@@ -502,20 +503,20 @@ class PlanReviewPanel(ApprovalPanel):
             answer.clicked.connect(act)
             row.addWidget(label_button(answer, text, kind=kind))
         self.column.addLayout(row)
-        self.editing.changed.connect(self._show_state)
+        self.editor.changed.connect(self._show_state)
         self._show_state()
 
     def _show_state(self) -> None:
-        self.yes.setEnabled(not self.editing.busy and not self.answered)
-        edited = self.editing.draft.is_edited
+        self.yes.setEnabled(not self.editor.busy and not self.answered)
+        edited = self.editor.draft.is_edited
         text = tr("Run the changed plan") if edited else tr("Run the plan")
         label_button(self.yes, text, kind="primary")
 
     def _agree(self) -> None:
-        if self.yes.isEnabled() and self.answer(self.editing.approve()):
+        if self.yes.isEnabled() and self.answer(self.editor.approve()):
             self._view.review(False)
 
     def _decline(self) -> None:
         if self.answer(False):
-            self.editing.drop()
+            self.editor.drop()
             self._view.review(False)

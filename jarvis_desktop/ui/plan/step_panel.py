@@ -27,9 +27,8 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media import cards
 from jarvis_desktop.ui.plan import descriptions
-from jarvis_desktop.ui.plan import editing as fitting
 from jarvis_desktop.ui.plan.descriptions import name_of
-from jarvis_desktop.ui.plan.editing import PlanEditor
+from jarvis_desktop.ui.plan.editing import PlanEditor, file_input, sources_for
 from jarvis_desktop.ui.plan.list_view import (
     MAX_EXPERTS,
     describe_expert,
@@ -193,7 +192,7 @@ class PortRow(_FieldRow):
         self.take_focus()
 
     def _take_file(self, path: Path) -> None:
-        self._take(fitting.file_input(path, self._port))
+        self._take(file_input(path, self._port))
 
     def _take(self, item: Item) -> None:
         kept = tuple(each for each in self._items if each not in (item, ""))
@@ -326,11 +325,11 @@ class StepPanel(QFrame):
 
     closed = Signal()
 
-    def __init__(self, task_id: int, editing: PlanEditor, actions: Actions) -> None:
+    def __init__(self, task_id: int, editor: PlanEditor, actions: Actions) -> None:
         super().__init__()
         self.setObjectName("step")
         self.task_id = task_id
-        self._editing = editing
+        self._editor = editor
         self._actions = actions
         self._task: Task | None = None
         self._editable = False
@@ -355,17 +354,17 @@ class StepPanel(QFrame):
         self.expert = SelectOption(tr("Expert"))
         self.expert.currentIndexChanged.connect(self._chosen)
         self.column.addWidget(self.trouble)
-        editing.refused.connect(self._refused)
+        editor.refused.connect(self._refused)
 
     def _head(self) -> QHBoxLayout:
         self.symbol = Symbol("text", "accent", size=20)
         self.title = ElidedLabel(role="strong")
         self.again = IconButton("refresh", tr("Run this again"))
-        self.again.clicked.connect(partial(self._editing.run_afresh, self.task_id))
+        self.again.clicked.connect(partial(self._editor.run_afresh, self.task_id))
         self.more = IconButton("more", tr("What else can be done with this step"))
         self.more.clicked.connect(self._offer)
         self.remove = IconButton("trash", tr("Remove this step"))
-        self.remove.clicked.connect(partial(self._editing.remove, self.task_id))
+        self.remove.clicked.connect(partial(self._editor.remove, self.task_id))
         self.close_button = IconButton("close", tr("Close"), tip=tr("Close (Esc)"))
         self.close_button.clicked.connect(self.closed)
         row = hbox(self.symbol, spacing=theme.space("half"))
@@ -377,7 +376,7 @@ class StepPanel(QFrame):
 
     def draw(self, turn: Turn) -> None:
         """Show the current state of the step."""
-        plan = self._editing.plan
+        plan = self._editor.plan
         task = plan.task(self.task_id)
         number = [each.id for each in plan].index(self.task_id) + 1
         step = descriptions.name_of(task.type)
@@ -390,12 +389,12 @@ class StepPanel(QFrame):
         why = descriptions.why(turn, self.task_id)
         self.why.show_or_hide(why)
         self._draw_results(turn)
-        editable = self._editing.open
-        self.again.setVisible(self._editing.can_run_afresh(self.task_id))
+        editable = self._editor.open
+        self.again.setVisible(self._editor.can_run_afresh(self.task_id))
         self.more.setVisible(editable)
         self.remove.setVisible(editable)
         self.remove.setEnabled(len(plan) > 1)
-        self.setEnabled(not self._editing.revising)
+        self.setEnabled(not self._editor.revising)
         if task != self._task or editable != self._editable:
             self._draw_form(task, plan, editable)
 
@@ -446,10 +445,10 @@ class StepPanel(QFrame):
         column = vbox(parent=form, spacing=10)
         numbers = {each.id: number for number, each in enumerate(plan, 1)}
         for port in task.type.ports:
-            sources = fitting.sources_for(plan, task, port)
+            sources = sources_for(plan, task, port)
             numbered = [(numbers[each.id], each) for each in sources]
             arg = task.args.get(port.name)
-            row = PortRow(port, arg, numbered, self._editing.choose_file)
+            row = PortRow(port, arg, numbered, self._editor.choose_file)
             self._take_row(row)
             column.addWidget(row)
         if task.type.options:
@@ -479,11 +478,11 @@ class StepPanel(QFrame):
         return _each(row.value) == _each(arg)
 
     def _given(self, name: str, value: Arg | None) -> None:
-        self._editing.set(self.task_id, name, value)
+        self._editor.set(self.task_id, name, value)
 
     def _ask_experts(self, task: Task) -> None:
         self._offer_experts(task, [])
-        self._editing.ask_experts(self.task_id, self._experts_known)
+        self._editor.ask_experts(self.task_id, self._experts_known)
 
     def _experts_known(self, candidates: list[Candidate], trouble: str) -> None:
         if self._task:
@@ -498,10 +497,10 @@ class StepPanel(QFrame):
         self.expert.offer(choices, task.expert)
 
     def _chosen(self) -> None:
-        self._editing.choose_expert(self.task_id, str(self.expert.value or ""))
+        self._editor.choose_expert(self.task_id, str(self.expert.value or ""))
 
     def _offer(self) -> None:
-        menu = step_menu(self._editing, self.task_id, self, open_step=self.take_focus)
+        menu = step_menu(self._editor, self.task_id, self, open_step=self.take_focus)
         menu.popup(self.more.mapToGlobal(QPoint(0, self.more.height())))
 
     def _refused(self, task_id: int, words: str) -> None:

@@ -82,7 +82,7 @@ def card_sizes(font: QFont, names: Collection[str]) -> LayoutSizes:
 class CardLook:
     """Everything visible of a card."""
 
-    face: CardState
+    step: CardState
     time: str = ""
     picture: QPixmap | None = None
     """The thumbnail of the result."""
@@ -135,7 +135,7 @@ class CardLook:
         self._draw_outlet(painter)
 
     def _draw_body(self, painter: QPainter) -> None:
-        state, body = self.face.state, self.body
+        state, body = self.step.state, self.body
         background, outline, width = "card", "border", 1.0
         if self.is_open:
             background = "soft"
@@ -145,7 +145,7 @@ class CardLook:
             outline, width = "accent", 1.5
         elif state == "failed":
             outline = "warning"
-        elif self.face.edited or self.face.again:
+        elif self.step.edited or self.step.again:
             outline, width = "accent", 1.5
         if self.has_focus:
             painter.setPen(QPen(theme.colour("accent"), 2.0))
@@ -154,7 +154,7 @@ class CardLook:
         pen = QPen(theme.colour("done" if self.fits or self.inviting else outline), width)
         if self.fits or self.inviting:
             pen.setWidthF(2.0)
-        if state in ("skipped", "cancelled") or self.face.again:
+        if state in ("skipped", "cancelled") or self.step.again:
             pen.setStyle(Qt.PenStyle.DashLine)
         painter.setPen(pen)
         painter.setBrush(theme.colour(background))
@@ -164,7 +164,7 @@ class CardLook:
 
     def _draw_progress(self, painter: QPainter) -> None:
         """Draw the progress along the lower edge, if it is known."""
-        if self.face.fraction is None:
+        if self.step.fraction is None:
             return
         inner = QPainterPath()
         inner.addRoundedRect(self.body.adjusted(1, 1, -1, -1), CARD_RADIUS - 1, CARD_RADIUS - 1)
@@ -173,7 +173,7 @@ class CardLook:
         painter.setPen(Qt.PenStyle.NoPen)
         line = QRectF(self.body.left(), self.body.bottom() - 4.5, self.body.width(), 4.5)
         painter.fillRect(line, theme.colour("sunken"))
-        done = line.width() * self.face.fraction
+        done = line.width() * self.step.fraction
         line.setLeft(line.right() - done) if self.mirrored else line.setWidth(done)
         painter.fillRect(line, theme.colour("accent"))
         painter.restore()
@@ -184,46 +184,46 @@ class CardLook:
         font.setPointSizeF(font.pointSizeF() * min(1.7, MIN_DETAIL_SCALE / self.scale))
         row = self.body.adjusted(PADDING, 0, -PADDING, 0)
         self._draw_state(painter, QRectF(row.left(), row.center().y() - 9, 18, 18))
-        self._write(painter, row.adjusted(ICON_WIDTH, 0, 0, 0), self.face.name, font, "text")
+        self._write(painter, row.adjusted(ICON_WIDTH, 0, 0, 0), self.step.name, font, "text")
 
     def _draw_words(self, painter: QPainter) -> None:
-        face, body = self.face, self.body.adjusted(PADDING, PADDING - 1, -PADDING, 1 - PADDING)
+        step, body = self.step, self.body.adjusted(PADDING, PADDING - 1, -PADDING, 1 - PADDING)
         strong, small = strong_font(self._font), small_font(self._font)
         high, low = QFontMetricsF(strong).height(), QFontMetricsF(small).height()
         top = QRectF(body.left(), body.top(), body.width(), max(high, 18))
         self._draw_state(painter, QRectF(top.left(), top.center().y() - 9, 18, 18))
-        self._write(painter, top.adjusted(ICON_WIDTH, 0, 0, 0), face.name, strong, "text")
+        self._write(painter, top.adjusted(ICON_WIDTH, 0, 0, 0), step.name, strong, "text")
         second = QRectF(body.left(), top.bottom() + 2, body.width(), low)
         if self.picture is not None:
             side = body.bottom() - second.top()
             frame = QRectF(body.right() - PREVIEW_SIDE - 4, second.top(), PREVIEW_SIDE, side)
             self._draw_picture(painter, frame)
             second.setRight(frame.left() - 8)
-        words, colour = face.details or face.subject, "muted"
-        if face.trouble:
-            words, colour = face.trouble, "warning"
-        elif face.result and face.state == "done":
-            words, colour = face.result, "text"
+        words, colour = step.details or step.subject, "muted"
+        if step.trouble:
+            words, colour = step.trouble, "warning"
+        elif step.result and step.state == "done":
+            words, colour = step.result, "text"
         self._write(painter, second, words, small, colour)
         self._draw_third(painter, second.translated(0, low + 2), small)
 
     def _draw_third(self, painter: QPainter, line: QRectF, font: QFont) -> None:
         """Draw the expert and the time, or that the step was changed."""
-        face, colour, words = self.face, "muted", self.face.expert
+        step, colour, words = self.step, "muted", self.step.expert
         if self.time:
             wide = QFontMetricsF(font).horizontalAdvance(self.time) + 1
             time = QRectF(line.right() - wide, line.top(), wide, line.height())
             self._write(painter, time, self.time, font, "muted")
             line.setRight(time.left() - 8)
-        if face.edited or face.again:
-            words, colour = (tr("runs again") if face.again else tr("changed")), "accent"
-        elif face.pinned:
+        if step.edited or step.again:
+            words, colour = (tr("runs again") if step.again else tr("changed")), "accent"
+        elif step.pinned:
             self._draw_icon(painter, "pin", colour, line.left(), line.center().y(), 13)
             line.setLeft(line.left() + 17)
         self._write(painter, line, words, font, colour)
 
     def _ink(self, colour: str) -> QColor:
-        left_out = self.face.state in ("skipped", "cancelled") and colour in ("text", "warning")
+        left_out = self.step.state in ("skipped", "cancelled") and colour in ("text", "warning")
         if self.is_open and colour in ("text", "muted", "accent"):
             return theme.colour("on_soft")
         return theme.colour("muted" if left_out else colour)
@@ -231,7 +231,7 @@ class CardLook:
     def _draw_state(self, painter: QPainter, at: QRectF) -> None:
         painter.save()
         painter.translate(self._turned(at).topLeft())
-        draw_state(painter, self.face.state, self.angle, ratio=self._ratio)
+        draw_state(painter, self.step.state, self.angle, ratio=self._ratio)
         painter.restore()
 
     def _draw_icon(
@@ -262,12 +262,12 @@ class CardLook:
 
     def _draw_outlet(self, painter: QPainter) -> None:
         """Draw the kind of the output at the arrow's start."""
-        at, there = self.outlet, self.face.state == "done"
+        at, there = self.outlet, self.step.state == "done"
         painter.setPen(QPen(theme.colour("accent" if there or self.pulls else "border"), 1.0))
         painter.setBrush(theme.colour("soft" if there or self.pulls else "card"))
         painter.drawEllipse(at)
         colour = "on_soft" if there or self.pulls else "muted"
-        picture = icons.pixmap(icons.FOR_KIND[self.face.gives], colour, size=12, ratio=self._ratio)
+        picture = icons.pixmap(icons.FOR_KIND[self.step.gives], colour, size=12, ratio=self._ratio)
         painter.drawPixmap(at.adjusted(3, 3, -3, -3), picture, QRectF(picture.rect()))
 
     def _write(self, painter: QPainter, at: QRectF, words: str, font: QFont, colour: str) -> None:
@@ -306,9 +306,9 @@ class TaskCard(QWidget):
     file_dropped = Signal(int, object)
     """Carries a path."""
 
-    def __init__(self, face: CardState, parent: QWidget) -> None:
+    def __init__(self, step: CardState, parent: QWidget) -> None:
         super().__init__(parent)
-        self.look = CardLook(face)
+        self.look = CardLook(step)
         self.editable = False
         self.setFocusPolicy(Qt.FocusPolicy.ClickFocus)
         self.setAcceptDrops(True)
@@ -317,9 +317,9 @@ class TaskCard(QWidget):
         self._tell()
 
     @property
-    def face(self) -> CardState:
+    def step(self) -> CardState:
         """What is shown."""
-        return self.look.face
+        return self.look.step
 
     @property
     def outlet(self) -> QRectF:
@@ -344,14 +344,14 @@ class TaskCard(QWidget):
         self.look.angle = (self.look.angle + 18) % 360
         self.update()
 
-    def show_face(self, face: CardState, time: str) -> bool:
+    def show_step(self, step: CardState, time: str) -> bool:
         """Show the state of the step. Return whether anything changed."""
-        look, before = self.look, self.face
-        if face == before and time == look.time:
+        look, before = self.look, self.step
+        if step == before and time == look.time:
             return False
-        read = face.picture != before.picture
-        said = face != before and face.spoken != before.spoken
-        look.face, look.time = face, time
+        read = step.picture != before.picture
+        said = step != before and step.spoken != before.spoken
+        look.step, look.time = step, time
         if read:
             look.picture = None
             self._read_picture()
@@ -378,11 +378,11 @@ class TaskCard(QWidget):
         )
 
     def _tell(self) -> None:
-        self.setAccessibleName(self.face.spoken)
+        self.setAccessibleName(self.step.spoken)
         self.setAccessibleDescription(tr("Press Enter to look at this step or to change it"))
 
     def _read_picture(self) -> None:
-        if path := self.face.picture:
+        if path := self.step.picture:
             side = round(2 * PREVIEW_SIDE * self.devicePixelRatioF())
             Picture(path, QSize(side, side), self).ready.connect(self._show_picture)
 
@@ -408,7 +408,7 @@ class TaskCard(QWidget):
         grabs = self.editable and self.outlet.contains(event.position())
         self.setCursor(Qt.CursorShape.CrossCursor if grabs else Qt.CursorShape.PointingHandCursor)
         if self.look.pulls and event.buttons() & Qt.MouseButton.LeftButton:
-            self.dragged.emit(self.face.task_id, self.mapToParent(event.position()))
+            self.dragged.emit(self.step.task_id, self.mapToParent(event.position()))
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         if event.button() != Qt.MouseButton.LeftButton:
@@ -416,20 +416,20 @@ class TaskCard(QWidget):
         if self.look.pulls:
             self.look.pulls = False
             self.update()
-            self.let_go.emit(self.face.task_id, self.mapToParent(event.position()))
+            self.let_go.emit(self.step.task_id, self.mapToParent(event.position()))
         elif self.rect().contains(event.position().toPoint()):
-            self.opened.emit(self.face.task_id)
+            self.opened.emit(self.step.task_id)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self.menu_wanted.emit(self.face.task_id, QPointF(event.globalPos()))
+        self.menu_wanted.emit(self.step.task_id, QPointF(event.globalPos()))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The graph handles the keys, because it knows the other cards."""
         event.ignore()
-        self.key_pressed.emit(self.face.task_id, event)
+        self.key_pressed.emit(self.step.task_id, event)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        self.focused.emit(self.face.task_id)
+        self.focused.emit(self.step.task_id)
         self.update()
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
@@ -446,7 +446,7 @@ class TaskCard(QWidget):
     def dropEvent(self, event: QDropEvent) -> None:
         self._invite(False)
         event.acceptProposedAction()
-        self.file_dropped.emit(self.face.task_id, _file(event.mimeData()))
+        self.file_dropped.emit(self.step.task_id, _file(event.mimeData()))
 
     def _invite(self, inviting: bool) -> None:
         self.look.inviting = inviting

@@ -47,15 +47,14 @@ def _fill(
         layout.setSpacing(spacing)
     for entry in entries:
         item, extra = entry if isinstance(entry, tuple) else (entry, 0)
-        stretch = extra if isinstance(extra, int) else 0
+        alignment = extra if isinstance(extra, Qt.AlignmentFlag) else Qt.AlignmentFlag(0)
+        stretch = 0 if isinstance(extra, Qt.AlignmentFlag) else extra  # a flag is a number too
         if item is None:
             layout.addStretch(1)
         elif isinstance(item, QLayout):
             layout.addLayout(item, stretch)
-        elif isinstance(extra, Qt.AlignmentFlag):
-            layout.addWidget(item, stretch, extra)
         else:
-            layout.addWidget(item, stretch)
+            layout.addWidget(item, stretch, alignment)
     return layout
 
 

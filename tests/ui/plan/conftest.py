@@ -1,4 +1,4 @@
-"""A desk for the views of plans."""
+"""A controller for the views of plans."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from tests.ui.plan.plan_scene import FakeDesk, all_done, diamond, half_done, sho
 
 
 @pytest.fixture
-def desk(engine: EngineThread, theme: object, tmp_path: Path) -> Iterator[FakeDesk]:
-    desk = FakeDesk(engine, tmp_path / "window.ini")
-    yield desk
-    desk.deleteLater()
+def controller(engine: EngineThread, theme: object, tmp_path: Path) -> Iterator[FakeDesk]:
+    controller = FakeDesk(engine, tmp_path / "window.ini")
+    yield controller
+    controller.deleteLater()
 
 
 @pytest.fixture
-def before(qtbot: QtBot, desk: FakeDesk) -> PlanView:
+def before(qtbot: QtBot, controller: FakeDesk) -> PlanView:
     """A plan that waits to be approved."""
-    view = shown(qtbot, desk, turn_of(diamond()))
+    view = shown(qtbot, controller, turn_of(diamond()))
     view.review(True)
     return view
 
 
 @pytest.fixture
-def during(qtbot: QtBot, desk: FakeDesk) -> PlanView:
+def during(qtbot: QtBot, controller: FakeDesk) -> PlanView:
     """A plan of which the first step is done and the second runs."""
-    desk.live.add("t")
-    return shown(qtbot, desk, half_done(diamond()))
+    controller.live.add("t")
+    return shown(qtbot, controller, half_done(diamond()))
 
 
 @pytest.fixture
-def after(qtbot: QtBot, desk: FakeDesk) -> PlanView:
+def after(qtbot: QtBot, controller: FakeDesk) -> PlanView:
     """A plan that has ended."""
-    return shown(qtbot, desk, all_done(diamond()))
+    return shown(qtbot, controller, all_done(diamond()))

@@ -1,4 +1,4 @@
-"""Plans to draw and to edit, and a desk that writes down what is asked of it."""
+"""Plans to draw and to edit, and a controller that writes down what is asked of it."""
 
 from __future__ import annotations
 
@@ -166,10 +166,12 @@ def all_done(plan: Plan) -> Turn:
     return turn.apply(TurnFinished(Status.DONE, NOW))
 
 
-def shown(qtbot: QtBot, desk: PlanController | None, turn: Turn, *, width: int = 780) -> PlanView:
+def shown(
+    qtbot: QtBot, controller: PlanController | None, turn: Turn, *, width: int = 780
+) -> PlanView:
     """The plan of a turn on the screen."""
     actions = Actions()
-    actions.plans = desk
+    actions.plans = controller
     view = PlanView(actions)
     actions.setParent(view)
     qtbot.addWidget(view)
@@ -205,4 +207,4 @@ def chosen(menu: QMenu, *words: str) -> None:
 
 
 def menu_of(view: PlanView, task_id: int) -> QMenu:
-    return step_menu(view.editing, task_id, view, open_step=lambda: view.open_step(task_id))
+    return step_menu(view.editor, task_id, view, open_step=lambda: view.open_step(task_id))

@@ -25,8 +25,8 @@ from tests.ui.plan.plan_scene import (
 
 
 @pytest.fixture
-def view(qtbot: QtBot, desk: FakeDesk) -> PlanView:
-    view = shown(qtbot, desk, turn_of(diamond()))
+def view(qtbot: QtBot, controller: FakeDesk) -> PlanView:
+    view = shown(qtbot, controller, turn_of(diamond()))
     view.review(True)
     return view
 
@@ -69,12 +69,12 @@ def test_search_and_enter_add_a_step_that_is_wired(view: PlanView) -> None:
     assert len(listed(panel)) == 2, "its heading and itself"
     assert panel.told.text() == "It takes the result of Save file."
     QTest.keyClick(panel.search, Qt.Key.Key_Return)
-    added = view.editing.plan.tasks[-1]
+    added = view.editor.plan.tasks[-1]
     assert (added.type.name, added.args) == ("summarization", {"text": Ref(3)})
     assert view.panel is None
     assert cards(view)[added.id].hasFocus()
-    view.editing.undo()
-    assert view.editing.plan == diamond()
+    view.editor.undo()
+    assert view.editor.plan == diamond()
 
 
 def test_arrow_keys_choose_and_pass_the_headings(view: PlanView) -> None:
@@ -90,23 +90,23 @@ def test_arrow_keys_choose_and_pass_the_headings(view: PlanView) -> None:
     assert panel.offer.type.name in seen[-4:]
 
 
-def test_what_is_missing_is_asked_for(view: PlanView, desk: FakeDesk) -> None:
+def test_what_is_missing_is_asked_for(view: PlanView, controller: FakeDesk) -> None:
     panel = adding(view)
     QTest.keyClicks(panel.search, "what a sound is")
     assert [row.name for row in panel.rows] == ["audio"]
     assert not panel.add.isEnabled()
     QTest.keyClick(panel.search, Qt.Key.Key_Return)
-    assert view.editing.plan == diamond(), "it goes to what is missing"
-    desk.file = letter().path.with_name("sound.wav")  # type: ignore[union-attr]
+    assert view.editor.plan == diamond(), "it goes to what is missing"
+    controller.file = letter().path.with_name("sound.wav")  # type: ignore[union-attr]
     menu = panel.rows[0].menu()
     next(item for item in menu.actions() if item.text() == "A file…").trigger()
     assert panel.add.isEnabled()
     QTest.mouseClick(panel.add, Qt.MouseButton.LeftButton)
-    assert view.editing.plan.tasks[-1].type.name == "audio-classification"
+    assert view.editor.plan.tasks[-1].type.name == "audio-classification"
 
 
-def test_words_that_are_missing_are_typed(qtbot: QtBot, desk: FakeDesk) -> None:
-    view = shown(qtbot, desk, turn_of(Plan((Task(0, DRAW, {"prompt": "a cat"}),))))
+def test_words_that_are_missing_are_typed(qtbot: QtBot, controller: FakeDesk) -> None:
+    view = shown(qtbot, controller, turn_of(Plan((Task(0, DRAW, {"prompt": "a cat"}),))))
     view.review(True)
     panel = adding(view)
     QTest.keyClicks(panel.search, "summarization")
@@ -116,7 +116,7 @@ def test_words_that_are_missing_are_typed(qtbot: QtBot, desk: FakeDesk) -> None:
     QTest.keyClicks(row.field, "a long story")
     assert panel.add.isEnabled()
     QTest.keyClick(row.field, Qt.Key.Key_Return)
-    assert view.editing.plan.tasks[-1].args == {"text": "a long story"}
+    assert view.editor.plan.tasks[-1].args == {"text": "a long story"}
 
 
 def test_nothing_found_is_said(view: PlanView) -> None:
@@ -146,4 +146,4 @@ def test_esc_leaves_without_adding(view: PlanView) -> None:
     panel = adding(view)
     QTest.keyClick(panel.search, Qt.Key.Key_Escape)
     assert view.panel is None
-    assert view.editing.plan == diamond()
+    assert view.editor.plan == diamond()

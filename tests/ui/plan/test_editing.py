@@ -30,7 +30,7 @@ from tests.ui.plan.plan_scene import (
 
 
 def ids(view: PlanView) -> list[int]:
-    return [task.id for task in view.editing.plan]
+    return [task.id for task in view.editor.plan]
 
 
 def press(view: PlanView, task_id: int, key: Qt.Key, modifier: Qt.KeyboardModifier) -> None:
@@ -48,11 +48,11 @@ def test_delete_removes_and_ctrl_z_brings_back(before: PlanView) -> None:
     before.graph.focus_step(1)  # type: ignore[union-attr]
     press(before, 1, Qt.Key.Key_Delete, PLAIN)
     assert ids(before) == [0, 2, 3]
-    assert before.editing.plan.task(3).args["content"] == (Ref(2),)
+    assert before.editor.plan.task(3).args["content"] == (Ref(2),)
     focused = next(card for card in cards(before).values() if card.hasFocus())
-    press(before, focused.face.task_id, Qt.Key.Key_Z, CONTROL)
+    press(before, focused.step.task_id, Qt.Key.Key_Z, CONTROL)
     assert ids(before) == [0, 1, 2, 3]
-    assert before.editing.plan == diamond()
+    assert before.editor.plan == diamond()
     press(before, 0, Qt.Key.Key_Z, CONTROL | SHIFT)
     assert ids(before) == [0, 2, 3]
     QTest.mouseClick(before.undo, Qt.MouseButton.LeftButton)
@@ -62,9 +62,9 @@ def test_delete_removes_and_ctrl_z_brings_back(before: PlanView) -> None:
 
 
 def test_removing_a_source_takes_what_cannot_be_without_it(before: PlanView) -> None:
-    assert before.editing.remove(2)
+    assert before.editor.remove(2)
     assert ids(before) == [0, 1, 3]
-    before.editing.undo()
+    before.editor.undo()
     before.remove_step(0)
     assert before.trouble.text() == "Nothing would be left of the plan."
     assert ids(before) == [0, 1, 2, 3]
@@ -96,7 +96,7 @@ def test_a_step_is_rewired_by_dragging_its_result(before: PlanView) -> None:
     assert cards(before)[0].look.fits is False
     before.grab()
     QTest.mouseRelease(source, Qt.MouseButton.LeftButton, PLAIN, end)
-    assert before.editing.plan.task(2).args["prompt"] == Ref(1)
+    assert before.editor.plan.task(2).args["prompt"] == Ref(1)
     assert not before.graph.canvas.pulled.isVisible()
     assert target.look.fits is None
 
@@ -111,12 +111,12 @@ def _drag(card: QWidget, to: QPoint) -> None:
 
 
 def test_what_does_not_fit_says_so_and_changes_nothing(before: PlanView) -> None:
-    assert not before.editing.connect_steps(2, 1)
+    assert not before.editor.connect_steps(2, 1)
     assert before.trouble.text() == "“Summarization” takes no picture."
-    assert before.editing.plan == diamond()
-    assert not before.editing.connect_steps(3, 1), "it would go round in a circle"
+    assert before.editor.plan == diamond()
+    assert not before.editor.connect_steps(3, 1), "it would go round in a circle"
     assert "wait for each other" in before.trouble.text()
-    before.editing.move(2, -1)
+    before.editor.move(2, -1)
     assert before.trouble.isHidden(), "a good edit takes the complaint back"
 
 
@@ -128,14 +128,14 @@ def test_a_step_is_rewired_from_the_menu(before: PlanView) -> None:
     assert [item.text() for item in below.actions()] == ["1 · Image to text", "2 · Summarization"]
     assert [item.isChecked() for item in below.actions()] == [True, False]
     chosen(menu, "Take as prompt", "2 ·")
-    assert before.editing.plan.task(2).args["prompt"] == Ref(1)
+    assert before.editor.plan.task(2).args["prompt"] == Ref(1)
 
 
 def test_an_input_of_many_takes_one_more(before: PlanView) -> None:
-    assert before.editing.connect_steps(0, 3)
-    assert before.editing.plan.task(3).args["content"] == (Ref(1), Ref(2), Ref(0))
-    assert before.editing.connect_steps(0, 3)
-    assert before.editing.plan.task(3).args["content"] == (Ref(1), Ref(2), Ref(0))
+    assert before.editor.connect_steps(0, 3)
+    assert before.editor.plan.task(3).args["content"] == (Ref(1), Ref(2), Ref(0))
+    assert before.editor.connect_steps(0, 3)
+    assert before.editor.plan.task(3).args["content"] == (Ref(1), Ref(2), Ref(0))
 
 
 @pytest.mark.qt_log_ignore("does not support")
@@ -161,12 +161,12 @@ def test_the_menu_opens_by_the_keyboard_and_names_everything(before: PlanView) -
 
 def test_an_expert_is_chosen_from_the_menu(before: PlanView) -> None:
     chosen(menu_of(before, 0), "Expert", "reader-large")
-    assert before.editing.plan.task(0).expert == "reader-large"
+    assert before.editor.plan.task(0).expert == "reader-large"
     assert "reader-large" in cards(before)[0].accessibleName()
     chosen(menu_of(before, 0), "Expert", "reader-far")
-    assert before.editing.plan.task(0).expert == "reader-far@nearby"
+    assert before.editor.plan.task(0).expert == "reader-far@nearby"
     chosen(menu_of(before, 0), "Expert", "The best one")
-    assert before.editing.plan == diamond()
+    assert before.editor.plan == diamond()
 
 
 def test_experts_say_where_they_run_and_how_large_they_are() -> None:
@@ -174,8 +174,8 @@ def test_experts_say_where_they_run_and_how_large_they_are() -> None:
     assert describe_expert(FAR) == "reader-far · by nearby, over the network"
 
 
-def test_trouble_with_experts_is_said_in_the_menu(before: PlanView, desk: FakeDesk) -> None:
-    desk.experts = Outcome(error=InputError("Nobody can do this.", hint="Fetch an expert."))
+def test_trouble_with_experts_is_said_in_the_menu(before: PlanView, controller: FakeDesk) -> None:
+    controller.experts = Outcome(error=InputError("Nobody can do this.", hint="Fetch an expert."))
     menu = menu_of(before, 0)
     experts = next(item for item in menu.actions() if item.text() == "Expert").menu()
     assert isinstance(experts, QMenu)
@@ -185,12 +185,12 @@ def test_trouble_with_experts_is_said_in_the_menu(before: PlanView, desk: FakeDe
 
 def test_a_file_is_dropped_on_a_card(before: PlanView, tmp_path: Path) -> None:
     _drop(before, 0, tmp_path / "other.png")
-    held = before.editing.plan.task(0).args["image"]
+    held = before.editor.plan.task(0).args["image"]
     assert isinstance(held, Artifact)
     assert held.path == tmp_path / "other.png"
     _drop(before, 0, tmp_path / "sound.wav")
     assert before.trouble.text() == "“Image to text” cannot work on this file."
-    assert before.editing.plan.task(0).args["image"] == held
+    assert before.editor.plan.task(0).args["image"] == held
 
 
 def _drop(view: PlanView, task_id: int, path: Path) -> None:
@@ -206,34 +206,34 @@ def _drop(view: PlanView, task_id: int, path: Path) -> None:
     assert not card.look.inviting
 
 
-def test_words_change_the_plan(before: PlanView, desk: FakeDesk) -> None:
+def test_words_change_the_plan(before: PlanView, controller: FakeDesk) -> None:
     assert before.foot.words.isVisible()
     before.foot.words.setFocus()
     QTest.keyClicks(before.foot.words, "leave the picture out")
     QTest.keyClick(before.foot.words, Qt.Key.Key_Return)
-    [(plan, words, then)] = desk.wishes
+    [(plan, words, then)] = controller.wishes
     assert (plan, words) == (diamond(), "leave the picture out")
     assert before.foot.busy.isVisible()
     assert before.foot.told.text() == "Changing the plan…"
-    assert not before.editing.set(1, "sentences", 9), "one change after the other"
+    assert not before.editor.set(1, "sentences", 9), "one change after the other"
     then(Outcome(diamond().without(2)))
     assert ids(before) == [0, 1, 3]
     assert "Left out: Text to image." in before.foot.told.text()
     assert before.foot.words.toPlainText() == ""
     assert not before.foot.busy.isVisible()
-    before.editing.undo()
+    before.editor.undo()
     assert ids(before) == [0, 1, 2, 3]
 
 
-def test_words_that_are_not_understood_stay(before: PlanView, desk: FakeDesk) -> None:
+def test_words_that_are_not_understood_stay(before: PlanView, controller: FakeDesk) -> None:
     before.foot.words.setPlainText("make it nicer")
     QTest.mouseClick(before.foot.send, Qt.MouseButton.LeftButton)
-    desk.wishes[0][2](Outcome(error=InputError("What is nicer was not understood.")))
+    controller.wishes[0][2](Outcome(error=InputError("What is nicer was not understood.")))
     assert before.trouble.text() == "What is nicer was not understood."
     assert before.foot.words.toPlainText() == "make it nicer"
     assert before.foot.told.isHidden()
-    before.editing.revise("again")
-    desk.wishes[1][2](Outcome(diamond()))
+    before.editor.revise("again")
+    controller.wishes[1][2](Outcome(diamond()))
     assert before.foot.told.text() == "Nothing changed."
 
 
@@ -244,15 +244,17 @@ def test_words_are_invited_by_a_button_where_nothing_is_asked(after: PlanView) -
     assert after.foot.add.isVisible()
 
 
-def test_the_outline_is_edited_by_the_keyboard_alone(before: PlanView, desk: FakeDesk) -> None:
-    desk.show_form("outline")
+def test_the_outline_is_edited_by_the_keyboard_alone(
+    before: PlanView, controller: FakeDesk
+) -> None:
+    controller.show_form("outline")
     rows = list(before.rows())
     rows[1].setFocus()
     QTest.keyClick(rows[1], Qt.Key.Key_Down)
     assert rows[2].hasFocus()
     QTest.keyClick(rows[2], Qt.Key.Key_Up, ALT)
     assert ids(before) == [0, 2, 1, 3]
-    assert [row.face.task_id for row in before.rows()] == [0, 2, 1, 3]
+    assert [row.step.task_id for row in before.rows()] == [0, 2, 1, 3]
     QTest.keyClick(rows[2], Qt.Key.Key_Delete)
     assert ids(before) == [0, 1, 3]
     QTest.keyClick(next(before.rows()), Qt.Key.Key_Z, CONTROL)
@@ -267,9 +269,9 @@ def test_the_outline_is_edited_by_the_keyboard_alone(before: PlanView, desk: Fak
     assert last.hasFocus()
 
 
-def test_a_plan_of_one_step_cannot_lose_it(qtbot: QtBot, desk: FakeDesk) -> None:
+def test_a_plan_of_one_step_cannot_lose_it(qtbot: QtBot, controller: FakeDesk) -> None:
     one = Plan(diamond().tasks[:1])
-    view = shown(qtbot, desk, turn_of(one))
+    view = shown(qtbot, controller, turn_of(one))
     view.review(True)
     remove = next(item for item in menu_of(view, 0).actions() if item.text() == "Remove")
     assert not remove.isEnabled()

@@ -42,9 +42,9 @@ from tests.ui.scene import HOSTILE, NOW, READ, SUM, candidate, done
 
 
 def test_each_step_has_a_card_that_says_state_inputs_and_results(
-    qtbot: QtBot, desk: FakeDesk
+    qtbot: QtBot, controller: FakeDesk
 ) -> None:
-    view = shown(qtbot, desk, half_done(diamond()))
+    view = shown(qtbot, controller, half_done(diamond()))
     first, second, third, fourth = (cards(view)[number] for number in range(4))
     assert first.accessibleName().startswith("Step 1, Image to text: done.")
     assert "gives text" in first.accessibleName()
@@ -56,9 +56,9 @@ def test_each_step_has_a_card_that_says_state_inputs_and_results(
     assert view.heading.text() == "Plan · 1 of 4 done"
 
 
-def test_progress_and_failure_are_said(qtbot: QtBot, desk: FakeDesk) -> None:
+def test_progress_and_failure_are_said(qtbot: QtBot, controller: FakeDesk) -> None:
     turn = half_done(diamond()).apply(TaskProgress(1, 0.4, "page 2 of 5"))
-    view = shown(qtbot, desk, turn)
+    view = shown(qtbot, controller, turn)
     assert "running, 40 %" in cards(view)[1].accessibleName()
     assert "page 2 of 5" in cards(view)[1].accessibleName()
     redrawn(view, ended(diamond()))
@@ -67,25 +67,27 @@ def test_progress_and_failure_are_said(qtbot: QtBot, desk: FakeDesk) -> None:
     assert "left out" in cards(view)[3].accessibleName()
 
 
-def test_a_step_whose_expert_is_fetched_says_so(qtbot: QtBot, desk: FakeDesk) -> None:
+def test_a_step_whose_expert_is_fetched_says_so(qtbot: QtBot, controller: FakeDesk) -> None:
     turn = turn_of(diamond()).apply(TaskProgress(0, 0.25, "Fetching reader: 25 MB of 100 MB"))
-    view = shown(qtbot, desk, turn)
-    face = cards(view)[0].face
-    assert (face.state, face.fraction) == ("fetching", 0.25)
-    assert "Image to text: its expert is fetched, 25 %" in face.spoken
-    assert "25 MB of 100 MB" in face.spoken
-    assert not face.expert
+    view = shown(qtbot, controller, turn)
+    step = cards(view)[0].step
+    assert (step.state, step.fraction) == ("fetching", 0.25)
+    assert "Image to text: its expert is fetched, 25 %" in step.spoken
+    assert "25 MB of 100 MB" in step.spoken
+    assert not step.expert
     redrawn(view, turn.apply(TaskStarted(0, candidate("first"))))
-    assert cards(view)[0].face.state == "running"
+    assert cards(view)[0].step.state == "running"
     redrawn(view, turn.apply(TurnFinished(Status.CANCELLED, NOW)))
-    assert cards(view)[0].face.state == "skipped"
+    assert cards(view)[0].step.state == "skipped"
 
 
-def test_what_runs_is_kept_in_view_unless_one_looks_elsewhere(qtbot: QtBot, desk: FakeDesk) -> None:
+def test_what_runs_is_kept_in_view_unless_one_looks_elsewhere(
+    qtbot: QtBot, controller: FakeDesk
+) -> None:
     steps = [Task(0, READ, {"image": letter()})]
     steps += [Task(number, SUM, {"text": Ref(number - 1)}) for number in range(1, 40)]
     turn = turn_of(Plan(tuple(steps)))
-    view = shown(qtbot, desk, turn.apply(TaskStarted(20, candidate("first"))), width=420)
+    view = shown(qtbot, controller, turn.apply(TaskStarted(20, candidate("first"))), width=420)
     assert view.graph is not None
     assert not cards(view)[20].visibleRegion().isEmpty()
     bar = view.graph.verticalScrollBar()
@@ -101,8 +103,8 @@ def test_what_runs_is_kept_in_view_unless_one_looks_elsewhere(qtbot: QtBot, desk
     assert cards(view)[1].visibleRegion().isEmpty(), "one works in it"
 
 
-def test_arrows_move_only_while_data_does(qtbot: QtBot, desk: FakeDesk) -> None:
-    view = shown(qtbot, desk, half_done(diamond()))
+def test_arrows_move_only_while_data_does(qtbot: QtBot, controller: FakeDesk) -> None:
+    view = shown(qtbot, controller, half_done(diamond()))
     assert view.graph is not None
     states = {ends: item.state for ends, item in view.graph.canvas.arrows.items()}
     assert states == {(0, 1): "moving", (0, 2): "there", (1, 3): "waiting", (2, 3): "waiting"}
@@ -113,10 +115,10 @@ def test_arrows_move_only_while_data_does(qtbot: QtBot, desk: FakeDesk) -> None:
 
 @pytest.mark.parametrize("motion", [True, False])
 def test_nothing_moves_where_no_motion_is_wanted(
-    qtbot: QtBot, desk: FakeDesk, theme: Theme, motion: bool
+    qtbot: QtBot, controller: FakeDesk, theme: Theme, motion: bool
 ) -> None:
     theme.adopt(ThemeChoice(motion=motion))
-    view = shown(qtbot, desk, half_done(diamond()))
+    view = shown(qtbot, controller, half_done(diamond()))
     assert view.graph is not None
     before = view.graph.canvas.phase
     if motion:
@@ -128,30 +130,32 @@ def test_nothing_moves_where_no_motion_is_wanted(
     theme.adopt(ThemeChoice())
 
 
-def test_a_picture_is_a_thumbnail_on_its_card(qtbot: QtBot, desk: FakeDesk, picture: Path) -> None:
-    view = shown(qtbot, desk, half_done(diamond()))
+def test_a_picture_is_a_thumbnail_on_its_card(
+    qtbot: QtBot, controller: FakeDesk, picture: Path
+) -> None:
+    view = shown(qtbot, controller, half_done(diamond()))
     made = done(2, Artifact(Kind.IMAGE, path=picture, name="sketch.png"))
     redrawn(view, half_done(diamond()).apply(TaskFinished(made)))
     qtbot.waitUntil(lambda: cards(view)[2].look.picture is not None)
     assert "sketch.png" in cards(view)[2].accessibleName()
 
 
-def test_a_single_step_is_a_quiet_row(qtbot: QtBot, desk: FakeDesk) -> None:
-    view = shown(qtbot, desk, turn_of(Plan((Task(0, READ, {"image": letter()}),))))
+def test_a_single_step_is_a_quiet_row(qtbot: QtBot, controller: FakeDesk) -> None:
+    view = shown(qtbot, controller, turn_of(Plan((Task(0, READ, {"image": letter()}),))))
     assert view.graph is None
     assert [row.name.text() for row in view.rows()] == ["Image to text"]
     assert not view.form.isVisible()
 
 
-def test_the_form_is_switched_and_remembered(qtbot: QtBot, desk: FakeDesk) -> None:
-    view, other = (shown(qtbot, desk, half_done(diamond())) for _ in range(2))
+def test_the_form_is_switched_and_remembered(qtbot: QtBot, controller: FakeDesk) -> None:
+    view, other = (shown(qtbot, controller, half_done(diamond())) for _ in range(2))
     assert view.form.accessibleName() == "Show as a list"
     QTest.mouseClick(view.form, Qt.MouseButton.LeftButton)
     assert view.graph is None
     assert other.graph is None, "all plans of the window are shown in that form"
     names = [row.accessibleName() for row in view.rows()]
     assert names[1].startswith("Step 2, Summarization: running")
-    assert desk._settings.value("plan_form") == "outline"
+    assert controller._settings.value("plan_form") == "outline"
     QTest.mouseClick(view.form, Qt.MouseButton.LeftButton)
     assert view.graph is not None
     assert [card.accessibleName() for card in cards(view).values()] == names
@@ -164,8 +168,8 @@ def test_without_a_desk_a_plan_is_a_list_that_is_only_read(qtbot: QtBot, theme: 
     assert not view.form.isVisible()
 
 
-def test_arrow_keys_go_from_card_to_card(qtbot: QtBot, desk: FakeDesk) -> None:
-    view = shown(qtbot, desk, half_done(diamond()))
+def test_arrow_keys_go_from_card_to_card(qtbot: QtBot, controller: FakeDesk) -> None:
+    view = shown(qtbot, controller, half_done(diamond()))
     assert view.graph is not None
     view.graph.focus_step(0)
     steps = []
@@ -184,8 +188,8 @@ def test_arrow_keys_go_from_card_to_card(qtbot: QtBot, desk: FakeDesk) -> None:
     assert policies.count(Qt.FocusPolicy.StrongFocus) == 1, "Tab reaches one card, not each"
 
 
-def test_right_to_left_begins_on_the_right(qtbot: QtBot, desk: FakeDesk) -> None:
-    view = shown(qtbot, desk, half_done(diamond()))
+def test_right_to_left_begins_on_the_right(qtbot: QtBot, controller: FakeDesk) -> None:
+    view = shown(qtbot, controller, half_done(diamond()))
     view.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     redrawn(view, half_done(diamond()))
     assert cards(view)[0].x() > cards(view)[1].x() > cards(view)[3].x()
@@ -198,13 +202,13 @@ def test_right_to_left_begins_on_the_right(qtbot: QtBot, desk: FakeDesk) -> None
 
 @pytest.mark.parametrize(("width", "points"), [(460, 10.0), (380, 20.0), (780, 16.0)])
 def test_it_fits_narrow_windows_and_large_type(
-    qtbot: QtBot, desk: FakeDesk, width: int, points: float
+    qtbot: QtBot, controller: FakeDesk, width: int, points: float
 ) -> None:
     font = QApplication.font()
     larger = QFont(font)
     larger.setPointSizeF(points)
     QApplication.setFont(larger)
-    view = shown(qtbot, desk, half_done(diamond()), width=width)
+    view = shown(qtbot, controller, half_done(diamond()), width=width)
     assert view.width() <= width
     assert all(card.geometry().right() <= view.width() for card in cards(view).values())
     view.grab()
@@ -212,11 +216,11 @@ def test_it_fits_narrow_windows_and_large_type(
 
 
 def test_the_wheel_with_ctrl_changes_the_size_and_one_button_shows_all(
-    qtbot: QtBot, desk: FakeDesk
+    qtbot: QtBot, controller: FakeDesk
 ) -> None:
     tasks = [Task(0, READ, {"image": letter()})]
     tasks += [Task(number, SUM, {"text": Ref(number - 1)}) for number in range(1, 40)]
-    view = shown(qtbot, desk, turn_of(Plan(tuple(tasks))))
+    view = shown(qtbot, controller, turn_of(Plan(tuple(tasks))))
     graph = view.graph
     assert graph is not None
     assert view.whole.isVisible()
@@ -248,10 +252,10 @@ def large(count: int = 200) -> Turn:
 
 
 def test_two_hundred_steps_are_drawn_again_only_where_they_changed(
-    qtbot: QtBot, desk: FakeDesk
+    qtbot: QtBot, controller: FakeDesk
 ) -> None:
     turn = large()
-    view = shown(qtbot, desk, turn)
+    view = shown(qtbot, controller, turn)
     assert view.graph is not None
     assert len(cards(view)) == 200
     drawn: list[int] = []
@@ -263,9 +267,9 @@ def test_two_hundred_steps_are_drawn_again_only_where_they_changed(
     assert drawn == [1]
 
 
-def test_two_hundred_steps_are_quick(qtbot: QtBot, desk: FakeDesk) -> None:
+def test_two_hundred_steps_are_quick(qtbot: QtBot, controller: FakeDesk) -> None:
     turn = large()
-    view = shown(qtbot, desk, turn)
+    view = shown(qtbot, controller, turn)
     spent = []
     for _ in range(7):
         again = replace(turn)
@@ -278,14 +282,14 @@ def test_two_hundred_steps_are_quick(qtbot: QtBot, desk: FakeDesk) -> None:
     assert time.process_time() - began < 0.005
 
 
-def test_a_plan_beyond_all_measure_is_a_list(qtbot: QtBot, desk: FakeDesk) -> None:
-    view = shown(qtbot, desk, large(300))
+def test_a_plan_beyond_all_measure_is_a_list(qtbot: QtBot, controller: FakeDesk) -> None:
+    view = shown(qtbot, controller, large(300))
     assert view.graph is None
     assert not view.form.isVisible()
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_foreign_words_are_only_words(qtbot: QtBot, desk: FakeDesk, hostile: str) -> None:
+def test_foreign_words_are_only_words(qtbot: QtBot, controller: FakeDesk, hostile: str) -> None:
     given = Artifact(Kind.IMAGE, path=Path("/nowhere/x.png"), name=hostile)
     odd = replace(READ, name=hostile or "odd", summary=hostile)
     plan = Plan(
@@ -296,7 +300,7 @@ def test_foreign_words_are_only_words(qtbot: QtBot, desk: FakeDesk, hostile: str
     )
     turn = Turn("t", NOW, hostile).apply(PlanAccepted(plan))
     turn = turn.apply(TaskStarted(1, candidate("first"))).apply(TaskProgress(1, 3.0, hostile))
-    view = shown(qtbot, desk, turn.apply(TaskFinished(done(0, scene.text(hostile)))))
+    view = shown(qtbot, controller, turn.apply(TaskFinished(done(0, scene.text(hostile)))))
     view.grab()
     view.open_step(0)
     redrawn(view, turn.apply(TaskFinished(scene.failed(0, hostile))))
@@ -306,9 +310,9 @@ def test_foreign_words_are_only_words(qtbot: QtBot, desk: FakeDesk, hostile: str
 
 
 def test_from_afar_and_with_a_chosen_expert_it_can_still_be_drawn(
-    qtbot: QtBot, desk: FakeDesk
+    qtbot: QtBot, controller: FakeDesk
 ) -> None:
-    view = shown(qtbot, desk, half_done(diamond().pinned(2, "painter")))
+    view = shown(qtbot, controller, half_done(diamond().pinned(2, "painter")))
     assert "painter" in cards(view)[2].accessibleName()
     view.grab()
     assert view.graph is not None
@@ -318,8 +322,10 @@ def test_from_afar_and_with_a_chosen_expert_it_can_still_be_drawn(
     view.grab()
 
 
-def test_a_narrow_graph_is_gone_through_from_above_to_below(qtbot: QtBot, desk: FakeDesk) -> None:
-    view = shown(qtbot, desk, half_done(diamond()), width=420)
+def test_a_narrow_graph_is_gone_through_from_above_to_below(
+    qtbot: QtBot, controller: FakeDesk
+) -> None:
+    view = shown(qtbot, controller, half_done(diamond()), width=420)
     assert view.graph is not None
     view.graph.focus_step(0)
     seen = [0]
@@ -333,14 +339,14 @@ def test_a_narrow_graph_is_gone_through_from_above_to_below(qtbot: QtBot, desk: 
 
 
 def test_the_right_button_opens_the_menu_in_both_forms(
-    qtbot: QtBot, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controller: FakeDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown_menus: list[str] = []
     monkeypatch.setattr(QMenu, "popup", lambda menu, at: shown_menus.append(menu.accessibleName()))
-    view = shown(qtbot, desk, half_done(diamond()))
+    view = shown(qtbot, controller, half_done(diamond()))
     reason = QContextMenuEvent.Reason.Mouse
     QApplication.sendEvent(cards(view)[1], QContextMenuEvent(reason, QPoint(5, 5), QPoint(5, 5)))
-    desk.show_form("outline")
+    controller.show_form("outline")
     row = next(view.rows())
     QApplication.sendEvent(row, QContextMenuEvent(reason, QPoint(5, 5), QPoint(5, 5)))
     QTest.keyClick(row, Qt.Key.Key_Menu)
@@ -348,12 +354,12 @@ def test_the_right_button_opens_the_menu_in_both_forms(
 
 
 def test_a_file_is_asked_for_without_waiting(
-    qtbot: QtBot, desk: FakeDesk, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controller: FakeDesk, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dialogs: list[QFileDialog] = []
     monkeypatch.setattr(QFileDialog, "open", lambda dialog: dialogs.append(dialog))
-    view = shown(qtbot, desk, half_done(diamond()))
+    view = shown(qtbot, controller, half_done(diamond()))
     chosen: list[Path] = []
-    PlanController.choose_file(desk, view, chosen.append)
+    PlanController.choose_file(controller, view, chosen.append)
     dialogs[0].fileSelected.emit("/nowhere/letter.png")
     assert chosen == [Path("/nowhere/letter.png")]

@@ -79,13 +79,13 @@ def test_the_plan_that_is_approved_is_the_one_that_was_edited(
     view = plan_view(window)
     assert panel.no.hasFocus(), "Enter by accident runs nothing"
     assert panel.yes.text() == "Run the plan"
-    assert view.editing.set(1, "sentences", 5)
+    assert view.editor.set(1, "sentences", 5)
     assert panel.yes.text() == "Run the changed plan"
     QTest.mouseClick(panel.yes, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: planned.accepted is not None)
     assert planned.accepted is not None
     assert planned.accepted.task(1).args["sentences"] == 5
-    qtbot.waitUntil(lambda: view.editing.stage == "during")
+    qtbot.waitUntil(lambda: view.editor.stage == "during")
     assert not view.foot.isVisible()
 
 
@@ -93,7 +93,7 @@ def test_a_plan_that_is_refused_does_not_run(
     window: MainWindow, app: FakeApp, planned: Planned, qtbot: QtBot
 ) -> None:
     panel = reviewed(window, qtbot)
-    plan_view(window).editing.remove(2)
+    plan_view(window).editor.remove(2)
     QTest.mouseClick(panel.no, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: bool(app.assistant.turns))
     assert planned.accepted is None
@@ -106,15 +106,15 @@ def test_it_is_edited_while_it_runs_and_run_again_afterwards(
     window.session.send(Request(text="Read it"))
     qtbot.waitUntil(lambda: bool(window.conversation.views()[0].findChildren(PlanView)))
     view = plan_view(window)
-    qtbot.waitUntil(lambda: view.editing.stage == "during" and bool(view.editing.plan))
+    qtbot.waitUntil(lambda: view.editor.stage == "during" and bool(view.editor.plan))
     qtbot.waitUntil(lambda: view.graph is not None and 2 in view.graph.cards)
-    assert view.editing.remove(2)
+    assert view.editor.remove(2)
     qtbot.waitUntil(lambda: bool(app.assistant.changes))
     assert [task.id for task in app.assistant.changes[0]] == [0, 1]
     window.session.engine.call(planned.go_on.set)
-    qtbot.waitUntil(lambda: view.editing.stage == "after")
-    assert not view.editing.draft.is_edited
-    assert view.editing.set(1, "sentences", 1)
+    qtbot.waitUntil(lambda: view.editor.stage == "after")
+    assert not view.editor.draft.is_edited
+    assert view.editor.set(1, "sentences", 1)
     qtbot.waitUntil(view.foot.carry_out.isVisible)
     QTest.mouseClick(view.foot.carry_out, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(window.conversation.views()) == 2)
@@ -134,14 +134,14 @@ def test_words_and_experts_come_from_the_engine(
     app.assistant.revised = planned.plan.without(2)
     view.foot.words.setPlainText("do not say it")
     view.foot.words.entered.emit()
-    qtbot.waitUntil(lambda: len(view.editing.plan) == 2)
+    qtbot.waitUntil(lambda: len(view.editor.plan) == 2)
     assert app.assistant.wishes == ["do not say it"]
     view.open_step(0)
     panel = view.panel
     assert panel is not None
     qtbot.waitUntil(lambda: panel.expert.count() == 2)  # type: ignore[union-attr]
-    assert view.editing.desk is not None
-    assert [item.name for item in view.editing.desk.inventory] == list(app.inventory)
+    assert view.editor.controller is not None
+    assert [item.name for item in view.editor.controller.inventory] == list(app.inventory)
     window.session.end()
 
 

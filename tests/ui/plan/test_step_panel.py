@@ -35,8 +35,8 @@ from tests.ui.scene import READ, words
 
 
 @pytest.fixture
-def view(qtbot: QtBot, desk: FakeDesk) -> PlanView:
-    view = shown(qtbot, desk, turn_of(diamond()))
+def view(qtbot: QtBot, controller: FakeDesk) -> PlanView:
+    view = shown(qtbot, controller, turn_of(diamond()))
     view.review(True)
     return view
 
@@ -55,7 +55,7 @@ def port(view: PlanView, task_id: int, name: str) -> PortRow:
 
 
 def arg(view: PlanView, task_id: int, name: str) -> object:
-    return view.editing.plan.task(task_id).args.get(name)
+    return view.editor.plan.task(task_id).args.get(name)
 
 
 def field(row: PortRow) -> GrowingTextField:
@@ -100,7 +100,7 @@ def test_each_option_has_the_right_control(view: PlanView) -> None:
     line.setFocus()
     QTest.keyClicks(line, "dogs")
     QTest.keyClick(line, Qt.Key.Key_Return)
-    assert view.editing.plan.task(2).args == {
+    assert view.editor.plan.task(2).args == {
         "prompt": Ref(0),
         "style": "sketch",
         "seed": 7,
@@ -118,10 +118,10 @@ def test_undo_shows_in_the_fields(view: PlanView) -> None:
     rows: Any = panel(view, 1).rows
     assert rows["sentences"].value == 2
     rows["sentences"].box.setValue(5)
-    view.editing.undo()
+    view.editor.undo()
     assert isinstance(view.panel, StepPanel)
     assert view.panel.rows["sentences"].value == 2
-    assert view.editing.plan == diamond()
+    assert view.editor.plan == diamond()
 
 
 def test_every_control_has_a_name(view: PlanView) -> None:
@@ -160,20 +160,22 @@ def test_the_result_of_another_step_is_chosen(view: PlanView) -> None:
     assert arg(view, 2, "prompt") == Ref(1)
 
 
-def test_a_file_is_chosen(view: PlanView, desk: FakeDesk) -> None:
+def test_a_file_is_chosen(view: PlanView, controller: FakeDesk) -> None:
     choose(port(view, 0, "image"), "A file…")
     held = arg(view, 0, "image")
     assert isinstance(held, Artifact)
-    assert held.path == desk.file
-    desk.file = Path("/nowhere/words.txt")
+    assert held.path == controller.file
+    controller.file = Path("/nowhere/words.txt")
     choose(port(view, 1, "text"), "A file…")
     held = arg(view, 1, "text")
     assert isinstance(held, Artifact)
     assert held.kind is Kind.TEXT
 
 
-def test_a_file_of_another_kind_is_refused_beside_the_field(view: PlanView, desk: FakeDesk) -> None:
-    desk.file = Path("/nowhere/sound.wav")
+def test_a_file_of_another_kind_is_refused_beside_the_field(
+    view: PlanView, controller: FakeDesk
+) -> None:
+    controller.file = Path("/nowhere/sound.wav")
     choose(port(view, 0, "image"), "A file…")
     assert arg(view, 0, "image") == letter()
     assert isinstance(view.panel, StepPanel)
@@ -192,14 +194,14 @@ def test_several_inputs_are_taken_away_one_by_one(view: PlanView) -> None:
     assert arg(view, 3, "content") == (Ref(2), Ref(0))
 
 
-def test_what_need_not_be_there_can_be_nothing(qtbot: QtBot, desk: FakeDesk) -> None:
+def test_what_need_not_be_there_can_be_nothing(qtbot: QtBot, controller: FakeDesk) -> None:
     plan = Plan(
         (
             Task(0, READ, {"image": letter()}),
             Task(1, COMPARE, {"text_1": Ref(0), "text_2": text_artifact("Dear")}),
         )
     )
-    view = shown(qtbot, desk, turn_of(plan))
+    view = shown(qtbot, controller, turn_of(plan))
     view.review(True)
     row = port(view, 1, "text_2")
     assert field(row).toPlainText() == "Dear"
@@ -220,48 +222,48 @@ def test_words_that_must_be_there_are_asked_for(view: PlanView) -> None:
     assert "missing its text" in view.panel.trouble.text()
 
 
-def test_an_expert_is_chosen(view: PlanView, desk: FakeDesk) -> None:
+def test_an_expert_is_chosen(view: PlanView, controller: FakeDesk) -> None:
     shown_panel = panel(view, 0)
     offered = [shown_panel.expert.itemText(at) for at in range(shown_panel.expert.count())]
     assert offered[0] == "The best one (JARVIS chooses)"
     assert offered[1] == "reader-large · on this computer · 1.3 GB"
     shown_panel.expert.setCurrentIndex(2)
-    assert view.editing.plan.task(0).expert == FAR.kept_as
+    assert view.editor.plan.task(0).expert == FAR.kept_as
     shown_panel.expert.setCurrentIndex(1)
-    assert view.editing.plan.task(0).expert == LARGE.kept_as
+    assert view.editor.plan.task(0).expert == LARGE.kept_as
     shown_panel.expert.setCurrentIndex(0)
-    assert view.editing.plan == diamond()
+    assert view.editor.plan == diamond()
 
 
-def test_an_expert_that_is_gone_is_still_named(qtbot: QtBot, desk: FakeDesk) -> None:
-    desk.experts = Outcome(error=InputError("Nobody."))
+def test_an_expert_that_is_gone_is_still_named(qtbot: QtBot, controller: FakeDesk) -> None:
+    controller.experts = Outcome(error=InputError("Nobody."))
     plan = diamond().pinned(0, "long-gone")
-    view = shown(qtbot, desk, turn_of(plan))
+    view = shown(qtbot, controller, turn_of(plan))
     view.review(True)
     assert panel(view, 0).expert.currentText() == "long-gone"
 
 
-def test_results_and_reasons_are_shown(qtbot: QtBot, desk: FakeDesk) -> None:
-    view = shown(qtbot, desk, ended(diamond()))
+def test_results_and_reasons_are_shown(qtbot: QtBot, controller: FakeDesk) -> None:
+    view = shown(qtbot, controller, ended(diamond()))
     assert "Words 0" in words(panel(view, 0))
     assert panel(view, 2).reason.text() == "It needs 2 GB of memory."
 
 
 def test_a_step_that_ended_can_be_run_again_or_removed_from_here(
-    qtbot: QtBot, desk: FakeDesk
+    qtbot: QtBot, controller: FakeDesk
 ) -> None:
-    view = shown(qtbot, desk, ended(diamond()))
+    view = shown(qtbot, controller, ended(diamond()))
     shown_panel = panel(view, 1)
     shown_panel.again.click()
-    assert view.editing.draft.now.afresh == {1}
+    assert view.editor.draft.now.afresh == {1}
     shown_panel.remove.click()
-    assert [task.id for task in view.editing.plan] == [0, 2, 3]
+    assert [task.id for task in view.editor.plan] == [0, 2, 3]
     assert view.panel is None
 
 
-def test_it_follows_a_turn_that_goes_on(qtbot: QtBot, desk: FakeDesk) -> None:
-    desk.live.add("t")
-    view = shown(qtbot, desk, turn_of(diamond()))
+def test_it_follows_a_turn_that_goes_on(qtbot: QtBot, controller: FakeDesk) -> None:
+    controller.live.add("t")
+    view = shown(qtbot, controller, turn_of(diamond()))
     shown_panel = panel(view, 0)
     row = shown_panel.rows["image"]
     redrawn(view, half_done(diamond()))
@@ -269,9 +271,9 @@ def test_it_follows_a_turn_that_goes_on(qtbot: QtBot, desk: FakeDesk) -> None:
     assert shown_panel.rows["image"] is row
 
 
-def test_a_list_has_the_step_below_its_row(qtbot: QtBot, desk: FakeDesk) -> None:
-    desk.show_form("outline")
-    view = shown(qtbot, desk, ended(diamond()))
+def test_a_list_has_the_step_below_its_row(qtbot: QtBot, controller: FakeDesk) -> None:
+    controller.show_form("outline")
+    view = shown(qtbot, controller, ended(diamond()))
     rows = list(view.rows())
     QTest.mouseClick(rows[0].toggle, Qt.MouseButton.LeftButton)
     assert isinstance(view.panel, StepPanel)
@@ -290,10 +292,10 @@ def test_without_a_desk_nothing_can_be_changed(qtbot: QtBot, theme: object) -> N
     assert "Words 0" in words(shown_panel)
 
 
-def test_unused_kinds_say_that_nothing_is_there(qtbot: QtBot, desk: FakeDesk) -> None:
-    row = PortRow(READ.ports[0], None, [], desk.choose_file)
+def test_unused_kinds_say_that_nothing_is_there(qtbot: QtBot, controller: FakeDesk) -> None:
+    row = PortRow(READ.ports[0], None, [], controller.choose_file)
     qtbot.addWidget(row)
     assert row.value is None
     assert "Nothing yet" in [label.text() for label in row.findChildren(type(row.label))]
     choose(row, "A file…")
-    assert row.value == letter(desk.file)
+    assert row.value == letter(controller.file)
