@@ -64,7 +64,7 @@ def opened(path: Path, start: float) -> Iterator[Playable]:
         if file := _sound_file(path):
             files.enter_context(file)
             if file.frames == 0:
-                raise InputError(tr("{name} holds no sound at all.", name=path.name))
+                raise InputError(tr("{name} contains no sound at all.", name=path.name))
             file.seek(min(int(start * file.samplerate), file.frames))
             frames = int(file.samplerate * BLOCK_SECONDS)
             length = file.frames / file.samplerate

@@ -60,7 +60,7 @@ def decode(path: Path) -> Samples:
                 hint=tr("Sound and video files such as WAV, MP3, M4A, OGG, FLAC or MP4 can be."),
             ) from error
     if not chunks:
-        raise InputError(tr("{name} holds no sound at all.", name=path.name))
+        raise InputError(tr("{name} contains no sound at all.", name=path.name))
     return np.concatenate(chunks).astype(np.float32) / np.float32(32768)
 
 

@@ -151,7 +151,7 @@ async def test_a_file_that_is_no_sound_is_one_sentence_less(
 
     async def play(audio: Path, **how: object) -> None:
         if audio.name == "1.wav":
-            raise InputError("1.wav holds no sound at all.")
+            raise InputError("1.wav contains no sound at all.")
         await played(audio, **how)  # type: ignore[arg-type]
 
     monkeypatch.setattr(player, "play", play)

@@ -284,12 +284,12 @@ def test_a_goal_that_was_cut_off_is_offered_and_goes_on(
     qtbot.waitUntil(notice.isVisible)
     assert notice.go_on.isVisible()
     assert notice.words.text() == (
-        "A goal: 1 of 4 steps done, 1 dropped. What is done is not done again. "
+        "A goal: 1 of 4 steps done, 1 dropped. Finished steps are not repeated. "
         "1 more request after this one."
     )
     QTest.mouseClick(notice.go_on, Qt.MouseButton.LeftButton)
-    assert notice.title.text() == "A goal was cut off"
-    assert notice.words.text() == "A goal of agent mode. What is done is not done again."
+    assert notice.title.text() == "A goal was interrupted"
+    assert notice.words.text() == "A goal of agent mode. Finished steps are not repeated."
     qtbot.waitUntil(lambda: bool(app.assistant.turns) and not window.session.busy)
     exchange = window.session.open.entries[0]
     assert exchange.turn.agentic

@@ -251,7 +251,7 @@ def test_a_picture_is_enlarged_and_escape_closes_it(
 def test_a_file_that_is_gone_is_told(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.filing.failed):
         window.wishes.open_file.emit(tmp_path / "gone.pdf")
-    assert window.banner.message.text() == "gone.pdf is not there any more."
+    assert window.banner.message.text() == "gone.pdf no longer exists."
 
 
 def test_a_result_goes_on_in_the_next_request(

@@ -155,7 +155,7 @@ class QuestionPanel(ApprovalPanel):
 
 MAX_OUTLINE_LINES = 14
 MAX_CHANGES_SHOWN = 8
-EDIT_COMMENT = mark("I changed the plan. Write it anew from what it says now.")
+EDIT_COMMENT = mark("I changed the plan. Rewrite it from what it says now.")
 """Sent with an edited plan if the user wrote no comment."""
 
 _marked = re.compile(r"\s*(?:[-*+•]\s|\[.\]|#|(?:step\s+)?\d{1,3}[.):]\s)", re.IGNORECASE)
@@ -170,13 +170,13 @@ class OutlineReview(ApprovalPanel):
         assert question.outline is not None
         self.outline = self.edited = question.outline
         self.head("review", question.text)
-        self.why = LongText(tr("Why the plan is as it is"), role="note", first=1200)
+        self.why = LongText(tr("Why the plan looks like this"), role="note", first=1200)
         self.column.addWidget(self.why)
         told = _explanation(question.why, changes(before, self.outline))
         self.why.show_text(told)
         self.why.setVisible(bool(told))
         self.text = CodeText(
-            tr("The plan, a step a line"),
+            tr("The plan, one step per line"),
             editable=True,
             numbered=False,
             role="field",
@@ -213,13 +213,13 @@ class OutlineReview(ApprovalPanel):
             (
                 self.revise,
                 tr("Revise"),
-                tr("Have the plan written anew, with what you say"),
+                tr("Have the plan rewritten with your comment"),
                 self._revise,
             ),
             (
                 self.yes,
                 tr("Accept"),
-                tr("Do it by the plan as it stands here (Ctrl+Enter)"),
+                tr("Carry out the plan as shown here (Ctrl+Enter)"),
                 self._accept,
             ),
         ):
@@ -318,8 +318,8 @@ DANGER = mark(
     "Run it only if you understand all of it."
 )
 UNSEEN = mark(
-    "This code has characters that cannot be seen. They are written out here, "
-    "such as \\u202e; look twice."
+    "This code contains invisible characters. They are written out here, such as \\u202e; "
+    "look twice."
 )
 
 
@@ -443,12 +443,10 @@ class CodeReview(ApprovalPanel):
             tip=tr("This, and other code for the same goal that runs in the sandbox"),
         )
         if saves:
-            tip = tr("It goes into the code library as it stands here")
+            tip = tr("It is saved in the code library as shown here")
             label_button(self.yes, tr("Keep it"), tip=tip)
         else:
-            label_button(
-                self.yes, tr("Run once"), tip=tr("It runs as it stands here, this time only")
-            )
+            label_button(self.yes, tr("Run once"), tip=tr("It runs as shown here, this time only"))
         label_button(
             self.yes, self.yes.text(), tip=self.yes.toolTip(), kind="primary" if safe else "risk"
         )

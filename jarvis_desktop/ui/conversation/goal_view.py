@@ -29,16 +29,16 @@ INDENT_PX = 20
 MAX_INDENT = 4
 MAX_ROUND_RESULTS = 12
 MAX_OUTPUT_LINES = 12
-RESULT = mark("What came of it")
+RESULT = mark("Result")
 
 _roles = {"assistant": "JARVIS", "coder": mark("Coder"), "librarian": mark("Librarian")}
 _branches = {
     "run_experts": mark("Experts"),
     "coder": mark("Hand over to the coder"),
-    "ask_user": mark("Question to you"),
+    "ask_user": mark("Question for you"),
     "re_plan": mark("Change the plan"),
     "update_plan": mark("Update the plan"),
-    "intermediate_answer": mark("Word in between"),
+    "intermediate_answer": mark("Interim answer"),
     "final_answer": mark("Answer"),
     "extend_library": mark("Code library"),
     "run_code": mark("Run code"),
@@ -167,7 +167,7 @@ class _RoundDetails(QFrame):
         self.printed = self._block(column, tr("Printed"), numbered=False)
         self.gave = self._block(column, tr(RESULT), numbered=False)
         self._came = Label(tr(RESULT), role="heading")
-        name = tr("What came of round {number}", number=number)
+        name = tr("Result of round {number}", number=number)
         self.observation = LongText(name, first=4000)
         column.addWidget(self._came)
         column.addWidget(self.observation)

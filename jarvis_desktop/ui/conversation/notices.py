@@ -20,9 +20,11 @@ from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import labels
 from jarvis_desktop.ui.widgets.banners import BannerCard
 
-DONE_STAYS = mark("What is done is not done again.")
-NOT_STARTED = mark("Nothing of it was done yet.")
-INCOMPATIBLE = mark("It cannot go on: its plan is of another version. Leave it, and ask anew.")
+DONE_STAYS = mark("Finished steps are not repeated.")
+NOT_STARTED = mark("Nothing was done yet.")
+INCOMPATIBLE = mark(
+    "It cannot be resumed: its plan was made by another version. Leave it and ask again."
+)
 
 
 class ResumeNotice(BannerCard):
@@ -33,7 +35,7 @@ class ResumeNotice(BannerCard):
         self._session = session
         self._left: deque[Unfinished] = deque()
         self.leave = self.offer(tr("Leave it"), kind="quiet")
-        self.leave.setToolTip(tr("Go on with it no more; the history keeps what was done of it"))
+        self.leave.setToolTip(tr("Do not resume it; the history keeps what was done"))
         self.leave.clicked.connect(self._leave)
         self.go_on = self.offer(tr("Go on"), kind="primary")
         self.go_on.clicked.connect(self._go_on)
@@ -57,8 +59,8 @@ class ResumeNotice(BannerCard):
             return
         item, more = self._left[0], len(self._left) - 1
         words = one_line(item.turn.text, limit=100)
-        unnamed = tr("A goal was cut off") if item.goal else tr("A plan was cut off")
-        title = tr("“{request}” was cut off", request=words) if words else unnamed
+        unnamed = tr("A goal was interrupted") if item.goal else tr("A plan was interrupted")
+        title = tr("“{request}” was interrupted", request=words) if words else unnamed
         stuck = item.turn.plan is None and not item.goal
         parts = [
             f"{labels.upper_first(format_progress(item))}.",
@@ -131,7 +133,7 @@ class ElsewhereNotice(BannerCard):
         if asking and asking.question:
             parts = [(asking.turn.text, 60), (asking.question.text, 200)]
             told = ": ".join(one_line(text, limit=limit) for text, limit in parts if text.strip())
-            self.say(tr("Another conversation waits for an answer"), told)
+            self.say(tr("Another conversation is waiting for an answer"), told)
         else:
             self.hide()
 
@@ -170,8 +172,8 @@ class QuitNotice(BannerCard):
 
     def _tell(self, timers: Sequence[Timer]) -> None:
         label = one_line(timers[0].label, limit=60)
-        runs = trn("A timer runs.", "{count} timers run.", len(timers))
+        runs = trn("A timer is running.", "{count} timers are running.", len(timers))
         self.say(
-            tr("A timer runs: {label}", label=label) if label and len(timers) == 1 else runs,
-            tr("It rings only while JARVIS is open, or late, at its next start."),
+            tr("A timer is running: {label}", label=label) if label and len(timers) == 1 else runs,
+            tr("It only rings while JARVIS is open, or late, at the next start."),
         )

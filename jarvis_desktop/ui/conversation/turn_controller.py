@@ -133,7 +133,7 @@ class TurnController(QObject):
             return
         if not QDesktopServices.openUrl(QUrl(address)):
             words = tr(
-                "This computer has no program set to open {name}.", name=readable_address(address)
+                "No program on this computer is set to open {name}.", name=readable_address(address)
             )
             self._session.failed.emit(words)
 

@@ -74,7 +74,7 @@ def _tried(title: str, attempt: Attempt, result: TaskResult | None) -> Line:
     candidate = attempt.candidate
     if attempt.error:
         failed = tr("failed: {reason}", reason=one_line(attempt.error, limit=MAX_REASON_CHARS))
-        outcome = failed if result else tr("{failed} Then the next was tried.", failed=failed)
+        outcome = failed if result else tr("{failed} Then the next one was tried.", failed=failed)
     else:
         outcome = _outcome(result) if result else tr("done")
     return (
@@ -95,12 +95,14 @@ def _cost(attempt: Attempt) -> str:
     if spent.dollars is None and not attempt.error:
         role_name = one_line(candidate.provider, limit=40)
         known = role_name and role_name != "auto"
-        told.append(tr("price not told by {provider}", provider=role_name) if known else _untold())
+        told.append(
+            tr("price not reported by {provider}", provider=role_name) if known else _untold()
+        )
     return ", ".join(told) or "–"
 
 
 def _untold() -> str:
-    return tr("price not told")
+    return tr("price unknown")
 
 
 def _told(spent: Spent) -> list[str]:
@@ -138,7 +140,7 @@ def format_api_calls(turn: Turn) -> str:
     if not any(attempt.spent.dollars is not None for attempt in tries):
         told.append(_untold())
     elif any(attempt.spent.dollars is None and not attempt.error for attempt in tries):
-        told.append(tr("not all prices were told"))
+        told.append(tr("not all prices are known"))
     return tr("{calls}: {costs}.", calls=words, costs=", ".join(told))
 
 

@@ -108,14 +108,14 @@ def turn_menu(
     """The menu of a turn. `selected` and `link` are under the pointer; `read` means that its answer
     is being read aloud."""
     made = QMenu(parent)
-    made.setAccessibleName(tr("What can be done with this message"))
+    made.setAccessibleName(tr("Actions for this message"))
 
     def offer(icon: str, words: str, keys: str, act: Callable[[], object]) -> None:
         entry = made.addAction(icons.icon(icon, "muted"), f"{words}\t{keys}" if keys else words)
         entry.triggered.connect(lambda: act())
 
     if selected:
-        offer("copy", tr("Copy what is selected"), "", lambda: actions.copy_text.emit(selected))
+        offer("copy", tr("Copy the selection"), "", lambda: actions.copy_text.emit(selected))
     if link:
         offer("open", tr("Open the link"), "", lambda: actions.open_link.emit(link))
         offer("copy", tr("Copy the link"), "", lambda: actions.copy_text.emit(link))
@@ -228,7 +228,7 @@ class TurnFooter(QWidget):
         self.speak = self._button("speaker", tr("Read aloud"), actions.read_aloud.emit)
         self.again = self._button("refresh", tr("Answer again"), actions.answer_again.emit)
         self.edit = self._button("edit", tr("Edit and send again"), actions.edit_turn.emit)
-        name = tr("More that can be done with this message")
+        name = tr("More actions for this message")
         self.more = self._button("more", name, lambda _: self.menu_wanted.emit())
         for button in (self.copy, self.speak, self.again, self.edit, self.more):
             row.addWidget(button)

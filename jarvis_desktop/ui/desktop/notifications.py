@@ -284,7 +284,7 @@ class Telling(QObject):
 
     def _asked(self, exchange: PendingTurn) -> None:
         if exchange.question:
-            title = tr("JARVIS asks you something")
+            title = tr("JARVIS has a question for you")
             self._tell_of(exchange, title, one_line(exchange.question.text, limit=400))
 
     def _tell_of(self, exchange: PendingTurn, title: str, body: str) -> None:

@@ -193,7 +193,7 @@ class PlayerControls(QWidget):
         colour = "on_accent" if kind == "round" else "muted"
         self.button = IconButton("play", tr("Play"), kind=kind, colour=colour)
         self.button.clicked.connect(transport.toggle)
-        self.timeline = Timeline(tr("Place in {file}", file=name), waves=waves)
+        self.timeline = Timeline(tr("Position in {file}", file=name), waves=waves)
         self.timeline.sought.connect(transport.seek)
         self.timeline.held.connect(self._hold)
         self.time = Label(role="small")

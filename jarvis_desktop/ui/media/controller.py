@@ -295,7 +295,7 @@ def status_of(path: Path) -> os.stat_result:
     try:
         status = path.stat()
     except (OSError, ValueError) as error:
-        raise InputError(tr("The file is not there any more.")) from error
+        raise InputError(tr("The file no longer exists.")) from error
     if not stat.S_ISREG(status.st_mode):
         raise InputError(tr("This is not a file."))
     return status

@@ -49,7 +49,7 @@ def peaks(path: Path, stretch: float) -> Iterator[Peaks]:
                 yield Peaks(whole, loudness.values(), min(length / whole, 0.999))
                 until = time.monotonic() + stretch
         if not loudness.frames:
-            raise InputError(tr("{name} holds no sound at all.", name=path.name))
+            raise InputError(tr("{name} contains no sound at all.", name=path.name))
         yield Peaks(loudness.frames / file.rate, loudness.values())
 
 

@@ -63,7 +63,7 @@ class AddStepPanel(QFrame):
         )
         self.search = _SearchField()
         self.search.setProperty("role", "plain")
-        self.search.setPlaceholderText(tr("What is to be done?"))
+        self.search.setPlaceholderText(tr("What should be done?"))
         self.search.setAccessibleName(tr("Search the kinds of steps"))
         self.search.textChanged.connect(self._fill)
         self.search.moved.connect(self._move)

@@ -20,7 +20,7 @@ from jarvis_desktop.ui.widgets import labels
 
 STATE_NAMES = {
     "waiting": mark("waiting"),
-    "fetching": mark("its expert is fetched"),
+    "fetching": mark("downloading its expert"),
     "running": mark("running"),
     "done": mark("done"),
     "failed": mark("failed"),
@@ -87,7 +87,7 @@ class CardState:
         if self.fraction is not None and self.state in ACTIVE_STATES:
             percent = round(100 * self.fraction)
             if self.state == "fetching":
-                return tr("its expert is fetched, {percent} %", percent=percent)
+                return tr("downloading its expert, {percent} %", percent=percent)
             return tr("running, {percent} %", percent=percent)
         return tr(STATE_NAMES[self.state])
 

@@ -137,7 +137,7 @@ def describe_changes(before: Plan, after: Plan) -> list[str]:
         if old.type.name != task.type.name:
             told.append(
                 tr(
-                    "{new} in the place of {old}.",
+                    "{new} instead of {old}.",
                     new=name_of(task.type),
                     old=name_of(old.type),
                 )
@@ -150,8 +150,8 @@ def describe_changes(before: Plan, after: Plan) -> list[str]:
     return told
 
 
-FOLLOWS = mark("Goes on with what there is")
-INDEPENDENT = mark("Begins anew")
+FOLLOWS = mark("Uses what is there")
+INDEPENDENT = mark("Starts from scratch")
 NEEDS_INPUT = mark("Needs something else")
 _PLAIN = frozenset({".txt", ".md"})
 

@@ -227,7 +227,7 @@ def step_menu(
     editor: PlanEditor, task_id: int, parent: QWidget, *, open_step: Callable[[], None]
 ) -> QMenu:
     """The menu of a step; it deletes itself when it closes."""
-    menu = plain_menu(parent, tr("What to do with this step"))
+    menu = plain_menu(parent, tr("Actions for this step"))
     task = editor.plan.task(task_id)
     _add(menu, "edit", tr("Look at it or change it"), open_step, "Return")
     if not editor.open:

@@ -117,7 +117,7 @@ class PortRow(_FieldRow):
                 self._lines.addWidget(Label(tr("Nothing yet"), role="muted"))
 
     def _show_words(self, words: str) -> None:
-        self.field = GrowingTextField(self.title, tr("Words of your own"), role="field")
+        self.field = GrowingTextField(self.title, tr("Your own words"), role="field")
         self.field.setPlainText(words)
         self.field.entered.connect(self._typed)
         self.field.focused.connect(lambda inside: None if inside else self._typed())
@@ -164,7 +164,7 @@ class PortRow(_FieldRow):
         """The menu of possible values."""
         menu = plain_menu(self, self.more.accessibleName())
         if Kind.TEXT in self._port.kinds:
-            action = menu.addAction(icons.icon("text", "muted"), menu_text(tr("Words of your own")))
+            action = menu.addAction(icons.icon("text", "muted"), menu_text(tr("Your own words")))
             action.triggered.connect(self._begin_words)
         action = menu.addAction(icons.icon("folder", "muted"), menu_text(tr("A file…")))
         action.triggered.connect(lambda: self._choose_file(self, self._take_file))
@@ -361,7 +361,7 @@ class StepPanel(QFrame):
         self.title = ElidedLabel(role="strong")
         self.again = IconButton("refresh", tr("Run this again"))
         self.again.clicked.connect(partial(self._editor.run_afresh, self.task_id))
-        self.more = IconButton("more", tr("What else can be done with this step"))
+        self.more = IconButton("more", tr("More actions for this step"))
         self.more.clicked.connect(self._offer)
         self.remove = IconButton("trash", tr("Remove this step"))
         self.remove.clicked.connect(partial(self._editor.remove, self.task_id))

@@ -39,11 +39,11 @@ class Phase(StrEnum):
 
 PHASE_NAMES = {
     Phase.IDLE: mark("JARVIS is ready"),
-    Phase.LISTENING: mark("JARVIS listens"),
-    Phase.THINKING: mark("JARVIS thinks"),
-    Phase.WORKING: mark("JARVIS works"),
-    Phase.ASKING: mark("JARVIS asks you something"),
-    Phase.SPEAKING: mark("JARVIS speaks"),
+    Phase.LISTENING: mark("JARVIS is listening"),
+    Phase.THINKING: mark("JARVIS is thinking"),
+    Phase.WORKING: mark("JARVIS is working"),
+    Phase.ASKING: mark("JARVIS has a question for you"),
+    Phase.SPEAKING: mark("JARVIS is speaking"),
 }
 MICROPHONE_OPEN = mark("The microphone is open")
 
@@ -98,8 +98,8 @@ def _phase_of(exchange: PendingTurn) -> Phase:
 
 
 UNSUPPORTED = mark(
-    "This desktop lets no program place a sign above other windows; the tray shows what JARVIS "
-    "does."
+    "This desktop does not let programs place a sign above other windows; the tray shows "
+    "what JARVIS is doing."
 )
 """Shown in the settings if `places_windows` is false."""
 PHASE_WIDTHS = {Phase.LISTENING: 460, Phase.THINKING: 300, Phase.SPEAKING: 460}

@@ -178,7 +178,7 @@ class _LargeQuestion(QWidget):
         row = hbox(Symbol("question", "accent", size=20), parent=self, spacing=theme.space())
         self.words = Label(role="strong", wrap=True)
         row.addWidget(self.words, 1)
-        self.button = QPushButton(tr("Look at it in the window"))
+        self.button = QPushButton(tr("View it in the window"))
         self.button.setProperty("kind", "primary")
         self.button.setAutoDefault(False)
         row.addWidget(self.button)

@@ -96,7 +96,7 @@ class FileOffers(QObject):
             except TimeoutError:
                 names = one_line(", ".join(path.name for path in files[:MAX_REASONS]), limit=120)
                 return FileInspection(
-                    refused=(tr("The disk of {names} does not answer.", names=names),)
+                    refused=(tr("The disk with {names} does not respond.", names=names),)
                 )
 
         self._begin(look)
@@ -165,7 +165,9 @@ class FileOffers(QObject):
             more = len(reasons) - MAX_REASONS
             words = [*reasons[:MAX_REASONS]]
             if more > 0:
-                words.append(trn("{count} more is no use.", "{count} more are no use.", more))
+                words.append(
+                    trn("{count} more cannot be used.", "{count} more cannot be used.", more)
+                )
             self.refused.emit(" ".join(words))
         self.looking.emit(self._under_way > 0)
 

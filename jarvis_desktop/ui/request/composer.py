@@ -151,14 +151,14 @@ class RequestInput(QFrame):
 
 
 INVITING = mark("Ask for anything, or drop a file")
-GOAL_INVITING = mark("Say what is to be reached; the plan is made with you")
+GOAL_INVITING = mark("Say what you want to achieve; the plan is made with you")
 HINT = mark("Enter sends · hold {key} to talk")
 ACTIVITY_HINTS = {
     "working": mark("Working… Esc stops it, {key} interrupts it"),
     "speaking": mark("Speaking… Esc silences it, {key} interrupts it"),
 }
 """Hints while JARVIS is active."""
-GOAL = mark("Work on this in several steps, by a plan that you agree to first")
+GOAL = mark("Work on this in several steps, following a plan that you approve first")
 TALK = mark("Hold to talk")
 ANSWER = mark("Hold to speak your answer")
 SHORT_ANSWER = mark("Hold to answer")
@@ -171,9 +171,9 @@ _stops = {
     StopScope.TURN: (mark("Stop"), mark("Stop (Esc)")),
     StopScope.STEP: (
         mark("Stop this step"),
-        mark("Stop what is done now, and say what should change (Esc)"),
+        mark("Stop the current step, and say what should change (Esc)"),
     ),
-    StopScope.REST: (mark("End"), mark("End this request; its step was stopped already (Esc)")),
+    StopScope.REST: (mark("End"), mark("End this request; its step was already stopped (Esc)")),
 }
 
 
@@ -280,7 +280,7 @@ class Composer(RequestInput):
 
 
 FIRST_INVITING = mark("Ask, drop a file, or hold {key} and speak")
-NEXT_INVITING = mark("Ask on")
+NEXT_INVITING = mark("Ask a follow-up")
 LOGO_PX, ROW_PX = 26, 36
 MAX_RECALLED = 50
 """Requests that are remembered while JARVIS runs."""

@@ -72,7 +72,7 @@ class FileDialogs(QObject):
         def looked(outcome: Outcome) -> None:
             if outcome.value is None:
                 name = one_line(path.name)
-                self.failed.emit(tr("{name} is not there any more.", name=name))
+                self.failed.emit(tr("{name} no longer exists.", name=name))
             elif outcome.value:
                 self._ask(path)
             else:
@@ -116,7 +116,7 @@ class FileDialogs(QObject):
     def _hand_over(self, path: Path) -> None:
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
             name = one_line(path.name)
-            self.failed.emit(tr("This computer has no program set to open {name}.", name=name))
+            self.failed.emit(tr("No program on this computer is set to open {name}.", name=name))
 
     def _saved(self, outcome: Outcome) -> None:
         if outcome.error:

@@ -178,7 +178,7 @@ class TrialPanel(SettingsPanel):
         if not self._on:
             return
         told = {
-            "waiting": tr("The microphone gets ready…"),
+            "waiting": tr("The microphone is getting ready…"),
             "listening": tr("Listening… It ends when you stop speaking."),
             "recognising": tr("Writing it down…"),
         }

@@ -304,7 +304,7 @@ class SpokenAnswers(QObject):
             self._go_to(dictation)
         else:
             words = one_line(transcript.text, limit=MAX_LATE_CHARS)
-            self.late.emit(tr("The question is closed by now. You said: “{words}”", words=words))
+            self.late.emit(tr("The question is no longer open. You said: “{words}”", words=words))
 
     def _go_to(self, dictation: Dictation) -> None:
         if self._talker.held:

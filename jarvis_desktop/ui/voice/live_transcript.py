@@ -51,7 +51,7 @@ class PartialText(QWidget):
         self._settled = self._rest = ""
         self._hint = hint
         self._first = 0
-        self.setAccessibleName(hint or tr("Nothing was understood yet"))
+        self.setAccessibleName(hint or tr("Nothing understood yet"))
         self.update()
 
     def show_partial(self, partial: Partial) -> None:
@@ -104,12 +104,12 @@ def _plain(words: str) -> str:
     return " ".join(printable(encodable(words[:MAX_CHARS])).split())
 
 
-WAITING = mark("The microphone gets ready…")
-HELD = mark("Listening… Let go to send, Esc drops it")
-HELD_ANSWER = mark("Listening… Let go to have it written into the answer, Esc drops it")
-HELD_ALOUD = mark("Listening… Let go to answer, Esc drops it")
-FREE = mark("Listening… It ends when you stop speaking, or with {key}; Esc drops it")
-RECOGNISING = mark("Writing down what you said… Esc drops it")
+WAITING = mark("The microphone is getting ready…")
+HELD = mark("Listening… Release to send, Esc discards it")
+HELD_ANSWER = mark("Listening… Release to write it into the answer, Esc discards it")
+HELD_ALOUD = mark("Listening… Release to answer, Esc discards it")
+FREE = mark("Listening… It ends when you stop speaking, or with {key}; Esc discards it")
+RECOGNISING = mark("Writing down what you said… Esc discards it")
 SPEAK = mark("Speak now")
 SOON = mark("A moment…")
 MAX_REASON_CHARS = 600
@@ -189,7 +189,7 @@ class UnheardNotice(QFrame):
         self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         layout.addWidget(self.reason, 1)
         self.try_again = IconButton("mic", tr("Try again"), kind="quiet", text=tr("Try again"))
-        self.try_again.setToolTip(tr("Say it once more; it ends when you stop speaking"))
+        self.try_again.setToolTip(tr("Say it again; recording ends when you stop speaking"))
         self.try_again.clicked.connect(self.again)
         self.settings = IconButton("sliders", tr("Voice settings"), kind="icon")
         self.settings.setToolTip(tr("Choose and test the microphone"))

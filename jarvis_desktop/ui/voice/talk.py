@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 RESPONSE_MS = 1000
 """Milliseconds within which a press must show an effect."""
 SLOW = mark(
-    "JARVIS has not begun to listen yet: it is busy. Wait a moment and try again; where that does "
-    "not help, close the window and open it anew."
+    "JARVIS has not started to listen yet: it is busy. Wait a moment and try again; if that "
+    "does not help, close the window and reopen it."
 )
 
 
@@ -193,7 +193,7 @@ class _TalkListener(QObject):
         self.understood.emit(transcript)
 
 
-LISTENING = mark("Listening… What you say is written here, Esc drops it")
+LISTENING = mark("Listening… What you say is written here, Esc discards it")
 WRITING = mark("Writing down what you said…")
 NOTHING = mark("Nothing was heard. Hold the button while you speak, close to the microphone.")
 MAX_HEARD_CHARS = 160

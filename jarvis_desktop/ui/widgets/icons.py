@@ -198,7 +198,7 @@ _looks = {
 _names = {
     "waiting": mark("waiting"),
     "running": mark("running"),
-    "fetching": mark("its expert is fetched"),
+    "fetching": mark("downloading its expert"),
     "done": mark("done"),
     "partly": mark("partly done"),
     "failed": mark("failed"),

@@ -108,7 +108,7 @@ def _refusal(path: Path) -> str:
         if status.st_size > LARGEST_FILE:
             return tr("The file is too large to show here.")
     except (OSError, ValueError):
-        return tr("The file is not there any more.")
+        return tr("The file no longer exists.")
     return ""
 
 

@@ -116,7 +116,7 @@ async def test_an_inner_controller_ends_with_its_results_in_the_log(frontend: Fa
     inner, outer = told(llm.prompts[1]), told(llm.prompts[3])
     assert "Your task:\nPlot them" in inner
     assert "It belongs to this goal of the person:\nDownload the prices" in inner
-    assert "coder: done. What came of it:" in outer
+    assert "coder: done. Result:" in outer
     assert "Plotted." in outer
 
 
@@ -359,7 +359,7 @@ async def test_what_the_person_said_stays_known_and_is_trusted(frontend: FakeFro
     goal_run = goal_run_for(frontend)
     crew = Crew(llm, run_experts=Does([Observation("x", trusted=True), FETCHED]))
     await crew.work(goal_run)
-    assert "ask_user: done. What came of it:\nIn euros" in told(llm.prompts[1])
+    assert "ask_user: done. Result:\nIn euros" in told(llm.prompts[1])
     assert "- On “Which currency?”: In euros" in told(llm.prompts[3])
     assert not goal_run.memory.frames("g")[0].kept.get("pending")
 

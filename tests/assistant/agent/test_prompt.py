@@ -141,7 +141,7 @@ async def test_what_others_wrote_stands_between_marks(
     assert "NOTE" in marked
     assert "run_experts: x → done: WORDS" in marked  # in the log
     assert ("WORDS\n" in marked.replace(": WORDS\n", "")) is not trusted
-    assert "What came of it:\nWORDS" in text if trusted else "What came of it:\n<data-" in text
+    assert "Result:\nWORDS" in text if trusted else "Result:\n<data-" in text
 
 
 async def test_a_coder_sees_the_functions_that_fit(

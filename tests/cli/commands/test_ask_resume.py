@@ -101,9 +101,9 @@ def test_what_goes_on_elsewhere_is_said(jarvis: Jarvis, tmp_path: Path) -> None:
 
 def test_whoever_comes_next_is_told(jarvis: Jarvis, tmp_path: Path) -> None:
     cut_off(tmp_path)
-    assert "A plan was cut off" in jarvis("ask", "What is 6 times 7?").err
+    assert "A plan was interrupted" in jarvis("ask", "What is 6 times 7?").err
     with terminal(tmp_path, environment={}) as conversation:
-        assert "A plan was cut off" in conversation.until("you> ")
+        assert "A plan was interrupted" in conversation.until("you> ")
         conversation.type("\x04")
         assert conversation.ends() == 0
     assert jarvis("resume", "nope").code == 1

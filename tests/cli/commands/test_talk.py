@@ -67,7 +67,7 @@ def running() -> Iterator[Running]:
 
 def test_a_second_process_reaches_the_running_one(jarvis: Jarvis, running: Running) -> None:
     done = jarvis("talk", "toggle")
-    assert (done.code, done.out, done.err) == (0, "JARVIS listens.\n", "")
+    assert (done.code, done.out, done.err) == (0, "JARVIS is listening.\n", "")
     assert running.actions == ["toggle"]
 
 
@@ -95,7 +95,7 @@ def test_each_action_goes_there(
     assert talk.main([action]) == 0
     assert running.actions == [action]
     lines = capsys.readouterr().out.splitlines()
-    assert lines[0] == "JARVIS listens."
+    assert lines[0] == "JARVIS is listening."
     told = ["Talk key: Ctrl+Alt+Space (x11). It is a test."]
     assert lines[1:] == (told if action == "status" else [])
 

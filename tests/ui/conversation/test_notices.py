@@ -68,7 +68,7 @@ def test_it_goes_on_in_its_conversation(
     app.history.conversations = {"a": Conversation("a", (earlier,))}
     window = opened(cut_off(picture))
     assert said(window) == (
-        "“Read this to me” was cut off. 1 of 3 steps is done. What is done is not done again."
+        "“Read this to me” was interrupted. 1 of 3 steps is done. Finished steps are not repeated."
     )
     click(window.resume_notice.go_on)
     assert not window.resume_notice.isVisible()
@@ -89,7 +89,7 @@ def test_it_goes_on_in_its_conversation(
 
 def test_of_a_plan_that_waited_nothing_is_said_to_be_kept(opened: Open, picture: Path) -> None:
     window = opened(cut_off(picture, results={}))
-    assert said(window) == "“Read this to me” was cut off. Nothing of it was done yet."
+    assert said(window) == "“Read this to me” was interrupted. Nothing was done yet."
     assert window.resume_notice.go_on.isVisible()
 
 
@@ -111,12 +111,12 @@ def test_of_several_the_oldest_comes_first_and_may_be_left(
 ) -> None:
     one, two = cut_off(picture, "One"), cut_off(picture, "")
     window = opened(one, two)
-    assert said(window).startswith("“One” was cut off. ")
+    assert said(window).startswith("“One” was interrupted. ")
     assert said(window).endswith("1 more request after this one.")
     with qtbot.waitSignal(window.session.kept):
         click(window.resume_notice.leave)
     assert app.assistant.given_up == [one]
-    assert said(window).startswith("A plan was cut off. ")
+    assert said(window).startswith("A plan was interrupted. ")
     click(window.resume_notice.go_on)
     qtbot.waitUntil(lambda: len(app.assistant.turns) == 1)
 

@@ -130,7 +130,7 @@ def test_what_is_selected_is_copied_from_the_menu(
     field = shown.reply.parts[0]
     field.selectAll()  # type: ignore[union-attr]
     with qtbot.waitSignal(actions.copy_text) as copied:
-        offered(shown)["Copy what is selected"].trigger()  # type: ignore[attr-defined]
+        offered(shown)["Copy the selection"].trigger()  # type: ignore[attr-defined]
     assert copied.args == ["It is this."]
 
 
@@ -204,17 +204,17 @@ def test_what_an_api_costs_is_told_as_far_as_it_was_told() -> None:
     frank = Attempt(SERVED, 1.0, spent=Spent(1, 1200, 0.00042))
     lost = Attempt(SERVED, 1.0, "It is busy.")
     assert costs(silent, frank, lost, Attempt(LOCAL, 1.0)) == [
-        "price not told by hf-inference",
+        "price unknown by hf-inference",
         "$0.00042, 1,200 tokens",
         "–",
         "free",
     ]
-    assert costs(Attempt(replace(SERVED, provider="auto"), 1.0)) == ["price not told"]
+    assert costs(Attempt(replace(SERVED, provider="auto"), 1.0)) == ["price unknown"]
     assert costs(Attempt(SERVED, 1.0, spent=Spent(dollars=0.0))) == ["$0.00"]
-    assert format_api_calls(ended(silent, lost)) == "3 calls of an API: price not told."
+    assert format_api_calls(ended(silent, lost)) == "3 calls of an API: price unknown."
     assert format_api_calls(ended(frank)) == "1 call of an API: $0.00042, 1,200 tokens."
     assert format_api_calls(ended(silent, frank)).endswith(
-        "1,200 tokens, not all prices were told."
+        "1,200 tokens, not all prices are known."
     )
     assert format_api_calls(ended(Attempt(LOCAL, 1.0))) == ""
 

@@ -34,12 +34,12 @@ def test_the_person_is_asked_before_a_timer_is_left(
     assert window.isVisible()
     assert window.places.here == ""
     assert window.leaving.isVisible()
-    assert window.leaving.title.text() == "A timer runs: tea"
+    assert window.leaving.title.text() == "A timer is running: tea"
     QTest.mouseClick(window.leaving.stay, LEFT)
     assert not window.leaving.isVisible()
     app.timers.set(90, "eggs")
     assert not window.close()
-    assert window.leaving.title.text() == "2 timers run."
+    assert window.leaving.title.text() == "2 timers are running."
     assert window.close(), "who asks twice is obeyed"
 
 
@@ -91,7 +91,7 @@ def test_the_question_is_of_those_that_have_not_rung(
     app.timers.set(180, "tea")
     eggs = app.timers.set(90, "eggs")
     assert not window.close()
-    for left, title in ((["tea"], "A timer runs: tea"), ([], "")):
+    for left, title in ((["tea"], "A timer is running: tea"), ([], "")):
         app.timers.running = [timer for timer in app.timers.running if timer.label in left]
         window.session.rang.emit(eggs)
         qtbot.waitUntil(lambda left=left: window.leaving.isVisible() is bool(left))  # type: ignore[misc]

@@ -101,7 +101,7 @@ def test_a_question_is_told(presence: Presence, app: FakeApp, desktop: Desktop, 
     presence.window.send(Request("Draw a cat"))
     qtbot.waitUntil(lambda: len(desktop.notes) == 1)
     (note,) = desktop.notes
-    assert note.title == "JARVIS asks you something"
+    assert note.title == "JARVIS has a question for you"
     assert note.body == "Draw a cat: Fetch 3 GB?"
 
 

@@ -71,4 +71,4 @@ def test_changes_are_told_in_sentences() -> None:
     ]
     assert describe_changes(plan, plan.moved(2, before=1)) == ["The order of the steps changed."]
     swapped = Plan((*plan.tasks[:2], Task(2, SAY, {"text": "x"}), plan.tasks[3]))
-    assert describe_changes(plan, swapped) == ["Text to speech in the place of Text to image."]
+    assert describe_changes(plan, swapped) == ["Text to speech instead of Text to image."]

@@ -72,7 +72,7 @@ def test_a_step_whose_expert_is_fetched_says_so(qtbot: QtBot, controller: FakeDe
     view = shown(qtbot, controller, turn)
     step = cards(view)[0].step
     assert (step.state, step.fraction) == ("fetching", 0.25)
-    assert "Image to text: its expert is fetched, 25 %" in step.spoken
+    assert "Image to text: downloading its expert, 25 %" in step.spoken
     assert "25 MB of 100 MB" in step.spoken
     assert not step.expert
     redrawn(view, turn.apply(TaskStarted(0, candidate("first"))))
@@ -350,7 +350,7 @@ def test_the_right_button_opens_the_menu_in_both_forms(
     row = next(view.rows())
     QApplication.sendEvent(row, QContextMenuEvent(reason, QPoint(5, 5), QPoint(5, 5)))
     QTest.keyClick(row, Qt.Key.Key_Menu)
-    assert shown_menus == ["What to do with this step"] * 3
+    assert shown_menus == ["Actions for this step"] * 3
 
 
 def test_a_file_is_asked_for_without_waiting(

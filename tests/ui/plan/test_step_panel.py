@@ -140,7 +140,7 @@ def test_words_take_the_place_of_a_result(view: PlanView) -> None:
     row = port(view, 2, "prompt")
     assert row.field is None
     assert "The result of step 1, Image to text" in words(row)
-    choose(row, "Words of your own")
+    choose(row, "Your own words")
     QTest.keyClicks(field(row), "a cat on a mat")
     QTest.keyClick(field(row), Qt.Key.Key_Return)
     assert arg(view, 2, "prompt") == "a cat on a mat"
@@ -148,7 +148,7 @@ def test_words_take_the_place_of_a_result(view: PlanView) -> None:
 
 def test_words_are_entered_when_the_field_is_left(view: PlanView) -> None:
     row = port(view, 2, "prompt")
-    choose(row, "Words of your own")
+    choose(row, "Your own words")
     QTest.keyClicks(field(row), "a dog")
     assert isinstance(view.panel, StepPanel)
     view.panel.expert.setFocus()
@@ -212,7 +212,7 @@ def test_what_need_not_be_there_can_be_nothing(qtbot: QtBot, controller: FakeDes
 
 def test_words_that_must_be_there_are_asked_for(view: PlanView) -> None:
     row = port(view, 1, "text")
-    choose(row, "Words of your own")
+    choose(row, "Your own words")
     field(row).setPlainText("x")
     field(row).entered.emit()
     field(row).setPlainText("")

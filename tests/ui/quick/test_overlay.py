@@ -47,13 +47,13 @@ def test_it_is_there_while_it_listens(overlay: Overlay, talker: Talker) -> None:
     assert not overlay.isVisible()
     talker._happened(Talking("listening", held=True))
     assert overlay.isVisible()
-    assert overlay.words.full_text() == "JARVIS listens"
+    assert overlay.words.full_text() == "JARVIS is listening"
     talker._happened(Loudness(0.5))
     assert overlay.meter.levels() == [0.5]
     talker._happened(Partial("read", "it"))
     assert overlay.words.full_text() == "read it"
     talker._happened(Talking("recognising"))
-    assert overlay.words.full_text() == "JARVIS thinks"
+    assert overlay.words.full_text() == "JARVIS is thinking"
     assert not overlay.meter.isVisible()
     talker._happened(Talking("idle"))
     assert not overlay.isVisible()

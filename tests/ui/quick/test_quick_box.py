@@ -80,7 +80,7 @@ def test_enter_goes_on_in_the_same_conversation(box: QuickBox, app: FakeApp, qtb
         ask(box, words, qtbot)
         answered(box, f"You said: {words}", qtbot)
     assert [conversation for _, conversation in app.assistant.handled] == ["new-1", "new-1"]
-    assert box.line.field.placeholderText() == "Ask on"
+    assert box.line.field.placeholderText() == "Ask a follow-up"
 
 
 def test_a_new_conversation_begins_where_it_is_wanted(

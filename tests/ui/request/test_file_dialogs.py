@@ -74,4 +74,4 @@ def test_what_is_gone_or_cannot_be_looked_at_is_told(
     for path in (tmp_path / "gone", tmp_path / ("long" * 100)):
         with qtbot.waitSignal(filing.failed) as told:
             filing.open(path)
-        assert told.args[0].endswith("is not there any more.")
+        assert told.args[0].endswith("no longer exists.")

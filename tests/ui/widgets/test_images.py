@@ -90,8 +90,8 @@ def test_what_cannot_be_shown_says_why(
 
 def test_what_is_no_file_is_not_opened(tmp_path: Path) -> None:
     assert read_picture(tmp_path, BOX)[1] == "This is not a file."
-    assert read_picture(tmp_path / "gone.png", BOX)[1] == "The file is not there any more."
-    assert read_picture(Path("a\0b"), BOX)[1] == "The file is not there any more."
+    assert read_picture(tmp_path / "gone.png", BOX)[1] == "The file no longer exists."
+    assert read_picture(Path("a\0b"), BOX)[1] == "The file no longer exists."
     pipe = tmp_path / "pipe.png"
     os.mkfifo(pipe)
     assert read_picture(pipe, BOX)[1] == "This is not a file."
