@@ -235,7 +235,9 @@ def test_a_disk_that_does_not_answer_is_given_up(
     monkeypatch.setattr(attachments, "DISK_TIMEOUT_S", 0.05)
     monkeypatch.setattr(app.store, "look_at", lambda path: go_on.wait(5))
     window.composer.attached.take(files_of(*written(tmp_path, "far.txt")))
-    qtbot.waitUntil(lambda: "The disk with far.txt does not respond." in window.banner.message.text())
+    qtbot.waitUntil(
+        lambda: "The disk with far.txt does not respond." in window.banner.message.text()
+    )
     go_on.set()
 
 
