@@ -28,13 +28,20 @@ from jarvis_desktop.core.placement import MB, MemorySize, limits
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.core.task import Report, TaskType
-from jarvis_desktop.experts.catalogue import Fit, ShippedCatalogue, fit, for_recogniser
+from jarvis_desktop.experts.catalogue import (
+    Fit,
+    Hit,
+    Search,
+    ShippedCatalogue,
+    Sought,
+    fit,
+    for_recogniser,
+)
 from jarvis_desktop.experts.downloads import Download, Downloads, ExpertRoad
 from jarvis_desktop.experts.hub.entry import HubQuery as WantedOfHub
 from jarvis_desktop.experts.hub.experts import tasks_of, tasks_of_all
 from jarvis_desktop.experts.hub.index import HubIndex
 from jarvis_desktop.experts.hub.sync import HubRefresh, Refreshed
-from jarvis_desktop.experts.search import Hit, Search, Sought
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.llm import ollama
 from jarvis_desktop.llm.catalogue import KnownLLM, Shelved, listed, wish

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import difflib
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Annotated, Protocol
+from typing import Annotated
 
 from pydantic import (
     BaseModel,
@@ -39,33 +40,16 @@ from jarvis_desktop.core.placement import (
 )
 from jarvis_desktop.experts.hub import experts as hub_experts
 from jarvis_desktop.experts.hub.database import checked
-from jarvis_desktop.experts.hub.entry import HubEntry
+from jarvis_desktop.experts.hub.entry import HubEntry, HubQuery
 from jarvis_desktop.experts.hub.experts import HubOffers
+from jarvis_desktop.experts.hub.index import HubIndex
+from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.tasks.definition import Definition
+from jarvis_desktop.tasks.text.classification import NAMES
+from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
 
 READERS = frozenset({"image-to-text", "document-question-answering", "table-question-answering"})
 """Tasks that say what is printed somewhere: the built-in way may fail, but an LLM may invent."""
-
-
-class Fetched(Protocol):
-    """An expert on the disk."""
-
-    @property
-    def id(self) -> str:
-        """Its handle."""
-        ...
-
-
-class CatalogueWeights(Protocol):
-    """What the catalogue asks of the weights."""
-
-    def folder(self, expert: Expert) -> Path | None:
-        """Where an installed expert's files are."""
-        ...
-
-    def installed(self) -> Sequence[Fetched]:
-        """What is on the disk."""
-        ...
 
 
 def for_recogniser(expert: Expert) -> bool:
@@ -87,7 +71,7 @@ class ShippedCatalogue:
         experts: Sequence[Expert],
         definitions: Mapping[str, Definition],
         *,
-        weights: CatalogueWeights,
+        weights: Weights,
         runnable: Callable[[Expert], bool],
         prompted: Callable[[str, LLM], bool] = lambda task, llm: False,
         by_api: Callable[[Expert], Sequence[Candidate]] = lambda expert: (),
@@ -335,28 +319,10 @@ def _wrong(path: Path, where: str) -> JarvisError:
 
 
 def _expert(block: ExpertBlock, blocks: Mapping[str, ExpertBlock]) -> Expert:
-    return Expert(
-        id=block.name,
-        task=block.task,
-        also=tuple(block.also),
-        summary=block.summary,
-        revision=block.revision,
-        download_mb=block.download_mb,
-        licence=block.licence,
-        languages=tuple(block.languages),
-        verified=block.verified,
-        repo=block.repo,
-        files=tuple(block.files),
-        memory_mb=block.memory_mb,
-        memory_half_mb=block.memory_half_mb,
-        base=_expert(blocks[block.base], blocks) if block.base else None,
-        providers=tuple(block.providers),
-        pickled=block.pickled,
-        gated=block.gated,
-        downloads=block.downloads,
-        likes=block.likes,
-        speed=block.speed,
-    )
+    fields = block.model_dump(exclude={"name", "base"})
+    lists = {key: tuple(value) for key, value in fields.items() if isinstance(value, list)}
+    base = _expert(blocks[block.base], blocks) if block.base else None
+    return Expert(**{**fields, **lists, "id": block.name, "base": base})
 
 
 def _where(error: ValidationError) -> str:
@@ -428,3 +394,129 @@ def fit(
         return Fit(Level.CARD, takes.graphics, limit.graphics)
     slow = best.half or best.offload or takes.main > PATIENT
     return Fit(Level.SLOWLY if slow else Level.MEMORY, takes.main, limit.main)
+
+
+@dataclass(frozen=True, slots=True)
+class Sought:
+    """A search. What is not set is not asked for."""
+
+    words: str = ""
+    task: str = ""
+    """Of ours."""
+    pipelines: tuple[str, ...] = ()
+    """The Hub's names for it; with a task and none of them, only the shipped list is searched."""
+    licence: str = ""
+    """A pattern, such as "cc-by-*"."""
+    max_mb: int = 0
+    language: str = ""
+    fits: bool = False
+    """Whether only what finds room here is wanted."""
+    limit: int = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """An expert that was found."""
+
+    expert: Expert
+    shipped: bool
+    installed: bool
+    runs: tuple[str, ...]
+    """Where it runs: "here", "api"."""
+    fit: Fit
+
+
+class Search:
+    """May be used from any thread. `fit` says how well an expert fits this computer, in `memory_mb`
+    of which one of the Hub must find room to be listed as fitting."""
+
+    def __init__(
+        self,
+        catalogue: ShippedCatalogue,
+        hub: HubIndex,
+        *,
+        fit: Callable[[Expert], Fit],
+        memory_mb: float,
+        here: Collection[str],
+    ) -> None:
+        self._catalogue = catalogue
+        self._hub = hub
+        self._fit = fit
+        self._memory_mb = memory_mb
+        self._here = here
+
+    def __call__(self, sought: Sought) -> list[Hit]:
+        """The shipped ones that match, then those of the Hub, best first."""
+        known = self._catalogue.known()
+        hits = [self._hit(each, shipped=True) for each in _best(known, sought)]
+        repos = {each.repo.casefold() for each in known}
+        hits += [
+            self._hit(expert, shipped=False)
+            for expert in self._of_hub(sought)
+            if expert.repo.casefold() not in repos
+        ]
+        if sought.fits:
+            hits = [each for each in hits if each.fit.runs]
+        return hits[: sought.limit]
+
+    def _of_hub(self, sought: Sought) -> Sequence[Expert]:
+        if sought.task and not sought.pipelines:
+            return ()
+        found = self._hub.search(
+            HubQuery(
+                tasks=sought.pipelines,
+                words=sought.words,
+                allowed_licences=(sought.licence or "*",),
+                size_mb=sought.max_mb,
+                language=sought.language,
+                memory_mb=self._memory_mb if sought.fits else 0,
+                limit=sought.limit,
+            )
+        )
+        return [hub_experts.described(each.entry) for each in found]
+
+    def _hit(self, expert: Expert, *, shipped: bool) -> Hit:
+        runs = []
+        if expert.files and self._catalogue.can_run(expert):
+            runs.append("here")
+        if expert.providers:
+            runs.append("api")
+        here = expert.id in self._here
+        return Hit(expert, shipped, here, tuple(runs), self._fit(expert))
+
+
+def _best(known: Sequence[Expert], sought: Sought) -> Sequence[Expert]:
+    """Those of the shipped list that have all words; where none has, those with most of them."""
+    words = [word for word in sought.words.casefold().split() if word not in FUNCTION_WORDS]
+    having = [
+        (expert, sum(_has(text, word) for word in words))
+        for expert in known
+        if _meets(expert, sought)
+        for text in (_text(expert),)
+    ]
+    most = max((count for _, count in having), default=0)
+    if 2 * most < len(words):
+        return ()
+    return [expert for expert, count in having if count == most]
+
+
+def _has(text: str, word: str) -> bool:
+    """Whether the word, or what others like it begin with, is in the text."""
+    return word in text or (len(short := stem(word)) > 3 and short in text)
+
+
+def _text(expert: Expert) -> str:
+    spoken = " ".join(NAMES.get(code, "") for code in expert.languages)
+    task = expert.task.replace("-", " ")
+    return f"{expert.id} {expert.repo} {expert.task} {task} {spoken} {expert.summary}".casefold()
+
+
+def _meets(expert: Expert, sought: Sought) -> bool:
+    """Whether it has everything that is asked for but the words, and the room."""
+    licence = sought.licence.casefold() or "*"
+    return (
+        (not sought.task or sought.task in (expert.task, *expert.also))
+        and fnmatchcase(expert.licence.casefold(), licence)
+        and (not sought.max_mb or expert.download_mb <= sought.max_mb)
+        and (not sought.language or bool({sought.language, "*"}.intersection(expert.languages)))
+    )

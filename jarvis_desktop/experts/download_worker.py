@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.errors import Fault, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
@@ -104,10 +104,11 @@ class Progress:
         speed = self._pace.speed
         if not speed or have >= self._total:
             return words
-        return f"{words}, {speed / of:.1f} {unit}/s, {_time((self._total - have) / speed)} left"
+        return f"{words}, {speed / of:.1f} {unit}/s, {time_left((self._total - have) / speed)} left"
 
 
-def _time(seconds: float) -> str:
+def time_left(seconds: float) -> str:
+    """Return a duration for people, such as "40 s", "12 min" or "1.5 h"."""
     if seconds < 90:
         return f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
@@ -151,11 +152,7 @@ def serve(
     Each gives the size in bytes. From the first on, the folder is held until the child ends: room
     is made for an expert only where no other process fetches it.
     """
-    if endpoint:
-        # huggingface_hub reads it when it is imported, and never again.
-        os.environ["HF_ENDPOINT"] = endpoint
-    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
-    hub = HubRepository(expert, endpoint or os.environ.get("HF_ENDPOINT") or HUB, patience)
+    hub = HubRepository(expert, configure_hub(endpoint), patience)
     listing: RemoteListing | None = None
     hold: AbstractContextManager[object] | None = None
 
@@ -199,14 +196,14 @@ class HubRepository:
 
     def __init__(self, expert: Expert, endpoint: str, patience: float) -> None:
         self.expert = expert
-        self._endpoint = endpoint.rstrip("/")
+        self._endpoint = endpoint
         self._patience = patience
 
     def listing(self) -> RemoteListing:
         """The files that the expert needs, with sizes and digests, by one request."""
         from huggingface_hub import HfApi
 
-        with self._sentences():
+        with hub_errors(self._endpoint, self._patience, self.expert.repo):
             info = HfApi(endpoint=self._endpoint).model_info(
                 self.expert.repo,
                 revision=self.expert.revision or None,
@@ -217,21 +214,19 @@ class HubRepository:
         for file in info.siblings or ():
             if any(fnmatch.fnmatchcase(file.rfilename, each) for each in self.expert.files):
                 if file.size is None or not verification.is_inside(file.rfilename):
-                    raise self._strange()
+                    raise not_the_hub(self._endpoint)
                 sha256 = file.lfs.sha256 if file.lfs else ""
                 entries.append(RemoteFile(file.rfilename, file.size, sha256, file.blob_id or ""))
         if info.sha is None:
-            raise self._strange()
+            raise not_the_hub(self._endpoint)
         return RemoteListing(info.sha, self._choose(entries))
 
     def _choose(self, entries: list[RemoteFile]) -> tuple[RemoteFile, ...]:
         """Without pickles where the same weights are there in the safe format, or not agreed to."""
-        safe = [entry for entry in entries if not verification.is_pickle(entry.name)]
-        if any(entry.name.endswith((".safetensors", ".bin")) for entry in safe):
-            entries = safe
-        elif entries != safe and not self.expert.pickled:
+        names = verification.files_of(self.expert, (entry.name for entry in entries))
+        if any(map(verification.is_pickle, names)) and not self.expert.pickled:
             raise verification.pickles_only(self.expert)
-        if not any(entry.name.endswith((".safetensors", ".bin")) for entry in entries):
+        if not verification.has_weights(names):
             raise UnavailableError(
                 tr(
                     "The repository {repo} holds no weights that can be used here.",
@@ -239,7 +234,8 @@ class HubRepository:
                 ),
                 hint=tr("Choose another expert: jarvis-desktop experts list."),
             )
-        return tuple(sorted(entries, key=lambda entry: entry.size))
+        chosen = (entry for entry in entries if entry.name in names)
+        return tuple(sorted(chosen, key=lambda entry: entry.size))
 
     def bring(
         self, entry: RemoteFile, revision: str, to: Path, *, arrived: Callable[[int], None]
@@ -316,7 +312,7 @@ class HubRepository:
                 if response.status_code == 416:
                     part.unlink()
                     return
-                with self._sentences():
+                with hub_errors(self._endpoint, self._patience, self.expert.repo):
                     hf_raise_for_status(response)
             going_on = response.status_code == 206 and 0 < offset <= entry.size
             with part.open("ab" if going_on else "wb") as file:
@@ -346,71 +342,79 @@ class HubRepository:
             hint=tr("Try again later; the Hub or something on the way to it is at fault."),
         )
 
-    def _strange(self) -> UnavailableError:
-        return UnavailableError(
-            tr("{endpoint} does not answer like the Hugging Face Hub.", endpoint=self._endpoint),
-            hint=tr("A network that asks for a login answers in its place: open a web page first."),
-        )
 
-    @contextmanager
-    def _sentences(self) -> Iterator[None]:
-        """Say in a sentence what huggingface_hub raises."""
-        import httpx2
-        from huggingface_hub import errors
+def configure_hub(endpoint: str | None) -> str:
+    """Set huggingface_hub up before it is imported in this process; return the Hub's address."""
+    if endpoint:
+        os.environ["HF_ENDPOINT"] = endpoint  # read on import, and never again
+    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
+    return (endpoint or os.environ.get("HF_ENDPOINT") or HUB).rstrip("/")
 
-        repo, retry = self.expert.repo, "Look at the network and try again."
-        try:
-            yield
-        except errors.GatedRepoError as error:
-            raise UnavailableError(
-                tr("{repo} is only given to people who accepted its terms.", repo=repo),
-                hint=tr(
-                    "Accept them on {endpoint}/{repo}, then keep its key: "
-                    "jarvis-desktop experts key set.",
-                    endpoint=self._endpoint,
-                    repo=repo,
-                ),
-            ) from error
-        except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
-            raise UnavailableError(
-                tr(
-                    "The Hub has no repository {repo} that it would give without a login.",
-                    repo=repo,
-                ),
-                hint=tr(
-                    "It may have been renamed or withdrawn. Choose another expert: "
-                    "jarvis-desktop experts list."
-                ),
-            ) from error
-        except errors.OfflineModeIsEnabled as error:
-            raise UnavailableError(
-                tr("{repo} was not fetched, because HF_HUB_OFFLINE forbids it.", repo=repo),
-                hint=tr("Unset that variable, or take the files from a folder."),
-            ) from error
-        except errors.HfHubHTTPError as error:
-            status = error.response.status_code
-            raise UnavailableError(
-                tr("The Hub refused {repo} (status {status}).", repo=repo, status=status),
-                hint=retry,
-                retryable=status >= 429,
-            ) from error
-        except (httpx2.TimeoutException, TimeoutError) as error:
-            raise UnavailableError(
-                tr(
-                    "The Hub gave no answer within {patience} seconds.",
-                    patience=f"{self._patience:.0f}",
-                ),
-                hint=retry,
-                retryable=True,
-            ) from error
-        except (httpx2.TransportError, OSError) as error:
-            raise UnavailableError(
-                tr("The Hub at {endpoint} cannot be reached.", endpoint=self._endpoint),
-                hint=retry,
-                retryable=True,
-            ) from error
-        except (ValueError, KeyError, TypeError) as error:
-            raise self._strange() from error
+
+def not_the_hub(endpoint: str) -> UnavailableError:
+    """Return the error for an answer that the Hub would not give."""
+    return UnavailableError(
+        tr("{endpoint} does not answer like the Hugging Face Hub.", endpoint=endpoint),
+        hint=tr("A network that asks for a login answers in its place: open a web page first."),
+        fault=Fault.ANSWER,
+    )
+
+
+@contextmanager
+def hub_errors(endpoint: str, patience: float, repo: str = "") -> Iterator[None]:
+    """Translate what huggingface_hub and its HTTP client raise into UnavailableError."""
+    import httpx2
+    from huggingface_hub import errors
+
+    retry = "Look at the network and try again."
+    try:
+        yield
+    except errors.GatedRepoError as error:
+        raise UnavailableError(
+            tr("{repo} is only given to people who accepted its terms.", repo=repo),
+            hint=tr(
+                "Accept them on {endpoint}/{repo}, then keep its key: "
+                "jarvis-desktop experts key set.",
+                endpoint=endpoint,
+                repo=repo,
+            ),
+        ) from error
+    except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
+        raise UnavailableError(
+            tr("The Hub has no repository {repo} that it would give without a login.", repo=repo),
+            hint=tr(
+                "It may have been renamed or withdrawn. Choose another expert: "
+                "jarvis-desktop experts list."
+            ),
+        ) from error
+    except errors.OfflineModeIsEnabled as error:
+        raise UnavailableError(
+            tr("The Hub was not asked, because HF_HUB_OFFLINE forbids it."),
+            hint=tr("Unset that variable."),
+        ) from error
+    except errors.HfHubHTTPError as error:
+        status = error.response.status_code
+        raise UnavailableError(
+            tr("The Hub refused {repo} (status {status}).", repo=repo, status=status),
+            hint=retry,
+            retryable=status >= 429,
+        ) from error
+    except (httpx2.TimeoutException, TimeoutError) as error:
+        raise UnavailableError(
+            tr("The Hub gave no answer within {patience} seconds.", patience=f"{patience:.0f}"),
+            hint=retry,
+            retryable=True,
+            fault=Fault.TIMEOUT,
+        ) from error
+    except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
+        raise UnavailableError(
+            tr("The Hub at {endpoint} cannot be reached, or broke off.", endpoint=endpoint),
+            hint=retry,
+            retryable=True,
+            fault=Fault.NETWORK,
+        ) from error
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
+        raise not_the_hub(endpoint) from error
 
 
 def _present(path: Path) -> int:

@@ -28,7 +28,7 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.task import Report
-from jarvis_desktop.experts.download_worker import Pace
+from jarvis_desktop.experts.download_worker import Pace, time_left
 from jarvis_desktop.experts.weights import Weights
 
 Kind = Literal["expert", "llm"]
@@ -100,8 +100,7 @@ def in_words(download: Download) -> str:
     words = tr("{have} of {size}", have=have, size=size)
     if not download.speed:
         return words
-    left = download.seconds_left or 0
-    time = f"{left:.0f} s" if left < 90 else f"{left / 60:.0f} min"
+    time = time_left(download.seconds_left or 0)
     speed = f"{download.speed / MB:.1f} MB/s"
     return tr("{words}, {speed}, {time} left", words=words, speed=speed, time=time)
 
@@ -124,19 +123,15 @@ class Downloader(Protocol):
 
         Raises JarvisError.
         """
-        ...
 
     async def measure(self, name: str) -> tuple[int, int]:
         """Bytes of all of it, and how many of them are here; 0 where that is not known."""
-        ...
 
     async def free(self) -> int:
         """What is free on the disk that it goes to; 0 where that is not known."""
-        ...
 
     async def drop(self, name: str) -> None:
         """Delete what arrived of it. Raises JarvisError."""
-        ...
 
 
 @dataclass(eq=False)
@@ -446,31 +441,11 @@ def _write(path: Path, downloads: Iterable[Download]) -> None:
         fresh.replace(path)
 
 
-class DownloadedWeights(Protocol):
-    """What is asked of the weights."""
-
-    async def fetch(self, expert: Expert, report: Report) -> Path:
-        """Bring it here; cancelling keeps what arrived."""
-        ...
-
-    def coming(self, expert: Expert) -> int:
-        """How many bytes the fetch that is under way will have brought."""
-        ...
-
-    def partial(self, expert: Expert) -> int:
-        """How many bytes of an interrupted fetch are kept."""
-        ...
-
-    def discard(self, expert: Expert) -> int:
-        """Delete them."""
-        ...
-
-
 class ExpertRoad:
     """Fetches from the Hub. `find` gives the expert of a handle; `free` is what the disk has."""
 
     def __init__(
-        self, weights: DownloadedWeights, *, find: Callable[[str], Expert], free: Callable[[], int]
+        self, weights: Weights, *, find: Callable[[str], Expert], free: Callable[[], int]
     ) -> None:
         self._weights = weights
         self._find = find

@@ -25,7 +25,9 @@ from jarvis_desktop.core.placement import MB
 from jarvis_desktop.experts.verification import (
     check_whole,
     contents,
+    files_of,
     finish,
+    has_weights,
     is_inside,
     is_pickle,
     matches,
@@ -50,11 +52,9 @@ class ImportSource(Protocol):
     @property
     def sizes(self) -> Mapping[str, int]:
         """The files that are there, in bytes."""
-        ...
 
     def copy(self, name: str, to: Path) -> None:
         """Bring one file to a place that is free."""
-        ...
 
 
 @contextmanager
@@ -87,15 +87,10 @@ def opened(path: Path) -> Iterator[ImportSource]:
 
 def chosen_of(expert: Expert, source: ImportSource, path: Path) -> tuple[str, ...]:
     """Which of its files are an expert's. Raises InputError where they are not all there."""
-    chosen = [
-        name
-        for name in sorted(source.sizes)
-        if any(fnmatchcase(name, each) for each in expert.files)
-    ]
-    safe = [name for name in chosen if not is_pickle(name)]
-    if any(name.endswith((".safetensors", ".bin")) for name in safe):
-        _check_complete(expert, safe, path)
-        return tuple(safe)
+    chosen = files_of(expert, source.sizes)
+    if has_weights(chosen) and not any(map(is_pickle, chosen)):
+        _check_complete(expert, chosen, path)
+        return tuple(chosen)
     if not any(name.endswith(".bin") for name in chosen):
         raise InputError(
             tr("{path} holds no weights of {name}.", path=path, name=expert.id),

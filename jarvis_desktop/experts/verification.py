@@ -14,8 +14,10 @@ import json
 import os
 import shlex
 import struct
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO
 
@@ -87,6 +89,25 @@ def is_pickle(name: str) -> bool:
     """
     path = PurePosixPath(name)
     return path.suffix in PICKLES and path.name != "model.bin"
+
+
+def has_weights(names: Iterable[str]) -> bool:
+    """Whether one of the files is in a format that holds an expert's weights."""
+    return any(name.endswith((".safetensors", ".bin")) for name in names)
+
+
+def files_of(expert: Expert, names: Iterable[str]) -> list[str]:
+    """Return which files an expert needs, sorted.
+
+    Pickles are left out if the same weights are there in a safe format.
+    """
+    wanted = [
+        name
+        for name in sorted(names)
+        if any(fnmatchcase(name, pattern) for pattern in expert.files)
+    ]
+    safe = [name for name in wanted if not is_pickle(name)]
+    return safe if has_weights(safe) else wanted
 
 
 def pickles_only(expert: Expert, folder: str | None = None) -> UnavailableError:

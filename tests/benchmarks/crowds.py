@@ -23,8 +23,7 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.experts.catalogue import Fit, Level
-from jarvis_desktop.experts.search import Hit, Sought
+from jarvis_desktop.experts.catalogue import Fit, Hit, Level, Sought
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineThread

@@ -23,7 +23,7 @@ from jarvis_desktop.core.placement import MB
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
-    from jarvis_desktop.experts.search import Hit
+    from jarvis_desktop.experts.catalogue import Hit
 
 
 def add_hub(actions: Subparsers) -> None:
@@ -51,7 +51,7 @@ def _search(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
 
     async def work(app: Application) -> int:
-        from jarvis_desktop.experts.search import Sought
+        from jarvis_desktop.experts.catalogue import Sought
 
         _tasks(app, [args.task] if args.task else [])  # refuses what is no task
         hits = app.shelf.search(

@@ -104,23 +104,12 @@ def expert_of(entry: HubEntry, task: str) -> Expert | None:
     languages = _languages(entry, task)
     if not (entry.runs and entry.sha and entry.weights_mb) or languages is None:
         return None
-    return Expert(
-        id=handle(entry.repo),
-        task=task,
-        summary=summary(entry),
-        revision=entry.sha,
-        download_mb=entry.weights_mb,
-        licence=entry.licence,
+    return replace(
+        _described(entry, task),
         languages=languages,
-        verified=True,
-        repo=entry.repo,
         files=files_of(entry),
         memory_mb=memory_mb(entry),
         memory_half_mb=memory_half_mb(entry),
-        providers=entry.providers,
-        gated=entry.gated,
-        downloads=entry.downloads,
-        likes=entry.likes,
     )
 
 
@@ -146,9 +135,13 @@ def reason_against(entry: HubEntry) -> str:
 
 def described(entry: HubEntry) -> Expert:
     """An entry as an expert to be shown, whether or not it runs here."""
-    return expert_of(entry, entry.task) or Expert(
+    return expert_of(entry, entry.task) or _described(entry, entry.task)
+
+
+def _described(entry: HubEntry, task: str) -> Expert:
+    return Expert(
         id=handle(entry.repo),
-        task=entry.task,
+        task=task,
         summary=summary(entry),
         revision=entry.sha,
         download_mb=entry.weights_mb,
@@ -191,11 +184,6 @@ BEST = 5
 """How many experts of the Hub are offered for a task."""
 
 
-def anything() -> HubQuery:
-    """The policy of someone who wants all there is."""
-    return HubQuery()
-
-
 class HubOffers:
     """The best of the index for a task. `policy` says what the person wants and what finds room.
 
@@ -203,7 +191,7 @@ class HubOffers:
     index changes: a planner asks that of every task.
     """
 
-    def __init__(self, index: HubIndex, policy: Callable[[], HubQuery] = anything) -> None:
+    def __init__(self, index: HubIndex, policy: Callable[[], HubQuery] = HubQuery) -> None:
         self.index = index
         self._policy = policy
         self._seen = -1
@@ -269,11 +257,8 @@ class HubOffers:
 
 def of_expert(expert: Expert, files: object) -> int:
     """MB of the files that a fetch would bring; 0 where they cannot be told."""
-    found = _matching(_sizes(files), expert.files)
-    safe = {name: size for name, size in found.items() if not verification.is_pickle(name)}
-    if any(name.endswith((".safetensors", ".bin")) for name in safe):
-        found = safe
-    return _megabytes(found)
+    sizes = _sizes(files)
+    return _megabytes(sizes[name] for name in verification.files_of(expert, sizes))
 
 
 def measured(entry: HubEntry, files: object) -> HubEntry:
@@ -282,11 +267,12 @@ def measured(entry: HubEntry, files: object) -> HubEntry:
     halves = any(fnmatchcase(name, "*/*.fp16.safetensors") for name in there)
     tags = (*entry.tags, HALVES) if halves and HALVES not in entry.tags else entry.tags
     sized = replace(entry, tags=tags)
-    found = _matching(there, files_of(sized) if entry.library in FILES else ())
+    wanted = files_of(sized) if entry.library in FILES else ()
+    found = [name for name in there if any(fnmatchcase(name, each) for each in wanted)]
     whole = entry.library != "diffusers" or "model_index.json" in there
     if not whole or not any(name.endswith(".safetensors") for name in found):
         return replace(entry, tags=(*entry.tags, UNFIT), runs=False)
-    return replace(sized, weights_mb=_megabytes(found))
+    return replace(sized, weights_mb=_megabytes(there[name] for name in found))
 
 
 def _sizes(files: object) -> dict[str, int]:
@@ -297,15 +283,6 @@ def _sizes(files: object) -> dict[str, int]:
     }
 
 
-def _matching(sizes: Mapping[str, int], patterns: Iterable[str]) -> dict[str, int]:
-    wanted = tuple(patterns)
-    return {
-        name: size
-        for name, size in sizes.items()
-        if any(fnmatchcase(name, pattern) for pattern in wanted)
-    }
-
-
-def _megabytes(sizes: Mapping[str, int]) -> int:
-    size = sum(sizes.values())
+def _megabytes(sizes: Iterable[int]) -> int:
+    size = sum(sizes)
     return max(1, round(size / MB)) if size else 0

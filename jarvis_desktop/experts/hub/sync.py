@@ -14,6 +14,7 @@ from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableErro
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
+from jarvis_desktop.experts.download_worker import time_left
 from jarvis_desktop.experts.hub import index
 from jarvis_desktop.experts.hub.database import HubIndexWriter, RepositoryCheck
 from jarvis_desktop.experts.hub.entry import HubEntry
@@ -224,11 +225,7 @@ class _Telling:
         passed = time.monotonic() - self._began
         words = f"{step.task}: {step.position:,} read, {self.fresh:,} of them new"
         left = passed * (whole - have) / self._now if self._now and passed > 2 else 0.0
-        self.report(min(1.0, have / whole), words + (f", {_time(left)} left" if left else ""))
-
-
-def _time(seconds: float) -> str:
-    return f"about {seconds / 60:.0f} min" if seconds >= 90 else f"{seconds:.0f} s"
+        self.report(min(1.0, have / whole), words + (f", {time_left(left)} left" if left else ""))
 
 
 def _told(error: JarvisError) -> JarvisError:

@@ -15,18 +15,18 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from email.utils import parsedate_to_datetime
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
-from jarvis_desktop.core.errors import Fault, JarvisError, UnavailableError
+from jarvis_desktop.core.errors import Fault, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
+from jarvis_desktop.experts.download_worker import configure_hub, hub_errors, not_the_hub
 from jarvis_desktop.experts.hub import entry as entries
 from jarvis_desktop.experts.hub import experts
 from jarvis_desktop.experts.hub.database import (
@@ -39,8 +39,6 @@ from jarvis_desktop.experts.hub.database import (
     writing,
 )
 from jarvis_desktop.experts.hub.entry import HubEntry
-
-HUB = "https://huggingface.co"
 
 FIELDS = (
     "downloads", "gated", "inferenceProviderMapping", "lastModified", "library_name", "likes",
@@ -76,7 +74,7 @@ class HubListing:
     """The Hub at `endpoint`; `patience` is how many seconds a silent one is waited for."""
 
     def __init__(self, endpoint: str, patience: float, version: str) -> None:
-        self._endpoint = endpoint.rstrip("/")
+        self._endpoint = endpoint
         self._patience = patience
         self._version = version
 
@@ -95,7 +93,7 @@ class HubListing:
             parameters["cursor"] = cursor
         headers, found = self._ask("/api/models", parameters)
         if not isinstance(found, list):
-            raise self._strange()
+            raise not_the_hub(self._endpoint)
         return HubPage(tuple(found[: 2 * limit]), _next(headers), _moment(headers))
 
     def facts(self, repo: str, *, providers: bool = True) -> Mapping[str, Any]:
@@ -108,7 +106,7 @@ class HubListing:
         if providers:
             _, more = self._ask(f"/api/models/{repo}", {"expand": ["inferenceProviderMapping"]})
         if not isinstance(found, dict) or not isinstance(more, dict):
-            raise self._strange()
+            raise not_the_hub(self._endpoint)
         return {**found, **more}
 
     def _ask(self, path: str, parameters: Mapping[str, Any]) -> tuple[Mapping[str, str], object]:
@@ -117,7 +115,7 @@ class HubListing:
 
         headers = build_hf_headers(library_name="jarvis-desktop", library_version=self._version)
         with (
-            self._sentences(),
+            hub_errors(self._endpoint, self._patience),
             get_session().stream(
                 "GET",
                 self._endpoint + path,
@@ -133,10 +131,7 @@ class HubListing:
                     raise TooLargeError
             if response.status_code != 200:
                 raise self._refusal(response.status_code, response.headers)
-            try:
-                return response.headers, json.loads(body)
-            except (ValueError, RecursionError) as error:
-                raise self._strange() from error
+            return response.headers, json.loads(body)
 
     def _refusal(self, status: int, headers: Mapping[str, str]) -> Exception:
         if status == 429:
@@ -159,49 +154,6 @@ class HubListing:
             retryable=not gone,
             fault=Fault.GONE if gone else Fault.BUSY,
         )
-
-    def _strange(self) -> UnavailableError:
-        return UnavailableError(
-            tr("{endpoint} does not answer like the Hugging Face Hub.", endpoint=self._endpoint),
-            hint=tr("A network that asks for a login answers in its place: open a web page first."),
-            fault=Fault.ANSWER,
-        )
-
-    @contextmanager
-    def _sentences(self) -> Iterator[None]:
-        """Say in a sentence what the libraries raise."""
-        import httpx2
-        from huggingface_hub import errors
-
-        try:
-            yield
-        except (JarvisError, TooLargeError):
-            raise
-        except errors.OfflineModeIsEnabled as error:
-            raise UnavailableError(
-                tr("The Hub was not asked, because HF_HUB_OFFLINE forbids it."),
-                hint=tr("Unset that variable."),
-            ) from error
-        except httpx2.TimeoutException as error:
-            raise UnavailableError(
-                tr(
-                    "The Hub gave no answer within {patience} seconds.",
-                    patience=f"{self._patience:.0f}",
-                ),
-                hint=_retry,
-                retryable=True,
-                fault=Fault.TIMEOUT,
-            ) from error
-        except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
-            raise UnavailableError(
-                tr(
-                    "The Hub at {endpoint} cannot be reached, or broke off.",
-                    endpoint=self._endpoint,
-                ),
-                hint=_retry,
-                retryable=True,
-                fault=Fault.NETWORK,
-            ) from error
 
 
 def _next(headers: Mapping[str, str]) -> str:
@@ -268,13 +220,9 @@ def serve(
     path: Path, endpoint: str | None, patience: float, version: str, key: str
 ) -> Callable[..., Any]:
     """The handler of the child: "page", "unsized", "size", "check" and "tidy"."""
-    if endpoint:
-        # huggingface_hub reads it when it is imported, and never again.
-        os.environ["HF_ENDPOINT"] = endpoint
-    os.environ.setdefault("HF_HUB_VERBOSITY", "error")
     if key:  # of this process alone: no other one is given it
         os.environ["HF_TOKEN"] = key
-    hub = HubListing(endpoint or os.environ.get("HF_ENDPOINT") or HUB, patience, version)
+    hub = HubListing(configure_hub(endpoint), patience, version)
     _hold(path)
     reader = HubReader(hub, HubIndexWriter(path))
 

@@ -29,8 +29,8 @@ from jarvis_desktop.ui.widgets import theme
 if TYPE_CHECKING:
     from jarvis_desktop.app.experts import ExpertManager
     from jarvis_desktop.core.llm import LLM
+    from jarvis_desktop.experts.catalogue import Sought
     from jarvis_desktop.experts.downloads import Download
-    from jarvis_desktop.experts.search import Sought
     from jarvis_desktop.llm.catalogue import LLMOffer, Missing
     from jarvis_desktop.ui.settings.controller import SettingsDesk
 

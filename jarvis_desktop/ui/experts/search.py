@@ -27,9 +27,8 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.task import TaskType
-from jarvis_desktop.experts.catalogue import Level
+from jarvis_desktop.experts.catalogue import Hit, Level, Sought
 from jarvis_desktop.experts.downloads import Download, DownloadState
-from jarvis_desktop.experts.search import Hit, Sought
 from jarvis_desktop.tasks.text.classification import NAMES
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
