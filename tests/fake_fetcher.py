@@ -9,7 +9,7 @@ from pathlib import Path
 from jarvis_desktop.core.errors import GivenUpError, InputError, JarvisError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.task import Report
-from jarvis_desktop.experts.weights import Installed
+from jarvis_desktop.experts.weights import InstalledWeights
 
 
 @dataclass
@@ -26,7 +26,7 @@ class FakeFetcher:
     """The handles of those that need not be fetched."""
     spared: set[str] = field(default_factory=set)
     """What the last fetch must not delete."""
-    kept: list[Installed] = field(default_factory=list)
+    kept: list[InstalledWeights] = field(default_factory=list)
     """What is on the disk, with its figures."""
     at_work: frozenset[str] = frozenset()
     budget: int = 0
@@ -50,7 +50,7 @@ class FakeFetcher:
     def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> Sequence[str]:
         return tuple(name for name in self.gone if name not in spared)
 
-    def installed(self) -> Sequence[Installed]:
+    def installed(self) -> Sequence[InstalledWeights]:
         return tuple(self.kept)
 
     def folder(self, expert: Expert) -> Path | None:

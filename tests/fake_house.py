@@ -107,12 +107,12 @@ def fake_shelf(app: Any, **settings: Any) -> ExpertManager:
 
 def kept(root: Path, *experts: tuple[Expert, int, float]) -> Sequence[Any]:
     """Experts as they lie on the disk: each with its size in MB, and when it was used last."""
-    from jarvis_desktop.experts.weights import Installed
+    from jarvis_desktop.experts.weights import InstalledWeights
 
     found = []
     for expert, size, used in experts:
         folder = root / expert.id
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
-        found.append(Installed(expert.id, expert.repo, "", size * MB, folder, used))
+        found.append(InstalledWeights(expert.id, expert.repo, "", size * MB, folder, used))
     return found

@@ -41,7 +41,7 @@ from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Backend, Timer
 from jarvis_desktop.experts.catalogue import ShippedCatalogue
 from jarvis_desktop.experts.catalogue import load as load_experts
-from jarvis_desktop.experts.downloads import ListedFetcher
+from jarvis_desktop.experts.downloads import QueuedFetcher
 from jarvis_desktop.experts.hub.experts import HubOffers
 from jarvis_desktop.experts.hub.index import HubIndex
 from jarvis_desktop.experts.hub.sync import HubRefresh
@@ -199,7 +199,7 @@ def build(
         record=history.records,
         inspect=partial(inspect, ruled_out=languages.is_clearly_not),
     )
-    fetcher = ListedFetcher(weights, lambda: app.shelf.downloads)
+    fetcher = QueuedFetcher(weights, lambda: app.shelf.downloads)
     obtainer = ExpertAcquirer(fetcher, policy, ask_above_mb=settings.experts.ask_above_mb)
 
     def build_agent_mode() -> AgentMode:

@@ -29,24 +29,24 @@ from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.core.task import Report, TaskType
 from jarvis_desktop.experts.catalogue import (
+    ExpertHit,
+    ExpertQuery,
+    ExpertSearch,
     Fit,
-    Hit,
-    Search,
     ShippedCatalogue,
-    Sought,
     fit,
     for_recogniser,
 )
-from jarvis_desktop.experts.downloads import Download, Downloads, ExpertRoad
+from jarvis_desktop.experts.downloads import Download, Downloads, ExpertDownloader
 from jarvis_desktop.experts.hub.entry import HubQuery as WantedOfHub
 from jarvis_desktop.experts.hub.experts import tasks_of, tasks_of_all
 from jarvis_desktop.experts.hub.index import HubIndex
-from jarvis_desktop.experts.hub.sync import HubRefresh, Refreshed
+from jarvis_desktop.experts.hub.sync import HubRefresh, RefreshResult
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.llm import ollama
-from jarvis_desktop.llm.catalogue import KnownLLM, Shelved, listed, wish
+from jarvis_desktop.llm.catalogue import KnownLLM, LLMInventory, listed, wish
 from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
-from jarvis_desktop.llm.management import LLMInMemory, LLMTrial, OllamaRoad, tried
+from jarvis_desktop.llm.management import LLMInMemory, LLMTrial, OllamaDownloader, tried
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes
@@ -117,8 +117,10 @@ class ExpertManager:
         self._neighbour = LLMInMemory(house.llms)
         self.downloads = Downloads(
             {
-                "expert": ExpertRoad(house.weights, find=house.catalogue.find, free=self._free),
-                "llm": OllamaRoad(house.llms),
+                "expert": ExpertDownloader(
+                    house.weights, find=house.catalogue.find, free=self._free
+                ),
+                "llm": OllamaDownloader(house.llms),
             },
             kept=house.paths.data / "downloads.json",
             allowed=lambda: house.policy.allows_downloads,
@@ -183,12 +185,12 @@ class ExpertManager:
             )
         return tuple(rooms)
 
-    def search(self, sought: Sought) -> list[Hit]:
+    def search(self, sought: ExpertQuery) -> list[ExpertHit]:
         """Experts of the shipped list and of the Hub. It takes a moment; from any thread."""
         house, local = self._house, self._house.local
         pipelines = tasks_of(sought.task) if sought.task else ()
         room = limits(local.probe.guess(), local.budget)
-        search = Search(
+        search = ExpertSearch(
             house.catalogue,
             house.hub,
             fit=self._fitting(),
@@ -216,7 +218,7 @@ class ExpertManager:
         """Delete an expert; how many bytes that was. Raises InputError where it is at work."""
         return await asyncio.to_thread(self._house.weights.remove, Expert(name, ""))
 
-    async def refresh(self, report: Report) -> Refreshed:
+    async def refresh(self, report: Report) -> RefreshResult:
         """Read the Hub's list of experts. Raises JarvisError; cancelling keeps what was read."""
         house = self._house
         if not self.may_fetch:
@@ -244,7 +246,7 @@ class ExpertManager:
 
     # LLMs
 
-    async def llms(self, *, anew: bool = False) -> Shelved:
+    async def llms(self, *, anew: bool = False) -> LLMInventory:
         """What there is of LLMs; `anew` looks at everything again."""
         if anew:
             self._house.llms.forget()

@@ -339,7 +339,7 @@ PATIENT = 6_000 * MB
 """What takes more than this is slow on processors, whatever it does."""
 
 
-class Level(StrEnum):
+class FitLevel(StrEnum):
     """From the best to none."""
 
     CARD = "card"
@@ -358,16 +358,16 @@ class Level(StrEnum):
 class Fit:
     """Where it would run, what it takes there, and what there is; in bytes."""
 
-    level: Level
+    level: FitLevel
     need: int = 0
     room: int = 0
 
     @property
     def runs(self) -> bool | None:
         """Whether it finds room here; None where that is not known."""
-        if self.level in (Level.SERVED, Level.UNKNOWN):
+        if self.level in (FitLevel.SERVED, FitLevel.UNKNOWN):
             return None
-        return self.level is not Level.NO
+        return self.level is not FitLevel.NO
 
 
 def fit(
@@ -380,24 +380,24 @@ def fit(
 ) -> Fit:
     """How well it fits; `by_parts` says whether its weights may visit the card part by part."""
     if expert.only_served:
-        return Fit(Level.SERVED)
+        return Fit(FitLevel.SERVED)
     if need(expert, rungs(None)[0], measured).main == 0:
-        return Fit(Level.UNKNOWN)
+        return Fit(FitLevel.UNKNOWN)
     limit = limits(hardware, budget)
     found = places(expert, hardware, limit, measured=measured, offloads=by_parts)
     if not found:
         smallest = min(need(expert, place, measured).main for place in rungs(None))
-        return Fit(Level.NO, smallest, limit.main)
+        return Fit(FitLevel.NO, smallest, limit.main)
     best = found[0]
     takes = need(expert, best, measured)
     if best.device != "cpu" and not best.offload:
-        return Fit(Level.CARD, takes.graphics, limit.graphics)
+        return Fit(FitLevel.CARD, takes.graphics, limit.graphics)
     slow = best.half or best.offload or takes.main > PATIENT
-    return Fit(Level.SLOWLY if slow else Level.MEMORY, takes.main, limit.main)
+    return Fit(FitLevel.SLOWLY if slow else FitLevel.MEMORY, takes.main, limit.main)
 
 
 @dataclass(frozen=True, slots=True)
-class Sought:
+class ExpertQuery:
     """A search. What is not set is not asked for."""
 
     words: str = ""
@@ -415,7 +415,7 @@ class Sought:
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class ExpertHit:
     """An expert that was found."""
 
     expert: Expert
@@ -426,7 +426,7 @@ class Hit:
     fit: Fit
 
 
-class Search:
+class ExpertSearch:
     """May be used from any thread. `fit` says how well an expert fits this computer, in `memory_mb`
     of which one of the Hub must find room to be listed as fitting."""
 
@@ -445,7 +445,7 @@ class Search:
         self._memory_mb = memory_mb
         self._here = here
 
-    def __call__(self, sought: Sought) -> list[Hit]:
+    def __call__(self, sought: ExpertQuery) -> list[ExpertHit]:
         """The shipped ones that match, then those of the Hub, best first."""
         known = self._catalogue.known()
         hits = [self._hit(each, shipped=True) for each in _best(known, sought)]
@@ -459,7 +459,7 @@ class Search:
             hits = [each for each in hits if each.fit.runs]
         return hits[: sought.limit]
 
-    def _of_hub(self, sought: Sought) -> Sequence[Expert]:
+    def _of_hub(self, sought: ExpertQuery) -> Sequence[Expert]:
         if sought.task and not sought.pipelines:
             return ()
         found = self._hub.search(
@@ -475,17 +475,17 @@ class Search:
         )
         return [hub_experts.described(each.entry) for each in found]
 
-    def _hit(self, expert: Expert, *, shipped: bool) -> Hit:
+    def _hit(self, expert: Expert, *, shipped: bool) -> ExpertHit:
         runs = []
         if expert.files and self._catalogue.can_run(expert):
             runs.append("here")
         if expert.providers:
             runs.append("api")
         here = expert.id in self._here
-        return Hit(expert, shipped, here, tuple(runs), self._fit(expert))
+        return ExpertHit(expert, shipped, here, tuple(runs), self._fit(expert))
 
 
-def _best(known: Sequence[Expert], sought: Sought) -> Sequence[Expert]:
+def _best(known: Sequence[Expert], sought: ExpertQuery) -> Sequence[Expert]:
     """Those of the shipped list that have all words; where none has, those with most of them."""
     words = [word for word in sought.words.casefold().split() if word not in FUNCTION_WORDS]
     having = [
@@ -511,7 +511,7 @@ def _text(expert: Expert) -> str:
     return f"{expert.id} {expert.repo} {expert.task} {task} {spoken} {expert.summary}".casefold()
 
 
-def _meets(expert: Expert, sought: Sought) -> bool:
+def _meets(expert: Expert, sought: ExpertQuery) -> bool:
     """Whether it has everything that is asked for but the words, and the room."""
     licence = sought.licence.casefold() or "*"
     return (

@@ -33,7 +33,7 @@ from jarvis_desktop.experts.weights import Weights
 
 Kind = Literal["expert", "llm"]
 Key = tuple[Kind, str]
-Told = Callable[[float | None, int], None]
+DownloadReport = Callable[[float | None, int], None]
 """Tells how far a download is, from 0 to 1, or None, and how many bytes all of it is, or 0."""
 
 
@@ -118,7 +118,7 @@ RESERVE = 500 * MB
 class Downloader(Protocol):
     """How one kind of thing comes to this computer."""
 
-    async def fetch(self, name: str, told: Told) -> None:
+    async def fetch(self, name: str, told: DownloadReport) -> None:
         """Fetch it, going on where it was left; cancelling keeps what arrived.
 
         Raises JarvisError.
@@ -441,7 +441,7 @@ def _write(path: Path, downloads: Iterable[Download]) -> None:
         fresh.replace(path)
 
 
-class ExpertRoad:
+class ExpertDownloader:
     """Fetches from the Hub. `find` gives the expert of a handle; `free` is what the disk has."""
 
     def __init__(
@@ -451,7 +451,7 @@ class ExpertRoad:
         self._find = find
         self._free = free
 
-    async def fetch(self, name: str, told: Told) -> None:
+    async def fetch(self, name: str, told: DownloadReport) -> None:
         """Fetch it. Raises JarvisError."""
         expert = await self._expert(name)
 
@@ -478,7 +478,7 @@ class ExpertRoad:
         return await asyncio.to_thread(self._find, name)
 
 
-class ListedFetcher:
+class QueuedFetcher:
     """Knows the weights, and asks for the list when it needs it."""
 
     def __init__(self, weights: Weights, downloads: Callable[[], Downloads]) -> None:

@@ -34,7 +34,7 @@ from jarvis_desktop.process.model_files import MARKER
 
 
 @dataclass(frozen=True, slots=True)
-class Installed:
+class InstalledWeights:
     """One expert's weights on the disk."""
 
     id: str
@@ -53,11 +53,11 @@ def displaced(
     name: str,
     size: int,
     *,
-    installed: Sequence[Installed],
+    installed: Sequence[InstalledWeights],
     taken: int,
     budget: int,
     spared: Collection[str] = (),
-) -> tuple[Installed, ...]:
+) -> tuple[InstalledWeights, ...]:
     """Which experts must go so that `size` bytes more stay within `budget`; 0 is no limit.
 
     `taken` is what all of them take now, with what was fetched in part; those of `spared` stay.
@@ -66,7 +66,7 @@ def displaced(
     over = taken + size - budget
     if not budget or over <= 0:
         return ()
-    gone: list[Installed] = []
+    gone: list[InstalledWeights] = []
     for item in sorted(installed, key=lambda item: (item.whole, item.used)):
         if over <= 0:
             break
@@ -157,7 +157,7 @@ class Weights:
         self._coming: dict[str, int] = {}
         """What is being fetched now, and how many bytes each will take."""
 
-    def installed(self) -> tuple[Installed, ...]:
+    def installed(self) -> tuple[InstalledWeights, ...]:
         """What is on the disk, whole, by name."""
         try:
             folders = sorted(path for path in self._root.iterdir() if path.suffix != PARTIAL)
@@ -331,7 +331,7 @@ class Weights:
 
     def _in_the_way(
         self, expert: Expert, size: int, spared: Collection[str]
-    ) -> tuple[Installed, ...]:
+    ) -> tuple[InstalledWeights, ...]:
         others = [item for item in tuple(self._coming.items()) if item[0] != expert.id]
         coming = sum(max(0, full - _size(self._root / f"{name}{PARTIAL}")) for name, full in others)
         return displaced(
@@ -343,12 +343,12 @@ class Weights:
             spared=spared,
         )
 
-    def _given_up(self) -> Iterator[Installed]:
+    def _given_up(self) -> Iterator[InstalledWeights]:
         """What is left of fetches that nobody goes on with, here or in another process."""
         for path in sorted(self._root.glob(f"*{PARTIAL}")):
             lock = self._locks.get(path.stem)
             if not (lock and lock.locked()) and not is_held(path):
-                yield Installed(path.stem, "", "", _size(path), path, whole=False)
+                yield InstalledWeights(path.stem, "", "", _size(path), path, whole=False)
 
     async def _make_room(self, expert: Expert, size: int, spared: Collection[str]) -> None:
         """Delete what must go for `size` bytes more; what was deleted is said."""
@@ -362,7 +362,7 @@ class Weights:
                 f"{'it had gone unused the longest' if item.whole else 'its fetch was given up'}."
             )
 
-    def _displace(self, item: Installed) -> None:
+    def _displace(self, item: InstalledWeights) -> None:
         # Somebody may go on with the fetch by now.
         with nullcontext() if item.whole else alone(item.path, item.id):
             self._delete(item.id, whole=item.whole)
@@ -408,14 +408,14 @@ def _reason(error: OSError) -> str:
     return (error.strerror or "unknown reason").lower()
 
 
-def _read(folder: Path) -> Installed | None:
+def _read(folder: Path) -> InstalledWeights | None:
     """What a folder's marker says, provided that its files are there in their full size."""
     try:
         marker: Mapping[str, Any] = json.loads((folder / MARKER).read_text("utf-8"))
         sizes = {str(name): int(entry["size"]) for name, entry in marker["files"].items()}
         if any((folder / name).stat().st_size != size for name, size in sizes.items()):
             return None
-        return Installed(
+        return InstalledWeights(
             id=str(marker["id"]),
             repo=str(marker["repo"]),
             revision=str(marker["revision"]),

@@ -71,7 +71,7 @@ class KnownLLM:
 
 
 @dataclass(frozen=True, slots=True)
-class Shelved:
+class LLMInventory:
     """All that is known of LLMs at this moment."""
 
     known: tuple[KnownLLM, ...]
@@ -91,7 +91,7 @@ async def listed(
     *,
     experts: Sequence[Expert] = (),
     program: Callable[[], bool] = lambda: False,
-) -> Shelved:
+) -> LLMInventory:
     """Look what there is.
 
     `experts` is the catalogue; `program` says in a thread whether Ollama is installed.
@@ -113,7 +113,7 @@ async def listed(
     known += [_known(name, "transformers", used, loaded, None, None, disk[name]) for name in disk]
     if llm and not any(each.used for each in known):
         known.append(KnownLLM(llm.name, "openai", used=True))
-    return Shelved(
+    return LLMInventory(
         tuple(known),
         llm,
         llms.reason,
@@ -220,7 +220,7 @@ class LLMOffer:
 
 
 @dataclass(frozen=True, slots=True)
-class Missing:
+class NoLLM:
     """That there is no LLM."""
 
     reason: str
@@ -233,7 +233,7 @@ class Missing:
     """What could be fetched if Ollama ran."""
 
 
-class Household(Protocol):
+class LLMOfferDependencies(Protocol):
     """The parts of the application that are needed to get an LLM."""
 
     @property
@@ -265,7 +265,7 @@ class Household(Protocol):
 class LLMOfferFinder:
     """Finds out what to offer, fetches it, and remembers that the person was told."""
 
-    def __init__(self, house: Household) -> None:
+    def __init__(self, house: LLMOfferDependencies) -> None:
         self._house = house
         self._mark = house.paths.data / "no-llm-told"
 
@@ -289,7 +289,7 @@ class LLMOfferFinder:
             self._mark.parent.mkdir(parents=True, exist_ok=True)
             self._mark.write_bytes(b"" if self._house.policy.allows_downloads else NO_WAY)
 
-    async def missing(self) -> Missing | None:
+    async def missing(self) -> NoLLM | None:
         """What to say where there is no LLM; None where there is one, or where none is wanted."""
         llms = self._house.llms
         if await llms.current() or llms.wanted.provider == "none":
@@ -302,19 +302,19 @@ class LLMOfferFinder:
             return tr("Change that with: jarvis-desktop llm use auto.")
         return (await self._missing()).advice
 
-    async def _missing(self) -> Missing:
+    async def _missing(self) -> NoLLM:
         llms = self._house.llms
         if not self._house.policy.allows_downloads:
-            return Missing(llms.reason, tr(OFFLINE))
+            return NoLLM(llms.reason, tr(OFFLINE))
         if llms.wanted.provider == "openai":
-            return Missing(llms.reason, tr(SERVICE))
+            return NoLLM(llms.reason, tr(SERVICE))
         by_ollama = await self._by_ollama()
         if by_ollama and (await llms.of_ollama()).running:
-            return Missing(llms.reason, self._advice(by_ollama), (by_ollama,))
+            return NoLLM(llms.reason, self._advice(by_ollama), (by_ollama,))
         from_disk = await self._from_disk()
         offers = (from_disk,) if from_disk else ()
         advice = self._advice(from_disk, with_ollama=by_ollama)
-        return Missing(llms.reason, advice, offers, with_ollama=by_ollama)
+        return NoLLM(llms.reason, advice, offers, with_ollama=by_ollama)
 
     def _advice(self, offer: LLMOffer | None, *, with_ollama: LLMOffer | None = None) -> str:
         """The same offers in words."""

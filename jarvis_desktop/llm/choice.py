@@ -26,15 +26,15 @@ from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.platform.api_keys import ApiKey, key_for
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes, gpu_memory_bytes, memory_bytes
 
-Real = OllamaLLM | OpenAICompatibleLLM | TransformersLLM
+ProviderLLM = OllamaLLM | OpenAICompatibleLLM | TransformersLLM
 
 
-class Watched:
+class GuardedLLM:
     """Stands for the LLM wherever one is used."""
 
     def __init__(
         self,
-        llm: Real,
+        llm: ProviderLLM,
         think: Think,
         on_failure: Callable[[], None],
         on_use: Callable[[], None],
@@ -109,7 +109,7 @@ class LLMMatch:
     reason: str
     """Why, in a sentence; in one for each place where none was found."""
     key: tuple[str, ...] = ()
-    make: Callable[[], Real] | None = None
+    make: Callable[[], ProviderLLM] | None = None
 
 
 class LLMChoice:
@@ -144,7 +144,7 @@ class LLMChoice:
         self._looking = asyncio.Lock()
         self._looked: float | None = None
         self._known_by: tuple[str, ...] = ()
-        self._real: Real | None = None
+        self._real: ProviderLLM | None = None
         self._watched: LLM | None = None
         self._leaving: dict[TransformersLLM, asyncio.Task[None]] = {}
         self.choose(wanted)
@@ -217,7 +217,7 @@ class LLMChoice:
         return self._real.name
 
     @property
-    def in_use(self) -> Real | None:
+    def in_use(self) -> ProviderLLM | None:
         """The LLM that is used, as it is; None where none is, or nobody has looked yet."""
         return self._real
 
@@ -239,7 +239,7 @@ class LLMChoice:
         self._real = found.make() if found.make else None
         self._watched = None
         if self._real:
-            self._watched = Watched(
+            self._watched = GuardedLLM(
                 self._real,
                 self.wanted.think,
                 self.forget,
@@ -247,7 +247,7 @@ class LLMChoice:
                 objection=partial(self._objection, self._real),
             )
 
-    def _objection(self, llm: Real) -> str:
+    def _objection(self, llm: ProviderLLM) -> str:
         """Why it may not be asked by now; "" where it may."""
         return "" if not llm.remote or self._policy.allows_api else self._forbidden(llm.name).reason
 

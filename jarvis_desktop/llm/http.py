@@ -110,7 +110,7 @@ NO_CREDIT = "insufficient_quota"
 """OpenAI says it with status 429, as if waiting helped."""
 
 
-class Refused(ExpertError):
+class RequestRejectedError(ExpertError):
     """The server did not take the request as it was; `body` is what it says of that."""
 
     body: str = ""
@@ -230,7 +230,7 @@ def refusal(
     words = _words(body)
     said = f": {words}" if words else f" (status {status})."
     if status in (400, 422):
-        refused = Refused(f"{server.program} refused the request{said}")
+        refused = RequestRejectedError(f"{server.program} refused the request{said}")
         refused.body = body
         return refused
     if status in (429, 503):

@@ -118,7 +118,7 @@ async def tried(
     return LLMTrial(trial.words, trial.first, clock() - begin, trial.tokens)
 
 
-class OllamaRoad:
+class OllamaDownloader:
     """Ollama fetches, and keeps what arrived to go on from; it clears it away itself when it is
     started anew, and lets nobody else do so."""
 

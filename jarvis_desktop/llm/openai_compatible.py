@@ -23,7 +23,7 @@ from jarvis_desktop.core.llm import Message, Prompt, Think
 from jarvis_desktop.llm.http import (
     USUAL,
     Post,
-    Refused,
+    RequestRejectedError,
     Server,
     ServerTimeouts,
     Sleep,
@@ -124,7 +124,7 @@ class OpenAICompatibleLLM:
                         yield piece
                 self._refused |= never
                 return
-            except Refused as error:
+            except RequestRejectedError as error:
                 # It comes before the first piece, if at all.
                 unknown = _unknown(error.body, sent)
                 if not unknown:

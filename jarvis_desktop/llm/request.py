@@ -105,7 +105,7 @@ class Thinking:
         self, pieces: AsyncGenerator[str, None], *, hold: bool
     ) -> AsyncGenerator[str, None]:
         """The pieces without the thinking. Raises ExpertError where nothing else is in them."""
-        reader = _Reader(hold or self._opens_unmarked)
+        reader = _ThinkingFilter(hold or self._opens_unmarked)
         spoken = False
         async with aclosing(pieces):
             async for piece in pieces:
@@ -124,7 +124,7 @@ class Thinking:
             )
 
 
-class _State(Enum):
+class _FilterState(Enum):
     BEGINNING = auto()
     THINKING = auto()
     HELD = auto()
@@ -134,12 +134,12 @@ class _State(Enum):
     """No mark is looked for any more."""
 
 
-class _Reader:
+class _ThinkingFilter:
     """Reads one answer piece by piece."""
 
     def __init__(self, hold: bool) -> None:
         self._hold = hold
-        self._state = _State.BEGINNING
+        self._state = _FilterState.BEGINNING
         self._end = ""
         self._unread = ""
         self._said = ""
@@ -157,18 +157,18 @@ class _Reader:
 
     def rest(self) -> str:
         """What is left when nothing follows."""
-        thinking = self._state is _State.THINKING
+        thinking = self._state is _FilterState.THINKING
         return "" if thinking or not self._unread.strip() else self._unread
 
     def _step(self) -> str:
         match self._state:
-            case _State.BEGINNING:
+            case _FilterState.BEGINNING:
                 self._begin()
-            case _State.THINKING:
+            case _FilterState.THINKING:
                 self._think()
-            case _State.HELD | _State.SPEAKING:
+            case _FilterState.HELD | _FilterState.SPEAKING:
                 return self._speak()
-            case _State.OVER:
+            case _FilterState.OVER:
                 return self._take(len(self._unread))
         return ""
 
@@ -176,16 +176,16 @@ class _Reader:
         self._unread = self._unread.lstrip()
         for start, end in PAIRS:
             if self._unread.startswith(start):
-                self._state, self._end = _State.THINKING, end
+                self._state, self._end = _FilterState.THINKING, end
                 self._take(len(start))
                 return
         if not any(start.startswith(self._unread) for start, _ in PAIRS):
-            self._state = _State.HELD if self._hold else _State.SPEAKING
+            self._state = _FilterState.HELD if self._hold else _FilterState.SPEAKING
 
     def _think(self) -> None:
         place = self._unread.find(self._end)
         if place >= 0:
-            self._state = _State.BEGINNING
+            self._state = _FilterState.BEGINNING
             self._take(place + len(self._end))
         else:
             self._take(max(0, len(self._unread) - len(self._end)))
@@ -193,19 +193,19 @@ class _Reader:
     def _speak(self) -> str:
         found = [(place, *pair) for pair in PAIRS if (place := self._unread.find(pair[1])) >= 0]
         if not found:
-            return "" if self._state is _State.HELD else self._take(self._certain())
+            return "" if self._state is _FilterState.HELD else self._take(self._certain())
         place, start, end = min(found)
         so_far = self._said + self._unread[:place]
         # An answer that speaks of such marks names both, the first one first, or quotes them.
         if start in so_far or so_far.count("`") % 2:
-            self._state = _State.OVER
+            self._state = _FilterState.OVER
             return ""
         before = self._take(place)
         self._take(len(end))
         # What was said already cannot be taken back; what was held is not said.
-        said = "" if self._state is _State.HELD else before
-        self.opens_unmarked = self._state is _State.HELD or "`" not in so_far
-        self._state, self._hold = _State.BEGINNING, False
+        said = "" if self._state is _FilterState.HELD else before
+        self.opens_unmarked = self._state is _FilterState.HELD or "`" not in so_far
+        self._state, self._hold = _FilterState.BEGINNING, False
         return said
 
     def _certain(self) -> int:

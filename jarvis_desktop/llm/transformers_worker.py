@@ -22,7 +22,7 @@ LEAST_ROOM = 32
 THINK = "<think>"
 
 
-class Stopped(Protocol):
+class StopCounter(Protocol):
     """A number in shared memory: all calls up to it shall end."""
 
     value: int
@@ -41,7 +41,7 @@ class PromptMessage:
     think: bool
 
 
-def serve(name: str, folder: Path, window: int, stopped: Stopped) -> Callable[..., None]:
+def serve(name: str, folder: Path, window: int, stopped: StopCounter) -> Callable[..., None]:
     """The handler of the child: the pieces of the answer are its reports."""
     quiet_libraries()
     writer: LoadedLLM | None = None

@@ -97,14 +97,13 @@ def state(address: str) -> KeyState:
     """What is known of the key for an address. May wait for the person who is asked to unlock the
     keyring: not on an event loop."""
     import keyring
-    from keyring.errors import KeyringError
 
     place = origin(address)
     name = HUB_VARIABLE if place == HUB else VARIABLE
     variable = name if _variable(name) else ""
     try:
         return KeyState(bool(keyring.get_password(SERVICE, place)), variable)
-    except (KeyringError, RuntimeError, OSError):
+    except _keyring_errors():
         return KeyState(
             variable=variable,
             trouble=tr(
@@ -164,7 +163,6 @@ def key_for(address: str) -> str:
 def keep(address: str, key: str) -> None:
     """Put a key into the keyring. Raises UnavailableError where there is none to use."""
     import keyring
-    from keyring.errors import KeyringError
 
     key = key.strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
@@ -173,7 +171,7 @@ def keep(address: str, key: str) -> None:
         )
     try:
         keyring.set_password(SERVICE, origin(address), key)
-    except (KeyringError, RuntimeError, OSError) as error:
+    except _keyring_errors() as error:
         raise UnavailableError(
             tr("The key could not be kept: the system has no keyring that is open."),
             hint=tr(
@@ -187,7 +185,7 @@ def keep(address: str, key: str) -> None:
 def forget(address: str) -> bool:
     """Delete a key from the keyring; whether there was one. Raises UnavailableError like `keep`."""
     import keyring
-    from keyring.errors import KeyringError, PasswordDeleteError
+    from keyring.errors import PasswordDeleteError
 
     place = origin(address)
     try:
@@ -198,7 +196,7 @@ def forget(address: str) -> bool:
         raise StorageError(
             tr("The keyring did not delete the key for {place}.", place=place)
         ) from error
-    except (KeyringError, RuntimeError, OSError) as error:
+    except _keyring_errors() as error:
         raise UnavailableError(
             tr("There is no key to delete: the system has no keyring that is open."),
             hint=f"Where the key is in the variable {HUB_VARIABLE if place == HUB else VARIABLE}, "
@@ -232,9 +230,15 @@ def _variable(name: str) -> str:
 
 def _kept(place: str) -> str:
     import keyring
-    from keyring.errors import KeyringError
 
     try:
         return keyring.get_password(SERVICE, place) or ""
-    except (KeyringError, RuntimeError, OSError):  # no keyring, a locked one, no session bus
+    except _keyring_errors():
         return ""
+
+
+def _keyring_errors() -> tuple[type[Exception], ...]:
+    """What is raised if there is no keyring, it is locked, or there is no session bus."""
+    from keyring.errors import KeyringError
+
+    return KeyringError, RuntimeError, OSError

@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from jarvis_desktop.core.errors import StorageError, UnavailableError
@@ -76,8 +77,6 @@ def exec_line(parts: Sequence[str]) -> str:
 def shell_line(parts: Sequence[str]) -> str:
     """The command as a shell of this system reads it."""
     if sys.platform == "win32":
-        import subprocess
-
         return subprocess.list2cmdline(parts)
     return shlex.join(parts)
 
@@ -191,3 +190,101 @@ def _icons() -> Path:
 def _system_folders() -> Iterator[str]:
     usual = "/usr/local/share:/usr/share"
     yield from (os.environ.get("XDG_DATA_DIRS") or usual).split(":")
+
+
+HIDDEN = "--hidden"
+RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
+"""The key of the Windows registry, below HKEY_CURRENT_USER."""
+_AUTOSTART_ENTRY = """\
+[Desktop Entry]
+Type=Application
+Name=JARVIS Desktop
+Icon={app_id}
+Exec={line}
+Terminal=false
+X-GNOME-Autostart-enabled=true
+"""
+
+
+def is_autostarted() -> bool:
+    """Whether JARVIS starts with the session. Raises StorageError."""
+    with _autostart_errors():
+        if sys.platform == "win32":
+            return _registered()
+        path = _autostart_file()
+        if not path.is_file():
+            return False
+        off = ("hidden=true", "x-gnome-autostart-enabled=false")
+        text = path.read_text("utf-8", errors="replace").lower().replace(" ", "")
+        return not any(line in off for line in text.splitlines())
+
+
+def set_autostart(on: bool) -> None:
+    """Start with the session from now on, or no more. Raises StorageError."""
+    with _autostart_errors():
+        if sys.platform == "win32":
+            _register(on)
+        elif on:
+            path = _autostart_file()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(_autostart_contents())
+        else:
+            _autostart_file().unlink(missing_ok=True)
+
+
+def _autostart_file() -> Path:
+    """The file that this system looks for when a session begins."""
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "LaunchAgents" / f"{APP_ID}.plist"
+    config = os.environ.get("XDG_CONFIG_HOME", "")
+    base = Path(config) if Path(config).is_absolute() else Path.home() / ".config"
+    return base / "autostart" / f"{APP_ID}.desktop"
+
+
+def _autostart_contents() -> bytes:
+    line = command(HIDDEN)
+    if sys.platform == "darwin":
+        import plistlib
+
+        return plistlib.dumps({"Label": APP_ID, "ProgramArguments": line, "RunAtLoad": True})
+    return _AUTOSTART_ENTRY.format(app_id=APP_ID, line=exec_line(line)).encode()
+
+
+def _registered() -> bool:
+    if sys.platform != "win32":
+        return False
+    import winreg
+
+    try:
+        with winreg.OpenKey(winreg.HKEY_CURRENT_USER, RUN_KEY) as key:
+            winreg.QueryValueEx(key, APP_ID)
+    except FileNotFoundError:
+        return False
+    return True
+
+
+def _register(on: bool) -> None:
+    if sys.platform != "win32":
+        return
+    import winreg
+
+    with winreg.CreateKey(winreg.HKEY_CURRENT_USER, RUN_KEY) as key:
+        if on:
+            line = shell_line(command(HIDDEN))
+            winreg.SetValueEx(key, APP_ID, 0, winreg.REG_SZ, line)
+            return
+        with suppress(FileNotFoundError):
+            winreg.DeleteValue(key, APP_ID)
+
+
+@contextmanager
+def _autostart_errors() -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise StorageError(
+            tr(
+                "Whether JARVIS starts with the session cannot be changed: {strerror}.",
+                strerror=error.strerror,
+            )
+        ) from error

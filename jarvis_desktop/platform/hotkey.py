@@ -16,11 +16,11 @@ from jarvis_desktop.core.speech import HotkeyStatus
 from jarvis_desktop.platform.hotkey_portal import PortalKey, PortalKeys
 from jarvis_desktop.platform.shortcut import (
     TALK,
-    Changed,
     Combination,
     GlobalShortcut,
     HotkeyWay,
-    Pressing,
+    PressState,
+    StatusListener,
     parse,
 )
 
@@ -67,7 +67,7 @@ NO_DESKTOP = mark("There is no desktop here that could tell of keys.")
 ASKING = mark("JARVIS asks the desktop for the key; it may ask you.")
 ENDED = mark("The key is not asked for.")
 
-_Build = Callable[[Combination, Changed], HotkeyWay]
+_Build = Callable[[Combination, StatusListener], HotkeyWay]
 
 
 class DesktopHotkey:
@@ -83,9 +83,9 @@ class DesktopHotkey:
         self._portal = portal
         self._combination: Combination | None = None
         self._status = HotkeyStatus(why=tr(ENDED))
-        self._watchers: list[Changed] = []
+        self._watchers: list[StatusListener] = []
         self._way: HotkeyWay | None = None
-        self._keys: Pressing | None = None
+        self._keys: PressState | None = None
         self._binding: asyncio.Task[HotkeyStatus] | None = None
         self._choosing = asyncio.Lock()
 
@@ -99,13 +99,13 @@ class DesktopHotkey:
         """By which the desktop lets a window come to the front for the last press, or ""."""
         return self._keys.token if self._keys else ""
 
-    def watch(self, changed: Changed) -> None:
+    def watch(self, changed: StatusListener) -> None:
         """Call this on the loop at each change of `status`."""
         self._watchers.append(changed)
 
     async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
         """Have the key in the best way there is; where there is none the status says why."""
-        self._keys = Pressing(press, release)
+        self._keys = PressState(press, release)
         self._become(HotkeyStatus(why=tr(ASKING)))
         self._binding = asyncio.create_task(self._choose(self._keys))
         try:
@@ -138,7 +138,7 @@ class DesktopHotkey:
             self._keys.up()
         self._become(HotkeyStatus(why=tr(ENDED)))
 
-    async def _choose(self, keys: Pressing) -> HotkeyStatus:
+    async def _choose(self, keys: PressState) -> HotkeyStatus:
         if not self._key.strip():
             return HotkeyStatus(why=f"{tr(NO_KEY)} {self._advice()}")
         problems: list[str] = []
@@ -154,7 +154,7 @@ class DesktopHotkey:
         return HotkeyStatus(why=" ".join((*problems, self._advice())))
 
     async def _try(
-        self, build: _Build, combination: Combination, keys: Pressing, problems: list[str]
+        self, build: _Build, combination: Combination, keys: PressState, problems: list[str]
     ) -> HotkeyStatus:
         way = self._way = build(combination, self._changed)
         try:
@@ -177,7 +177,7 @@ class DesktopHotkey:
             return [MacKey]
         from jarvis_desktop.platform.hotkey_x11 import X11Key
 
-        def portal(combination: Combination, changed: Changed) -> HotkeyWay:
+        def portal(combination: Combination, changed: StatusListener) -> HotkeyWay:
             return PortalKey(self._shortcut, combination, changed, self._portal)
 
         kind = os.environ.get("XDG_SESSION_TYPE", "")

@@ -23,12 +23,12 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import HotkeyStatus
 from jarvis_desktop.platform.shortcut import (
     PATIENCE,
-    Changed,
     Combination,
+    KeyEvents,
     Modifier,
-    Pressing,
+    PressState,
+    StatusListener,
     ThreadedKey,
-    Told,
 )
 
 WINDOWS_BITS: dict[Modifier, int] = {"Alt": 1, "Ctrl": 2, "Shift": 4, "Super": 8}
@@ -49,7 +49,7 @@ def windows_registered(combination: Combination) -> tuple[int, int]:
 class WindowsKey(ThreadedKey):
     """Windows puts its messages into the queue of the thread that asked for the key."""
 
-    def __init__(self, combination: Combination, changed: Changed) -> None:
+    def __init__(self, combination: Combination, changed: StatusListener) -> None:
         super().__init__(
             HotkeyStatus("windows", str(combination), holds=True, why=tr(WINDOWS_WHY)), changed
         )
@@ -61,7 +61,7 @@ class WindowsKey(ThreadedKey):
         self._ends = True
         self._library.PostThreadMessageW(thread.native_id, WM_QUIT, 0, 0)
 
-    def _work(self, told: Told) -> None:
+    def _work(self, told: KeyEvents) -> None:
         bits, key = windows_registered(self._combination)
         if not self._library.RegisterHotKey(None, 1, bits, key):
             raise UnavailableError(
@@ -129,7 +129,7 @@ _numbers = itertools.count(1)
 class MacKey:
     """Implements pressing.Way."""
 
-    def __init__(self, combination: Combination, changed: Changed) -> None:
+    def __init__(self, combination: Combination, changed: StatusListener) -> None:
         self._combination = combination
         self._library = _carbon()
         self._key, self._modifiers = macos_registered(combination)
@@ -138,9 +138,9 @@ class MacKey:
         self._kept: list[object] = []
         """What the system calls back; it must not be forgotten while it may."""
 
-    async def bind(self, keys: Pressing) -> HotkeyStatus:
+    async def bind(self, keys: PressState) -> HotkeyStatus:
         """Ask the system for the key. Raises UnavailableError."""
-        told = Told(keys, lambda words: None)
+        told = KeyEvents(keys, lambda words: None)
         self._on_main_thread(lambda: self._register(told))
         try:
             async with asyncio.timeout(PATIENCE):
@@ -154,11 +154,11 @@ class MacKey:
     async def close(self) -> None:
         """Let it go."""
         if self._hot_key:
-            done = Told(Pressing(lambda: None, lambda: None), lambda words: None)
+            done = KeyEvents(PressState(lambda: None, lambda: None), lambda words: None)
             self._on_main_thread(lambda: self._unregister(done))
             await asyncio.wait([done.bound], timeout=PATIENCE)
 
-    def _register(self, told: Told) -> None:
+    def _register(self, told: KeyEvents) -> None:
         library = self._library
         target = library.GetApplicationEventTarget()
 
@@ -192,7 +192,7 @@ class MacKey:
         )
         return int(found.number)
 
-    def _unregister(self, done: Told) -> None:
+    def _unregister(self, done: KeyEvents) -> None:
         self._library.UnregisterEventHotKey(self._hot_key)
         self._library.RemoveEventHandler(self._handler)
         done.is_bound()

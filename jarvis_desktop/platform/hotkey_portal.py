@@ -11,14 +11,14 @@ import logging
 import secrets
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import Any
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import HotkeyStatus
 from jarvis_desktop.platform.dbus import BUS, BusSignal, CallError, MessageBus, Options
-from jarvis_desktop.platform.shortcut import Changed, Combination, GlobalShortcut, Pressing
+from jarvis_desktop.platform.shortcut import Combination, GlobalShortcut, PressState, StatusListener
 
 PORTAL = "org.freedesktop.portal.Desktop"
 DESKTOP = "/org/freedesktop/portal/desktop"
@@ -70,49 +70,10 @@ def refused() -> UnavailableError:
     return _RefusedError(tr(REFUSED_WORDS), hint=tr(AGAIN))
 
 
-class Lent(Protocol):
-    """A key that the portal lends."""
-
-    @property
-    def id(self) -> str:
-        """By which the portal tells of it."""
-        ...
-
-    @property
-    def shortcut(self) -> GlobalShortcut:
-        """What it does."""
-        ...
-
-    @property
-    def combination(self) -> Combination:
-        """What is asked for."""
-        ...
-
-    def lent(self, shortcuts: Sequence[Any], app_id: str) -> None:
-        """These were bound, as the portal describes them; none where it does not say which."""
-        ...
-
-    def lost(self, status: HotkeyStatus | None) -> None:
-        """It is had no more; why, if that is to be told."""
-        ...
-
-    def become(self, status: HotkeyStatus) -> None:
-        """Tell how it is had from now on."""
-        ...
-
-    def activated(self, token: str) -> None:
-        """It was pressed; with the token lets the desktop a window come to the front."""
-        ...
-
-    def deactivated(self) -> None:
-        """It was let go."""
-        ...
-
-
-class PortalLoan:
+class PortalSession:
     """Some keys, from one session to the next as long as the desktop lends them."""
 
-    def __init__(self, keys: Sequence[Lent], *, app_id: str) -> None:
+    def __init__(self, keys: Sequence[PortalKey], *, app_id: str) -> None:
         self.keys = tuple(keys)
         """Those that are told; one of them may be left out."""
         self._app_id = app_id
@@ -173,7 +134,7 @@ class PortalLoan:
             raise UnavailableError(tr(TAKEN))
         self._session, self._opening, self._since = session, "", _time()
         for key in self.keys:
-            key.lent(shortcuts, self._app_id)
+            key.granted(shortcuts, self._app_id)
 
     async def _find(self) -> None:
         """Have the portal started where it does not run."""
@@ -293,7 +254,7 @@ class PortalLoan:
         for key in self.keys:
             if member == "ShortcutsChanged":
                 if key.id in dict(about):
-                    key.lent(about, self._app_id)
+                    key.granted(about, self._app_id)
             elif about != key.id:
                 continue
             elif member == "Activated":
@@ -397,11 +358,11 @@ class PortalKeys:
         self._wanted: dict[str, PortalKey] = {}
         self._asked: tuple[PortalKey, ...] = ()
         """The keys that were asked for last, whatever came of it."""
-        self._loan: PortalLoan | None = None
+        self._current: PortalSession | None = None
         self._renewing = asyncio.Lock()
         self._later: asyncio.Task[None] | None = None
 
-    async def lend(self, key: PortalKey) -> None:
+    async def request(self, key: PortalKey) -> None:
         """Ask for this key, with those that are wanted at the same time or had already.
 
         Raises UnavailableError.
@@ -414,16 +375,16 @@ class PortalKeys:
             if key.problem:
                 raise key.problem
 
-    async def take_back(self, key: PortalKey) -> None:
+    async def release(self, key: PortalKey) -> None:
         """Give this key back; the others are asked for anew a moment later."""
         if self._wanted.get(key.id) is key:
             del self._wanted[key.id]
         if self._later:
             self._later.cancel()
-        if self._loan and self._wanted:
-            self._loan.keys = tuple(each for each in self._loan.keys if each is not key)
+        if self._current and self._wanted:
+            self._current.keys = tuple(each for each in self._current.keys if each is not key)
             self._later = asyncio.create_task(self._without())
-        elif self._loan:
+        elif self._current:
             await self._end()
 
     async def _without(self) -> None:
@@ -433,9 +394,9 @@ class PortalKeys:
                 await self._renew()
 
     async def _end(self) -> None:
-        loan, self._loan, self._asked = self._loan, None, ()
-        if loan:
-            await asyncio.shield(loan.close())  # whoever gives up does not wait for it
+        session, self._current, self._asked = self._current, None, ()
+        if session:
+            await asyncio.shield(session.close())  # whoever gives up does not wait for it
 
     async def _renew(self) -> None:
         """Let the desktop lend exactly the keys that are wanted."""
@@ -443,9 +404,9 @@ class PortalKeys:
         keys = self._asked = tuple(self._wanted.values())
         for key in keys:
             key.problem = None
-        loan = self._loan = PortalLoan(keys, app_id=self._app_id)
+        session = self._current = PortalSession(keys, app_id=self._app_id)
         try:
-            await loan.open()
+            await session.open()
         except UnavailableError as error:
             await self._end()
             self._asked = keys  # it is known what comes of it
@@ -460,7 +421,11 @@ class PortalKey:
     """Implements pressing.Way with one of them."""
 
     def __init__(
-        self, shortcut: GlobalShortcut, combination: Combination, changed: Changed, keys: PortalKeys
+        self,
+        shortcut: GlobalShortcut,
+        combination: Combination,
+        changed: StatusListener,
+        keys: PortalKeys,
     ) -> None:
         self.shortcut = shortcut
         self.combination = combination
@@ -468,7 +433,7 @@ class PortalKey:
         """Why it was not lent."""
         self._changed = changed
         self._portal = keys
-        self._keys = Pressing(lambda: None, lambda: None)
+        self._keys = PressState(lambda: None, lambda: None)
         self._status = HotkeyStatus()
         self._is_bound = False
         self._pressed_at = 0.0
@@ -480,19 +445,19 @@ class PortalKey:
         """By which the portal tells of it."""
         return self.shortcut.id
 
-    async def bind(self, keys: Pressing) -> HotkeyStatus:
+    async def bind(self, keys: PressState) -> HotkeyStatus:
         """Ask the desktop for the key, which may ask the person. Raises UnavailableError."""
         self._keys = keys
-        await self._portal.lend(self)
+        await self._portal.request(self)
         self._is_bound = True
         return self._status
 
     async def close(self) -> None:
         """Give it back."""
         self._is_bound = False
-        await self._portal.take_back(self)
+        await self._portal.release(self)
 
-    def lent(self, shortcuts: Sequence[Any], app_id: str) -> None:
+    def granted(self, shortcuts: Sequence[Any], app_id: str) -> None:
         """These were bound, as the portal describes them; none where it does not say which."""
         if shortcuts and self.id not in dict(shortcuts):
             self.problem = refused()

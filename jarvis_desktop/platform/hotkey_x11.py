@@ -17,7 +17,13 @@ from typing import Any, Literal
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import HotkeyStatus
-from jarvis_desktop.platform.shortcut import Changed, Combination, Pressing, ThreadedKey, Told
+from jarvis_desktop.platform.shortcut import (
+    Combination,
+    KeyEvents,
+    PressState,
+    StatusListener,
+    ThreadedKey,
+)
 
 SHIFT, LOCK, CONTROL = 1, 2, 4
 """Bits of the modifiers that are the same on every keyboard."""
@@ -238,12 +244,12 @@ LOST = mark("The connection to the screen was lost, and the key with it.")
 class X11Key(ThreadedKey):
     """A thread of its own waits for the server, and for the pipe by which it is ended."""
 
-    def __init__(self, combination: Combination, changed: Changed) -> None:
+    def __init__(self, combination: Combination, changed: StatusListener) -> None:
         super().__init__(HotkeyStatus("x11", str(combination), holds=True, why=tr(WHY)), changed)
         self._combination = combination
         self._wakened = self._waker = -1
 
-    async def bind(self, keys: Pressing) -> HotkeyStatus:
+    async def bind(self, keys: PressState) -> HotkeyStatus:
         """Grab it. Raises UnavailableError."""
         self._wakened, self._waker = os.pipe()
         return await super().bind(keys)
@@ -251,7 +257,7 @@ class X11Key(ThreadedKey):
     def _wake(self, thread: threading.Thread) -> None:
         os.close(self._waker)
 
-    def _work(self, told: Told) -> None:
+    def _work(self, told: KeyEvents) -> None:
         try:
             keyboard = X11Keyboard(self._combination)
             try:
@@ -266,7 +272,7 @@ class X11Key(ThreadedKey):
         finally:
             os.close(self._wakened)
 
-    def _listen(self, keyboard: X11Keyboard, told: Told) -> None:
+    def _listen(self, keyboard: X11Keyboard, told: KeyEvents) -> None:
         held = False
         problem = ""
         with selectors.DefaultSelector() as waiting:
@@ -291,7 +297,7 @@ class X11Key(ThreadedKey):
                     return
 
 
-def _grab_again(keyboard: X11Keyboard, told: Told, before: str) -> str:
+def _grab_again(keyboard: X11Keyboard, told: KeyEvents, before: str) -> str:
     """The keyboard is laid out anew; what is wrong now, after what was wrong before."""
     try:
         keyboard.grab()

@@ -198,24 +198,22 @@ TALK = GlobalShortcut("talk", mark("Talk to JARVIS"), "jarvis-desktop talk toggl
 QUICK = GlobalShortcut("quick", mark("Ask JARVIS quickly"), "jarvis-desktop --quick")
 
 
-Changed = Callable[[HotkeyStatus], None]
+StatusListener = Callable[[HotkeyStatus], None]
 """Is told on the loop how the key is had from now on."""
 
 
 class HotkeyWay(Protocol):
     """One way to have the key."""
 
-    async def bind(self, keys: Pressing) -> HotkeyStatus:
+    async def bind(self, keys: PressState) -> HotkeyStatus:
         """Tell `keys`, on the loop, what happens with it. Raises UnavailableError that says why
         it cannot be had in this way."""
-        ...
 
     async def close(self) -> None:
         """Give it back."""
-        ...
 
 
-class Pressing:
+class PressState:
     """Whether the key is down; tells presses and releases in turns. Belongs to the loop."""
 
     def __init__(self, press: Callable[[], None], release: Callable[[], None]) -> None:
@@ -244,10 +242,10 @@ JOINING = 1.0
 """Seconds that a thread has to end; on a system that hangs it does not."""
 
 
-class Told:
+class KeyEvents:
     """What a thread tells the loop."""
 
-    def __init__(self, keys: Pressing, problem: Callable[[str], None]) -> None:
+    def __init__(self, keys: PressState, problem: Callable[[str], None]) -> None:
         self._loop = asyncio.get_running_loop()
         self._keys = keys
         self._problem = problem
@@ -291,14 +289,14 @@ class Told:
 class ThreadedKey(ABC):
     """Implements pressing.Way with a thread that does `_work` until `_wake`."""
 
-    def __init__(self, status: HotkeyStatus, changed: Changed) -> None:
+    def __init__(self, status: HotkeyStatus, changed: StatusListener) -> None:
         self._status = status
         self._changed = changed
         self._thread: threading.Thread | None = None
 
-    async def bind(self, keys: Pressing) -> HotkeyStatus:
+    async def bind(self, keys: PressState) -> HotkeyStatus:
         """Ask the system for the key. Raises UnavailableError."""
-        told = Told(keys, self._now)
+        told = KeyEvents(keys, self._now)
         self._thread = threading.Thread(target=self._run, args=(told,), name="hotkey", daemon=True)
         self._thread.start()
         try:
@@ -317,14 +315,14 @@ class ThreadedKey(ABC):
             self._wake(thread)
             await asyncio.to_thread(thread.join, JOINING)
 
-    def _run(self, told: Told) -> None:
+    def _run(self, told: KeyEvents) -> None:
         try:
             self._work(told)
         except UnavailableError as error:
             told.fails(error)
 
     @abstractmethod
-    def _work(self, told: Told) -> None:
+    def _work(self, told: KeyEvents) -> None:
         """Get the key, say so, and tell what happens with it. Runs in the thread."""
 
     @abstractmethod

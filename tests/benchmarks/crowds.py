@@ -23,7 +23,7 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.experts.catalogue import Fit, Hit, Level, Sought
+from jarvis_desktop.experts.catalogue import ExpertHit, ExpertQuery, Fit, FitLevel
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineThread
@@ -52,14 +52,14 @@ def plan(steps: int) -> Turn:
     return turn_of(Plan((first, *others)))
 
 
-def finds(count: int) -> Sequence[Hit]:
+def finds(count: int) -> Sequence[ExpertHit]:
     """So many experts."""
-    fit = Fit(Level.MEMORY, need=10**9, room=8 * 10**9)
+    fit = Fit(FitLevel.MEMORY, need=10**9, room=8 * 10**9)
     shown = Expert("expert", "translation", "Translates a text.", licence="Apache-2.0",
                    repo="someone/expert", download_mb=300, downloads=1200)  # fmt: skip
     return [
-        Hit(replace(shown, id=f"expert-{n}", repo=f"someone/expert-{n}"), True, False, ("here",),
-            fit)
+        ExpertHit(replace(shown, id=f"expert-{n}", repo=f"someone/expert-{n}"), True, False,
+            ("here",), fit)
         for n in range(count)
     ]  # fmt: skip
 
@@ -109,8 +109,8 @@ def of_finds(heart: Heart, engine: EngineThread) -> list[Row]:
     idle()
     hits = finds(FINDS)
 
-    def find(found: Sequence[Hit]) -> None:
-        page.desk.found.emit(Sought(limit=FINDS), found, 0)
+    def find(found: Sequence[ExpertHit]) -> None:
+        page.desk.found.emit(ExpertQuery(limit=FINDS), found, 0)
 
     rows = [
         watched(heart, f"{FINDS:,} experts are found", lambda: find(hits)),

@@ -14,9 +14,9 @@ from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.experts.downloads import (
     RESERVE,
     Download,
+    DownloadReport,
     Downloads,
     DownloadState,
-    Told,
     in_words,
 )
 
@@ -35,7 +35,7 @@ class FakeRoad:
     begun: list[str] = field(default_factory=list)
     dropped: list[str] = field(default_factory=list)
 
-    async def fetch(self, name: str, told: Told) -> None:
+    async def fetch(self, name: str, told: DownloadReport) -> None:
         self.begun.append(name)
         told(None, 0)
         size = self.sizes.get(name, 100)
@@ -179,7 +179,7 @@ async def test_a_failure_says_why_and_is_tried_again(road, tmp_path):
 
 async def test_one_that_fails_while_it_is_stopped_is_paused(tmp_path):
     class Breaking(FakeRoad):
-        async def fetch(self, name: str, told: Told) -> None:
+        async def fetch(self, name: str, told: DownloadReport) -> None:
             try:
                 await super().fetch(name, told)
             except asyncio.CancelledError:

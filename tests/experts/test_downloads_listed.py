@@ -11,7 +11,7 @@ import pytest
 
 from jarvis_desktop.core.errors import GivenUpError, InputError
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.experts.downloads import Downloads, DownloadState, ListedFetcher
+from jarvis_desktop.experts.downloads import Downloads, DownloadState, QueuedFetcher
 from tests.experts.test_downloads import FakeRoad, made, states, until
 
 BASE = Expert("base", "image-to-text", download_mb=1)
@@ -50,7 +50,7 @@ class Scene:
         self.may = True
         self.downloads: Downloads = made(road, folder, allowed=lambda: self.may)
         self.disk = Disk(road)
-        self.fetcher = ListedFetcher(self.disk, lambda: self.downloads)  # type: ignore[arg-type]
+        self.fetcher = QueuedFetcher(self.disk, lambda: self.downloads)  # type: ignore[arg-type]
         self.told: list[tuple[float | None, str]] = []
 
     def begin(self) -> asyncio.Task[Path]:

@@ -14,7 +14,7 @@ import pytest
 
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.experts.downloads import Downloads, DownloadState, ExpertRoad, Key
+from jarvis_desktop.experts.downloads import Downloads, DownloadState, ExpertDownloader, Key
 from jarvis_desktop.experts.weights import Weights
 from tests.hub import Hub, running_hub
 from tests.safetensors import weights_of
@@ -28,7 +28,7 @@ REPOS = {EXPERT.repo: {NAME: WEIGHTS, "config.json": b"{}"}}
 
 def made(hub: Hub, folder: Path) -> tuple[Downloads, Weights]:
     weights = Weights(folder / "experts", endpoint=hub.address, patience=5.0, reserve=0)
-    road = ExpertRoad(weights, find=lambda name: EXPERT, free=lambda: 10**12)
+    road = ExpertDownloader(weights, find=lambda name: EXPERT, free=lambda: 10**12)
     return Downloads({"expert": road}, kept=folder / "downloads.json"), weights
 
 

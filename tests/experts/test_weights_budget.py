@@ -12,7 +12,7 @@ from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.placement import MB
-from jarvis_desktop.experts.weights import Installed, Weights, alone, displaced
+from jarvis_desktop.experts.weights import InstalledWeights, Weights, alone, displaced
 from jarvis_desktop.process.model_files import MARKER
 from tests.hub import Hub, running_hub
 from tests.safetensors import weights_of
@@ -20,8 +20,8 @@ from tests.safetensors import weights_of
 KB = 1000
 
 
-def installed(name: str, size: int, used: float) -> Installed:
-    return Installed(name, f"someone/{name}", "", size, Path(name), used)
+def installed(name: str, size: int, used: float) -> InstalledWeights:
+    return InstalledWeights(name, f"someone/{name}", "", size, Path(name), used)
 
 
 THREE = (installed("old", 30, 1.0), installed("new", 40, 9.0), installed("middle", 20, 5.0))

@@ -15,7 +15,7 @@ from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.llm import ollama as ollama_program
 from jarvis_desktop.llm.catalogue import KnownLLM, listed, wish
 from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
-from jarvis_desktop.llm.management import LLMTrial, OllamaRoad, tried
+from jarvis_desktop.llm.management import LLMTrial, OllamaDownloader, tried
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.paths import shipped
 from tests.fakes import FakeLLM
@@ -133,7 +133,7 @@ async def test_the_road_of_ollama(monkeypatch):
         monkeypatch.setenv("OLLAMA_HOST", ollama.address)
         ollama.pulls = (*ollama.pulls, {"status": "success"})
         llms = choice()
-        road = OllamaRoad(llms)
+        road = OllamaDownloader(llms)
         assert await road.measure("qwen3.5:4b") == (3_400_000_000, 0)
         assert await road.measure("unheard-of") == (0, 0)
         assert await road.free() == 100 * GB
@@ -142,7 +142,7 @@ async def test_the_road_of_ollama(monkeypatch):
         assert await road.measure("qwen3.5:4b") == (400, 80)
         await road.drop("qwen3.5:4b")
         assert await road.measure("qwen3.5:4b") == (3_400_000_000, 0)
-    elsewhere = OllamaRoad(choice(LLMPreference("ollama", "", "http://10.0.0.9:11434")))
+    elsewhere = OllamaDownloader(choice(LLMPreference("ollama", "", "http://10.0.0.9:11434")))
     assert await elsewhere.free() == 0
 
 

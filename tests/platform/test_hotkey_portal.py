@@ -20,7 +20,7 @@ from jarvis_desktop.platform.hotkey_portal import (
     PortalKey,
     PortalKeys,
 )
-from jarvis_desktop.platform.shortcut import QUICK, TALK, Pressing, parse
+from jarvis_desktop.platform.shortcut import QUICK, TALK, PressState, parse
 from tests.platform.pressed import PATIENCE, Pressed
 from tests.portal import PATH, SHORTCUTS, Portal, start_bus
 
@@ -50,7 +50,7 @@ async def key(portal, pressed, monkeypatch):
 
 async def bound(key, pressed) -> HotkeyStatus:
     async with asyncio.timeout(PATIENCE):
-        status: HotkeyStatus = await key.bind(Pressing(pressed.press, pressed.release))
+        status: HotkeyStatus = await key.bind(PressState(pressed.press, pressed.release))
         return status
 
 
@@ -376,7 +376,7 @@ async def test_who_refuses_two_keys_is_asked_once(portal, pressed):
 
 
 async def test_a_press_brings_what_lets_a_window_come_to_the_front(portal, key, pressed):
-    keys = Pressing(pressed.press, pressed.release)
+    keys = PressState(pressed.press, pressed.release)
     await key.bind(keys)
     await tap(portal, pressed)
     assert keys.token == "a"

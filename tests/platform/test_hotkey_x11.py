@@ -8,7 +8,7 @@ import pytest
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.platform import hotkey_x11, shortcut
 from jarvis_desktop.platform.hotkey_x11 import LOST, X11Key, X11Keyboard
-from jarvis_desktop.platform.shortcut import KEYS, Pressing, parse
+from jarvis_desktop.platform.shortcut import KEYS, PressState, parse
 from tests.platform.pressed import PATIENCE, Pressed
 
 pytestmark = pytest.mark.screen
@@ -41,7 +41,7 @@ def test_the_keysyms_are_those_of_x11():
 
 
 async def bound(key, pressed) -> None:
-    assert (await key.bind(Pressing(pressed.press, pressed.release))).way == "x11"
+    assert (await key.bind(PressState(pressed.press, pressed.release))).way == "x11"
 
 
 async def tap(screen, pressed, *keysyms) -> None:

@@ -14,7 +14,7 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.platform import hotkey_native
 from jarvis_desktop.platform.hotkey import DesktopHotkey
 from jarvis_desktop.platform.hotkey_portal import PortalKeys
-from jarvis_desktop.platform.shortcut import TALK, Pressing, parse
+from jarvis_desktop.platform.shortcut import TALK, PressState, parse
 from tests.platform.pressed import Pressed
 
 KEY = parse("Ctrl+Alt+Space")
@@ -127,7 +127,7 @@ def carbon(monkeypatch):
 
 async def test_windows_tells_presses_and_its_key_state_the_releases(user32, pressed):
     key = hotkey_native.WindowsKey(KEY, pressed.statuses.put_nowait)
-    status = await key.bind(Pressing(pressed.press, pressed.release))
+    status = await key.bind(PressState(pressed.press, pressed.release))
     assert status.way == "windows"
     assert user32.registered == [(0x4003, 0x20)]
     for _ in range(2):
@@ -142,7 +142,7 @@ async def test_windows_tells_presses_and_its_key_state_the_releases(user32, pres
 
 async def test_windows_gives_it_back_while_it_is_held(user32, pressed):
     key = hotkey_native.WindowsKey(KEY, pressed.statuses.put_nowait)
-    await key.bind(Pressing(pressed.press, pressed.release))
+    await key.bind(PressState(pressed.press, pressed.release))
     user32.press()
     assert await pressed.next() == "press"
     await key.close()
@@ -154,13 +154,13 @@ async def test_a_key_that_is_taken_on_windows_is_told(user32, pressed):
     user32.taken = True
     key = hotkey_native.WindowsKey(KEY, pressed.statuses.put_nowait)
     with pytest.raises(UnavailableError, match="Another program has the key"):
-        await key.bind(Pressing(pressed.press, pressed.release))
+        await key.bind(PressState(pressed.press, pressed.release))
     await key.close()
 
 
 async def test_macos_tells_presses_and_releases(carbon, pressed):
     key = hotkey_native.MacKey(KEY, pressed.statuses.put_nowait)
-    status = await key.bind(Pressing(pressed.press, pressed.release))
+    status = await key.bind(PressState(pressed.press, pressed.release))
     assert (status.way, status.holds) == ("macos", True)
     assert carbon.registered == [(49, 0x1800)]
     (happened,) = carbon.handlers
@@ -178,7 +178,7 @@ async def test_a_key_that_macos_refuses_is_told(carbon, pressed, code, why):
     carbon.status = code
     key = hotkey_native.MacKey(KEY, pressed.statuses.put_nowait)
     with pytest.raises(UnavailableError, match=why):
-        await key.bind(Pressing(pressed.press, pressed.release))
+        await key.bind(PressState(pressed.press, pressed.release))
     await key.close()
 
 
@@ -187,7 +187,7 @@ async def test_macos_needs_a_window(carbon, pressed, monkeypatch):
     carbon.has_loop = False
     key = hotkey_native.MacKey(KEY, pressed.statuses.put_nowait)
     with pytest.raises(UnavailableError, match="window of JARVIS"):
-        await key.bind(Pressing(pressed.press, pressed.release))
+        await key.bind(PressState(pressed.press, pressed.release))
     await key.close()
 
 

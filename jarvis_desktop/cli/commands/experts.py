@@ -23,7 +23,7 @@ from jarvis_desktop.core.placement import MB
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
-    from jarvis_desktop.experts.catalogue import Hit
+    from jarvis_desktop.experts.catalogue import ExpertHit
 
 
 def add_hub(actions: Subparsers) -> None:
@@ -51,11 +51,11 @@ def _search(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
 
     async def work(app: Application) -> int:
-        from jarvis_desktop.experts.catalogue import Sought
+        from jarvis_desktop.experts.catalogue import ExpertQuery
 
         _tasks(app, [args.task] if args.task else [])  # refuses what is no task
         hits = app.shelf.search(
-            Sought(
+            ExpertQuery(
                 words=" ".join(args.words),
                 task=args.task or "",
                 licence=args.licence or "",
@@ -80,7 +80,7 @@ def _search(args: argparse.Namespace) -> int:
     return session.run(args, work)
 
 
-def _record(hit: Hit) -> dict[str, Any]:
+def _record(hit: ExpertHit) -> dict[str, Any]:
     return {
         "expert": hit.expert,
         "shipped": hit.shipped,
@@ -90,7 +90,7 @@ def _record(hit: Hit) -> dict[str, Any]:
     }
 
 
-def _line(hit: Hit) -> str:
+def _line(hit: ExpertHit) -> str:
     expert = hit.expert
     size = readable_size(expert.download_mb) if expert.download_mb else "?"
     where = " or ".join({"here": "here", "api": "by API"}[each] for each in hit.runs)

@@ -43,7 +43,7 @@ GUESS = 5_000
 
 
 @dataclass(frozen=True, slots=True)
-class Refreshed:
+class RefreshResult:
     """What a refresh did."""
 
     read: int
@@ -88,7 +88,7 @@ class HubRefresh:
         shipped: Sequence[Expert] = (),
         known: Mapping[str, RepositoryCheck] | None = None,
         whole: bool = False,
-    ) -> Refreshed:
+    ) -> RefreshResult:
         """Read the lists of these tasks of the Hub, and check the shipped experts.
 
         `known` are earlier checks, which are not made anew while they are young. `whole` reads
@@ -102,7 +102,7 @@ class HubRefresh:
             name="list of the Hub",
             network=True,
         )
-        telling = _Telling(report, tasks)
+        telling = _RefreshProgress(report, tasks)
         try:
             read = fresh = 0
             for task in tasks:
@@ -115,9 +115,11 @@ class HubRefresh:
             await child.close()
         if self._embed:
             await self._meanings(self._embed, tasks, report)
-        return Refreshed(read, fresh, checks)
+        return RefreshResult(read, fresh, checks)
 
-    async def _task(self, child: Child, task: str, whole: bool, telling: _Telling) -> SyncStep:
+    async def _task(
+        self, child: Child, task: str, whole: bool, telling: _RefreshProgress
+    ) -> SyncStep:
         telling.begin(task)
         while True:
             step: SyncStep = await self._call(child, "page", task, whole, report=telling.report)
@@ -188,7 +190,7 @@ def _read(path: Path, task: str, texts: Sequence[tuple[int, str]], embed: Embed)
             index.keep(db, number, texts, directions)
 
 
-class _Telling:
+class _RefreshProgress:
     """Tells how much is read, and how long the rest may take."""
 
     def __init__(self, report: Report, tasks: Sequence[str]) -> None:

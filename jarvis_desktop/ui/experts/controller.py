@@ -29,9 +29,9 @@ from jarvis_desktop.ui.widgets import theme
 if TYPE_CHECKING:
     from jarvis_desktop.app.experts import ExpertManager
     from jarvis_desktop.core.llm import LLM
-    from jarvis_desktop.experts.catalogue import Sought
+    from jarvis_desktop.experts.catalogue import ExpertQuery
     from jarvis_desktop.experts.downloads import Download
-    from jarvis_desktop.llm.catalogue import LLMOffer, Missing
+    from jarvis_desktop.llm.catalogue import LLMOffer, NoLLM
     from jarvis_desktop.ui.settings.controller import SettingsDesk
 
 
@@ -69,7 +69,7 @@ class ExpertsDesk(QObject):
         self._settings = settings
         self._engine = session.engine
         self._jobs: dict[str, EngineJob] = {}
-        self._sought: Sought | None = None
+        self._sought: ExpertQuery | None = None
         self._beat = QTimer(self, interval=BEAT)
         self._beat.timeout.connect(self._measure)
         self._shown = False
@@ -99,7 +99,7 @@ class ExpertsDesk(QObject):
         """Look which LLMs there are."""
         self._ask("llms", lambda shelf, _: shelf.llms(anew=anew), self.llms)
 
-    def search(self, sought: Sought) -> None:
+    def search(self, sought: ExpertQuery) -> None:
         """Search; only what was sought last is answered."""
         self._sought = sought
 
@@ -292,7 +292,7 @@ class LLMOverview:
     """Why this one, or why none, in whole sentences."""
     wanted: bool
     """Whether the person waits for what was found."""
-    missing: Missing | None = None
+    missing: NoLLM | None = None
     """What to offer, where there is none and the person should know."""
 
 

@@ -10,7 +10,7 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.task import TaskType
-from jarvis_desktop.experts.catalogue import Fit, Level
+from jarvis_desktop.experts.catalogue import Fit, FitLevel
 from jarvis_desktop.tasks.text.classification import NAMES
 from jarvis_desktop.ui.widgets import labels
 
@@ -18,30 +18,30 @@ DAY = 86_400
 NAME = 70
 """Characters of a name that are shown."""
 
-SHORT: Mapping[Level, str] = {
-    Level.CARD: mark("Fits the graphics card"),
-    Level.MEMORY: mark("Fits this computer"),
-    Level.SLOWLY: mark("Runs slowly here"),
-    Level.NO: mark("Too large"),
-    Level.SERVED: mark("Runs elsewhere"),
-    Level.UNKNOWN: mark("Size not known"),
+SHORT: Mapping[FitLevel, str] = {
+    FitLevel.CARD: mark("Fits the graphics card"),
+    FitLevel.MEMORY: mark("Fits this computer"),
+    FitLevel.SLOWLY: mark("Runs slowly here"),
+    FitLevel.NO: mark("Too large"),
+    FitLevel.SERVED: mark("Runs elsewhere"),
+    FitLevel.UNKNOWN: mark("Size not known"),
 }
-TONES: Mapping[Level, str] = {
-    Level.CARD: "good",
-    Level.MEMORY: "good",
-    Level.SLOWLY: "fair",
-    Level.NO: "bad",
-    Level.SERVED: "plain",
-    Level.UNKNOWN: "plain",
+TONES: Mapping[FitLevel, str] = {
+    FitLevel.CARD: "good",
+    FitLevel.MEMORY: "good",
+    FitLevel.SLOWLY: "fair",
+    FitLevel.NO: "bad",
+    FitLevel.SERVED: "plain",
+    FitLevel.UNKNOWN: "plain",
 }
 """How each is coloured, besides its words."""
-LONG: Mapping[Level, str] = {
-    Level.CARD: mark("needs {need} of {room} of the graphics card"),
-    Level.MEMORY: mark("needs {need} of {room} of memory"),
-    Level.SLOWLY: mark("needs {need} of {room} of memory"),
-    Level.NO: mark("needs {need} of memory, and experts may have {room}"),
-    Level.SERVED: mark("somebody else runs it; it is asked over the network"),
-    Level.UNKNOWN: "",
+LONG: Mapping[FitLevel, str] = {
+    FitLevel.CARD: mark("needs {need} of {room} of the graphics card"),
+    FitLevel.MEMORY: mark("needs {need} of {room} of memory"),
+    FitLevel.SLOWLY: mark("needs {need} of {room} of memory"),
+    FitLevel.NO: mark("needs {need} of memory, and experts may have {room}"),
+    FitLevel.SERVED: mark("somebody else runs it; it is asked over the network"),
+    FitLevel.UNKNOWN: "",
 }
 
 

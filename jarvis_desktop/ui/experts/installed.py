@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, 
 
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.task import TaskType
-from jarvis_desktop.experts.catalogue import Level
+from jarvis_desktop.experts.catalogue import FitLevel
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
@@ -126,7 +126,7 @@ class InstalledPart(QWidget):
         tags = [(formatting.task(expert, self._inventory), "plain")]
         if kept.at_work:
             tags.append((tr("At work"), "accent"))
-        if kept.fit.level in (Level.NO, Level.SLOWLY):
+        if kept.fit.level in (FitLevel.NO, FitLevel.SLOWLY):
             tags.append((tr(formatting.SHORT[kept.fit.level]), formatting.TONES[kept.fit.level]))
         entry.show_name(name, *tags)
         needs = tr("works with {name}", name=formatting.name(expert.base.id)) if expert.base else ""

@@ -16,7 +16,7 @@ from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
-    from jarvis_desktop.llm.catalogue import LLMOffer, Missing
+    from jarvis_desktop.llm.catalogue import LLMOffer, NoLLM
     from jarvis_desktop.ui.experts.controller import LLMWatch
 
 MEANWHILE = mark(
@@ -39,7 +39,7 @@ class LLMNotice(QFrame):
         super().__init__(parent)
         self.setObjectName("card")
         self._name = self._words = ""
-        self._missing: Missing | None = None
+        self._missing: NoLLM | None = None
         layout = QVBoxLayout(self)
         layout.setContentsMargins(theme.space("two"), theme.space(), 12, 12)
         layout.setSpacing(theme.space("half"))
@@ -81,7 +81,7 @@ class LLMNotice(QFrame):
         watch.progressed.connect(self.advance)
         watch.fetched.connect(self.end)
 
-    def offer(self, missing: Missing) -> None:
+    def offer(self, missing: NoLLM) -> None:
         """Show what could be fetched, or why nothing can be."""
         if missing != self._missing:
             self._missing = missing
@@ -112,7 +112,7 @@ class LLMNotice(QFrame):
         else:
             self.hide()
 
-    def _lay_out(self, missing: Missing) -> None:
+    def _lay_out(self, missing: NoLLM) -> None:
         while item := self._offers.takeAt(0):
             if old := item.widget():
                 old.hide()

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.llm.catalogue import DOWNLOAD, Shelved
+from jarvis_desktop.llm.catalogue import DOWNLOAD, LLMInventory
 from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.llm_notice import MEANWHILE
 from jarvis_desktop.ui.widgets import theme
@@ -98,7 +98,7 @@ class LLMState(QFrame):
         column.addWidget(self.held)
         row.addLayout(column, 1)
 
-    def show_state(self, shelved: Shelved, *, may_fetch: bool) -> None:
+    def show_state(self, shelved: LLMInventory, *, may_fetch: bool) -> None:
         """Say how it is."""
         said = said_of(shelved, may_fetch=may_fetch)
         self._need = said.need
@@ -132,7 +132,7 @@ class LLMState(QFrame):
             self.need.emit(self._need)
 
 
-def said_of(shelved: Shelved, *, may_fetch: bool) -> Said:
+def said_of(shelved: LLMInventory, *, may_fetch: bool) -> Said:
     """What to say of it."""
     wanted, reason = shelved.wanted, one_line(shelved.reason, limit=600)
     if shelved.used:

@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.llm.catalogue import KnownLLM, Shelved
+from jarvis_desktop.llm.catalogue import KnownLLM, LLMInventory
 from jarvis_desktop.llm.shipped import ShippedLLM
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
@@ -53,7 +53,7 @@ class LLMOffers(QWidget):
     def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
         super().__init__()
         self._desk, self._watch = desk, watch
-        self._shelved: Shelved | None = None
+        self._shelved: LLMInventory | None = None
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(12)
@@ -62,7 +62,7 @@ class LLMOffers(QWidget):
         column.addWidget(self.list)
         self.hide()
 
-    def show_offers(self, shelved: Shelved, *, may_fetch: bool) -> None:
+    def show_offers(self, shelved: LLMInventory, *, may_fetch: bool) -> None:
         """Show what could be fetched."""
         self._shelved = shelved
         able = self._able(shelved)
@@ -81,7 +81,7 @@ class LLMOffers(QWidget):
         if self._shelved and (best := self._best(self._shelved, self._able(self._shelved))):
             self._fetch(best, self._shelved)
 
-    def _able(self, shelved: Shelved) -> list[KnownLLM]:
+    def _able(self, shelved: LLMInventory) -> list[KnownLLM]:
         """Those that are not here, run here, and can be got."""
         running = shelved.ollama.running
         return [
@@ -92,7 +92,7 @@ class LLMOffers(QWidget):
             if shelved.computer.holds(_need(each.listed, shelved))
         ]
 
-    def _best(self, shelved: Shelved, able: Sequence[KnownLLM]) -> KnownLLM | None:
+    def _best(self, shelved: LLMInventory, able: Sequence[KnownLLM]) -> KnownLLM | None:
         """The largest that is quick enough, else the smallest that runs; without Ollama the
         largest, for those are small."""
         if not shelved.ollama.running:
@@ -105,7 +105,7 @@ class LLMOffers(QWidget):
         return quick[-1] if quick else next(iter(able), None)
 
     def _fill(
-        self, entry: ExpertListItem, known: KnownLLM, shelved: Shelved, *, best: bool
+        self, entry: ExpertListItem, known: KnownLLM, shelved: LLMInventory, *, best: bool
     ) -> None:
         listed, expert = known.listed, _expert(known, shelved)
         if listed is None:
@@ -129,7 +129,7 @@ class LLMOffers(QWidget):
         self,
         entry: ExpertListItem,
         known: KnownLLM,
-        shelved: Shelved,
+        shelved: LLMInventory,
         *,
         may_fetch: bool,
         best: bool,
@@ -152,7 +152,7 @@ class LLMOffers(QWidget):
         fetch.clicked.connect(lambda: self._fetch(known, shelved))
         entry.do(fetch)
 
-    def _fetch(self, known: KnownLLM, shelved: Shelved) -> None:
+    def _fetch(self, known: KnownLLM, shelved: LLMInventory) -> None:
         listed, expert = known.listed, _expert(known, shelved)
         if expert:
             self._desk.do(lambda shelf: shelf.fetch(expert))
@@ -160,20 +160,20 @@ class LLMOffers(QWidget):
             self._desk.do(lambda shelf: shelf.pull(listed.ollama, size=known.size))
 
 
-def _need(listed: ShippedLLM, shelved: Shelved) -> int:
+def _need(listed: ShippedLLM, shelved: LLMInventory) -> int:
     return listed.need * (1 if shelved.ollama.running else BITS)
 
 
-def _expert(known: KnownLLM, shelved: Shelved) -> Expert | None:
+def _expert(known: KnownLLM, shelved: LLMInventory) -> Expert | None:
     return None if shelved.ollama.running else known.without_ollama
 
 
-def _name(known: KnownLLM, shelved: Shelved) -> str:
+def _name(known: KnownLLM, shelved: LLMInventory) -> str:
     expert = _expert(known, shelved)
     return formatting.name(expert.id if expert else known.name)
 
 
-def _size(known: KnownLLM, shelved: Shelved) -> str:
+def _size(known: KnownLLM, shelved: LLMInventory) -> str:
     if expert := _expert(known, shelved):
         return formatting.download(expert)
     size = labels.size(known.size)
@@ -243,7 +243,7 @@ class LLMPart(QWidget):
     def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
         super().__init__()
         self._desk, self._watch = desk, watch
-        self._shelved: Shelved | None = None
+        self._shelved: LLMInventory | None = None
         self._may_fetch = True
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
@@ -285,7 +285,7 @@ class LLMPart(QWidget):
         self._may_fetch = may_fetch
         self._lay_out()
 
-    def _show(self, shelved: Shelved) -> None:
+    def _show(self, shelved: LLMInventory) -> None:
         self._shelved = shelved
         names = [each.ollama for each in (known.listed for known in shelved.known) if each]
         completer = QCompleter(names, self.name)

@@ -27,7 +27,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.task import TaskType
-from jarvis_desktop.experts.catalogue import Hit, Level, Sought
+from jarvis_desktop.experts.catalogue import ExpertHit, ExpertQuery, FitLevel
 from jarvis_desktop.experts.downloads import Download, DownloadState
 from jarvis_desktop.tasks.text.classification import NAMES
 from jarvis_desktop.ui.engine import Outcome
@@ -69,7 +69,7 @@ SORTS = (
     ("downloads", mark("Most downloaded first")),
 )
 
-RANKS = {Level.SLOWLY: 1, Level.UNKNOWN: 2, Level.SERVED: 3, Level.NO: 4}
+RANKS = {FitLevel.SLOWLY: 1, FitLevel.UNKNOWN: 2, FitLevel.SERVED: 3, FitLevel.NO: 4}
 """What comes later where nothing is searched for."""
 
 
@@ -122,9 +122,9 @@ class ExpertFilters(QWidget):
         chosen = self.task.value or ""
         self.task.offer([("", tr("Any task")), *((key, said) for said, key in named)], chosen)
 
-    def sought(self, *, limit: int) -> Sought:
+    def sought(self, *, limit: int) -> ExpertQuery:
         """What is looked for now."""
-        return Sought(
+        return ExpertQuery(
             words=self.words.text().strip(),
             task=self.task.value or "",
             licence=self.licence.value or "",
@@ -134,7 +134,7 @@ class ExpertFilters(QWidget):
             limit=limit,
         )
 
-    def sorted(self, hits: Sequence[Hit]) -> list[Hit]:
+    def sorted(self, hits: Sequence[ExpertHit]) -> list[ExpertHit]:
         """In the order that is wanted."""
         match self.sort.value:
             case "small":
@@ -255,7 +255,7 @@ class FindingPart(QWidget):
     def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
         super().__init__()
         self._desk, self._watch = desk, watch
-        self._hits: Sequence[Hit] = ()
+        self._hits: Sequence[ExpertHit] = ()
         self._count = SHOWN
         self._may_fetch = True
         self._inventory: Mapping[str, TaskType] = {}
@@ -317,7 +317,7 @@ class FindingPart(QWidget):
         self._count = SHOWN
         self._pause.start()
 
-    def _found(self, sought: Sought, hits: Sequence[Hit], of_hub: int) -> None:
+    def _found(self, sought: ExpertQuery, hits: Sequence[ExpertHit], of_hub: int) -> None:
         self._hits = self.filters.sorted(hits)
         self.hub.show_known(of_hub)
         found = trn("{count} expert", "{count} experts", len(hits))
@@ -354,7 +354,7 @@ class FindingPart(QWidget):
         if len(entries) > before:  # the keyboard goes on where the new ones begin
             entries[before].refuse()
 
-    def _fill(self, entry: ExpertListItem, hit: Hit) -> None:
+    def _fill(self, entry: ExpertListItem, hit: ExpertHit) -> None:
         expert = hit.expert
         entry.show_words(
             one_line(tr(expert.summary), limit=200),
@@ -380,7 +380,7 @@ class FindingPart(QWidget):
                 if entry := self.list.entries.get(hit.expert.id):
                     self._mark_one(entry, hit)
 
-    def _mark_one(self, entry: ExpertListItem, hit: Hit) -> None:
+    def _mark_one(self, entry: ExpertListItem, hit: ExpertHit) -> None:
         expert, coming = hit.expert, self._coming(hit.expert)
         name = formatting.name(expert.id if hit.shipped else expert.repo)
         state = self._state(hit, coming)
@@ -402,7 +402,7 @@ class FindingPart(QWidget):
     def _coming(self, expert: Expert) -> Download | None:
         return next((each for each in self._watch.listed if each.name == expert.id), None)
 
-    def _state(self, hit: Hit, coming: Download | None) -> str:
+    def _state(self, hit: ExpertHit, coming: Download | None) -> str:
         if hit.installed or (coming and coming.state is DownloadState.DONE):
             return "here"
         if coming:
@@ -411,7 +411,7 @@ class FindingPart(QWidget):
             return "served" if hit.expert.only_served else "unable"
         return "open" if self._may_fetch else "offline"
 
-    def _buttons(self, entry: ExpertListItem, hit: Hit, state: str) -> list[QPushButton]:
+    def _buttons(self, entry: ExpertListItem, hit: ExpertHit, state: str) -> list[QPushButton]:
         name, size = formatting.name(hit.expert.id), formatting.download(hit.expert)
         if state == "coming":
             show = button(tr("In line"), tr("Show the download of {name}", name=name), kind="quiet")
@@ -424,7 +424,7 @@ class FindingPart(QWidget):
         get.clicked.connect(lambda: self._wanted(entry, hit))
         return [get]
 
-    def _wanted(self, entry: ExpertListItem, hit: Hit) -> None:
+    def _wanted(self, entry: ExpertListItem, hit: ExpertHit) -> None:
         """Ask, where there is something to know first; otherwise put it in line."""
         entry.complain("")
         expert = hit.expert
@@ -454,7 +454,7 @@ class FindingPart(QWidget):
         self._desk.do(lambda shelf: shelf.fetch(expert))
 
 
-def _doubts(hit: Hit, gone: Sequence[str]) -> list[str]:
+def _doubts(hit: ExpertHit, gone: Sequence[str]) -> list[str]:
     """What a person should know before it is fetched."""
     found = []
     if hit.expert.gated:
@@ -465,7 +465,7 @@ def _doubts(hit: Hit, gone: Sequence[str]) -> list[str]:
                 repo=formatting.name(hit.expert.repo),
             )
         )
-    if hit.fit.level is Level.NO:
+    if hit.fit.level is FitLevel.NO:
         found.append(
             tr(
                 "It is too large for this computer: it needs {need} of memory, and experts may "

@@ -363,18 +363,18 @@ class AutostartSwitch(Switch):
         """Look whether it does."""
 
         async def look(app: AppPort) -> bool:
-            from jarvis_desktop.platform import autostart
+            from jarvis_desktop.platform import desktop
 
-            return await asyncio.to_thread(autostart.is_on)
+            return await asyncio.to_thread(desktop.is_autostarted)
 
         self._ask(look)
 
     def _turn(self, on: bool) -> None:
         async def turn(app: AppPort) -> bool:
-            from jarvis_desktop.platform import autostart
+            from jarvis_desktop.platform import desktop
 
-            await asyncio.to_thread(autostart.turn, on)
-            return await asyncio.to_thread(autostart.is_on)
+            await asyncio.to_thread(desktop.set_autostart, on)
+            return await asyncio.to_thread(desktop.is_autostarted)
 
         self.setEnabled(False)
         self._ask(turn)

@@ -12,7 +12,7 @@ import pytest
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.paths import APP_ID
-from jarvis_desktop.platform import autostart
+from jarvis_desktop.platform import desktop
 from jarvis_desktop.platform.desktop import command, exec_line, shell_line
 
 
@@ -24,23 +24,23 @@ def linux(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
 
 
 def test_a_linux_desktop_finds_a_file(linux: Path) -> None:
-    assert not autostart.is_on()
-    autostart.turn(True)
-    assert autostart.is_on()
+    assert not desktop.is_autostarted()
+    desktop.set_autostart(True)
+    assert desktop.is_autostarted()
     assert f"Exec={exec_line(command('--hidden'))}" in linux.read_text().splitlines()
-    autostart.turn(False)
+    desktop.set_autostart(False)
     assert not linux.exists()
-    autostart.turn(False)
-    assert not autostart.is_on()
+    desktop.set_autostart(False)
+    assert not desktop.is_autostarted()
 
 
 @pytest.mark.parametrize("line", ["Hidden=true", "X-GNOME-Autostart-enabled = false"])
 def test_what_a_desktop_switched_off_is_off(linux: Path, line: str) -> None:
-    autostart.turn(True)
+    desktop.set_autostart(True)
     linux.write_text(linux.read_text().replace("X-GNOME-Autostart-enabled=true", line))
-    assert not autostart.is_on()
-    autostart.turn(True)
-    assert autostart.is_on()
+    assert not desktop.is_autostarted()
+    desktop.set_autostart(True)
+    assert desktop.is_autostarted()
 
 
 def test_the_usual_folder_is_taken_where_none_is_given(
@@ -48,18 +48,18 @@ def test_the_usual_folder_is_taken_where_none_is_given(
 ) -> None:
     for given in ("", "relative"):
         monkeypatch.setenv("XDG_CONFIG_HOME", given)
-        autostart.turn(True)
+        desktop.set_autostart(True)
         assert (home / ".config" / "autostart" / f"{APP_ID}.desktop").is_file()
 
 
 def test_macos_finds_a_launch_agent(monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
-    autostart.turn(True)
+    desktop.set_autostart(True)
     path = home / "Library" / "LaunchAgents" / f"{APP_ID}.plist"
     agent = plistlib.loads(path.read_bytes())
     assert agent == {"Label": APP_ID, "ProgramArguments": command("--hidden"), "RunAtLoad": True}
-    assert autostart.is_on()
-    autostart.turn(False)
+    assert desktop.is_autostarted()
+    desktop.set_autostart(False)
     assert not path.exists()
 
 
@@ -81,7 +81,7 @@ class Registry(SimpleNamespace):
         return self._key(path)
 
     def _key(self, path: str) -> Any:
-        assert path == autostart.RUN
+        assert path == desktop.RUN_KEY
         return self
 
     def __enter__(self) -> Registry:
@@ -108,16 +108,16 @@ def test_windows_finds_a_value_in_the_registry(monkeypatch: pytest.MonkeyPatch) 
     registry = Registry()
     monkeypatch.setattr(sys, "platform", "win32")
     monkeypatch.setitem(sys.modules, "winreg", registry)
-    assert not autostart.is_on()
-    autostart.turn(True)
-    assert autostart.is_on()
+    assert not desktop.is_autostarted()
+    desktop.set_autostart(True)
+    assert desktop.is_autostarted()
     assert registry.values == {APP_ID: shell_line(command("--hidden"))}
     for _ in range(2):
-        autostart.turn(False)
-        assert not autostart.is_on()
+        desktop.set_autostart(False)
+        assert not desktop.is_autostarted()
 
 
 def test_why_it_cannot_be_changed_is_told(linux: Path) -> None:
     linux.parent.parent.write_text("in the way")
     with pytest.raises(StorageError, match="starts with the session"):
-        autostart.turn(True)
+        desktop.set_autostart(True)

@@ -327,8 +327,8 @@ def test_the_session_starts_jarvis_or_says_why_not(
             raise StorageError("It is not allowed here.")
         on.append(wanted)
 
-    monkeypatch.setattr("jarvis_desktop.platform.autostart.turn", turn)
-    monkeypatch.setattr("jarvis_desktop.platform.autostart.is_on", lambda: bool(on))
+    monkeypatch.setattr("jarvis_desktop.platform.desktop.set_autostart", turn)
+    monkeypatch.setattr("jarvis_desktop.platform.desktop.is_autostarted", lambda: bool(on))
     page.appear("autostart")
     switch = page.row("autostart").control
     assert isinstance(switch, AutostartSwitch)
