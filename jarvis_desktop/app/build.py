@@ -46,8 +46,7 @@ from jarvis_desktop.experts.hub.experts import HubOffers
 from jarvis_desktop.experts.hub.index import HubIndex
 from jarvis_desktop.experts.hub.sync import HubRefresh
 from jarvis_desktop.experts.weights import Weights
-from jarvis_desktop.llm.choice import LLMChoice
-from jarvis_desktop.llm.management import LLMInMemory
+from jarvis_desktop.llm.choice import LLMChoice, LLMInMemory
 from jarvis_desktop.llm.shipped import load as load_llms
 from jarvis_desktop.paths import Paths, shipped, usual_folders
 from jarvis_desktop.platform.api_keys import hub_key

@@ -44,9 +44,16 @@ from jarvis_desktop.experts.hub.index import HubIndex
 from jarvis_desktop.experts.hub.sync import HubRefresh, RefreshResult
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.llm import ollama
-from jarvis_desktop.llm.catalogue import KnownLLM, LLMInventory, listed, wish
-from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
-from jarvis_desktop.llm.management import LLMInMemory, LLMTrial, OllamaDownloader, tried
+from jarvis_desktop.llm.catalogue import (
+    KnownLLM,
+    LLMInventory,
+    LLMTrial,
+    OllamaDownloader,
+    list_llms,
+    settings_for,
+    try_llm,
+)
+from jarvis_desktop.llm.choice import LLMChoice, LLMInMemory, LLMPreference
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes
@@ -250,7 +257,7 @@ class ExpertManager:
         """What there is of LLMs; `anew` looks at everything again."""
         if anew:
             self._house.llms.forget()
-        return await listed(
+        return await list_llms(
             self._house.llms,
             experts=self._house.experts,
             program=lambda: bool(ollama.command()),
@@ -258,7 +265,7 @@ class ExpertManager:
 
     async def wish(self, name: str) -> dict[str, str]:
         """What the settings say where this LLM is to be used; also "auto". Raises InputError."""
-        return await wish(self._house.llms, name)
+        return await settings_for(self._house.llms, name)
 
     def pull(self, name: str, *, size: int = 0) -> None:
         """Put an LLM of Ollama in line. Raises InputError."""
@@ -285,7 +292,7 @@ class ExpertManager:
             llm = await choice.current()
             if llm is None:
                 raise InputError(choice.reason)
-            return await tried(llm, tell)
+            return await try_llm(llm, tell)
         finally:
             if choice is not llms:
                 await choice.close()

@@ -5,6 +5,7 @@ What a person without an LLM is offered: one that fits this computer, and how it
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -14,7 +15,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.core.llm import LLM
+from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Fetcher
 from jarvis_desktop.core.task import Report
@@ -86,7 +87,7 @@ class LLMInventory:
     computer: Computer
 
 
-async def listed(
+async def list_llms(
     llms: LLMChoice,
     *,
     experts: Sequence[Expert] = (),
@@ -155,7 +156,7 @@ async def _loaded(llms: LLMChoice, status: OllamaStatus) -> dict[str, int]:
         return {}
 
 
-async def wish(llms: LLMChoice, name: str) -> dict[str, str]:
+async def settings_for(llms: LLMChoice, name: str) -> dict[str, str]:
     """What the settings say where the LLM of that name is to be used; also "auto" and "none".
 
     Raises InputError where there is no such LLM on this computer.
@@ -167,7 +168,7 @@ async def wish(llms: LLMChoice, name: str) -> dict[str, str]:
         # The address of another Ollama is none of a service.
         kept = "" if before.provider == "ollama" else before.address
         return {"provider": "auto", "id": "", "address": kept}
-    entry = shipped(llms, name)
+    entry = find_shipped(llms, name)
     wanted = entry.ollama if entry else name
     for each in (await llms.of_ollama()).llms:
         if each.is_called(wanted):
@@ -186,7 +187,7 @@ async def wish(llms: LLMChoice, name: str) -> dict[str, str]:
     )
 
 
-def shipped(llms: LLMChoice, name: str) -> ShippedLLM | None:
+def find_shipped(llms: LLMChoice, name: str) -> ShippedLLM | None:
     """The entry of the shipped list with that handle or Ollama name."""
     names = name.casefold()
     return next((each for each in llms.shipped if names in (each.id, each.ollama)), None)
@@ -239,27 +240,22 @@ class LLMOfferDependencies(Protocol):
     @property
     def llms(self) -> LLMChoice:
         """Knows which LLM is used."""
-        ...
 
     @property
     def weights(self) -> Fetcher:
         """Fetches what Ollama does not."""
-        ...
 
     @property
     def experts(self) -> Sequence[Expert]:
         """The catalogue."""
-        ...
 
     @property
     def policy(self) -> Policy:
         """What the mode allows."""
-        ...
 
     @property
     def paths(self) -> Paths:
         """The person's folders."""
-        ...
 
 
 class LLMOfferFinder:
@@ -392,3 +388,80 @@ def _without_ollama(llm: ShippedLLM, expert: Expert) -> LLMOffer:
     return LLMOffer(
         expert.id, expert.download_mb, expert.licence, llm.good_at, expert.verified, expert
     )
+
+
+TRIAL_PROMPT = "Say in one short sentence what you can do."
+TRIAL_MAX_TOKENS = 96
+"""Tokens of the answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class LLMTrial:
+    """An answer as far as it has come."""
+
+    words: str = ""
+    first: float = 0.0
+    """Seconds until its first word; 0 before it."""
+    whole: float = 0.0
+    """Seconds since the question."""
+    tokens: int = 0
+    """About how many tokens it has: servers send one at a time, or nearly so."""
+
+    @property
+    def speed(self) -> float:
+        """Tokens per second after the first one; 0 where there were too few to tell."""
+        rest = self.whole - self.first
+        return (self.tokens - 1) / rest if self.tokens > 2 and rest > 0 else 0.0
+
+
+async def try_llm(
+    llm: LLM,
+    tell: Callable[[LLMTrial], None] = lambda trial: None,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+) -> LLMTrial:
+    """Ask an LLM something; `tell` is told of each piece of the answer. Raises JarvisError."""
+    begin, trial = clock(), LLMTrial()
+    async for piece in llm.stream(
+        Prompt((Message(MessageRole.USER, TRIAL_PROMPT),), longest=TRIAL_MAX_TOKENS)
+    ):
+        passed = clock() - begin
+        first = trial.first or passed
+        trial = LLMTrial(trial.words + piece, first, passed, trial.tokens + 1)
+        tell(trial)
+    return LLMTrial(trial.words, trial.first, clock() - begin, trial.tokens)
+
+
+class OllamaDownloader:
+    """Ollama fetches, and keeps what arrived to go on from; it clears it away itself when it is
+    started anew, and lets nobody else do so."""
+
+    def __init__(self, llms: LLMChoice) -> None:
+        self._llms = llms
+        self._arrived: dict[str, tuple[int, int]] = {}
+
+    async def fetch(self, name: str, told: Callable[[float | None, int], None]) -> None:
+        """Fetch it. Raises JarvisError."""
+
+        def counted(have: int, size: int) -> None:
+            self._arrived[name] = size, have
+            told(have / size, size)
+
+        told(None, 0)
+        await self._llms.ollama.pull(name, lambda fraction, words: None, counted=counted)
+        self._llms.forget()
+
+    async def measure(self, name: str) -> tuple[int, int]:
+        """What was seen of it, else the size of the shipped list."""
+        listed = (each for each in self._llms.shipped if name in (each.id, each.ollama))
+        size = next((each.download_mb * MB for each in listed), 0)
+        return self._arrived.get(name, (size, 0))
+
+    async def free(self) -> int:
+        """What is free on the disk, where Ollama is on this computer."""
+        return 0 if self._llms.ollama.server.remote else (await self._llms.measured()).disk
+
+    async def drop(self, name: str) -> None:
+        """Forget it."""
+        await asyncio.sleep(0)
+        self._arrived.pop(name, None)

@@ -11,17 +11,18 @@ from contextlib import aclosing
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Literal
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import Fault, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Prompt, Think
+from jarvis_desktop.core.placement import MemorySize
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.llm.ollama import InstalledLLM, OllamaLLM, OllamaServer, OllamaStatus
 from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, listed, server_at
-from jarvis_desktop.llm.shipped import GB, MB, Computer, ShippedLLM
+from jarvis_desktop.llm.shipped import GB, MB, Computer, Item, ShippedLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.platform.api_keys import ApiKey, key_for
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes, gpu_memory_bytes, memory_bytes
@@ -82,7 +83,6 @@ USUAL = 8 * GB
 Provider = Literal["auto", "ollama", "openai", "transformers", "none"]
 OnDisk = Callable[[], Sequence[tuple[Expert, Path]]]
 """The experts of this disk that are chat LLMs, each with the folder of its weights."""
-Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,13 +374,9 @@ class LLMChoice:
         self, able: Iterable[Item], need: Callable[[Item], int], *, anywhere: bool = False
     ) -> Item | None:
         """The largest that is quick enough here, else the smallest that runs at all."""
-        room = await self.measured()
-        rising = sorted(able, key=need)
         if anywhere:
-            return rising[-1]
-        suitable = [each for each in rising if room.suits(need(each))]
-        possible = [each for each in rising if room.holds(need(each))]
-        return suitable[-1] if suitable else possible[0] if possible else None
+            return sorted(able, key=need)[-1]
+        return (await self.measured()).best(able, need)
 
     def _need(self, llm: InstalledLLM) -> int:
         """The memory that an LLM of Ollama takes: what the list says, else by its file."""
@@ -411,3 +407,60 @@ def this_computer(folder: Path | None = None) -> Computer:
 def _weight(expert: Expert, graphics: int) -> int:
     """The memory that an expert takes: its weights have 16 bits a number, on processors 32."""
     return expert.download_mb * MB * (1 if graphics else 2) * 6 // 5
+
+
+UNLOAD_TIMEOUT_S = 20.0
+"""Seconds in which an LLM should be out of memory, the answer that it is at included."""
+
+POLL_S = 0.2
+"""Seconds between two looks at whether it is."""
+
+
+class LLMInMemory:
+    """The neighbour of the experts: both want the same memory. Its next prompt loads it again."""
+
+    def __init__(self, llms: LLMChoice, *, patience: float = UNLOAD_TIMEOUT_S) -> None:
+        self._llms = llms
+        self._patience = patience
+
+    async def memory(self) -> MemorySize:
+        """What it takes now; nothing where it is not loaded, or not on this computer."""
+        await self._llms.current()  # an earlier run may have left it in memory
+        llm = self._llms.in_use
+        if isinstance(llm, OllamaLLM) and not self._llms.ollama.server.remote:
+            try:
+                loaded = await self._llms.ollama.in_memory()
+            except JarvisError:
+                return MemorySize()
+            whole, on_card = loaded.get(llm.name, (0, 0))
+            return MemorySize(max(0, whole - on_card), on_card)
+        if isinstance(llm, TransformersLLM) and llm.pid is not None:
+            weights = await asyncio.to_thread(_size, llm.folder)
+            graphics = (await self._llms.measured()).graphics
+            return MemorySize(0, weights) if graphics else MemorySize(2 * weights)
+        return MemorySize()
+
+    async def leave(self) -> str:
+        """Have it give back its memory, after the answer that it is at; its name.
+
+        Raises UnavailableError where it does not go in time, and what Ollama raises.
+        """
+        llm = self._llms.in_use
+        name = llm.name if llm else "The LLM"
+        try:
+            async with asyncio.timeout(self._patience):
+                if isinstance(llm, TransformersLLM):
+                    await llm.retire()
+                elif isinstance(llm, OllamaLLM):
+                    await self._llms.ollama.unload(llm.name)
+                    while await self.memory() != MemorySize():  # noqa: ASYNC110 - Ollama tells nobody
+                        await asyncio.sleep(POLL_S)
+        except TimeoutError as error:
+            raise UnavailableError(
+                tr("{name} did not leave the memory in time.", name=name)
+            ) from error
+        return name
+
+
+def _size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*.safetensors"))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.i18n import tr
 
+Item = TypeVar("Item")
 MB, GB = 1_000_000, 1_000_000_000
 PATIENT = 6 * GB
 """An LLM that needs more than this is too slow to talk with where there is no graphics card."""
@@ -75,6 +76,13 @@ class Computer:
     def suits(self, need: int) -> bool:
         """Whether it runs fast enough to talk with, beside other programs."""
         return need <= self.graphics or need <= min(self.memory // 2, PATIENT)
+
+    def best(self, items: Iterable[Item], need: Callable[[Item], int]) -> Item | None:
+        """Return the largest item that suits this computer, else the smallest that it holds."""
+        rising = sorted(items, key=need)
+        suitable = [item for item in rising if self.suits(need(item))]
+        possible = [item for item in rising if self.holds(need(item))]
+        return suitable[-1] if suitable else possible[0] if possible else None
 
 
 class LLMBlock(BaseModel):
@@ -143,10 +151,5 @@ def load(path: Path) -> tuple[ShippedLLM, ...]:
 
 def fitting(llms: Sequence[ShippedLLM], room: Computer) -> ShippedLLM | None:
     """The one to offer: the largest that suits the computer, else the smallest that it holds."""
-    possible = [
-        llm
-        for llm in sorted(llms, key=lambda llm: llm.need)
-        if room.holds(llm.need) and llm.download_mb * MB <= room.disk
-    ]
-    suitable = [llm for llm in possible if room.suits(llm.need)]
-    return suitable[-1] if suitable else possible[0] if possible else None
+    storable = [llm for llm in llms if llm.download_mb * MB <= room.disk]
+    return room.best(storable, lambda llm: llm.need)

@@ -13,9 +13,15 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.llm import Prompt
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.llm import ollama as ollama_program
-from jarvis_desktop.llm.catalogue import KnownLLM, listed, wish
+from jarvis_desktop.llm.catalogue import (
+    KnownLLM,
+    LLMTrial,
+    OllamaDownloader,
+    list_llms,
+    settings_for,
+    try_llm,
+)
 from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
-from jarvis_desktop.llm.management import LLMTrial, OllamaDownloader, tried
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.paths import shipped
 from tests.fakes import FakeLLM
@@ -43,7 +49,7 @@ async def test_what_is_here_and_what_could_be(monkeypatch):
         monkeypatch.setenv("OLLAMA_HOST", ollama.address)
         ollama.llms["mine:7b"] = Shown(9_000_000_000, "m")
         ollama.loaded["mine:7b"] = (5_000_000_000, 1)
-        found = await listed(choice(None, WRITER, OTHER), experts=(WRITER,))
+        found = await list_llms(choice(None, WRITER, OTHER), experts=(WRITER,))
     known = {each.id: each for each in found.known}
     assert (found.used and found.used.name, found.installed) == ("qwen3.5:4b", True)
     used = known["qwen3.5-4b"]
@@ -61,14 +67,14 @@ async def test_what_is_here_and_what_could_be(monkeypatch):
 
 
 async def test_without_ollama_it_is_said_whether_it_is_installed():
-    found = await listed(choice(), program=lambda: True)
+    found = await list_llms(choice(), program=lambda: True)
     assert (found.used, found.installed, found.ollama.running) == (None, True, False)
-    assert not (await listed(choice())).installed
+    assert not (await list_llms(choice())).installed
 
 
 async def test_one_of_a_service_is_listed_too(monkeypatch):
     wanted = LLMPreference("openai", "far", "https://llm.example.org/v1")
-    found = await listed(choice(wanted, mode=Mode.HYBRID))
+    found = await list_llms(choice(wanted, mode=Mode.HYBRID))
     assert found.known[-1] == KnownLLM("far", "openai", used=True)
     assert (found.known[-1].name, found.known[-1].size) == ("far", 0)
 
@@ -84,7 +90,7 @@ async def test_an_ollama_that_ends_meanwhile_keeps_what_it_listed(monkeypatch):
 
         monkeypatch.setattr(llms.ollama, "installed", gone)
         monkeypatch.setattr(llms.ollama, "in_memory", gone)
-        found = await listed(llms)
+        found = await list_llms(llms)
     assert next(each for each in found.known if each.used).loaded == 0
 
 
@@ -92,12 +98,12 @@ async def test_what_the_settings_say_for_a_wish(monkeypatch):
     with running_ollama() as ollama:
         monkeypatch.setenv("OLLAMA_HOST", ollama.address)
         llms = choice(None, OTHER)
-        assert await wish(llms, "none") == {"provider": "none"}
-        assert await wish(llms, "auto") == {"provider": "auto", "id": "", "address": ""}
-        assert (await wish(llms, "qwen3.5-4b"))["id"] == "qwen3.5:4b"
-        assert (await wish(llms, "my-own"))["provider"] == "transformers"
+        assert await settings_for(llms, "none") == {"provider": "none"}
+        assert await settings_for(llms, "auto") == {"provider": "auto", "id": "", "address": ""}
+        assert (await settings_for(llms, "qwen3.5-4b"))["id"] == "qwen3.5:4b"
+        assert (await settings_for(llms, "my-own"))["provider"] == "transformers"
         with pytest.raises(InputError, match="There is no LLM nothing"):
-            await wish(llms, "nothing")
+            await settings_for(llms, "nothing")
 
 
 async def test_a_trial_counts_what_comes():
@@ -109,7 +115,7 @@ async def test_a_trial_counts_what_comes():
             for piece in ("One ", "two ", "three."):
                 yield piece
 
-    done = await tried(InPieces(), seen.append, clock=lambda: next(times))
+    done = await try_llm(InPieces(), seen.append, clock=lambda: next(times))
     assert (done.words, done.first, done.whole, done.tokens) == ("One two three.", 1.0, 2.0, 3)
     assert done.speed == 2.0
     assert [each.words for each in seen] == ["One ", "One two ", "One two three."]

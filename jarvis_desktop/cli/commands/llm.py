@@ -108,9 +108,9 @@ def _list(args: argparse.Namespace) -> int:
 
 async def _rows(app: Application) -> list[LLMRow]:
     """The shipped list, then whatever else is there."""
-    from jarvis_desktop.llm.catalogue import listed
+    from jarvis_desktop.llm.catalogue import list_llms
 
-    shelved = await listed(app.llms)
+    shelved = await list_llms(app.llms)
     return [_row(each, shelved.computer) for each in shelved.known]
 
 
@@ -154,7 +154,7 @@ def _use(args: argparse.Namespace) -> int:
 
 async def _wish(app: Application, name: str, address: str | None) -> dict[str, str]:
     """What `use` writes into the settings. Raises InputError where there is no such LLM."""
-    from jarvis_desktop.llm.catalogue import wish
+    from jarvis_desktop.llm.catalogue import settings_for
     from jarvis_desktop.platform.api_keys import origin
 
     if address:
@@ -164,18 +164,18 @@ async def _wish(app: Application, name: str, address: str | None) -> dict[str, s
         if name == "auto":
             return {"provider": "auto", "id": "", "address": address}
         return {"provider": "openai", "id": name, "address": address}
-    return await wish(app.llms, name)
+    return await settings_for(app.llms, name)
 
 
 def _pull(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
     from jarvis_desktop.cli.output import progress
-    from jarvis_desktop.llm.catalogue import LLMOfferFinder, shipped
+    from jarvis_desktop.llm.catalogue import LLMOfferFinder, find_shipped
 
     async def work(app: Application) -> int:
         if not app.policy.allows_downloads:
             raise InputError("The mode is offline, so nothing is fetched.", hint="Change the mode.")
-        listed = shipped(app.llms, args.id)
+        listed = find_shipped(app.llms, args.id)
         if listed and not (await app.llms.measured()).holds(listed.need):
             output.note(f"note    {listed.id} needs {listed.memory_gb:g} GB of memory to run.")
         status = await app.llms.of_ollama()
@@ -205,15 +205,14 @@ def _writer(app: Application, name: str) -> Expert | None:
 
 def _test(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
-    from jarvis_desktop.llm.catalogue import LLMOfferFinder
-    from jarvis_desktop.llm.management import tried
+    from jarvis_desktop.llm.catalogue import LLMOfferFinder, try_llm
 
     async def work(app: Application) -> int:
         llm = await app.llms.current()
         if llm is None:
             raise UnavailableError(app.llms.reason, hint=await LLMOfferFinder(app).advice())
         output.note(f"note    {app.llms.reason}")
-        answer = await tried(llm)
+        answer = await try_llm(llm)
         obeys = await _keeps_to_schema(llm)
         if args.json:
             record = {"llm": llm.name, "provider": llm.provider, "remote": llm.remote}

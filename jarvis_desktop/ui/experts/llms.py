@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.app.experts import ExpertManager
     from jarvis_desktop.core.task import Report
     from jarvis_desktop.experts.downloads import Download
-    from jarvis_desktop.llm.management import LLMTrial
+    from jarvis_desktop.llm.catalogue import LLMTrial
 
 
 BITS = 3

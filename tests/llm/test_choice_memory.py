@@ -12,8 +12,7 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.llm import Message, MessageRole, Prompt, answer
 from jarvis_desktop.core.placement import MemorySize
 from jarvis_desktop.core.policy import Policy
-from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
-from jarvis_desktop.llm.management import LLMInMemory
+from jarvis_desktop.llm.choice import LLMChoice, LLMInMemory, LLMPreference
 from jarvis_desktop.llm.shipped import GB, Computer
 from tests.line_server import Answer
 from tests.ollama import Ollama, running_ollama
