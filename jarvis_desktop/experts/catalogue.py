@@ -1,8 +1,6 @@
-"""Which experts there are for a task: those on the disk, the built-in way, those to fetch.
-
-Reads the shipped list of experts (models/experts/*.toml) and checks every block of it.
-
-How well an expert fits this computer, with the figures: what a person asks before a download."""
+"""The catalogue of experts: the shipped list (models/experts/*.toml), what is installed, the Hub,
+search, and how well an expert fits this computer.
+"""
 
 from __future__ import annotations
 
@@ -49,21 +47,20 @@ from jarvis_desktop.tasks.text.classification import NAMES
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
 
 READERS = frozenset({"image-to-text", "document-question-answering", "table-question-answering"})
-"""Tasks that say what is printed somewhere: the built-in way may fail, but an LLM may invent."""
+"""Tasks that report what is printed somewhere: the built-in way may fail, but an LLM may invent."""
 
 
 def for_recogniser(expert: Expert) -> bool:
-    """Whether an expert's weights are of CTranslate2, which the application's recogniser runs."""
+    """Whether an expert has CTranslate2 weights, which the application's recogniser runs."""
     return expert.task == "automatic-speech-recognition" and "model.bin" in expert.files
 
 
 class ShippedCatalogue:
-    """The catalogue over the shipped list, the built-in methods and what is on the disk.
+    """The shipped list, the built-in methods, the installed experts and the Hub.
 
     `runnable` says whether the local backend can run an expert, `prompted` whether an LLM can do a
-    task. `served` says which experts another part loads by itself, such as the recogniser: they
-    are offered, but never a candidate. `hub` is what is known of the whole Hub, where its list was
-    read.
+    task. `served` says whether another component loads an expert, such as the recogniser: it can be
+    downloaded but is never a candidate.
     """
 
     def __init__(
@@ -87,12 +84,12 @@ class ShippedCatalogue:
         self._by_api = by_api
         self._served = served
         self._with_experts = {name for name in definitions if hub_experts.tasks_of(name)}
-        """The tasks that an expert may do; the others are done by the built-in way alone."""
+        """Tasks that an expert may do; the others have a built-in way alone."""
         for expert in self.experts:
             self._with_experts |= {expert.task, *expert.also}
 
     def candidates(self, task: str) -> Sequence[Candidate]:
-        """Installed experts, the largest first; those behind an API; the built-in way."""
+        """Return installed experts, largest first, then those behind an API and the built-in way."""
         found = self._experts_for(task) if task in self._with_experts else []
         definition = self._definitions.get(task)
         if definition and definition.skill:
@@ -114,9 +111,9 @@ class ShippedCatalogue:
         return found + [item for expert in self._behind_api(task) for item in self._by_api(expert)]
 
     def by_llm(self, task: str, llm: LLM) -> Candidate | None:
-        """The LLM itself as an expert of the task, where there is a good prompt for it.
+        """Return the LLM itself as a candidate if there is a good prompt for the task.
 
-        It is not heavy: it is there already, for planning.
+        It is not heavy, since it is loaded for planning anyway.
         """
         definition = self._definitions.get(task)
         if definition is None or not self._prompted(task, llm):
@@ -128,9 +125,9 @@ class ShippedCatalogue:
         return Candidate(expert, "llm", remote=llm.remote, spare=spare)
 
     def obtainable(self, task: str, request: str = "") -> Sequence[Expert]:
-        """Experts that could be fetched and would then run here, the smallest first.
+        """Return experts that could be downloaded and would run here, smallest first.
 
-        Besides the shipped ones they are the best few of the Hub for the request.
+        Besides the shipped ones, these are the Hub's best few for the request.
         """
         best = self._hub.best(task, request) if self._hub else ()
         listed = {expert.repo.casefold() for expert in self.experts}
@@ -142,7 +139,7 @@ class ShippedCatalogue:
         )
 
     def out_of_reach(self, task: str) -> Sequence[Expert]:
-        """Experts of the task that nothing here can run yet, the smallest first."""
+        """Return experts of the task that cannot run here yet, smallest first."""
         return tuple(
             expert
             for expert in self._of(task)
@@ -150,11 +147,11 @@ class ShippedCatalogue:
         )
 
     def can_run(self, expert: Expert) -> bool:
-        """Whether the expert would run here once it is fetched."""
+        """Whether the expert would run here once it is downloaded."""
         return not expert.only_served and (self._served(expert) or self._runnable(expert))
 
     def find(self, name: str) -> Expert:
-        """The expert of that handle or Hub repository. Raises InputError with near names."""
+        """Return the expert with that name or repository. Raises InputError with similar names."""
         for expert in self.known():
             if name.casefold() in (expert.id.casefold(), expert.repo.casefold()):
                 return expert
@@ -170,16 +167,16 @@ class ShippedCatalogue:
         )
 
     def warm(self) -> None:
-        """Open what is known of the Hub; it may take a moment, and may be called in any thread."""
+        """Open the index of the Hub, which may take a moment; callable from any thread."""
         if self._hub:
             self._hub.warm(self._definitions)
 
     def known(self) -> tuple[Expert, ...]:
-        """The shipped list, with what the Hub said of it where it was asked."""
+        """Return the shipped list with the Hub's latest facts."""
         return tuple(self._checked(expert) for expert in self.experts)
 
     def complaint(self, expert: Expert) -> str:
-        """What has become of a shipped expert on the Hub, in a few words; "" where it is there."""
+        """Describe what happened to a shipped expert on the Hub; "" if it is there."""
         check = self._hub.check(expert.repo) if self._hub else None
         return check.complaint if check else ""
 
@@ -187,7 +184,7 @@ class ShippedCatalogue:
         return checked(expert, self._hub.check(expert.repo)) if self._hub else expert
 
     def _fetched(self, task: str) -> Iterator[Expert]:
-        """Experts of the Hub that were fetched without being on the shipped list."""
+        """Installed experts of the Hub that are not on the shipped list."""
         if self._hub is None or not hub_experts.tasks_of(task):
             return
         shipped = {expert.id for expert in self.experts}
@@ -199,7 +196,7 @@ class ShippedCatalogue:
                     yield expert
 
     def _of_hub(self, entry: HubEntry) -> Expert:
-        """An entry of the index as an expert of a task of ours. Raises InputError with a reason."""
+        """An entry of the index as an expert. Raises InputError with the reason against it."""
         tasks = [name for name in self._definitions if entry.task in hub_experts.tasks_of(name)]
         tasks.sort(key=lambda name: name != entry.task)
         expert = hub_experts.expert_of(entry, tasks[0]) if tasks else None
@@ -215,7 +212,7 @@ class ShippedCatalogue:
         return expert
 
     def _behind_api(self, task: str) -> list[Expert]:
-        """Experts that a provider runs: those of the shipped list, and the best few of the Hub."""
+        """Experts that a provider runs: of the shipped list, and the Hub's best few."""
         listed = {expert.repo.casefold() for expert in self.experts}
         best = self._hub.served(task) if self._hub else ()
         others = [each for each in best if each.repo.casefold() not in listed]
@@ -237,7 +234,7 @@ Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
 class ExpertBlock(BaseModel):
-    """One [[expert]] block of the file."""
+    """One [[expert]] block of a file."""
 
     model_config = ConfigDict(extra="forbid", strict=True)
 
@@ -264,7 +261,7 @@ class ExpertBlock(BaseModel):
 
     @model_validator(mode="after")
     def _has_what_it_needs(self) -> ExpertBlock:
-        """What is fetched has files and sizes; what is not is run by somebody else."""
+        """Require files with sizes, or else providers."""
         sizes = self.download_mb, self.memory_mb
         if self.files and not all(sizes):
             raise ValueError("download_mb and memory_mb are wanted where there are files")
@@ -274,7 +271,7 @@ class ExpertBlock(BaseModel):
 
 
 class ExpertFile(BaseModel):
-    """The whole file."""
+    """A whole file."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -282,7 +279,7 @@ class ExpertFile(BaseModel):
 
 
 def load(folder: Path) -> tuple[Expert, ...]:
-    """The experts of all files in the folder. Raises JarvisError naming the file and the key."""
+    """Read the experts of all files in the folder. Raises JarvisError naming the file and the key."""
     paths = sorted(folder.glob("*.toml"))
     if not paths:
         raise JarvisError(
@@ -336,27 +333,27 @@ def _where(error: ValidationError) -> str:
 
 
 PATIENT = 6_000 * MB
-"""What takes more than this is slow on processors, whatever it does."""
+"""Bytes; what takes more is slow on processors."""
 
 
 class FitLevel(StrEnum):
-    """From the best to none."""
+    """From the best fit to none."""
 
     CARD = "card"
-    """On the graphics card, as a whole."""
+    """Entirely on the graphics card."""
     MEMORY = "memory"
-    """In the main memory."""
+    """In main memory."""
     SLOWLY = "slowly"
-    """It runs, but a person waits for it."""
+    """It runs, but the user has to wait."""
     NO = "no"
     SERVED = "served"
-    """Somebody else runs it."""
+    """A provider runs it."""
     UNKNOWN = "unknown"
 
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Where it would run, what it takes there, and what there is; in bytes."""
+    """Where an expert would run, what it takes there, and what there is; in bytes."""
 
     level: FitLevel
     need: int = 0
@@ -364,7 +361,7 @@ class Fit:
 
     @property
     def runs(self) -> bool | None:
-        """Whether it finds room here; None where that is not known."""
+        """Whether it has room here; None if not known."""
         if self.level in (FitLevel.SERVED, FitLevel.UNKNOWN):
             return None
         return self.level is not FitLevel.NO
@@ -378,7 +375,7 @@ def fit(
     measured: Measured = NOTHING_MEASURED,
     by_parts: bool = False,
 ) -> Fit:
-    """How well it fits; `by_parts` says whether its weights may visit the card part by part."""
+    """Determine how well an expert fits; `by_parts` says whether its weights may be offloaded."""
     if expert.only_served:
         return Fit(FitLevel.SERVED)
     if need(expert, rungs(None)[0], measured).main == 0:
@@ -398,25 +395,25 @@ def fit(
 
 @dataclass(frozen=True, slots=True)
 class ExpertQuery:
-    """A search. What is not set is not asked for."""
+    """Search criteria; unset ones match everything."""
 
     words: str = ""
     task: str = ""
-    """Of ours."""
     pipelines: tuple[str, ...] = ()
-    """The Hub's names for it; with a task and none of them, only the shipped list is searched."""
+    """The Hub's names for the task; with a task and none of them, only the shipped list is
+    searched."""
     licence: str = ""
     """A pattern, such as "cc-by-*"."""
     max_mb: int = 0
     language: str = ""
     fits: bool = False
-    """Whether only what finds room here is wanted."""
+    """Whether it must have room here."""
     limit: int = 20
 
 
 @dataclass(frozen=True, slots=True)
 class ExpertHit:
-    """An expert that was found."""
+    """An expert that a search found."""
 
     expert: Expert
     shipped: bool
@@ -427,8 +424,11 @@ class ExpertHit:
 
 
 class ExpertSearch:
-    """May be used from any thread. `fit` says how well an expert fits this computer, in `memory_mb`
-    of which one of the Hub must find room to be listed as fitting."""
+    """Searches the shipped list and the index of the Hub; callable from any thread.
+
+    `fit` says how well an expert fits this computer. Those of the Hub must need at most `memory_mb`
+    to count as fitting.
+    """
 
     def __init__(
         self,
@@ -446,7 +446,7 @@ class ExpertSearch:
         self._here = here
 
     def __call__(self, sought: ExpertQuery) -> list[ExpertHit]:
-        """The shipped ones that match, then those of the Hub, best first."""
+        """Return matching shipped experts, then those of the Hub, best first."""
         known = self._catalogue.known()
         hits = [self._hit(each, shipped=True) for each in _best(known, sought)]
         repos = {each.repo.casefold() for each in known}
@@ -486,7 +486,7 @@ class ExpertSearch:
 
 
 def _best(known: Sequence[Expert], sought: ExpertQuery) -> Sequence[Expert]:
-    """Those of the shipped list that have all words; where none has, those with most of them."""
+    """The shipped experts that match all words, or else most of them."""
     words = [word for word in sought.words.casefold().split() if word not in FUNCTION_WORDS]
     having = [
         (expert, sum(_has(text, word) for word in words))
@@ -501,7 +501,7 @@ def _best(known: Sequence[Expert], sought: ExpertQuery) -> Sequence[Expert]:
 
 
 def _has(text: str, word: str) -> bool:
-    """Whether the word, or what others like it begin with, is in the text."""
+    """Whether the text has the word or a word with the same stem."""
     return word in text or (len(short := stem(word)) > 3 and short in text)
 
 
@@ -512,7 +512,7 @@ def _text(expert: Expert) -> str:
 
 
 def _meets(expert: Expert, sought: ExpertQuery) -> bool:
-    """Whether it has everything that is asked for but the words, and the room."""
+    """Whether an expert meets all criteria except words and fit."""
     licence = sought.licence.casefold() or "*"
     return (
         (not sought.task or sought.task in (expert.task, *expert.also))

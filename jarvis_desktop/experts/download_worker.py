@@ -1,10 +1,9 @@
-"""Fetches one expert's files from the Hub. Runs in a child process only.
+"""Downloads one expert's files from the Hub. Runs in a child process only.
 
-huggingface_hub's own snapshot_download throws away what arrived of a file when the process ends,
-so the files are read here, over its session and its errors, into names from which the next fetch
-goes on. Every file is compared with the digest that the Hub gives for it.
-
-Says how far a download is, how fast it goes and how long it will take."""
+huggingface_hub's snapshot_download discards a partial file when its process ends. So files are read
+here, over its session, into names from which the next download resumes. Every file is compared with
+the digest that the Hub lists.
+"""
 
 from __future__ import annotations
 
@@ -28,21 +27,21 @@ from jarvis_desktop.experts.importing import take_over
 from jarvis_desktop.experts.weights import alone
 
 WINDOW = 5.0
-"""Seconds over which the speed is taken: long enough to be calm, short enough to be true."""
+"""Seconds over which the speed is averaged."""
 
 TELLING = 0.1
 """Seconds between two reports."""
 
 
 class Pace:
-    """How fast something arrives: the mean of the last `WINDOW` seconds."""
+    """The speed of a transfer, averaged over the last `WINDOW` seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
         self._seen: deque[tuple[float, int]] = deque()
 
     def note(self, have: int) -> None:
-        """So many bytes are here now."""
+        """Note how many bytes have arrived in total."""
         now = self._clock()
         self._seen.append((now, have))
         while now - self._seen[0][0] > WINDOW:
@@ -50,7 +49,7 @@ class Pace:
 
     @property
     def speed(self) -> float:
-        """Bytes per second; 0 where that is not known yet."""
+        """Bytes per second; 0 if not known yet."""
         if not self._seen:
             return 0.0
         (began, first), (now, last) = self._seen[0], self._seen[-1]
@@ -58,7 +57,7 @@ class Pace:
 
 
 class Progress:
-    """Tells how many bytes of all files are here; called with those of the current file."""
+    """Reports the progress over all files; called with the bytes of the current file."""
 
     def __init__(
         self,
@@ -79,11 +78,11 @@ class Progress:
         self._pace = Pace(clock)
 
     def had(self, count: int) -> None:
-        """So many bytes of the current file are here from an earlier fetch: they are no speed."""
+        """Note bytes of the current file from an earlier download, which do not count as speed."""
         self._had += count
 
     def __call__(self, count: int) -> None:
-        """`count` bytes of the current file are here."""
+        """Report that `count` bytes of the current file have arrived."""
         have, now = self._before + count, self._clock()
         if now - self._told < TELLING and have != self._total:
             return
@@ -92,7 +91,7 @@ class Progress:
         self._report(min(1.0, have / self._total), self._words(have))
 
     def next_file(self, size: int) -> None:
-        """The current file, of so many bytes, is done."""
+        """Note that the current file, of `size` bytes, is complete."""
         self._before += size
         self._file = min(self._file + 1, self._files)
 
@@ -116,7 +115,7 @@ def time_left(seconds: float) -> str:
 
 HUB = "https://huggingface.co"
 TRIES = 3
-"""How often in a row a file may break off without a single new byte."""
+"""How often in a row a transfer may break off without a new byte."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,14 +125,13 @@ class RemoteFile:
     name: str
     size: int
     sha256: str
-    """Empty for a small file that is kept in git itself."""
+    """Empty for a small file that is in git itself."""
     blob: str
-    """Its git object id."""
 
 
 @dataclass(frozen=True, slots=True)
 class RemoteListing:
-    """The files to fetch, at one commit."""
+    """The files to download, at one commit."""
 
     revision: str
     entries: tuple[RemoteFile, ...]
@@ -147,10 +145,10 @@ class RemoteListing:
 def serve(
     expert: Expert, folder: Path, endpoint: str | None, patience: float, reserve: int
 ) -> Callable[..., Any]:
-    """The handler of the child: "list", then "fetch"; or "measure" and "import" a folder or ZIP.
+    """Return the child's handler: "list", then "fetch"; or "measure" and "import" a folder or ZIP.
 
-    Each gives the size in bytes. From the first on, the folder is held until the child ends: room
-    is made for an expert only where no other process fetches it.
+    Each returns the size in bytes. The first call locks the folder until the child ends, so that
+    room is only made for an expert that no other process is downloading.
     """
     hub = HubRepository(expert, configure_hub(endpoint), patience)
     listing: RemoteListing | None = None
@@ -159,7 +157,7 @@ def serve(
     def handle(report: Report, what: str, source: Path | None = None, key: str = "") -> int:
         nonlocal listing, hold
         hold = hold or alone(folder, expert.id)
-        if key:  # of this process alone: no other one is given it
+        if key:  # for this process alone
             os.environ["HF_TOKEN"] = key
         if source is not None:
             size = take_over(expert, folder, source, dry=True)
@@ -179,7 +177,7 @@ def serve(
 def fetch(
     hub: HubRepository, listing: RemoteListing, folder: Path, *, report: Report, reserve: int
 ) -> None:
-    """Bring all files of the listing into the folder, check them, and write the marker."""
+    """Download all files of the listing into the folder, check them, and write the marker."""
     folder.mkdir(parents=True, exist_ok=True)
     done = sum(min(_present(folder / entry.name), entry.size) for entry in listing.entries)
     _check_room(folder, int((listing.size - done) * 1.2) + reserve)
@@ -200,7 +198,7 @@ class HubRepository:
         self._patience = patience
 
     def listing(self) -> RemoteListing:
-        """The files that the expert needs, with sizes and digests, by one request."""
+        """Request the list of files that the expert needs, with sizes and digests."""
         from huggingface_hub import HfApi
 
         with hub_errors(self._endpoint, self._patience, self.expert.repo):
@@ -222,7 +220,7 @@ class HubRepository:
         return RemoteListing(info.sha, self._choose(entries))
 
     def _choose(self, entries: list[RemoteFile]) -> tuple[RemoteFile, ...]:
-        """Without pickles where the same weights are there in the safe format, or not agreed to."""
+        """Choose which of the files to download."""
         names = verification.files_of(self.expert, (entry.name for entry in entries))
         if any(map(verification.is_pickle, names)) and not self.expert.pickled:
             raise verification.pickles_only(self.expert)
@@ -240,14 +238,15 @@ class HubRepository:
     def bring(
         self, entry: RemoteFile, revision: str, to: Path, *, arrived: Callable[[int], None]
     ) -> None:
-        """Fetch one file, or the rest of it, and compare it with its digest."""
+        """Download one file, or the rest of it, and compare it with its digest."""
         whole = to.is_file() and to.stat().st_size == entry.size
         if whole and verification.matches(to, entry.sha256, entry.blob):
             return arrived(entry.size)
         to.unlink(missing_ok=True)
         to.parent.mkdir(parents=True, exist_ok=True)
         part = to.with_name(to.name + ".incomplete")
-        # What was kept may be of another commit: then its digest is wrong, and it is read anew.
+        # A partial file may belong to another commit; then its digest is wrong, and it is read
+        # again.
         for _ in range(2 if part.exists() else 1):
             self._read_all(entry, revision, part, arrived)
             if verification.matches(part, entry.sha256, entry.blob):
@@ -292,7 +291,7 @@ class HubRepository:
     def _read(
         self, entry: RemoteFile, revision: str, part: Path, arrived: Callable[[int], None]
     ) -> None:
-        """Append what one response gives."""
+        """Append the body of one response."""
         from huggingface_hub import get_session, hf_hub_url
         from huggingface_hub.utils import (  # type: ignore[attr-defined]
             build_hf_headers,
@@ -301,7 +300,7 @@ class HubRepository:
 
         url = hf_hub_url(self.expert.repo, entry.name, revision=revision, endpoint=self._endpoint)
         offset = _present(part)
-        # Compressed bytes could not be counted or gone on from.
+        # Compressed bytes could be neither counted nor resumed.
         headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
         if 0 < offset <= entry.size:
             headers["Range"] = f"bytes={offset}-"
@@ -329,7 +328,7 @@ class HubRepository:
             self._wrong_size(entry, part, have)
 
     def _wrong_size(self, entry: RemoteFile, part: Path, have: int) -> None:
-        """A body that ended in order, but with more or fewer bytes than were listed."""
+        """Refuse a complete body whose length differs from the listed size."""
         part.unlink()
         raise UnavailableError(
             tr(
@@ -346,7 +345,7 @@ class HubRepository:
 def configure_hub(endpoint: str | None) -> str:
     """Set huggingface_hub up before it is imported in this process; return the Hub's address."""
     if endpoint:
-        os.environ["HF_ENDPOINT"] = endpoint  # read on import, and never again
+        os.environ["HF_ENDPOINT"] = endpoint  # read once, on import
     os.environ.setdefault("HF_HUB_VERBOSITY", "error")
     return (endpoint or os.environ.get("HF_ENDPOINT") or HUB).rstrip("/")
 
@@ -418,7 +417,7 @@ def hub_errors(endpoint: str, patience: float, repo: str = "") -> Iterator[None]
 
 
 def _present(path: Path) -> int:
-    """How many bytes of a file are here, whole or not."""
+    """The size of a complete or partial file."""
     for each in (path, path.with_name(path.name + ".incomplete")):
         if each.is_file():
             return each.stat().st_size

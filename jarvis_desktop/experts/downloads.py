@@ -1,14 +1,9 @@
-"""The downloads of experts and LLMs, in line: a few are fetched at once, the others wait. Each can
-be paused and gone on with, also after a restart.
+"""The download queue of experts and LLMs: two run at a time, and each can be paused and resumed,
+even after a restart.
 
-How something is fetched is known by its road; this is about the order, the pace and the failures.
-
-One download of an expert or an LLM, as it is at a moment.
-
-How experts come to this computer, for the list of downloads.
-
-Fetches what a plan needs through the list of downloads, where the person sees it beside the
-others and can pause and cancel it."""
+A `Downloader` per kind fetches the files; the queue handles order, speed and failures. Downloads
+that a plan needs go through it too, so that the user sees and controls them.
+"""
 
 from __future__ import annotations
 
@@ -34,11 +29,11 @@ from jarvis_desktop.experts.weights import Weights
 Kind = Literal["expert", "llm"]
 Key = tuple[Kind, str]
 DownloadReport = Callable[[float | None, int], None]
-"""Tells how far a download is, from 0 to 1, or None, and how many bytes all of it is, or 0."""
+"""Called with the fraction from 0 to 1, or None, and the total size in bytes, or 0."""
 
 
 class DownloadState(StrEnum):
-    """Where a download is."""
+    """What a download is doing."""
 
     WAITING = "waiting"
     FETCHING = "fetching"
@@ -49,51 +44,51 @@ class DownloadState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Download:
-    """One download as it is at this moment."""
+    """A snapshot of one download."""
 
     kind: Kind
     name: str
     state: DownloadState = DownloadState.WAITING
     size: int = 0
-    """Bytes of all of it; 0 where that is not known."""
+    """In bytes; 0 if not known."""
     have: int = 0
     speed: float = 0.0
-    """Bytes per second; 0 where that is not known."""
+    """In bytes per second; 0 if not known."""
     asking: bool = True
-    """Of one that is fetched, whether nothing of it has arrived in this go."""
+    """Whether nothing has arrived since it was last started."""
     reason: str = ""
-    """Why it failed, and what to do, in sentences."""
+    """Why it failed and what to do, in sentences."""
 
     @property
     def key(self) -> Key:
-        """By which it is known."""
+        """Its key in the queue."""
         return self.kind, self.name
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will come of it."""
+        """Whether it is done."""
         return self.state is DownloadState.DONE
 
     @property
     def under_way(self) -> bool:
-        """Whether it is fetched, or will be without anybody's doing."""
+        """Whether it is running or queued."""
         return self.state in (DownloadState.FETCHING, DownloadState.WAITING)
 
     @property
     def fraction(self) -> float | None:
-        """How much of it is here; None where its size is not known."""
+        """How much of it has arrived; None if its size is not known."""
         return min(1.0, self.have / self.size) if self.size else None
 
     @property
     def seconds_left(self) -> float | None:
-        """How long the rest will take; None where that is not known."""
+        """How long the rest will take; None if not known."""
         if not self.size or not self.speed or self.state is not DownloadState.FETCHING:
             return None
         return max(0, self.size - self.have) / self.speed
 
 
 def in_words(download: Download) -> str:
-    """How far it is, for one who waits for it elsewhere."""
+    """Describe a download's progress, for whoever waits for it."""
     if download.asking or not download.size:
         return tr("asking what there is")
     have, size = readable_size(download.have / MB), readable_size(download.size / MB)
@@ -108,30 +103,27 @@ def in_words(download: Download) -> str:
 log = logging.getLogger(__name__)
 
 AT_ONCE = 2
-"""A small one does not wait for a large one, and they do not take each other's line away."""
+"""A small download need not wait for a large one, and two do not slow each other down."""
 TELLING = 0.2
-"""Seconds between two tellings of how far they are."""
+"""Seconds between progress reports."""
 RESERVE = 500 * MB
-"""What is left free on the disk."""
+"""Bytes that stay free on the disk."""
 
 
 class Downloader(Protocol):
-    """How one kind of thing comes to this computer."""
+    """Fetches one kind of thing."""
 
     async def fetch(self, name: str, told: DownloadReport) -> None:
-        """Fetch it, going on where it was left; cancelling keeps what arrived.
-
-        Raises JarvisError.
-        """
+        """Download it or resume its download; cancelling keeps what arrived. Raises JarvisError."""
 
     async def measure(self, name: str) -> tuple[int, int]:
-        """Bytes of all of it, and how many of them are here; 0 where that is not known."""
+        """Return its size and how much has arrived, in bytes; 0 if not known."""
 
     async def free(self) -> int:
-        """What is free on the disk that it goes to; 0 where that is not known."""
+        """Return what is free on its disk, in bytes; 0 if not known."""
 
     async def drop(self, name: str) -> None:
-        """Delete what arrived of it. Raises JarvisError."""
+        """Delete what arrived. Raises JarvisError."""
 
 
 @dataclass(eq=False)
@@ -144,11 +136,11 @@ class _Entry:
 
 
 class Downloads:
-    """The list. It belongs to one event loop.
+    """The queue. It belongs to one event loop.
 
-    What is not done is kept in the `kept` file from `restore` on, so that a front end that does not
-    call it leaves that of another one alone. `allowed` says whether the mode lets anything be
-    fetched, and `on_done` is told of each that has come.
+    From `restore` on, unfinished downloads are saved in the file `kept`; a front end that does not
+    call it leaves that file alone. `allowed` returns whether the mode permits downloads, and
+    `on_done` is called with each finished download.
     """
 
     def __init__(
@@ -171,20 +163,20 @@ class Downloads:
         self._telling: asyncio.TimerHandle | None = None
         self._restored = False
         self._moved = asyncio.Event()
-        """Set, and another one, whenever more than how far they are has changed."""
+        """Set and replaced whenever more than the progress changed."""
 
     @property
     def listed(self) -> tuple[Download, ...]:
-        """All of them, in the order in which they came."""
+        """All downloads, in the order in which they were added."""
         return tuple(entry.shown for entry in self._entries.values())
 
     def watch(self, tell: Callable[[tuple[Download, ...]], None]) -> None:
-        """Tell of the list, now and whenever it has changed; on the loop."""
+        """Call `tell` with the downloads now and after each change, on the loop."""
         self._watchers.append(tell)
         tell(self.listed)
 
     async def restore(self) -> None:
-        """Take up what an earlier run left, as paused; what is kept is written from now on."""
+        """Load the downloads of an earlier run as paused, and save changes from now on."""
         if self._restored:
             return
         self._restored, self._kept = True, self._file
@@ -193,22 +185,22 @@ class Downloads:
                 continue
             try:
                 size, have = await self._roads[left.kind].measure(left.name)
-            except JarvisError as error:  # such as an expert that the catalogue has no more
+            except JarvisError as error:  # for example, an expert that left the catalogue
                 log.info("a download is not taken up again: %s", error.message)
                 continue
             self._entries[left.key] = _Entry(replace(left, size=size, have=have))
         self._changed()
 
     def add(self, kind: Kind, name: str, *, size: int = 0) -> None:
-        """Put one in line, or go on with it where it is there already.
+        """Queue a download, or resume it if it is queued already.
 
-        Raises InputError where the mode lets nothing be fetched.
+        Raises InputError if the mode permits no downloads.
         """
         self._check_mode()
         key = kind, name
         entry = self._entries.get(key)
         if entry is None or entry.shown.over:
-            self._entries.pop(key, None)  # it comes at the end now
+            self._entries.pop(key, None)  # it moves to the end
             entry = self._entries[key] = _Entry(Download(kind, name, size=size))
         elif not entry.shown.under_way:
             entry.ended, entry.error = asyncio.Event(), None
@@ -217,10 +209,10 @@ class Downloads:
         self._changed()
 
     async def fetch(self, kind: Kind, name: str, report: Report, *, size: int = 0) -> None:
-        """Fetch one that somebody waits for: at once, however many are in line.
+        """Download something right away, however many are queued.
 
-        Raises JarvisError with the reason. Cancelling pauses it, unless it is fetched for somebody
-        else as well; where the person pauses or drops it, whoever waits is cancelled.
+        Raises JarvisError with the reason. Cancelling pauses the download unless somebody else
+        waits for it too. If the user pauses or removes it, the caller is cancelled.
         """
         before = self._entries.get((kind, name))
         mine = before is None or not before.shown.under_way
@@ -243,7 +235,7 @@ class Downloads:
             raise asyncio.CancelledError
 
     async def goes_on(self, key: Key) -> bool:
-        """Wait while one is paused; whether it goes on. False where it was dropped."""
+        """Wait while a download is paused; return False if it was removed."""
         while (entry := self._entries.get(key)) and entry.shown.state is DownloadState.PAUSED:
             if not self._allowed():
                 break
@@ -251,23 +243,23 @@ class Downloads:
         return key in self._entries
 
     def mode_changed(self) -> None:
-        """Let those who wait for what is paused know that nothing may be fetched any more."""
+        """Wake the callers that wait for paused downloads, after the mode changed."""
         self._changed()
 
     def pause(self, key: Key) -> None:
-        """Stop one; what arrived is kept."""
+        """Pause a download; what arrived is kept."""
         entry = self._entries.get(key)
         if entry and entry.shown.under_way:
             self._put(entry, state=DownloadState.PAUSED, speed=0.0)
             self._stop(entry)
 
     def resume(self, key: Key) -> None:
-        """Go on with one that was paused, or failed."""
+        """Resume a download that was paused or failed."""
         if key in self._entries:
             self.add(*key)
 
     async def drop(self, key: Key) -> None:
-        """Take one out of the list, and what arrived of it from the disk. Raises JarvisError."""
+        """Remove a download and what arrived of it. Raises JarvisError."""
         entry = self._entries.get(key)
         if entry is None:
             return
@@ -281,12 +273,12 @@ class Downloads:
         self._changed()
 
     def clear(self) -> None:
-        """Take out those that are done."""
+        """Remove finished downloads."""
         self._entries = {key: entry for key, entry in self._entries.items() if not entry.shown.over}
         self._changed()
 
     async def close(self) -> None:
-        """Stop all; the next run finds them paused."""
+        """Pause all downloads; the next run restores them."""
         self._watchers.clear()
         running = [entry.task for entry in self._entries.values() if entry.task]
         for entry in self._entries.values():
@@ -297,7 +289,6 @@ class Downloads:
             self._telling.cancel()
 
     def _next(self) -> None:
-        """Begin those that are the next in line."""
         for entry in tuple(self._entries.values()):
             if sum(each.task is not None for each in self._entries.values()) >= self._width:
                 return
@@ -305,7 +296,7 @@ class Downloads:
                 self._start(entry)
 
     def _start(self, entry: _Entry) -> None:
-        if entry.task:  # it has not ended yet from being paused; it goes on when it has
+        if entry.task:  # it was paused and resumes as soon as that task ended
             return
         self._put(entry, state=DownloadState.FETCHING, asking=True, speed=0.0, reason="")
         entry.task = asyncio.create_task(self._run(entry))
@@ -337,7 +328,7 @@ class Downloads:
             self._on_done(entry.shown)
         except JarvisError as error:
             self._fail(entry, error)
-        except Exception:  # the list goes on, whatever is wrong with one of them
+        except Exception:  # one failure must not stop the queue
             log.exception("A download failed unexpectedly")
             self._fail(
                 entry,
@@ -349,13 +340,13 @@ class Downloads:
 
     def _ran(self, entry: _Entry) -> None:
         entry.task = None
-        if entry.shown.state is not DownloadState.WAITING:  # else it is to go on already
+        if entry.shown.state is not DownloadState.WAITING:  # else it resumes
             entry.ended.set()
         self._next()
         self._changed()
 
     def _fail(self, entry: _Entry, error: JarvisError) -> None:
-        if entry.shown.state is DownloadState.FETCHING:  # else it was stopped, and fails for that
+        if entry.shown.state is DownloadState.FETCHING:  # else stopping it made it fail
             entry.error = error
             self._put(entry, state=DownloadState.FAILED, reason=str(error), speed=0.0)
 
@@ -369,7 +360,7 @@ class Downloads:
         entry.shown = replace(entry.shown, **changes)  # type: ignore[arg-type]
 
     async def _check_room(self, entry: _Entry) -> None:
-        """Refuse, before anything is asked for, what the disk has no room for."""
+        """Raise UnavailableError, before anything is requested, if the disk is too small."""
         road = self._roads[entry.shown.kind]
         size, have = await road.measure(entry.shown.name)
         self._put(entry, size=size or entry.shown.size, have=have)
@@ -409,7 +400,7 @@ class Downloads:
             tell(self.listed)
 
     def _changed(self) -> None:
-        """More than how far they are is another now."""
+        """Save and report a change other than progress."""
         self._moved.set()
         self._moved = asyncio.Event()
         if self._kept:
@@ -418,7 +409,7 @@ class Downloads:
 
 
 def _read(path: Path) -> list[Download]:
-    """What is kept; what is anything else in the file is left out."""
+    """The saved downloads; other content is ignored."""
     try:
         found = json.loads(path.read_text("utf-8"))
     except (OSError, ValueError):
@@ -435,14 +426,14 @@ def _read(path: Path) -> list[Download]:
 def _write(path: Path, downloads: Iterable[Download]) -> None:
     records = [{"kind": each.kind, "name": each.name, "reason": each.reason} for each in downloads]
     fresh = path.with_name(f"{path.name}.new")
-    with suppress(OSError):  # they are forgotten then, and what arrived of them is not
+    with suppress(OSError):  # what arrived is kept all the same
         path.parent.mkdir(parents=True, exist_ok=True)
         fresh.write_text(json.dumps(records, indent=1), "utf-8")
         fresh.replace(path)
 
 
 class ExpertDownloader:
-    """Fetches from the Hub. `find` gives the expert of a handle; `free` is what the disk has."""
+    """Downloads experts from the Hub. `find` finds an expert by name, `free` the free bytes."""
 
     def __init__(
         self, weights: Weights, *, find: Callable[[str], Expert], free: Callable[[], int]
@@ -452,22 +443,22 @@ class ExpertDownloader:
         self._free = free
 
     async def fetch(self, name: str, told: DownloadReport) -> None:
-        """Fetch it. Raises JarvisError."""
+        """Download it. Raises JarvisError."""
         expert = await self._expert(name)
 
         def report(fraction: float | None, words: str) -> None:
-            size = self._weights.coming(expert)  # 0 while it is its base that comes
+            size = self._weights.coming(expert)  # 0 during the download of its base
             told(fraction if size else None, size)
 
         await self._weights.fetch(expert, report)
 
     async def measure(self, name: str) -> tuple[int, int]:
-        """Its listed size, and what is kept of it."""
+        """Return its listed size and what has arrived, in bytes."""
         expert = await self._expert(name)
         return expert.download_mb * MB, await asyncio.to_thread(self._weights.partial, expert)
 
     async def free(self) -> int:
-        """What is free where experts are kept."""
+        """Return the free bytes of the experts' disk."""
         return await asyncio.to_thread(self._free)
 
     async def drop(self, name: str) -> None:
@@ -479,29 +470,29 @@ class ExpertDownloader:
 
 
 class QueuedFetcher:
-    """Knows the weights, and asks for the list when it needs it."""
+    """Downloads experts through the queue, for plans."""
 
     def __init__(self, weights: Weights, downloads: Callable[[], Downloads]) -> None:
         self._weights = weights
         self._downloads = downloads
 
     async def fetch(self, expert: Expert, report: Report, *, spared: Collection[str] = ()) -> Path:
-        """Fetch one and what it is built upon; its folder.
+        """Download an expert and its base; return its folder.
 
-        While it is paused it is waited for. Raises GivenUpError where the person cancels it, and
-        else what the weights raise. Cancelling pauses it.
+        Waits while the download is paused. Cancelling pauses it. Raises GivenUpError if the user
+        cancels it, and what `Weights.fetch` raises.
         """
         with self._weights.sparing(spared):
             for each in self._weights.missing(expert):
                 await self._bring(each, report)
-            return await self._weights.fetch(expert, report)  # it is there
+            return await self._weights.fetch(expert, report)  # it is there by now
 
     def missing(self, expert: Expert) -> Sequence[Expert]:
-        """What must be fetched for it: it and its base, as far as they are not here."""
+        """Return what must be downloaded for it, its base included."""
         return self._weights.missing(expert)
 
     def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> Sequence[str]:
-        """Which experts would be deleted to make room for it. Raises UnavailableError."""
+        """Return which experts would be deleted to make room. Raises UnavailableError."""
         return self._weights.displaced(expert, spared=spared)
 
     async def _bring(self, expert: Expert, report: Report) -> None:
@@ -517,7 +508,7 @@ class QueuedFetcher:
             except asyncio.CancelledError:
                 if this and this.cancelling():
                     raise
-            # It was paused or cancelled in the list.
+            # The user paused or cancelled it in the queue.
             paused = next((each for each in downloads.listed if each.key == key), None)
             words = tr("The download of {name} is paused.", name=expert.id)
             report(paused.fraction if paused else None, words)

@@ -1,7 +1,7 @@
-"""Takes an expert's files from a folder or a ZIP file, such as one carried here on a stick.
+"""Imports an expert's files from a folder or ZIP file, for example from a USB stick.
 
-The copy and all reading of foreign content run in a child process; which expert a source holds is
-told from names and from the table of contents of its weights.
+All reading of foreign content runs in a child process. Which expert a source holds is determined by
+names and by the table of contents of its weights.
 """
 
 from __future__ import annotations
@@ -35,33 +35,33 @@ from jarvis_desktop.experts.verification import (
 )
 
 CACHE = "models--"
-"""How the folders of the Hub's own cache begin: models--Systran--faster-whisper-base."""
+"""The prefix of folders in the Hub's own cache, such as models--Systran--faster-whisper-base."""
 
 WHISPER = "WhisperSpec"
 WIDTHS = {384: "whisper-tiny", 512: "whisper-base", 768: "whisper-small"}
-"""How wide the decoders of the catalogue's recognisers are: so their weights are told apart."""
+"""The decoder width of each recogniser in the catalogue, by which their weights are identified."""
 MOST = 3
-"""Times the size that the catalogue tells: weights of 32 bits where those of 16 are listed."""
+"""How many times the listed size: weights may have 32 bits where the catalogue lists 16."""
 NEEDED = ("config.json", "tokenizer.json", "vocabulary.*")
-"""What weights in the format of CTranslate2 are of no use without."""
+"""Files without which CTranslate2 weights are useless."""
 
 
 class ImportSource(Protocol):
-    """Where files are taken from; names are relative, as the Hub writes them."""
+    """A source of files; names are relative, as on the Hub."""
 
     @property
     def sizes(self) -> Mapping[str, int]:
-        """The files that are there, in bytes."""
+        """The files and their sizes in bytes."""
 
     def copy(self, name: str, to: Path) -> None:
-        """Bring one file to a place that is free."""
+        """Copy one file to a path that is free."""
 
 
 @contextmanager
 def opened(path: Path) -> Iterator[ImportSource]:
-    """A folder, or a ZIP file, to take from.
+    """Open a folder or ZIP file; in the Hub's cache, the current snapshot.
 
-    Of a folder of the Hub's cache it is the snapshot in use. Raises InputError where it is none.
+    Raises InputError if it is neither.
     """
     if path.is_dir():
         yield _Folder(_with_files(path))
@@ -86,7 +86,7 @@ def opened(path: Path) -> Iterator[ImportSource]:
 
 
 def chosen_of(expert: Expert, source: ImportSource, path: Path) -> tuple[str, ...]:
-    """Which of its files are an expert's. Raises InputError where they are not all there."""
+    """Return which files are an expert's. Raises InputError if they are incomplete."""
     chosen = files_of(expert, source.sizes)
     if has_weights(chosen) and not any(map(is_pickle, chosen)):
         _check_complete(expert, chosen, path)
@@ -106,9 +106,9 @@ def chosen_of(expert: Expert, source: ImportSource, path: Path) -> tuple[str, ..
 
 
 def take_over(expert: Expert, folder: Path, path: Path, *, dry: bool) -> int:
-    """Copy an expert's files and mark them, unless `dry`; their size in bytes.
+    """Copy an expert's files and mark them, unless `dry`; return their size in bytes.
 
-    Raises InputError, UnavailableError where they are not those of the expert, damaged, or cannot
+    Raises InputError or UnavailableError if they belong to another expert, are damaged, or cannot
     be read; nothing is left of them then.
     """
     with opened(path) as source:
@@ -137,7 +137,7 @@ def take_over(expert: Expert, folder: Path, path: Path, *, dry: bool) -> int:
 
 
 def check(expert: Expert, path: Path) -> None:
-    """Refuse weights that are cut off, damaged, or another expert's."""
+    """Refuse weights that are truncated, damaged, or another expert's."""
     if path.suffix == ".safetensors":
         check_whole(expert, path)
     elif path.name == "model.bin":
@@ -151,7 +151,7 @@ def check(expert: Expert, path: Path) -> None:
 
 
 def identified(path: Path, experts: Iterable[Expert]) -> Expert:
-    """Which expert a folder or a ZIP file holds. Raises InputError where that cannot be told."""
+    """Identify which expert a folder or ZIP file holds. Raises InputError if that is unclear."""
     known = {expert.id: expert for expert in experts}
     with opened(path) as source:
         names = [path.stem if path.is_file() else path.name]
@@ -217,7 +217,7 @@ class _Folder:
 
     def copy(self, name: str, to: Path) -> None:
         path = self.root / name
-        # The Hub's cache keeps its files under their digests, and links to them.
+        # The Hub's cache links to files that are named by their digests.
         digest = path.readlink().name if path.is_symlink() else ""
         shutil.copyfile(path, to)
         sha256, blob = (digest, "") if len(digest) == 64 else ("", digest)
@@ -238,7 +238,7 @@ class _Zip:
             link = stat.S_ISLNK(each.external_attr >> 16)
             if is_inside(each.filename) and not each.is_dir() and not link:
                 self._members[each.filename] = each
-        # Most are packed with the folder that they lie in.
+        # Most archives contain the folder as well.
         tops = {name.partition("/")[0] for name in self._members}
         if len(tops) == 1 and all("/" in name for name in self._members):
             for name in tuple(self._members):
@@ -257,7 +257,7 @@ class _Zip:
 
 
 def _with_files(folder: Path) -> Path:
-    """Of a folder of the Hub's cache the snapshot in use, else the folder."""
+    """The current snapshot of a folder in the Hub's cache, else the folder itself."""
     inner = [each for each in folder.glob(f"{CACHE}*") if each.is_dir()]
     if len(inner) == 1:
         folder = inner[0]

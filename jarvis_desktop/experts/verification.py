@@ -1,11 +1,8 @@
-"""What becomes of files that arrived: checked, put into the safe format, marked as whole.
+"""Checks downloaded and imported files, converts pickles, and marks a complete expert.
 
-Runs in a child process only.
-
-Reads what a file of CTranslate2, in which recognisers come, says of itself.
-
-Only its table of contents is read: a damaged file would otherwise be found out by a library that
-is written in C++, and only when it is first used."""
+Runs in a child process only. Of CTranslate2 weights it reads the table of contents: otherwise a
+damaged file would only be noticed by a C++ library, on first use.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +72,7 @@ def finish(expert: Expert, folder: Path, *, revision: str, report: Report) -> No
 
 
 def is_inside(name: str) -> bool:
-    """Whether a name from elsewhere stays inside the folder, on every system."""
+    """Whether a foreign file name stays inside the folder, on every system."""
     parts = PurePosixPath(name).parts
     return bool(parts) and not (
         name.startswith("/") or "\\" in name or ":" in name or ".." in parts or "\0" in name
@@ -83,9 +80,9 @@ def is_inside(name: str) -> bool:
 
 
 def is_pickle(name: str) -> bool:
-    """Whether a file of a repository is of a format that may carry code.
+    """Whether a file's format may carry code.
 
-    "model.bin" is CTranslate2's own, in which recognisers come; it holds numbers only.
+    "model.bin" is CTranslate2's format for recognisers, which holds numbers only.
     """
     path = PurePosixPath(name)
     return path.suffix in PICKLES and path.name != "model.bin"
@@ -111,9 +108,9 @@ def files_of(expert: Expert, names: Iterable[str]) -> list[str]:
 
 
 def pickles_only(expert: Expert, folder: str | None = None) -> UnavailableError:
-    """Why an expert is not fetched before the person has agreed to its format.
+    """Return the error for weights in a format that the user has not agreed to.
 
-    `folder` is where it would be taken from instead of the Hub.
+    `folder` is the source of an import, None for the Hub.
     """
     source = f" --from {shlex.quote(folder)}" if folder else ""
     return UnavailableError(
@@ -131,7 +128,7 @@ def pickles_only(expert: Expert, folder: str | None = None) -> UnavailableError:
 
 
 def check_whole(expert: Expert, path: Path) -> None:
-    """Refuse weights that are cut off: their header says how long they are."""
+    """Refuse truncated weights: their header states the length."""
     from safetensors import SafetensorError, safe_open
 
     try:
@@ -149,13 +146,13 @@ def check_whole(expert: Expert, path: Path) -> None:
 
 
 def _rewrite(folder: Path) -> None:
-    """Replace pickled weights by safetensors; a pickle is read this once, and never again."""
+    """Replace pickled weights with safetensors, so that the pickle is read only this once."""
     quiet_libraries()
     import transformers
 
-    # A bar would take a semaphore, too, which is left over when this process is killed.
+    # A progress bar would leave a semaphore behind if this process were killed.
     transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    # Not by AutoConfig: of some kinds, such as vocoders, it knows nothing.
+    # AutoConfig does not know some kinds, such as vocoders.
     written = json.loads((folder / "config.json").read_text("utf-8"))
     architecture = str((written.get("architectures") or ["none"])[0])
     kind: Any = getattr(transformers, architecture, None)
@@ -179,22 +176,22 @@ def _rewrite(folder: Path) -> None:
 
 
 OLDEST, NEWEST = 4, 6
-"""Versions of the format: all that libraries of the last years wrote."""
+"""The format versions that libraries of the last years have written."""
 EMBEDDINGS = ("decoder/embeddings/weight", "decoder/embeddings_0/weight")
 
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What a file holds."""
+    """What a CTranslate2 file contains."""
 
     kind: str
     """Such as WhisperSpec."""
     width: int
-    """Of its decoder: how many numbers stand for a token; 0 where it has none."""
+    """Of the decoder, in numbers per token; 0 without one."""
 
 
 def contents(path: Path) -> Contents:
-    """What the file holds. Raises InputError where it is cut off, damaged or none of these."""
+    """Read what a file contains. Raises InputError if it is damaged or of another format."""
     try:
         with path.open("rb") as file:
             return _contents(file, os.fstat(file.fileno()).st_size)

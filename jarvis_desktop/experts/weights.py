@@ -1,12 +1,9 @@
-"""The weights on this computer: what is there, fetching more, taking them from a folder.
+"""The experts' weights on this computer: what is installed, downloads, imports and the disk budget.
 
-A folder counts as installed only once its marker is there, which is written last; everything
-before that lies in a folder of another name, from which an interrupted fetch goes on.
-
-Keeps the experts on the disk within a budget: fetches that were given up go first, then the
-expert not used for longest.
-
-One fetch of an expert at a time, whichever window or terminal it was begun in."""
+A folder counts as installed once it has its marker, which is written last. Until then the files are
+in a folder of another name, from which an interrupted download resumes. A lock file makes sure that
+an expert is downloaded by one process at a time.
+"""
 
 from __future__ import annotations
 
@@ -41,12 +38,11 @@ class InstalledWeights:
     repo: str
     revision: str
     size: int
-    """In bytes."""
     path: Path
     used: float = 0.0
-    """When it was last used, or fetched, in seconds since 1970."""
+    """When it was last used or downloaded, in seconds since 1970."""
     whole: bool = True
-    """Whether it is there; else this is what arrived before its fetch was given up."""
+    """False for what arrived before its download was abandoned."""
 
 
 def displaced(
@@ -58,10 +54,10 @@ def displaced(
     budget: int,
     spared: Collection[str] = (),
 ) -> tuple[InstalledWeights, ...]:
-    """Which experts must go so that `size` bytes more stay within `budget`; 0 is no limit.
+    """Return which experts must go so that `size` more bytes stay within `budget`; 0 is no limit.
 
-    `taken` is what all of them take now, with what was fetched in part; those of `spared` stay.
-    Raises UnavailableError where the rest of them would not make room enough.
+    `taken` is what all experts take now, partial downloads included. Those in `spared` stay. Raises
+    UnavailableError if that is not enough.
     """
     over = taken + size - budget
     if not budget or over <= 0:
@@ -93,9 +89,9 @@ def displaced(
 
 
 def alone(folder: Path, name: str) -> AbstractContextManager[object]:
-    """Hold the folder that an expert is fetched into, from now on and until the context ends.
+    """Lock the folder that an expert is downloaded into; the lock ends with the process.
 
-    A process that ends lets go of it. Raises UnavailableError where somebody holds it already.
+    Raises UnavailableError if it is locked already.
     """
     from filelock import FileLock, Timeout
 
@@ -109,7 +105,7 @@ def alone(folder: Path, name: str) -> AbstractContextManager[object]:
 
 
 def is_held(folder: Path) -> bool:
-    """Whether somebody fetches into the folder, or that cannot be told."""
+    """Whether the folder is locked, or that cannot be determined."""
     try:
         with alone(folder, folder.stem):
             return False
@@ -119,18 +115,18 @@ def is_held(folder: Path) -> bool:
 
 PARTIAL = ".part"
 SLOWEST = 20_000
-"""Bytes per second; a fetch that is slower on the whole is given up (and can be gone on with)."""
+"""Bytes per second. A download with a lower average is abandoned, and can be resumed."""
 
 FETCHING = "jarvis_desktop.experts.download_worker:serve"
 
 
 class Weights:
-    """The folder of fetched experts, one sub-folder each.
+    """The folder of installed experts, one sub-folder each.
 
-    `endpoint` is the address of the Hub, None for its usual one. `patience` is how many seconds a
-    silent server is waited for, `reserve` how many bytes of the disk a fetch leaves free, and
-    `budget` how many all experts may take; 0 is no limit. `busy` names those that are at work.
-    `key` gives the key of the Hub, "" for none, which experts behind terms are fetched with.
+    `endpoint` is the address of the Hub, None for the usual one. `patience` is the timeout of
+    requests in seconds, `reserve` the bytes that a download leaves free on the disk, `budget` the
+    bytes that all experts may take (0 for no limit). `busy` names the experts at work, and `key`
+    returns the Hub's key for gated experts, or "".
     """
 
     def __init__(
@@ -149,51 +145,52 @@ class Weights:
         self._patience = patience
         self._reserve = reserve
         self.budget = budget
-        """In bytes; may be set anew."""
+        """In bytes; may be changed."""
         self._busy = busy
         self._key = key
         self._locks: dict[str, asyncio.Lock] = {}
         self._spared: Counter[str] = Counter()
         self._coming: dict[str, int] = {}
-        """What is being fetched now, and how many bytes each will take."""
+        """The size in bytes of each expert that is being downloaded."""
 
     def installed(self) -> tuple[InstalledWeights, ...]:
-        """What is on the disk, whole, by name."""
+        """Return the installed experts by name."""
         try:
             folders = sorted(path for path in self._root.iterdir() if path.suffix != PARTIAL)
-        except OSError:  # not there yet, or not to be read: nothing that could be used
+        except OSError:  # missing or unreadable
             return ()
         return tuple(found for path in folders if (found := _read(path)))
 
     def folder(self, expert: Expert) -> Path | None:
-        """Where an expert's files are; None where it, or its base, is not installed or whole."""
+        """Return an expert's folder, or None if it or its base is not installed completely."""
         if expert.base and self.folder(expert.base) is None:
             return None
         found = _read(self._root / expert.id)
         return found.path if found else None
 
     def used(self, expert: Expert) -> None:
-        """Note that an expert is used now: what is not used for long is deleted first."""
+        """Note that an expert is used now. Those unused for longest are deleted first."""
         for item in _both(expert):
             with suppress(OSError):
                 os.utime(self._root / item.id / MARKER)
 
     def missing(self, expert: Expert) -> tuple[Expert, ...]:
-        """What must be fetched for an expert to work: its base first."""
+        """Return what must be downloaded for an expert to work, its base first."""
         return tuple(each for each in _both(expert) if _read(self._root / each.id) is None)
 
     def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> tuple[str, ...]:
-        """Which experts a fetch would delete to stay within the budget, by its listed size.
+        """Return which experts a download would delete to stay within the budget, by its listed
+        size.
 
-        What is left of fetches that were given up goes before them, and is not among them. Raises
-        UnavailableError where all that would not be enough; none of those `spared` goes.
+        Abandoned downloads are deleted first and not reported. Raises UnavailableError if all that,
+        without those in `spared`, is not enough.
         """
         size = sum(each.download_mb for each in self.missing(expert)) * MB
         stay = {*spared, *self._spared, *self._busy(), *(each.id for each in _both(expert))}
         return tuple(item.id for item in self._in_the_way(expert, size, stay) if item.whole)
 
     def partial(self, expert: Expert) -> int:
-        """How many bytes of an interrupted fetch are kept to go on from."""
+        """Return how many bytes of an interrupted download are kept."""
         return _size(self._partial(expert))
 
     @property
@@ -202,12 +199,12 @@ class Weights:
         return self._busy()
 
     def coming(self, expert: Expert) -> int:
-        """How many bytes the fetch that is under way will have brought; 0 while that is unknown."""
+        """Return the size in bytes of the download under way; 0 if not known yet."""
         return self._coming.get(expert.id, 0)
 
     @contextmanager
     def sparing(self, names: Collection[str]) -> Iterator[None]:
-        """Meanwhile none of these is deleted to make room for another one."""
+        """Protect these experts from being deleted to make room for others."""
         names = frozenset(names)
         self._spared.update(names)
         try:
@@ -216,16 +213,15 @@ class Weights:
             self._spared -= Counter(names)
 
     def taken(self) -> int:
-        """How many bytes all experts take, with what was fetched in part."""
+        """Return how many bytes all experts take, partial downloads included."""
         return _size(self._root)
 
     async def fetch(self, expert: Expert, report: Report, *, spared: Collection[str] = ()) -> Path:
-        """Fetch an expert, going on where an earlier fetch stopped; its folder.
+        """Download an expert, or resume its download; return its folder.
 
-        To make room for it none of those `spared` is deleted. Cancelling stops it and keeps what
-        arrived. Raises UnavailableError with the reason, such
-        as no network, no such repository, no permission, or too little room on the disk, and
-        StorageError where the disk refuses what arrived.
+        None of those in `spared` is deleted to make room. Cancelling keeps what arrived. Raises
+        UnavailableError with the reason, such as a missing network, repository or permission, and
+        StorageError if the files cannot be written.
         """
         for item in self.missing(expert):
             await self._fetch(item, report, {*spared, *(each.id for each in _both(expert))})
@@ -241,7 +237,7 @@ class Weights:
         async with self._locks.setdefault(expert.id, asyncio.Lock()):
             if _read(self._root / expert.id):
                 return
-            if _read(self._partial(expert)):  # only the last step was cut off
+            if _read(self._partial(expert)):  # only the last step is missing
                 await asyncio.to_thread(self._settle, expert)
                 return
             with _keeping(expert):
@@ -257,7 +253,7 @@ class Weights:
                 self._coming[expert.id] = size
                 await self._make_room(expert, size - self.partial(expert), spared)
                 await child.call("fetch", timeout=600 + size / SLOWEST, report=report)
-                await asyncio.to_thread(self._settle, expert)  # while the child holds the folder
+                await asyncio.to_thread(self._settle, expert)  # while the child holds the lock
             except ExpertError as error:
                 raise UnavailableError(
                     tr(
@@ -273,9 +269,9 @@ class Weights:
                 await child.close()
 
     async def import_folder(self, expert: Expert, source: Path) -> Path:
-        """Take an expert's files from a folder or a ZIP file, such as on a stick; its folder.
+        """Import an expert's files from a folder or ZIP file; return its folder.
 
-        Raises InputError, UnavailableError where it does not hold them, or not whole.
+        Raises InputError or UnavailableError if they are missing or incomplete.
         """
         async with self._locks.setdefault(expert.id, asyncio.Lock()):
             child = self._child(expert, "import")
@@ -288,9 +284,9 @@ class Weights:
                 await child.close()
 
     def remove(self, expert: Expert) -> int:
-        """Delete an expert's files, and those of an interrupted fetch; how many bytes that was.
+        """Delete an expert and its partial download; return how many bytes that freed.
 
-        Raises InputError where it is not there, or at work.
+        Raises InputError if it is not installed, or is in use.
         """
         if expert.id in self._busy():
             raise InputError(
@@ -303,9 +299,9 @@ class Weights:
         return size
 
     def discard(self, expert: Expert) -> int:
-        """Delete what is kept of an interrupted fetch; how many bytes that was.
+        """Delete a partial download; return how many bytes that freed.
 
-        Raises UnavailableError where somebody goes on with it, in another process perhaps.
+        Raises UnavailableError if the download is running, perhaps in another process.
         """
         if not self.partial(expert):
             return 0
@@ -313,13 +309,14 @@ class Weights:
             return self._delete(expert.id, whole=False)
 
     def _delete(self, name: str, *, whole: bool = True) -> int:
-        """`whole` or only what arrived of it before its fetch was given up."""
+        """Delete an expert's files, or if not `whole` only its partial download."""
         partial = self._root / f"{name}{PARTIAL}"
         folders = (self._root / name, partial) if whole else (partial,)
         size = sum(map(_size, folders))
         try:
             for path in folders:
-                # First the marker: should this be interrupted, the rest is not taken for installed.
+                # The marker goes first, so that an interrupted deletion leaves nothing that looks
+                # installed.
                 (path / MARKER).unlink(missing_ok=True)
                 if path.exists():
                     shutil.rmtree(path)
@@ -344,15 +341,15 @@ class Weights:
         )
 
     def _given_up(self) -> Iterator[InstalledWeights]:
-        """What is left of fetches that nobody goes on with, here or in another process."""
+        """Partial downloads that no process is resuming."""
         for path in sorted(self._root.glob(f"*{PARTIAL}")):
             lock = self._locks.get(path.stem)
             if not (lock and lock.locked()) and not is_held(path):
                 yield InstalledWeights(path.stem, "", "", _size(path), path, whole=False)
 
     async def _make_room(self, expert: Expert, size: int, spared: Collection[str]) -> None:
-        """Delete what must go for `size` bytes more; what was deleted is said."""
-        stay = {*spared, *self._spared, *self._busy()}  # asked here: it changes on the loop
+        """Delete what must go for `size` more bytes, and note it for the user."""
+        stay = {*spared, *self._spared, *self._busy()}  # on the loop, where it changes
         for item in await asyncio.to_thread(self._in_the_way, expert, size, stay):
             await asyncio.to_thread(self._displace, item)
             what = f"{item.id} ({readable_size(item.size / MB)})"
@@ -363,7 +360,7 @@ class Weights:
             )
 
     def _displace(self, item: InstalledWeights) -> None:
-        # Somebody may go on with the fetch by now.
+        # Its download may have been resumed by now.
         with nullcontext() if item.whole else alone(item.path, item.id):
             self._delete(item.id, whole=item.whole)
 
@@ -388,7 +385,7 @@ class Weights:
 
 
 def _both(expert: Expert) -> tuple[Expert, ...]:
-    """An expert, and before it the base that it works with."""
+    """An expert, preceded by its base."""
     return (expert.base, expert) if expert.base else (expert,)
 
 
@@ -409,7 +406,7 @@ def _reason(error: OSError) -> str:
 
 
 def _read(folder: Path) -> InstalledWeights | None:
-    """What a folder's marker says, provided that its files are there in their full size."""
+    """What a folder's marker says, if all its files are there in full size."""
     try:
         marker: Mapping[str, Any] = json.loads((folder / MARKER).read_text("utf-8"))
         sizes = {str(name): int(entry["size"]) for name, entry in marker["files"].items()}
@@ -432,7 +429,7 @@ def _size(folder: Path) -> int:
         return 0
     sizes = 0
     for path in folder.rglob("*"):
-        with suppress(OSError):  # a fetch that runs renames its files
+        with suppress(OSError):  # a running download renames its files
             status = path.lstat()
             sizes += 0 if stat.S_ISDIR(status.st_mode) else status.st_size
     return sizes
