@@ -89,7 +89,7 @@ class ShippedCatalogue:
             self._with_experts |= {expert.task, *expert.also}
 
     def candidates(self, task: str) -> Sequence[Candidate]:
-        """Return installed experts, largest first, then those behind an API and the built-in way."""
+        """Return installed experts, largest first, then those of an API, then the built-in way."""
         found = self._experts_for(task) if task in self._with_experts else []
         definition = self._definitions.get(task)
         if definition and definition.skill:
@@ -279,7 +279,7 @@ class ExpertFile(BaseModel):
 
 
 def load(folder: Path) -> tuple[Expert, ...]:
-    """Read the experts of all files in the folder. Raises JarvisError naming the file and the key."""
+    """Read the experts of all files in a folder. Raises JarvisError naming file and key."""
     paths = sorted(folder.glob("*.toml"))
     if not paths:
         raise JarvisError(
