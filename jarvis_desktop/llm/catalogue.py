@@ -1,6 +1,4 @@
-"""The LLMs there are: those of the shipped list, those of Ollama, of the disk and of a service.
-
-What a person without an LLM is offered: one that fits this computer, and how it comes here."""
+"""The LLMs there are (shipped, installed, of Ollama or a service), and the one to offer."""
 
 from __future__ import annotations
 
@@ -25,31 +23,31 @@ from jarvis_desktop.llm.shipped import MB, Computer, ShippedLLM, described, fitt
 from jarvis_desktop.paths import Paths
 
 Where = Literal["ollama", "transformers", "openai", ""]
-"""By whom it would be run now; "" where it is not here."""
+"""The provider that would run it now; "" if it is not here."""
 
 
 @dataclass(frozen=True, slots=True)
 class KnownLLM:
-    """One LLM."""
+    """An LLM that is listed or present."""
 
     id: str
-    """The handle of the shipped list, else what its provider calls it."""
+    """The handle of the shipped list, else its provider's name for it."""
     where: Where = ""
     used: bool = False
     loaded: int = 0
-    """Bytes that it takes of memory now; 0 where it is not loaded, or nobody knows."""
+    """Bytes of memory; 0 if it is not loaded, or that is not known."""
     listed: ShippedLLM | None = None
-    """What the shipped list says of it."""
+    """Its entry in the shipped list."""
     ollama: InstalledLLM | None = None
     """What Ollama says of it."""
     expert: Expert | None = None
-    """Its weights on the disk, which JARVIS loads itself."""
+    """Its installed weights, which JARVIS loads itself."""
     without_ollama: Expert | None = None
-    """The same LLM of the shipped list as weights that JARVIS could fetch and load itself."""
+    """The same LLM as weights that JARVIS could download and load itself."""
 
     @property
     def name(self) -> str:
-        """What its provider calls it, or would."""
+        """Its name for its provider."""
         if self.ollama:
             return self.ollama.name
         if self.where == "transformers" and self.expert:
@@ -58,7 +56,7 @@ class KnownLLM:
 
     @property
     def size(self) -> int:
-        """Bytes on the disk, or to fetch; 0 where it is elsewhere or nobody says."""
+        """Bytes on the disk or to download; 0 if it is elsewhere or not known."""
         if self.ollama:
             return self.ollama.size if self.ollama.is_local else 0
         if self.expert:
@@ -67,23 +65,23 @@ class KnownLLM:
 
     @property
     def in_cloud(self) -> bool:
-        """Whether Ollama passes it on to its makers' computers."""
+        """Whether Ollama passes prompts on to the cloud."""
         return self.ollama is not None and not self.ollama.is_local
 
 
 @dataclass(frozen=True, slots=True)
 class LLMInventory:
-    """All that is known of LLMs at this moment."""
+    """All that is known of LLMs now."""
 
     known: tuple[KnownLLM, ...]
-    """The shipped list from the smallest, then whatever else is there."""
+    """The shipped list from the smallest, then all others."""
     used: LLM | None
     reason: str
-    """Why this one, or why none, in whole sentences."""
+    """Why this one is used, or none, in sentences."""
     wanted: LLMPreference
     ollama: OllamaStatus
     installed: bool
-    """Whether the program Ollama is on this computer, whether or not it runs."""
+    """Whether the program Ollama is on this computer, running or not."""
     computer: Computer
 
 
@@ -93,9 +91,9 @@ async def list_llms(
     experts: Sequence[Expert] = (),
     program: Callable[[], bool] = lambda: False,
 ) -> LLMInventory:
-    """Look what there is.
+    """List all LLMs.
 
-    `experts` is the catalogue; `program` says in a thread whether Ollama is installed.
+    `experts` is the catalogue; `program` returns, in a thread, whether Ollama is installed.
     """
     llm = await llms.current()
     used = (llm.provider, llm.name) if llm else ("", "")
@@ -142,7 +140,7 @@ def _known(
 async def _details(llms: LLMChoice, status: OllamaStatus) -> dict[str, InstalledLLM]:
     found: Sequence[InstalledLLM] = status.llms
     if status.running:
-        with suppress(JarvisError):  # it has just ended: what it listed will do
+        with suppress(JarvisError):  # it has just ended
             found = await llms.ollama.installed()
     return {each.name: each for each in found}
 
@@ -157,15 +155,15 @@ async def _loaded(llms: LLMChoice, status: OllamaStatus) -> dict[str, int]:
 
 
 async def settings_for(llms: LLMChoice, name: str) -> dict[str, str]:
-    """What the settings say where the LLM of that name is to be used; also "auto" and "none".
+    """Return the settings that select the LLM of that name; also "auto" and "none".
 
-    Raises InputError where there is no such LLM on this computer.
+    Raises InputError if there is no such LLM on this computer.
     """
     before = llms.wanted
     if name == "none":
         return {"provider": "none"}
     if name == "auto":
-        # The address of another Ollama is none of a service.
+        # The address of another Ollama is not that of a service.
         kept = "" if before.provider == "ollama" else before.address
         return {"provider": "auto", "id": "", "address": kept}
     entry = find_shipped(llms, name)
@@ -188,7 +186,7 @@ async def settings_for(llms: LLMChoice, name: str) -> dict[str, str]:
 
 
 def find_shipped(llms: LLMChoice, name: str) -> ShippedLLM | None:
-    """The entry of the shipped list with that handle or Ollama name."""
+    """Return the shipped entry with that handle or Ollama name."""
     names = name.casefold()
     return next((each for each in llms.shipped if names in (each.id, each.ollama)), None)
 
@@ -197,53 +195,53 @@ DOWNLOAD = "https://ollama.com/download"
 OFFLINE = mark("The mode is offline, so nothing is fetched; choose another mode to get one.")
 SERVICE = mark("Name a service with: jarvis-desktop llm use ID --address ADDRESS.")
 NO_WAY = b"offline"
-"""In the mark, where the person was told of no way to get an LLM."""
+"""In the file, if the user was told that there is no way to get an LLM."""
 
 
 @dataclass(frozen=True, slots=True)
 class LLMOffer:
-    """An LLM that could be fetched."""
+    """An LLM that could be downloaded."""
 
     name: str
-    """What Ollama calls it, or its handle in the catalogue of experts."""
+    """Ollama's name, or the handle in the catalogue of experts."""
     download_mb: int
     licence: str
     good_at: str
     verified: bool
     """Whether size and licence were read at their source."""
     expert: Expert | None = None
-    """Its weights in the catalogue; None where Ollama fetches and runs it."""
+    """Its weights in the catalogue; None if Ollama downloads and runs it."""
 
     @property
     def described(self) -> str:
-        """What a person wants to know before fetching it."""
+        """What the user wants to know before downloading it."""
         return described(self.name, self.download_mb, self.licence, verified=self.verified)
 
 
 @dataclass(frozen=True, slots=True)
 class NoLLM:
-    """That there is no LLM."""
+    """That there is no LLM, and what to do about it."""
 
     reason: str
-    """Why, in whole sentences."""
+    """In sentences."""
     advice: str
-    """What to do about it, for one who types commands."""
+    """What to do, on the command line."""
     offers: tuple[LLMOffer, ...] = ()
-    """What can be fetched now, the best first."""
+    """What can be downloaded now, best first."""
     with_ollama: LLMOffer | None = None
-    """What could be fetched if Ollama ran."""
+    """What could be downloaded if Ollama ran."""
 
 
 class LLMOfferDependencies(Protocol):
-    """The parts of the application that are needed to get an LLM."""
+    """The parts of the application that an offer needs."""
 
     @property
     def llms(self) -> LLMChoice:
-        """Knows which LLM is used."""
+        """The choice of the LLM."""
 
     @property
     def weights(self) -> Fetcher:
-        """Fetches what Ollama does not."""
+        """Downloads what Ollama does not."""
 
     @property
     def experts(self) -> Sequence[Expert]:
@@ -259,7 +257,7 @@ class LLMOfferDependencies(Protocol):
 
 
 class LLMOfferFinder:
-    """Finds out what to offer, fetches it, and remembers that the person was told."""
+    """Finds an LLM to offer, downloads it, and remembers that the user was informed."""
 
     def __init__(self, house: LLMOfferDependencies) -> None:
         self._house = house
@@ -267,9 +265,9 @@ class LLMOfferFinder:
 
     @property
     def was_told(self) -> bool:
-        """Whether the person was told before, in the window or in a terminal.
+        """Whether the user was informed before, in the window or in a terminal.
 
-        One who was told offline, where there is no way to get an LLM, is told again elsewhere.
+        A user who was informed offline, where there is no way to get an LLM, is informed again.
         """
         try:
             told = self._mark.read_bytes()
@@ -278,7 +276,7 @@ class LLMOfferFinder:
         return told != NO_WAY or not self._house.policy.allows_downloads
 
     def note_told(self) -> None:
-        """Remember that the person was told; where that fails they are told again."""
+        """Remember that the user was informed."""
         if self.was_told:
             return
         with suppress(OSError):
@@ -286,14 +284,14 @@ class LLMOfferFinder:
             self._mark.write_bytes(b"" if self._house.policy.allows_downloads else NO_WAY)
 
     async def missing(self) -> NoLLM | None:
-        """What to say where there is no LLM; None where there is one, or where none is wanted."""
+        """Return what to say without an LLM; None if there is one, or none is wanted."""
         llms = self._house.llms
         if await llms.current() or llms.wanted.provider == "none":
             return None
         return await self._missing()
 
     async def advice(self) -> str:
-        """What to do where there is no LLM, for one who types commands."""
+        """Return what to do without an LLM, on the command line."""
         if self._house.llms.wanted.provider == "none":
             return tr("Change that with: jarvis-desktop llm use auto.")
         return (await self._missing()).advice
@@ -313,7 +311,7 @@ class LLMOfferFinder:
         return NoLLM(llms.reason, advice, offers, with_ollama=by_ollama)
 
     def _advice(self, offer: LLMOffer | None, *, with_ollama: LLMOffer | None = None) -> str:
-        """The same offers in words."""
+        """Put the offers into words."""
         if named := self._house.llms.wanted.id:
             size = f"{best.described}: " if (best := with_ollama or offer) else ""
             return size + tr(
@@ -340,7 +338,7 @@ class LLMOfferFinder:
         return f"{_fits(offer)} {told}"
 
     async def fetch(self, offer: LLMOffer, report: Report) -> LLM | None:
-        """Fetch it; the LLM that is used then. Raises JarvisError; cancelling stops it."""
+        """Download an LLM; return the one that is used then. Raises JarvisError."""
         if offer.expert:
             await self._house.weights.fetch(offer.expert, report)
         else:
@@ -359,8 +357,7 @@ class LLMOfferFinder:
         return LLMOffer(llm.ollama, llm.download_mb, llm.licence, llm.good_at, llm.verified)
 
     async def _from_disk(self) -> LLMOffer | None:
-        """The largest that runs here without Ollama: with 16 bits a number or more it needs about
-        three times the memory."""
+        """The largest that runs without Ollama, with 16 bits or more per number."""
         llms = self._house.llms
         heavy = Candidate(Expert("llm", "text-generation"), "transformers", heavy=True)
         if llms.wanted.provider == "ollama" or not self._house.policy.allows(heavy):
@@ -372,7 +369,7 @@ class LLMOfferFinder:
             for llm in llms.shipped
             if (expert := experts.get(llm.expert))
             and llms.wanted.id in ("", expert.id)
-            and computer.holds(3 * llm.need)
+            and computer.holds(3 * llm.need)  # by its figures for Ollama
             and expert.download_mb * MB <= computer.disk
         ]
         return fits[-1] if fits else None
@@ -392,24 +389,23 @@ def _without_ollama(llm: ShippedLLM, expert: Expert) -> LLMOffer:
 
 TRIAL_PROMPT = "Say in one short sentence what you can do."
 TRIAL_MAX_TOKENS = 96
-"""Tokens of the answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class LLMTrial:
-    """An answer as far as it has come."""
+    """The answer to a test prompt so far."""
 
     words: str = ""
     first: float = 0.0
-    """Seconds until its first word; 0 before it."""
+    """Seconds until the first word; 0 before it."""
     whole: float = 0.0
-    """Seconds since the question."""
+    """Seconds since the prompt."""
     tokens: int = 0
-    """About how many tokens it has: servers send one at a time, or nearly so."""
+    """About how many tokens it has: servers send about one at a time."""
 
     @property
     def speed(self) -> float:
-        """Tokens per second after the first one; 0 where there were too few to tell."""
+        """Tokens per second after the first one; 0 if there are too few to know."""
         rest = self.whole - self.first
         return (self.tokens - 1) / rest if self.tokens > 2 and rest > 0 else 0.0
 
@@ -420,7 +416,7 @@ async def try_llm(
     *,
     clock: Callable[[], float] = time.monotonic,
 ) -> LLMTrial:
-    """Ask an LLM something; `tell` is told of each piece of the answer. Raises JarvisError."""
+    """Send an LLM a test prompt; `tell` gets the answer so far. Raises JarvisError."""
     begin, trial = clock(), LLMTrial()
     async for piece in llm.stream(
         Prompt((Message(MessageRole.USER, TRIAL_PROMPT),), longest=TRIAL_MAX_TOKENS)
@@ -433,15 +429,17 @@ async def try_llm(
 
 
 class OllamaDownloader:
-    """Ollama fetches, and keeps what arrived to go on from; it clears it away itself when it is
-    started anew, and lets nobody else do so."""
+    """Downloads LLMs through Ollama.
+
+    It keeps partial downloads itself, and deletes them when it restarts.
+    """
 
     def __init__(self, llms: LLMChoice) -> None:
         self._llms = llms
         self._arrived: dict[str, tuple[int, int]] = {}
 
     async def fetch(self, name: str, told: Callable[[float | None, int], None]) -> None:
-        """Fetch it. Raises JarvisError."""
+        """Download it. Raises JarvisError."""
 
         def counted(have: int, size: int) -> None:
             self._arrived[name] = size, have
@@ -452,16 +450,16 @@ class OllamaDownloader:
         self._llms.forget()
 
     async def measure(self, name: str) -> tuple[int, int]:
-        """What was seen of it, else the size of the shipped list."""
+        """Return what was seen of it, else the shipped list's size."""
         listed = (each for each in self._llms.shipped if name in (each.id, each.ollama))
         size = next((each.download_mb * MB for each in listed), 0)
         return self._arrived.get(name, (size, 0))
 
     async def free(self) -> int:
-        """What is free on the disk, where Ollama is on this computer."""
+        """Return the free bytes of the disk, if Ollama is on this computer."""
         return 0 if self._llms.ollama.server.remote else (await self._llms.measured()).disk
 
     async def drop(self, name: str) -> None:
-        """Forget it."""
+        """Forget its progress."""
         await asyncio.sleep(0)
         self._arrived.pop(name, None)

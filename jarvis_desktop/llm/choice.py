@@ -1,6 +1,7 @@
-"""Which LLM is used: what the settings ask for, or the best that is there.
+"""The choice of the LLM: the one in the settings, or the best that is available.
 
-An LLM whose failures are noticed, and which the mode may forbid while it is in use."""
+The chosen LLM is guarded: a failure triggers a new search, and the mode may forbid it at any time.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +32,7 @@ ProviderLLM = OllamaLLM | OpenAICompatibleLLM | TransformersLLM
 
 
 class GuardedLLM:
-    """Stands for the LLM wherever one is used."""
+    """An LLM that reports its failures and obeys the mode."""
 
     def __init__(
         self,
@@ -54,9 +55,9 @@ class GuardedLLM:
         self._objection = objection
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
-        """The answer, piece by piece. Raises JarvisError."""
+        """Return the answer in pieces. Raises JarvisError."""
         if prompt.think is Think.OFF and prompt.schema is None:
-            # Reasoning before JSON makes some servers forget the schema.
+            # With reasoning before JSON, some servers forget the schema.
             prompt = replace(prompt, think=self._think)
         try:
             self._check()
@@ -70,54 +71,54 @@ class GuardedLLM:
             raise
 
     def _check(self) -> None:
-        if objection := self._objection():  # the mode may have changed since it was found
+        if objection := self._objection():  # the mode may have changed since
             raise UnavailableError(objection, fault=Fault.NETWORK)
 
 
 FRESH = 30.0
-"""Seconds after which what is there is looked at again."""
+"""Seconds after which the search is repeated."""
 
 USUAL = 8 * GB
-"""The memory of a computer that does not tell it."""
+"""The assumed memory of a computer that does not report it."""
 
 Provider = Literal["auto", "ollama", "openai", "transformers", "none"]
 OnDisk = Callable[[], Sequence[tuple[Expert, Path]]]
-"""The experts of this disk that are chat LLMs, each with the folder of its weights."""
+"""Returns the installed chat LLMs, each with the folder of its weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class LLMPreference:
-    """What the settings say of the LLM."""
+    """The LLM in the settings."""
 
     provider: Provider = "auto"
     id: str = ""
-    """What the provider calls it; "" takes the best that is there."""
+    """Its provider's name for it; "" selects the best one."""
     address: str = ""
-    """Of the service; where the provider is Ollama, that of another Ollama."""
+    """Of the service, or of another Ollama."""
     think: Think = Think.OFF
-    """How long it may reason before an answer in words, where a prompt does not say so."""
+    """How long it may reason before an answer in words, unless a prompt says so."""
     context: int = 8192
-    """The most tokens of a prompt with its answer."""
+    """The largest number of tokens of a prompt and its answer."""
     sees: bool = False
-    """Whether the LLM of a service that speaks OpenAI's protocol takes pictures."""
+    """Whether the LLM of an OpenAI-compatible service accepts images."""
 
 
 @dataclass(frozen=True, slots=True)
 class LLMMatch:
-    """An LLM with what it is known by, or none."""
+    """An LLM that was found, or none."""
 
     reason: str
-    """Why, in a sentence; in one for each place where none was found."""
+    """In sentences; if none was found, one for each place."""
     key: tuple[str, ...] = ()
     make: Callable[[], ProviderLLM] | None = None
 
 
 class LLMChoice:
-    """Finds the LLM anew when the last look is `FRESH` seconds old, or when its use failed.
+    """Finds the LLM to use, again every `FRESH` seconds and after a failure.
 
-    A `policy` that keeps everything on this computer keeps it from asking any other one. `key`
-    gives the key for an address, `room` measures the computer; both are called in a thread.
-    `on_use` is told before each prompt.
+    If `policy` keeps everything on this computer, no other is asked. `key` returns the key for an
+    address and `room` measures the computer; both are called in a thread. `on_use` is called before
+    each prompt.
     """
 
     def __init__(
@@ -135,7 +136,7 @@ class LLMChoice:
         self.shipped = tuple(shipped)
         self.on_disk = on_disk
         self.reason = "Nobody has looked for an LLM yet."
-        """Which LLM is used, or why none, in whole sentences."""
+        """Which LLM is used, or why none, in sentences."""
         self._policy = policy
         self._room = room or this_computer
         self._key_for = key
@@ -150,7 +151,7 @@ class LLMChoice:
         self.choose(wanted)
 
     def choose(self, wanted: LLMPreference) -> None:
-        """Use what is wanted from the next prompt on."""
+        """Use these settings from the next prompt on."""
         self.wanted = wanted
         self.ollama = OllamaServer(wanted.address if wanted.provider == "ollama" else "")
         self._key = ApiKey(partial(self._key_for, wanted.address))
@@ -158,10 +159,10 @@ class LLMChoice:
         self.forget()
 
     async def current(self) -> LLM | None:
-        """The LLM to use now, the same object as long as it is the same LLM."""
+        """Return the LLM to use now; the same object as long as it is the same LLM."""
         async with self._looking:
             if self._looked is None or self._clock() - self._looked >= FRESH:
-                self._looked = self._clock()  # before the look: who forgets meanwhile is heard
+                self._looked = self._clock()  # before the search, so that `forget` during it counts
                 try:
                     await self._take(await self._find())
                 except BaseException:
@@ -170,22 +171,22 @@ class LLMChoice:
         return self._watched
 
     async def of_ollama(self) -> OllamaStatus:
-        """What Ollama has; it is not asked where the mode keeps everything on this computer."""
+        """Return what Ollama has, unless the mode forbids asking it."""
         server = self.ollama.server
         if server.remote and not self._allows(remote=True):
             return OllamaStatus(False, reason=self._forbidden(server.host).reason)
         return await self.ollama.status()
 
     async def measured(self) -> Computer:
-        """What this computer has."""
+        """Return what this computer has."""
         return await asyncio.to_thread(self._room)
 
     def forget(self) -> None:
-        """Look again at the next use."""
+        """Search again at the next use."""
         self._looked = None
 
     def alike(self, wanted: LLMPreference) -> LLMChoice:
-        """Another choice over the same computer, such as for trying an LLM. Close it."""
+        """Return a second choice, such as for a test prompt. The caller must close it."""
         return LLMChoice(
             wanted,
             self._policy,
@@ -198,9 +199,9 @@ class LLMChoice:
         )
 
     async def unload(self) -> str:
-        """Let the LLM in use give back its memory; its name. The next prompt loads it again.
+        """Unload the LLM in use from memory; return its name. The next prompt loads it again.
 
-        Raises InputError where there is none, or none that can be told so, and UnavailableError.
+        Raises InputError if there is none or it cannot be unloaded, and UnavailableError.
         """
         await self.current()
         if isinstance(self._real, OllamaLLM):
@@ -218,11 +219,11 @@ class LLMChoice:
 
     @property
     def in_use(self) -> ProviderLLM | None:
-        """The LLM that is used, as it is; None where none is, or nobody has looked yet."""
+        """The LLM in use, unguarded; None if there is none or it was not searched for."""
         return self._real
 
     async def close(self) -> None:
-        """End what runs here, also in the middle of an answer."""
+        """End the LLM that runs here, even during an answer."""
         if isinstance(self._real, TransformersLLM):
             await self._real.close()
         for former, leaving in tuple(self._leaving.items()):
@@ -248,11 +249,11 @@ class LLMChoice:
             )
 
     def _objection(self, llm: ProviderLLM) -> str:
-        """Why it may not be asked by now; "" where it may."""
+        """Why it may not be used now; "" if it may."""
         return "" if not llm.remote or self._policy.allows_api else self._forbidden(llm.name).reason
 
     def _let_go(self, llm: TransformersLLM) -> None:
-        """End one that is no longer used, after the answers that it is at."""
+        """End an LLM that is no longer used, after its current answers."""
         self._leaving[llm] = leaving = asyncio.create_task(llm.retire())
         leaving.add_done_callback(lambda done: self._leaving.pop(llm))
 
@@ -317,13 +318,13 @@ class LLMChoice:
         server = server_at(address)
         if server.remote and not self._allows(remote=True):
             return self._forbidden(server.host)
-        # A service of the network is not asked again and again; its use will tell.
+        # A remote service is not asked each time; a failing prompt will show it.
         if not (name and server.remote):
             names: Sequence[str] = ()
             try:
                 names = await listed(address, key=self._key, timeout=5.0)
             except JarvisError as error:
-                # Some that run have no list: `transformers serve` before its first download.
+                # Some servers have no list: `transformers serve` before its first download.
                 if not name or isinstance(error, UnavailableError):
                     return LLMMatch(error.message)
             name = name or next((each for each in names if "embed" not in each.lower()), "")
@@ -373,18 +374,18 @@ class LLMChoice:
     async def _best(
         self, able: Iterable[Item], need: Callable[[Item], int], *, anywhere: bool = False
     ) -> Item | None:
-        """The largest that is quick enough here, else the smallest that runs at all."""
+        """The largest that is fast enough here, else the smallest that runs at all."""
         if anywhere:
             return sorted(able, key=need)[-1]
         return (await self.measured()).best(able, need)
 
     def _need(self, llm: InstalledLLM) -> int:
-        """The memory that an LLM of Ollama takes: what the list says, else by its file."""
+        """The memory of an Ollama LLM, by the shipped list or else by its file."""
         known = next((each.need for each in self.shipped if llm.is_called(each.ollama)), 0)
         return known or llm.size * 6 // 5 + 500 * MB
 
     def _allows(self, *, remote: bool) -> bool:
-        # Only weights that are loaded by us are heavy: a server's are there anyway.
+        # Only weights that JARVIS loads are heavy; a server's are loaded anyway.
         candidate = Candidate(Expert("llm", ""), "llm", remote=remote, heavy=not remote)
         return self._policy.allows(candidate)
 
@@ -399,33 +400,32 @@ class LLMChoice:
 
 
 def this_computer(folder: Path | None = None) -> Computer:
-    """What this computer has, and what is free where `folder` lies. May take some seconds."""
+    """Measure this computer and the disk of `folder`. May take some seconds."""
     disk = free_disk_bytes(folder or Path.home())
     return Computer(memory_bytes() or USUAL, gpu_memory_bytes(), disk)
 
 
 def _weight(expert: Expert, graphics: int) -> int:
-    """The memory that an expert takes: its weights have 16 bits a number, on processors 32."""
+    """The memory of an expert: 16 bits per number, on processors 32."""
     return expert.download_mb * MB * (1 if graphics else 2) * 6 // 5
 
 
 UNLOAD_TIMEOUT_S = 20.0
-"""Seconds in which an LLM should be out of memory, the answer that it is at included."""
+"""For an LLM to finish its answer and leave the memory."""
 
 POLL_S = 0.2
-"""Seconds between two looks at whether it is."""
 
 
 class LLMInMemory:
-    """The neighbour of the experts: both want the same memory. Its next prompt loads it again."""
+    """The memory that the LLM shares with experts. Its next prompt loads it again."""
 
     def __init__(self, llms: LLMChoice, *, patience: float = UNLOAD_TIMEOUT_S) -> None:
         self._llms = llms
         self._patience = patience
 
     async def memory(self) -> MemorySize:
-        """What it takes now; nothing where it is not loaded, or not on this computer."""
-        await self._llms.current()  # an earlier run may have left it in memory
+        """Return what it takes now; nothing if it is not loaded on this computer."""
+        await self._llms.current()  # an earlier run may have loaded it
         llm = self._llms.in_use
         if isinstance(llm, OllamaLLM) and not self._llms.ollama.server.remote:
             try:
@@ -441,9 +441,9 @@ class LLMInMemory:
         return MemorySize()
 
     async def leave(self) -> str:
-        """Have it give back its memory, after the answer that it is at; its name.
+        """Unload the LLM after its current answer; return its name.
 
-        Raises UnavailableError where it does not go in time, and what Ollama raises.
+        Raises UnavailableError if that takes too long, and what Ollama raises.
         """
         llm = self._llms.in_use
         name = llm.name if llm else "The LLM"

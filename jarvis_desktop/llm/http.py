@@ -1,8 +1,4 @@
-"""Asks a server of LLMs for an answer and reads it line by line.
-
-Where a server of LLMs listens, and how long it is waited for.
-
-Says in sentences what goes wrong between here and a server of LLMs."""
+"""HTTP requests to LLM servers: addresses, timeouts, streamed lines, and errors in sentences."""
 
 from __future__ import annotations
 
@@ -29,11 +25,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ServerTimeouts:
-    """How long a server may say nothing, in seconds."""
+    """How long a server may be silent, in seconds."""
 
     connect: float = 5.0
     first: float = 300.0
-    """Until the first line: it may have to read an LLM from a slow disk, and a long prompt."""
+    """Until the first line: loading an LLM from a slow disk and reading a long prompt take time."""
     between: float = 60.0
     """Between two lines of an answer."""
 
@@ -43,18 +39,18 @@ USUAL = ServerTimeouts()
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """One server, and what a person is told of it. Raises UnavailableError on a bad address."""
+    """A server, and what the user reads about it. Raises UnavailableError on a bad address."""
 
     program: str
     """Begins a sentence, such as "Ollama"."""
     kind: str
-    """What it is not where something else answers, such as "an OpenAI-compatible server"."""
+    """What is expected at the address, such as "an OpenAI-compatible server"."""
     address: str
-    """A URL; the names of the endpoints are put behind it."""
+    """A URL, to which the paths of endpoints are appended."""
     start: str
-    """What to do where it does not run, in a sentence."""
+    """What to do if it does not run, in a sentence."""
     obtain: str
-    """What to do where it lacks an LLM, in a sentence; {name} is the LLM's place."""
+    """What to do if it lacks an LLM, in a sentence; {name} is the LLM."""
 
     def __post_init__(self) -> None:
         try:
@@ -71,22 +67,22 @@ class Server:
 
     @property
     def host(self) -> str:
-        """Host and port alone: an address may hold a password."""
+        """Host and port only, as an address may hold a password."""
         return urlsplit(self.address).netloc.rpartition("@")[2]
 
     @property
     def remote(self) -> bool:
-        """Whether what is sent there leaves this computer."""
+        """Whether requests leave this computer."""
         return is_remote(self.address)
 
     def client(self, patience: ServerTimeouts) -> httpx.AsyncClient:
-        """An HTTP client of this server. It follows no redirects: they could lead anywhere."""
+        """Return an HTTP client. It follows no redirects, which could lead anywhere."""
         import httpx
 
         return httpx.AsyncClient(
             base_url=self.address,
             follow_redirects=False,
-            # A proxy of the environment knows nothing of this computer's own addresses.
+            # A proxy of the environment cannot reach this computer's own addresses.
             trust_env=self.remote,
             verify=_certificates(self.remote),
             timeout=httpx.Timeout(patience.first, connect=patience.connect),
@@ -95,33 +91,33 @@ class Server:
 
 @functools.cache
 def _certificates(trust_env: bool) -> ssl.SSLContext:
-    """Whom to trust, read once: for each request anew it would take a twentieth of a second."""
+    """The trusted certificates, cached: reading them takes 50 ms."""
     import httpx
 
     return httpx.create_ssl_context(trust_env=trust_env)
 
 
 def is_remote(address: str) -> bool:
-    """Whether what is sent to a URL leaves this computer."""
+    """Whether a request to the URL leaves this computer."""
     return not is_here(urlsplit(address).hostname or "")
 
 
 NO_CREDIT = "insufficient_quota"
-"""OpenAI says it with status 429, as if waiting helped."""
+"""OpenAI sends it with status 429, although waiting does not help."""
 
 
 class RequestRejectedError(ExpertError):
-    """The server did not take the request as it was; `body` is what it says of that."""
+    """The server rejected the request; `body` is its explanation."""
 
     body: str = ""
 
 
 @contextmanager
 def sentences(server: Server) -> Iterator[None]:
-    """Translate what httpx and json raise.
+    """Translate errors of httpx and json.
 
-    Raises UnavailableError where the server is not there or is another program, ExpertError
-    where it fell silent or the connection broke.
+    Raises UnavailableError if the server is not there or is another program, ExpertError if it fell
+    silent or the connection broke.
     """
     import httpx
 
@@ -143,7 +139,7 @@ def sentences(server: Server) -> Iterator[None]:
 
 
 def absent(server: Server) -> UnavailableError:
-    """Nobody listens at the address."""
+    """Return the error for an address at which nothing listens."""
     return UnavailableError(
         tr("{program} does not run at {host}.", program=server.program, host=server.host),
         hint=server.start,
@@ -152,7 +148,7 @@ def absent(server: Server) -> UnavailableError:
 
 
 def broken_off(server: Server) -> ExpertError:
-    """The connection ended before the answer did."""
+    """Return the error for a connection that ended before the answer."""
     return ExpertError(
         tr("The answer of {host} broke off.", host=server.host),
         hint=tr(
@@ -165,7 +161,7 @@ def broken_off(server: Server) -> ExpertError:
 
 
 def cut_short(name: str) -> ExpertError:
-    """The LLM of that name may write no more, and was not at the end."""
+    """Return the error for an answer that reached the LLM's limit."""
     return ExpertError(
         tr("The answer of {name} reached its longest length.", name=name),
         hint=tr("Ask for less at once, or let it think less."),
@@ -174,7 +170,7 @@ def cut_short(name: str) -> ExpertError:
 
 
 def stranger(server: Server) -> UnavailableError:
-    """Something else listens at the address."""
+    """Return the error for another program at the address."""
     return UnavailableError(
         tr("What answers at {host} is not {kind}.", host=server.host, kind=server.kind),
         hint=tr("Look at the address."),
@@ -183,7 +179,7 @@ def stranger(server: Server) -> UnavailableError:
 
 
 def failed(server: Server, detail: object) -> ExpertError:
-    """The server itself says that it failed."""
+    """Return the error for a failure that the server reports."""
     return ExpertError(
         tr("{program} failed: {words}", program=server.program, words=_words(detail))
     )
@@ -192,12 +188,12 @@ def failed(server: Server, detail: object) -> ExpertError:
 def refusal(
     server: Server, status: int, body: str, *, name: str = "", wait: float = 0.0
 ) -> JarvisError:
-    """The error that an HTTP status stands for; `name` is the LLM that was asked for.
+    """Return the error for an HTTP status; `name` is the LLM that was asked for.
 
-    `wait` is after how many seconds the server wants to be asked again, where it says so.
+    `wait` is the number of seconds after which the server wants to be asked again.
     """
     if status in (401, 403):
-        # The body is not quoted: some servers repeat the key that they refuse.
+        # The body is not quoted: some servers repeat the rejected key.
         return UnavailableError(
             tr(
                 "{program} at {host} refused the key, or wants one.",
@@ -251,7 +247,7 @@ def refusal(
 
 
 def _words(detail: object) -> str:
-    """What of an error's body is for people: {"error": {"message": …}} in all its variants."""
+    """The message of an error's body: {"error": {"message": …}} in all its variants."""
     if isinstance(detail, str) and detail.lstrip().startswith("{"):
         try:
             return _words(json.loads(detail))
@@ -264,16 +260,16 @@ def _words(detail: object) -> str:
 
 
 BUSY = (429, 503)
-"""A full queue, a limit that is reached, an LLM that is still being loaded."""
+"""The status of a full queue, a limit reached, or an LLM being loaded."""
 LOADING = 503
-"""The one of them that may last as long as the first line."""
+"""The status that may last as long as the first line."""
 WAITS = (1.0, 2.0, 4.0, 8.0)
-"""Seconds before each further try at a busy server."""
+"""Seconds before each new attempt at a busy server."""
 LONGEST_WAIT = 20.0
-"""A server that asks for more than these seconds is not waited for."""
+"""Seconds; a server that asks for more is not waited for."""
 
 SHORTEST_KEY = 12
-"""Characters; less keeps nobody out."""
+"""Characters; shorter keys are placeholders."""
 
 Sleep = Callable[[float], Awaitable[object]]
 
@@ -285,18 +281,18 @@ class Post:
     server: Server
     path: str
     name: str
-    """What the server calls the LLM."""
+    """The server's name for the LLM."""
     patience: ServerTimeouts = USUAL
     key: str = field(default="", repr=False)
-    """Sent as a bearer token, and taken out of all that the server says in errors."""
+    """Sent as a bearer token, and removed from the server's error texts."""
     sleep: Sleep = asyncio.sleep
 
     async def lines(self, body: Mapping[str, Any]) -> AsyncGenerator[str, None]:
-        """The lines of the answer that are not empty. Closing the iterator closes the connection.
+        """Return the non-empty lines of the answer. Closing the iterator closes the connection.
 
-        A busy server is asked again a few times, and one that still loads the LLM as long as the
-        first line is waited for. Raises Refused where the request is at fault,
-        otherwise UnavailableError and ExpertError.
+        A busy server is asked again a few times; one that is loading the LLM, as long as the
+        timeout of the first line lasts. Raises RequestRejectedError, UnavailableError and
+        ExpertError.
         """
         with sentences(self.server):
             async with self.server.client(self.patience) as client:
@@ -315,7 +311,7 @@ class Post:
                     await response.aclose()
 
     async def _accepted(self, client: httpx.AsyncClient, body: Mapping[str, Any]) -> httpx.Response:
-        """The response with status 200 whose body is still to be read."""
+        """The response with status 200, whose body is still unread."""
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         left = self.patience.first
         for tries, wait in enumerate(chain(WAITS, repeat(WAITS[-1]))):
@@ -337,10 +333,10 @@ class Post:
         raise refusal(self.server, response.status_code, words, name=self.name, wait=asked)
 
     def without_key(self, text: str) -> str:
-        """The text with the key taken out; what stands in for one, such as "none", may stay."""
+        """Return the text without the key; a placeholder such as "none" stays."""
         return text.replace(self.key, "…") if len(self.key) >= SHORTEST_KEY else text
 
 
 def _seconds(retry_after: str) -> float:
-    """What the header says; 0 where it says nothing, or a date, which no LLM server uses."""
+    """The header's seconds; 0 without one, or for a date, which no LLM server uses."""
     return float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0

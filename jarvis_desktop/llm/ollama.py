@@ -1,11 +1,8 @@
-"""LLMs that Ollama runs.
+"""Ollama: its server, its LLMs, and the program on this computer.
 
-Answers are read over its HTTP interface itself: its Python client cannot say that a prompt must
-not be cut (`truncate`, `shift`), which Ollama otherwise does without a word.
-
-The Ollama of this computer, or of another: whether it runs, which LLMs it has, and new ones.
-
-Whether the program Ollama is on this computer, and starting it where it does not run."""
+Answers are read over its HTTP interface, because its Python client cannot send `truncate` and
+`shift`; without them Ollama silently cuts prompts.
+"""
 
 from __future__ import annotations
 
@@ -50,11 +47,11 @@ if TYPE_CHECKING:
 
 LOOPBACK = "http://127.0.0.1:11434"
 CLOUD = (":cloud", "-cloud")
-"""How names end of LLMs that Ollama only passes on to its makers' computers."""
+"""The endings of names of LLMs that Ollama passes on to the cloud."""
 SMALLEST = 1_000_000
-"""Bytes. Less is no LLM, but the reference to one in the cloud, whatever its name is."""
+"""In bytes; anything smaller is a reference to an LLM in the cloud."""
 PULL_SILENCE = 120.0
-"""Seconds; Ollama says nothing while it computes the digest of what it fetched."""
+"""In seconds; Ollama is silent while it computes the digest of a download."""
 
 Answer = TypeVar("Answer")
 Counted = Callable[[int, int], None]
@@ -66,32 +63,32 @@ class InstalledLLM:
 
     name: str
     size: int = 0
-    """In bytes; 0 where Ollama does not say."""
+    """In bytes; 0 if not known."""
     digest: str = ""
     context_length: int = 0
-    """The most tokens it was made for; 0 where nobody asked, or Ollama does not say."""
+    """In tokens; 0 if not known."""
     capabilities: frozenset[str] = frozenset()
     """Such as "completion", "vision", "thinking"."""
     family: str = ""
-    """How it is built, such as "qwen3" or "gptoss"."""
+    """Its architecture, such as "qwen3" or "gptoss"."""
     parameters: str = ""
-    """How many numbers it is made of, such as "4.7B"."""
+    """Their number, such as "4.7B"."""
     quantisation: str = ""
-    """How they are kept, such as "Q4_K_M"."""
+    """Such as "Q4_K_M"."""
 
     @property
     def is_local(self) -> bool:
-        """Whether it runs where Ollama runs; Ollama offers others under the same address."""
+        """Whether it runs where Ollama runs, and not in the cloud."""
         return not self.name.endswith(CLOUD) and not 0 < self.size < SMALLEST
 
     def is_called(self, name: str) -> bool:
-        """Whether Ollama means this one by that name."""
+        """Whether that is Ollama's name for it."""
         return name in (self.name, self.name.removesuffix(":latest"))
 
 
 @dataclass(frozen=True, slots=True)
 class OllamaStatus:
-    """What was found; where it does not run, `reason` says so in a sentence."""
+    """What Ollama has; `reason` says in a sentence why it does not run."""
 
     running: bool
     llms: tuple[InstalledLLM, ...] = ()
@@ -99,11 +96,11 @@ class OllamaStatus:
 
 
 class OllamaServer:
-    """Speaks with one Ollama.
+    """Talks to one Ollama server.
 
-    Without a host it is the one on this computer: at the port of OLLAMA_HOST where that names
-    this computer, else at Ollama's own. A host has the form of OLLAMA_HOST: a name, an address
-    with a port, or a URL.
+    Without a host it is the one on this computer: at the port of OLLAMA_HOST if that names this
+    computer, else at the default one. A host has the form of OLLAMA_HOST: a name, an address with a
+    port, or a URL.
     """
 
     def __init__(self, host: str = "", *, patience: float = 10.0) -> None:
@@ -116,35 +113,34 @@ class OllamaServer:
         )
         self._patience = patience
         self._looked_up: dict[str, InstalledLLM] = {}
-        """By digest, which changes with anything that could be asked about."""
+        """By digest, which changes with the LLM."""
 
     async def status(self, *, timeout: float = 2.0) -> OllamaStatus:
-        """Whether Ollama answers within `timeout` seconds in all, and what it lists."""
+        """Return whether Ollama answers within `timeout` seconds in all, and its LLMs."""
         try:
             return OllamaStatus(True, await self._listed(timeout))
         except JarvisError as error:
             return OllamaStatus(False, reason=error.message)
 
     async def installed(self) -> tuple[InstalledLLM, ...]:
-        """All LLMs by name, with what they can do. Raises UnavailableError, ExpertError."""
+        """Return all LLMs with their abilities, by name. Raises UnavailableError, ExpertError."""
         listed = await self._listed(self._patience)
         asked = (self._with_details(each) for each in listed)
         found = await asyncio.gather(*asked, return_exceptions=True)
         return tuple(map(_unless_broken, listed, found))
 
     async def find(self, name: str) -> InstalledLLM:
-        """The LLM of that name. Raises UnavailableError that says how to get it."""
+        """Return the LLM of that name. Raises UnavailableError that says how to get it."""
         for each in await self._listed(self._patience):
             if each.is_called(name):
                 return await self._with_details(each)
         raise refusal(self.server, 404, "", name=name)
 
     async def pull(self, name: str, report: Report, *, counted: Counted = lambda *_: None) -> None:
-        """Fetch an LLM; the fraction is that of the bytes of all its layers.
+        """Download an LLM; the fraction is that of the bytes of all layers.
 
-        `counted` is told how many of them are here, and how many there are. Cancelling stops the
-        download; what arrived is kept by Ollama for the next time.
-        Raises UnavailableError with Ollama's own reason.
+        `counted` gets the bytes that arrived and their total. Cancelling stops the download; Ollama
+        keeps what arrived. Raises UnavailableError with Ollama's reason.
         """
         import ollama
 
@@ -170,7 +166,7 @@ class OllamaServer:
         raise broken_off(self.server)
 
     async def unload(self, name: str) -> None:
-        """Let Ollama give back the memory of an LLM at once; the next prompt loads it again.
+        """Unload an LLM from memory; the next prompt loads it again.
 
         Raises UnavailableError, ExpertError.
         """
@@ -181,7 +177,7 @@ class OllamaServer:
         await self._ask(lambda client: client.delete(name), name=name)
 
     async def in_memory(self, *, timeout: float = 2.0) -> Mapping[str, tuple[int, int]]:
-        """By name, what each LLM that is loaded takes in all, and of the graphics card; in bytes.
+        """Return the memory of each loaded LLM by name, in all and on the graphics card, in bytes.
 
         Raises UnavailableError, ExpertError.
         """
@@ -209,7 +205,7 @@ class OllamaServer:
 
     async def _with_details(self, llm: InstalledLLM) -> InstalledLLM:
         if not llm.is_local:
-            return llm  # Ollama would have to ask its makers.
+            return llm  # Ollama would have to ask the cloud.
         key = llm.digest or llm.name
         if key not in self._looked_up:
             shown = await self._ask(lambda client: client.show(llm.name), name=llm.name)
@@ -221,7 +217,7 @@ class OllamaServer:
                 capabilities=frozenset(shown.capabilities or ()),
                 family=(shown.details and shown.details.family) or "",
             )
-        # Several names may stand for the same LLM.
+        # Several names may refer to the same LLM.
         return replace(self._looked_up[key], name=llm.name)
 
     async def _ask(
@@ -231,7 +227,7 @@ class OllamaServer:
         name: str = "",
         timeout: float = 0,
     ) -> Answer:
-        """One question with one answer, within `timeout` seconds in all (0: the usual time)."""
+        """The answer to one request, within `timeout` seconds in all (0: the default)."""
         timeout = timeout or self._patience
         if await self._is_refused(timeout):
             raise absent(self.server)
@@ -244,14 +240,13 @@ class OllamaServer:
             except ollama.ResponseError as error:
                 raise refusal(self.server, error.status_code, error.error, name=name) from error
             except (TypeError, AttributeError) as error:
-                # JSON of another form than the client expects.
+                # JSON in another form than the client expects.
                 raise stranger(self.server) from error
 
     async def _is_refused(self, timeout: float) -> bool:
-        """Whether nobody listens at an address of this computer.
+        """Whether nothing listens at an address of this computer.
 
-        Told without Ollama's client and all that it brings along, 10 MB that a window at rest
-        mostly needs for nothing else.
+        Checked without Ollama's client, which takes 10 MB that an idle window does not need.
         """
         if self.server.remote or "ollama" in sys.modules:
             return False
@@ -262,7 +257,7 @@ class OllamaServer:
             writer.close()
         except ConnectionRefusedError:
             return True
-        except (OSError, ValueError):  # the client says best what is wrong
+        except (OSError, ValueError):  # the client reports the problem best
             return False
         return False
 
@@ -272,16 +267,16 @@ class OllamaServer:
         return ollama.AsyncClient(
             self.server.address,
             timeout=timeout,
-            # A proxy of the environment knows nothing of this computer's own addresses.
+            # A proxy of the environment cannot reach this computer's own addresses.
             trust_env=self.server.remote,
             follow_redirects=False,
         )
 
 
 def _here() -> str:
-    """The address of the Ollama on this computer."""
+    """The address of Ollama on this computer."""
     named = os.environ.get("OLLAMA_HOST", "").strip()
-    # A server is told to listen everywhere by this name; it is asked at one place.
+    # This address means that a server listens everywhere; it is asked at one of them.
     named = re.sub(r"^((?:http://)?)0\.0\.0\.0(?=[:/]|$)", r"\g<1>127.0.0.1", named)
     if re.match(r"(?:http://)?(?:127(?:\.\d+){3}|localhost|\[::1\])(?::\d+)?/?$", named):
         return _address(named)
@@ -289,7 +284,7 @@ def _here() -> str:
 
 
 def _address(host: str) -> str:
-    """The URL that a host in the form of OLLAMA_HOST means."""
+    """The URL for a host in the form of OLLAMA_HOST."""
     if "://" in host:
         return host
     has_port = re.search(r":\d+$", host.partition("/")[0])
@@ -297,7 +292,7 @@ def _address(host: str) -> str:
 
 
 def _unless_broken(listed: InstalledLLM, found: InstalledLLM | BaseException) -> InstalledLLM:
-    """One LLM that Ollama cannot show does not hide the others."""
+    """An LLM that Ollama cannot show must not hide the others."""
     if isinstance(found, JarvisError):
         return listed
     if isinstance(found, BaseException):
@@ -306,7 +301,7 @@ def _unless_broken(listed: InstalledLLM, found: InstalledLLM | BaseException) ->
 
 
 def _counted(layers: Mapping[str, tuple[int, int]]) -> tuple[int, int]:
-    """The bytes that are here, and those of all layers."""
+    """The bytes that arrived and the total of all layers."""
     return sum(have for have, _ in layers.values()), sum(total for _, total in layers.values())
 
 
@@ -333,15 +328,15 @@ def _not_pulled(name: str, reason: str) -> UnavailableError:
 
 
 STEP = 4096
-"""Contexts are a multiple of it, so that Ollama need not load the LLM anew for each prompt."""
+"""Contexts are multiples of it, so that Ollama need not reload the LLM for each prompt."""
 
 
 class OllamaLLM:
     """One LLM of an Ollama server.
 
-    `most_context` bounds the context in tokens, because its memory is taken at once: about 1 GB
-    for 8,192 tokens of an LLM of four billion parameters. `keep_alive` is how many seconds it
-    stays in memory after an answer.
+    `most_context` bounds the context in tokens, because its memory is taken at once: about 1 GB for
+    8,192 tokens of an LLM with four billion parameters. It stays in memory for `keep_alive` seconds
+    after an answer.
     """
 
     provider = "ollama"
@@ -369,7 +364,7 @@ class OllamaLLM:
         self._context = 0
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
-        """The answer in pieces; raises what the port names."""
+        """Return the answer in pieces; raises the errors of the port."""
         pieces = self._pieces(await self._body(prompt))
         async with aclosing(self._thinking.removed(pieces, hold=prompt.schema is not None)) as said:
             async for piece in said:
@@ -381,7 +376,7 @@ class OllamaLLM:
         if not self._thinks:
             think = Think.OFF
         space = room(prompt, self.window, name=self.name, sees=self.sees, think=think)
-        # It only grows: another context, even a smaller one, makes Ollama load the LLM anew.
+        # It only grows: with any other context, even a smaller one, Ollama reloads the LLM.
         self._context = max(self._context, min(self.window, -(-space.whole // STEP) * STEP))
         body: dict[str, Any] = {
             "model": self.name,
@@ -407,7 +402,7 @@ class OllamaLLM:
         return body
 
     async def _pieces(self, body: dict[str, Any]) -> AsyncGenerator[str, None]:
-        """What the LLM writes. Its reasoning is apart, where Ollama knows how it is marked."""
+        """What the LLM writes, without the reasoning that Ollama recognises."""
         async with aclosing(self._post.lines(body)) as lines:
             async for line in lines:
                 chunk = self._read(line)
@@ -436,7 +431,7 @@ MAC = Path("/Applications/Ollama.app")
 
 
 def command() -> list[str]:
-    """What starts it; [] where it is not installed. It looks at the disk: not on an event loop."""
+    """Return the command that starts it; [] if it is not installed. Reads the disk."""
     if sys.platform == "darwin" and MAC.exists():
         return ["/usr/bin/open", "-a", str(MAC)]
     if sys.platform == "win32":
@@ -448,7 +443,7 @@ def command() -> list[str]:
 
 
 def start() -> None:
-    """Start it; it goes on when JARVIS ends. Raises UnavailableError."""
+    """Start it; it continues after JARVIS ends. Raises UnavailableError."""
     words = command()
     if not words:
         raise UnavailableError(

@@ -1,9 +1,9 @@
-"""LLMs of servers that speak the protocol of OpenAI: LM Studio, llama.cpp, vLLM, `transformers
-serve`, OpenAI itself, and the router of Hugging Face.
+"""LLMs of servers with OpenAI's protocol.
 
-huggingface_hub's InferenceClient speaks it too, but (2.4) it writes a schema in a form that only
-text-generation-inference knows, sends the saved Hugging Face token to whatever address it is
-given, and refuses this computer's own addresses where HF_HUB_OFFLINE is set.
+Examples are LM Studio, llama.cpp, vLLM, `transformers serve`, OpenAI and Hugging Face's router.
+huggingface_hub's InferenceClient (2.4) is not used. It writes a schema in a form that only
+text-generation-inference knows, sends the saved Hugging Face token to any address, and refuses this
+computer's own addresses if HF_HUB_OFFLINE is set.
 """
 
 from __future__ import annotations
@@ -44,20 +44,17 @@ OPTIONAL = (
     "chat_template_kwargs",
     "reasoning_effort",
 )
-"""What a server may not know, and is asked without."""
+"""Parameters that a server may not know and that can be omitted."""
 
 
 UNKNOWN = re.compile(
     r"unknown|unsupported|not support|unexpected|unrecogni[sz]ed|not permitted|instead of", re.I
 )
-"""How servers say that they never take something, and not only this time."""
+"""How servers say that they never accept a parameter."""
 
 
 class OpenAICompatibleLLM:
-    """One LLM of such a server.
-
-    `window` is in tokens; the protocol does not tell it.
-    """
+    """One LLM of such a server; `window` is in tokens, as the protocol does not state it."""
 
     provider = "openai"
 
@@ -84,7 +81,7 @@ class OpenAICompatibleLLM:
         self._refused: set[str] = set()
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
-        """The answer in pieces; raises what the port names."""
+        """Return the answer in pieces; raises the errors of the port."""
         pieces = self._pieces(await self._body(prompt))
         async with aclosing(self._thinking.removed(pieces, hold=prompt.schema is not None)) as said:
             async for piece in said:
@@ -108,7 +105,7 @@ class OpenAICompatibleLLM:
         if prompt.think is not Think.OFF:
             body["reasoning_effort"] = prompt.think.value
         if not self.remote:
-            # How llama.cpp and vLLM are told, whose LLMs otherwise think as long as they like.
+            # For llama.cpp and vLLM, whose LLMs otherwise think as long as they like.
             body["chat_template_kwargs"] = {"enable_thinking": prompt.think is not Think.OFF}
         return body
 
@@ -125,7 +122,7 @@ class OpenAICompatibleLLM:
                 self._refused |= never
                 return
             except RequestRejectedError as error:
-                # It comes before the first piece, if at all.
+                # It can only come before the first piece.
                 unknown = _unknown(error.body, sent)
                 if not unknown:
                     raise
@@ -153,7 +150,7 @@ class OpenAICompatibleLLM:
                 delta = choice.get("delta")
                 if isinstance(delta, dict) and isinstance(delta.get("content"), str):
                     yield delta["content"]
-                # What follows are counts of tokens, and not every server ends with [DONE].
+                # Token counts follow, and not every server ends with [DONE].
                 reason = choice.get("finish_reason") or reason
         if reason is None:
             raise broken_off(self._server)
@@ -162,11 +159,11 @@ class OpenAICompatibleLLM:
 
 
 def server_at(base_url: str) -> Server:
-    """The server with that address; "/v1" is put behind one that has no path."""
+    """Return the server at an address; "/v1" is appended if it has no path."""
     plain = base_url.rstrip("/")
     try:
         has_path = bool(urlsplit(plain).path)
-    except ValueError:  # which Server says in a sentence
+    except ValueError:  # Server raises it in a sentence
         has_path = True
     return Server(
         program="The LLM server",
@@ -180,7 +177,7 @@ def server_at(base_url: str) -> Server:
 async def listed(
     base_url: str, *, key: ApiKey | None = None, timeout: float = 10.0
 ) -> tuple[str, ...]:
-    """The names of the LLMs of a server, sorted. Raises UnavailableError, ExpertError."""
+    """Return the names of a server's LLMs, sorted. Raises UnavailableError, ExpertError."""
     server = server_at(base_url)
     key = key or ApiKey()
     secret = await _checked(key)
@@ -200,7 +197,7 @@ async def listed(
 
 
 async def _checked(key: ApiKey) -> str:
-    """The key. Raises UnavailableError on one that no header can hold, without naming it."""
+    """The key. Raises UnavailableError, without quoting it, if no header can hold it."""
     secret = (await key.get()).strip()
     if not (secret.isascii() and secret.isprintable()):
         key.forget()
@@ -222,15 +219,15 @@ async def _content(message: Message) -> str | list[dict[str, Any]]:
 
 
 def _without(names: Set[str], body: Mapping[str, Any]) -> dict[str, Any]:
-    """The body without what the server does not take."""
+    """The body without the omitted parameters."""
     kept = {key: value for key, value in body.items() if key not in names}
     if "max_tokens" in names:
-        kept["max_completion_tokens"] = body["max_tokens"]  # OpenAI's newer name
+        kept["max_completion_tokens"] = body["max_tokens"]  # OpenAI's new name
     return kept
 
 
 def _unknown(said: str, sent: Mapping[str, Any]) -> set[str]:
-    """What the server, by its own words, does not take of that which it can be asked without."""
+    """The optional parameters that the server's message rejects."""
     named = {each for each in OPTIONAL if each in sent and each in said}
     if not named and "response_format" in sent and re.search("schema|grammar|format", said, re.I):
         return {"response_format"}
@@ -238,7 +235,7 @@ def _unknown(said: str, sent: Mapping[str, Any]) -> set[str]:
 
 
 def _choice(post: Post, data: str) -> Mapping[str, Any]:
-    """The one choice of a chunk, or nothing. Raises ExpertError where it is an error."""
+    """The only choice of a chunk, or nothing. Raises ExpertError if it is an error."""
     try:
         chunk = json.loads(data)
     except ValueError as error:

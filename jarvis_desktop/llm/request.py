@@ -1,6 +1,4 @@
-"""What all providers do to a prompt before it is sent: schema, pictures, and whether it fits.
-
-Takes out what an LLM writes to itself before it answers, where the server leaves it in."""
+"""What all providers do with prompts (schema, images, token budget) and thinking."""
 
 from __future__ import annotations
 
@@ -19,21 +17,21 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import PICTURE, Message, Prompt, Think
 
 THOUGHT = {Think.OFF: 0, Think.LOW: 1024, Think.MEDIUM: 4096, Think.HIGH: 8192}
-"""Tokens for thinking, on top of those of the answer, where there is room for them."""
+"""Tokens for thinking, besides those of the answer, if there is room."""
 
 
 @dataclass(frozen=True, slots=True)
 class TokenBudget:
-    """How many tokens a prompt is given."""
+    """The tokens of a request."""
 
     whole: int
-    """The prompt and all that the LLM may write."""
+    """Of the prompt and all that the LLM may write."""
     written: int
     """All that the LLM may write, thinking included."""
 
 
 def sendable(prompt: Prompt) -> Prompt:
-    """The prompt with its schema in the last message too, because some LLMs see only that."""
+    """Return the prompt with its schema in the last message too, as some LLMs only see that."""
     messages = [replace(each, text=encodable(each.text)) for each in prompt.messages]
     if prompt.schema is not None:
         schema = json.dumps(prompt.schema, ensure_ascii=False, separators=(",", ":"))
@@ -43,8 +41,11 @@ def sendable(prompt: Prompt) -> Prompt:
 
 
 def room(prompt: Prompt, window: int, *, name: str, sees: bool, think: Think) -> TokenBudget:
-    """The tokens for a sendable prompt. Raises ExpertError where it does not fit or has pictures
-    for an LLM that sees none: nothing is ever cut silently."""
+    """Return the budget of a sendable prompt.
+
+    Raises ExpertError if it does not fit, or has images that the LLM cannot see: nothing is ever
+    cut silently.
+    """
     pictures = sum(len(message.images) for message in prompt.messages)
     if pictures and not sees:
         raise ExpertError(
@@ -66,7 +67,7 @@ def room(prompt: Prompt, window: int, *, name: str, sees: bool, think: Think) ->
 
 
 async def pictures(message: Message) -> list[str]:
-    """The pictures of a message in base64. Raises InputError that names the file."""
+    """Return a message's images in base64. Raises InputError that names the file."""
     return [await asyncio.to_thread(_picture, path) for path in message.images]
 
 
@@ -85,16 +86,15 @@ PAIRS = (
     ("[THINK]", "[/THINK]"),
     ("<|channel|>analysis<|message|>", "<|channel|>final<|message|>"),
 )
-"""How thinking begins and ends in the LLMs of DeepSeek, Qwen and others, Mistral, and OpenAI."""
+"""The marks of thinking in LLMs of DeepSeek, Qwen and others, Mistral, and OpenAI."""
 
 
 class Thinking:
-    """Knows how one LLM thinks.
+    """Removes the thinking from one LLM's answers.
 
-    Some templates open the thinking themselves, so that an answer begins within it and only its
-    end is marked. That is learnt when it is seen; from then on answers are held back until the
-    mark, up to the first that has none. What is to be read as JSON is held back anyway: nobody
-    watches it arrive.
+    Some templates open the thinking themselves, so that only its end is marked. Once that was seen,
+    answers are held back until the mark, until one has none. An answer in JSON is always held back,
+    since nobody watches it arrive.
     """
 
     def __init__(self, name: str) -> None:
@@ -104,7 +104,7 @@ class Thinking:
     async def removed(
         self, pieces: AsyncGenerator[str, None], *, hold: bool
     ) -> AsyncGenerator[str, None]:
-        """The pieces without the thinking. Raises ExpertError where nothing else is in them."""
+        """Return the pieces without thinking. Raises ExpertError if nothing else is in them."""
         reader = _ThinkingFilter(hold or self._opens_unmarked)
         spoken = False
         async with aclosing(pieces):
@@ -131,11 +131,11 @@ class _FilterState(Enum):
     """It may be thinking whose beginning was not marked."""
     SPEAKING = auto()
     OVER = auto()
-    """No mark is looked for any more."""
+    """No marks are expected any more."""
 
 
 class _ThinkingFilter:
-    """Reads one answer piece by piece."""
+    """Filters one answer piece by piece."""
 
     def __init__(self, hold: bool) -> None:
         self._hold = hold
@@ -146,7 +146,7 @@ class _ThinkingFilter:
         self.opens_unmarked = False
 
     def read(self, piece: str) -> str:
-        """What of the answer is certain after one more piece."""
+        """Add a piece; return what is certainly part of the answer by now."""
         self._unread += piece
         text, before = "", None
         while self._state is not before:
@@ -156,7 +156,7 @@ class _ThinkingFilter:
         return text
 
     def rest(self) -> str:
-        """What is left when nothing follows."""
+        """Return the rest after the last piece."""
         thinking = self._state is _FilterState.THINKING
         return "" if thinking or not self._unread.strip() else self._unread
 
@@ -196,20 +196,20 @@ class _ThinkingFilter:
             return "" if self._state is _FilterState.HELD else self._take(self._certain())
         place, start, end = min(found)
         so_far = self._said + self._unread[:place]
-        # An answer that speaks of such marks names both, the first one first, or quotes them.
+        # An answer about such marks names both, the first one first, or quotes them.
         if start in so_far or so_far.count("`") % 2:
             self._state = _FilterState.OVER
             return ""
         before = self._take(place)
         self._take(len(end))
-        # What was said already cannot be taken back; what was held is not said.
+        # What was returned cannot be taken back; what was held is dropped.
         said = "" if self._state is _FilterState.HELD else before
         self.opens_unmarked = self._state is _FilterState.HELD or "`" not in so_far
         self._state, self._hold = _FilterState.BEGINNING, False
         return said
 
     def _certain(self) -> int:
-        """How much of what is unread cannot be the beginning of a mark."""
+        """How much of the unread text cannot begin a mark."""
         longest = max(len(end) for _, end in PAIRS)
         for place in range(max(0, len(self._unread) - longest + 1), len(self._unread)):
             if any(end.startswith(self._unread[place:]) for _, end in PAIRS):

@@ -16,7 +16,7 @@ from jarvis_desktop.core.i18n import tr
 Item = TypeVar("Item")
 MB, GB = 1_000_000, 1_000_000_000
 PATIENT = 6 * GB
-"""An LLM that needs more than this is too slow to talk with where there is no graphics card."""
+"""An LLM that needs more is too slow to talk with unless it is on a graphics card."""
 
 Handle = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
 Tag = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w.-]*(/[\w.-]+)?:[\w.-]+$")]
@@ -35,24 +35,24 @@ class ShippedLLM:
     languages: tuple[str, ...]
     good_at: str
     expert: str = ""
-    """The handle of the expert with the same weights for transformers; "" where there is none."""
+    """The handle of the same LLM as an expert for transformers, or ""."""
     sees: bool = False
     verified: bool = False
     """Whether size and licence were read at their source."""
 
     @property
     def need(self) -> int:
-        """The memory that it takes, in bytes."""
+        """Its memory in bytes."""
         return round(self.memory_gb * GB)
 
     @property
     def described(self) -> str:
-        """What a person wants to know before fetching it."""
+        """What the user wants to know before downloading it."""
         return described(self.id, self.download_mb, self.licence, verified=self.verified)
 
 
 def described(name: str, download_mb: int, licence: str, *, verified: bool) -> str:
-    """An LLM with the size of its download and its licence."""
+    """Describe an LLM with the size of its download and its licence."""
     size = f"{download_mb / 1000:.1f} GB"
     if not verified:
         size = tr("about {size}", size=size)
@@ -61,20 +61,20 @@ def described(name: str, download_mb: int, licence: str, *, verified: bool) -> s
 
 @dataclass(frozen=True, slots=True)
 class Computer:
-    """What a computer has, in bytes; 0 where there is none or where that is not known."""
+    """What a computer has, in bytes; 0 if there is none or it is not known."""
 
     memory: int
     graphics: int
     """The memory of the graphics card."""
     disk: int
-    """What is free where weights are kept."""
+    """The free disk space for weights."""
 
     def holds(self, need: int) -> bool:
-        """Whether an LLM of that need runs at all; the system needs a quarter of the memory."""
+        """Whether an LLM runs at all; the system needs a quarter of the memory."""
         return need <= max(self.graphics, self.memory * 3 // 4)
 
     def suits(self, need: int) -> bool:
-        """Whether it runs fast enough to talk with, beside other programs."""
+        """Whether it is fast enough to talk with, beside other programs."""
         return need <= self.graphics or need <= min(self.memory // 2, PATIENT)
 
     def best(self, items: Iterable[Item], need: Callable[[Item], int]) -> Item | None:
@@ -111,7 +111,7 @@ class LLMFile(BaseModel):
 
 
 def load(path: Path) -> tuple[ShippedLLM, ...]:
-    """The LLMs of the file, that of the least need first. Raises JarvisError naming the mistake."""
+    """Read the LLMs of the file, sorted by memory. Raises JarvisError naming the mistake."""
     try:
         blocks = LLMFile.model_validate(tomllib.loads(path.read_text("utf-8"))).llm
     except ValidationError as error:
@@ -150,6 +150,6 @@ def load(path: Path) -> tuple[ShippedLLM, ...]:
 
 
 def fitting(llms: Sequence[ShippedLLM], room: Computer) -> ShippedLLM | None:
-    """The one to offer: the largest that suits the computer, else the smallest that it holds."""
+    """Return the LLM to offer: the largest that suits the computer, else the smallest."""
     storable = [llm for llm in llms if llm.download_mb * MB <= room.disk]
     return room.best(storable, lambda llm: llm.need)

@@ -1,4 +1,4 @@
-"""A chat LLM from the Hub, run by transformers in a child process: no server to install."""
+"""A chat LLM of the Hub, run by transformers in a child process: no server to install."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from jarvis_desktop.process.child import Child
 
 WORKER = "jarvis_desktop.llm.transformers_worker:serve"
 LEAST_WINDOW = 2048
-"""Taken where the settings of an LLM do not say how much it reads."""
+"""The assumed window if the LLM's settings do not state it."""
 
 
 class TransformersLLM:
-    """One LLM of the disk.
+    """One installed LLM.
 
-    `most_context` bounds its window, in tokens. Its process is ended when it was idle for `idle`
-    seconds, which is how memory is really given back, and when an answer, with loading, takes
-    longer than `time_limit`. A writer that was told to stop and does not within `grace` is killed.
+    `most_context` bounds its window, in tokens. Its process ends after `idle` seconds without a
+    prompt, which really frees the memory, and if an answer, with loading, takes longer than
+    `time_limit`. One that does not stop within `grace` seconds is killed.
     """
 
     provider = "transformers"
@@ -49,7 +49,7 @@ class TransformersLLM:
         self._folder = folder
         self._time_limit = time_limit
         self._grace = grace
-        # Without a lock, because one that is killed while it holds it would lock out the next.
+        # Without a lock, which a killed process would hold for ever.
         self._stopped = multiprocessing.get_context("spawn").RawValue("q", 0)
         self._child = Child(WORKER, name, folder, self.window, self._stopped, name=name)
         self._idling = Idling(idle, self._child.kill)
@@ -59,16 +59,16 @@ class TransformersLLM:
 
     @property
     def pid(self) -> int | None:
-        """Its process, where it is in memory."""
+        """Its process, if it is loaded."""
         return self._child.pid
 
     @property
     def folder(self) -> Path:
-        """Where its weights are."""
+        """The folder of its weights."""
         return self._folder
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
-        """The answer in pieces, as `core.llm.LLM` says; one prompt at a time."""
+        """Return the answer in pieces, one prompt at a time; see `core.llm.LLM`."""
         asked = sendable(prompt)
         given = room(asked, self.window, name=self.name, sees=self.sees, think=asked.think)
         pieces = self._pieces(asked, given)
@@ -79,12 +79,12 @@ class TransformersLLM:
                     yield piece
 
     async def close(self) -> None:
-        """End the process, and give back its memory."""
+        """End the process and free its memory."""
         self._idling.close()
         await self._child.close()
 
     async def retire(self) -> None:
-        """Close it when the answers that were asked for are written."""
+        """Close it after the answers that were asked for."""
         async with self._turn:
             await self.close()
 
@@ -120,12 +120,12 @@ class TransformersLLM:
             self._wind_up(call, question.number)
 
     def _wind_up(self, call: asyncio.Task[None], number: int) -> None:
-        """Stop what still writes, at the next word: its weights stay loaded for the next prompt."""
+        """Stop an answer that is being written; the weights stay loaded for the next prompt."""
         loop = asyncio.get_running_loop()
         self._idling.end()
         if call.done():
             if not call.cancelled():
-                call.exception()  # raised where it is awaited; here it is only marked as seen
+                call.exception()  # raised at the await; here it is only marked as seen
             return
         self._stopped.value = number
         kill = loop.call_later(self._grace, call.cancel)
@@ -133,7 +133,7 @@ class TransformersLLM:
         def ended(call: asyncio.Task[None]) -> None:
             kill.cancel()
             if not call.cancelled():
-                call.exception()  # nobody wants to know
+                call.exception()  # nobody waits for it
 
         call.add_done_callback(ended)
 
@@ -148,5 +148,5 @@ def _longest(folder: Path) -> int:
         found = settings.get("max_position_embeddings")
         if isinstance(found, int) and found > 0:
             return found
-        settings = settings.get("text_config")  # where an LLM that sees says it
+        settings = settings.get("text_config")  # in LLMs that accept images
     return LEAST_WINDOW

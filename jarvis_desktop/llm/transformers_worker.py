@@ -1,6 +1,6 @@
 """Loads one chat LLM with transformers and answers prompts. Runs in a child process only.
 
-Only safetensors are read and no code of a repository runs.
+Only safetensors are read, and no code of a repository runs.
 """
 
 from __future__ import annotations
@@ -17,32 +17,32 @@ from jarvis_desktop.llm.http import cut_short
 from jarvis_desktop.process.model_files import check, device, memory_in_words, quiet_libraries
 
 LEAST_ROOM = 32
-"""Tokens that must be left for an answer; fewer are no answer."""
+"""Tokens that an answer needs at least."""
 
 THINK = "<think>"
 
 
 class StopCounter(Protocol):
-    """A number in shared memory: all calls up to it shall end."""
+    """A number in shared memory: all prompts up to it must stop."""
 
     value: int
 
 
 @dataclass(frozen=True, slots=True)
 class PromptMessage:
-    """A prompt as it crosses to the child."""
+    """A prompt for the child."""
 
     number: int
-    """Counts up; for being stopped."""
+    """Counts up, for stopping."""
     messages: Sequence[Mapping[str, str]]
-    """Each with a "role" and its "content"."""
+    """Each with "role" and "content"."""
     longest: int
     temperature: float
     think: bool
 
 
 def serve(name: str, folder: Path, window: int, stopped: StopCounter) -> Callable[..., None]:
-    """The handler of the child: the pieces of the answer are its reports."""
+    """Return the child's handler; it reports the pieces of the answer."""
     quiet_libraries()
     writer: LoadedLLM | None = None
 
@@ -83,7 +83,7 @@ class LoadedLLM:
         network: Any = transformers.AutoModelForCausalLM.from_pretrained(
             folder,
             use_safetensors=True,
-            # Processors count in 16 bits only by slow detours.
+            # Processors are slow with 16 bits.
             dtype=torch.float32 if where == "cpu" else torch.bfloat16,
             **settings,
         )
@@ -94,7 +94,7 @@ class LoadedLLM:
     def write(
         self, question: PromptMessage, *, say: Callable[[str], None], is_stopped: Callable[[], bool]
     ) -> None:
-        """Say the answer in pieces. Raises ExpertError where it does not fit, or the prompt."""
+        """Write the answer in pieces. Raises ExpertError if it or the prompt does not fit."""
         import transformers
 
         text = self._as_text(question)
@@ -113,7 +113,7 @@ class LoadedLLM:
                 hint=tr("Ask for less at once, or choose an LLM with a larger window."),
             )
         if text.rstrip().endswith(THINK):
-            say(THINK)  # begun by the template: without it, the answer would begin in the middle
+            say(THINK)  # the template opened it; otherwise the answer would begin in the middle
         sampling: dict[str, Any] = {"do_sample": False}
         if question.temperature > 0:
             sampling = {"do_sample": True, "temperature": question.temperature}
@@ -146,12 +146,12 @@ class LoadedLLM:
         try:
             return rendered(question.messages)
         except jinja2.TemplateError:
-            # Some templates refuse a system's message.
+            # Some templates refuse system messages.
             return rendered(_without_system(question.messages))
 
 
 def _without_system(messages: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """The messages with the system's words before the first ones of the user."""
+    """The messages with the system's text before the first of the user."""
     system = [each["content"] for each in messages if each["role"] == "system"]
     others = [each for each in messages if each["role"] != "system"]
     if not others:
@@ -164,7 +164,7 @@ def _streamer(tokenizer: Any, say: Callable[[str], None]) -> Any:
     from transformers import TextStreamer
 
     class Streamer(TextStreamer):
-        """Says what is written as soon as a word is whole."""
+        """Reports each word when it is complete."""
 
         def on_finalized_text(self, text: str, stream_end: bool = False) -> None:
             if text:
@@ -178,7 +178,7 @@ def _criterion(is_stopped: Callable[[], bool]) -> Any:
     from transformers import StoppingCriteria
 
     class Criterion(StoppingCriteria):
-        """Ends the writing when nobody wants the answer any more."""
+        """Ends the writing when the prompt was stopped."""
 
         def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:
             return torch.full((input_ids.shape[0],), is_stopped(), device=input_ids.device)

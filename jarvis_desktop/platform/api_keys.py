@@ -1,5 +1,4 @@
-"""Keys of services on the network: from the system's keyring or the environment, never from a file
-of ours."""
+"""Keys of network services, from the system's keyring or the environment, never from a file."""
 
 from __future__ import annotations
 
@@ -20,19 +19,19 @@ SERVICE = "jarvis-desktop"
 VARIABLE = "JARVIS_LLM_KEY"
 HUB_VARIABLE = "HF_TOKEN"
 HUGGING_FACE = "router.huggingface.co"
-"""The one host that is given the key of the Hub, HF_TOKEN."""
+"""The one host that receives the key of the Hub, HF_TOKEN."""
 HUB = f"https://{HUGGING_FACE}"
-"""Under which address the key of the Hub is kept, for its LLMs and its experts alike."""
+"""The address under which the Hub's key is saved, for its LLMs and experts alike."""
 
 _hidden: dict[str, str] = {}
-"""Keys of the environment that were taken out of it."""
+"""Keys that were taken out of the environment."""
 
 
 class ApiKey:
-    """The key of one service: asked for once, in a thread that nobody has to wait for.
+    """The key of one service, requested once, in a thread that nobody has to wait for.
 
-    A keyring may ask the person to unlock it. After `patience` seconds there is no key for now;
-    that which comes later is taken for the next prompt.
+    A keyring may ask the user to unlock it. After `patience` seconds there is no key for now; one
+    that arrives later is used for the next prompt.
     """
 
     def __init__(self, ask: Callable[[], str] = str, *, patience: float = 5.0) -> None:
@@ -42,10 +41,11 @@ class ApiKey:
         self._is_late = False
 
     async def get(self) -> str:
-        """The key, or "". Raises what `ask` raises."""
+        """Return the key, or "". Raises what `ask` raises."""
         if self._asked is None:
             self._asked, self._is_late = Future(), False
-            self._asked.set_running_or_notify_cancel()  # who stops waiting does not end it
+            # a caller that stops waiting must not cancel it
+            self._asked.set_running_or_notify_cancel()
             threading.Thread(target=self._fill, args=(self._asked,), daemon=True).start()
         if not self._is_late:
             with suppress(TimeoutError):
@@ -55,7 +55,7 @@ class ApiKey:
         return self._asked.result() if self._asked.done() else ""
 
     def forget(self) -> None:
-        """Ask anew the next time, because the service did not take it."""
+        """Request the key again the next time, because the service rejected it."""
         if self._asked and self._asked.done():
             self._asked = None
 
@@ -67,9 +67,9 @@ class ApiKey:
 
 
 def hide() -> None:
-    """Take the keys out of the environment, so that no process that is started is given them.
+    """Take the keys out of the environment, so that no started process inherits them.
 
-    They are known to this process until it ends.
+    This process still knows them.
     """
     for name in (VARIABLE, HUB_VARIABLE):
         if key := os.environ.pop(name, ""):
@@ -77,25 +77,24 @@ def hide() -> None:
 
 
 def give_back() -> None:
-    """Put them back, for this program alone, which begins anew."""
+    """Put the keys back, for this program to restart."""
     os.environ.update(_hidden)
 
 
 @dataclass(frozen=True, slots=True)
 class KeyState:
-    """Whether there is a key for a service, and where; the key itself is not in it."""
+    """Whether there is a key for a service, and where; without the key itself."""
 
     kept: bool = False
-    """It is in the keyring."""
+    """Whether it is in the keyring."""
     variable: str = ""
-    """The variable of the environment that holds one; that counts where none is kept."""
+    """The environment variable that holds one; it is used if the keyring has none."""
     trouble: str = ""
-    """Why none can be kept, in a sentence with what to do."""
+    """Why no key can be saved and what to do, in sentences."""
 
 
 def state(address: str) -> KeyState:
-    """What is known of the key for an address. May wait for the person who is asked to unlock the
-    keyring: not on an event loop."""
+    """Return the state of the key for an address. May wait for the user to unlock the keyring."""
     import keyring
 
     place = origin(address)
@@ -116,12 +115,12 @@ def state(address: str) -> KeyState:
 
 
 def hub_key() -> str:
-    """The key of the Hugging Face Hub; "" where there is none. Not on an event loop, as key_for."""
+    """Return the key of the Hugging Face Hub, or "". May wait for the user, like `key_for`."""
     return _kept(HUB) or _variable(HUB_VARIABLE)
 
 
 def keep_hub_key(key: str) -> None:
-    """Put the key of the Hub into the keyring. Raises InputError, UnavailableError."""
+    """Save the key of the Hub in the keyring. Raises InputError, UnavailableError."""
     key = key.strip()
     if not key.startswith("hf_"):
         raise InputError(
@@ -145,11 +144,11 @@ def keep_hub_key(key: str) -> None:
 
 
 def key_for(address: str) -> str:
-    """The key for the service at an address, which is that of the settings; "" where there is none.
+    """Return the key for the service at the address in the settings, or "".
 
-    That of the environment names no host, so that it is never sent in the clear over a network. A
-    keyring that is missing or locked is as good as an empty one. May wait for the person who is
-    asked to unlock it: not on an event loop.
+    The environment's key names no host, so it is never sent over a network in the clear. A missing
+    or locked keyring counts as empty. May wait for the user to unlock it: do not call it on an
+    event loop.
     """
     place = origin(address)
     safe = place.startswith("https://") or is_here(urlsplit(place).hostname or "")
@@ -161,7 +160,7 @@ def key_for(address: str) -> str:
 
 
 def keep(address: str, key: str) -> None:
-    """Put a key into the keyring. Raises UnavailableError where there is none to use."""
+    """Save a key in the keyring. Raises UnavailableError if there is none to use."""
     import keyring
 
     key = key.strip()
@@ -183,7 +182,7 @@ def keep(address: str, key: str) -> None:
 
 
 def forget(address: str) -> bool:
-    """Delete a key from the keyring; whether there was one. Raises UnavailableError like `keep`."""
+    """Delete a key from the keyring; return whether there was one. Raises like `keep`."""
     import keyring
     from keyring.errors import PasswordDeleteError
 
@@ -206,9 +205,9 @@ def forget(address: str) -> bool:
 
 
 def origin(address: str) -> str:
-    """Scheme, host and port of an address, under which its key is kept: no other host gets it.
+    """Return scheme, host and port of an address; its key is saved for these alone.
 
-    Raises InputError where it is no address of the web.
+    Raises InputError if it is not a web address.
     """
     try:
         parts = urlsplit(address.strip())
@@ -238,7 +237,7 @@ def _kept(place: str) -> str:
 
 
 def _keyring_errors() -> tuple[type[Exception], ...]:
-    """What is raised if there is no keyring, it is locked, or there is no session bus."""
+    """Errors of a missing or locked keyring, or a missing session bus."""
     from keyring.errors import KeyringError
 
     return KeyringError, RuntimeError, OSError

@@ -1,5 +1,4 @@
-"""A connection to the message bus of the person's session: calls to others on it, and what they
-signal. Only Linux has one."""
+"""A connection to the session's message bus: method calls and signals. Linux only."""
 
 from __future__ import annotations
 
@@ -16,17 +15,17 @@ from jarvis_desktop.core.i18n import tr
 
 BUS = "org.freedesktop.DBus"
 OPENING = 5.0
-"""Seconds in which the bus must let a program in."""
+"""Seconds to connect."""
 ANSWERING = 10.0
-"""Seconds for a call; what a person is asked is answered by a signal later."""
+"""Seconds for a call; questions to the user are answered by a later signal."""
 
 Options = dict[str, tuple[str, str]]
-"""D-Bus's a{sv}, of texts."""
+"""D-Bus's a{sv} with texts only."""
 
 
 @dataclass(frozen=True, slots=True)
 class BusSignal:
-    """What somebody on the bus signals."""
+    """A signal on the bus."""
 
     sender: str
     path: str
@@ -46,7 +45,7 @@ class CallError(Exception):
 
 
 class MessageBus:
-    """Belongs to the loop that opened it."""
+    """A connection that belongs to the loop that opened it."""
 
     def __init__(
         self, connection: Any, signalled: Callable[[BusSignal], None], lost: Callable[[], None]
@@ -61,7 +60,7 @@ class MessageBus:
     async def open(
         cls, signalled: Callable[[BusSignal], None], lost: Callable[[], None]
     ) -> MessageBus:
-        """Connect; `lost` is called where the bus ends. Raises UnavailableError."""
+        """Connect; `lost` is called when the bus ends. Raises UnavailableError."""
         from jeepney.io.asyncio import open_dbus_connection
 
         try:
@@ -75,7 +74,7 @@ class MessageBus:
 
     @property
     def name(self) -> str:
-        """The bus's own name for this connection, such as ":1.42"."""
+        """The unique name of this connection, such as ":1.42"."""
         return str(self._connection.unique_name)
 
     async def call(
@@ -87,7 +86,7 @@ class MessageBus:
         path: str,
         to: str,
     ) -> tuple[Any, ...]:
-        """Call a method; what it returns. Raises CallError."""
+        """Call a method and return its results. Raises CallError."""
         from jeepney import DBusAddress, HeaderFields, MessageType, new_method_call
 
         address = DBusAddress(path, bus_name=to, interface=interface)
@@ -114,7 +113,7 @@ class MessageBus:
         )
 
     async def close(self) -> None:
-        """Leave the bus, which takes back all that was lent."""
+        """Disconnect, which releases everything that was granted."""
         self._reading.cancel()
         await asyncio.gather(self._reading, return_exceptions=True)
         with contextlib.suppress(OSError):
@@ -147,7 +146,7 @@ class MessageBus:
 
 
 def _address() -> str:
-    """Where the bus listens. Raises ValueError."""
+    """The address of the bus. Raises ValueError."""
     if address := os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
         return address
     usual = Path(os.environ.get("XDG_RUNTIME_DIR", "/nowhere"), "bus")

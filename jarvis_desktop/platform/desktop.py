@@ -1,10 +1,8 @@
-"""The person's desktop: opens files and folders with the programs they belong to.
+"""The user's desktop: opening files, the command that starts JARVIS, its menu entry, and autostart.
 
-How the person's desktop starts JARVIS: the command, as a .desktop file and a shell write it.
-
-JARVIS among the programs of the person's Linux desktop: its .desktop file and its icons.
-
-With it the desktop knows the program by name: GNOME's portal lends keys only to such ones."""
+The menu entry lets the desktop know the program by name; GNOME's portal grants shortcuts only to
+such programs.
+"""
 
 from __future__ import annotations
 
@@ -23,11 +21,13 @@ from jarvis_desktop.paths import APP_ID, shipped
 
 
 class SystemDesktop:
-    """Implements core.ports.Desktop with the system's own opener."""
+    """Opens files and folders with the system's own opener (`core.ports.Desktop`)."""
 
     def open(self, path: Path, name: str = "") -> None:
-        """Open a file or folder; returns at once. Raises UnavailableError, which speaks of `name`
-        where the person knows the file by that and not by the path of its copy."""
+        """Open a file or folder; return at once.
+
+        Raises UnavailableError, with `name` instead of the path if the path is that of a copy.
+        """
         if sys.platform == "win32":
             os.startfile(path)  # noqa: S606 - the system's opener, asked for by the person
             return
@@ -54,11 +54,11 @@ def has_no_display() -> bool:
 
 
 _MUST_BE_QUOTED = set(" \t\n\"'\\><~|&;$*?#()`")
-"""Characters that the Desktop Entry Specification lets stand only within quotes."""
+"""Characters that the Desktop Entry Specification allows only within quotes."""
 
 
 def command(*arguments: str) -> list[str]:
-    """What starts this JARVIS, wherever it is started from, with these arguments."""
+    """Return the command that starts this installation of JARVIS with these arguments."""
     if image := os.environ.get("APPIMAGE"):
         return [image, *arguments]
     if getattr(sys, "frozen", False):
@@ -70,12 +70,12 @@ def command(*arguments: str) -> list[str]:
 
 
 def exec_line(parts: Sequence[str]) -> str:
-    """The value of `Exec` in a .desktop file; field codes such as %F stay what they are."""
+    """Return the value of `Exec` in a .desktop file; field codes such as %F are kept."""
     return " ".join(_quoted(part) for part in parts)
 
 
 def shell_line(parts: Sequence[str]) -> str:
-    """The command as a shell of this system reads it."""
+    """Return the command in the syntax of this system's shell."""
     if sys.platform == "win32":
         return subprocess.list2cmdline(parts)
     return shlex.join(parts)
@@ -89,24 +89,24 @@ def _quoted(part: str) -> str:
         return part
     for sign in ("\\", '"', "`", "$"):
         part = part.replace(sign, "\\" + sign)
-    # The value is read twice: as a string of the file, then as a command.
+    # The value is parsed twice: as a string of the file, then as a command.
     return '"' + part.replace("\\", "\\\\") + '"'
 
 
 PATIENCE = 20
-"""Seconds that a program of the desktop may take to look at what is new."""
+"""Seconds for a desktop program to update its caches."""
 OWN = "X-JARVIS-Installed=true"
-"""Marks a file of ours: one that a package brought is not removed."""
+"""Marks our own file; one that a package installed is not removed."""
 
 
 def is_installed() -> bool:
-    """Whether the desktop knows JARVIS, by us or by a package."""
+    """Whether JARVIS has a menu entry, from us or from a package."""
     folders = (_data(), *(Path(name) for name in _system_folders()))
     return any((folder / "applications" / _entry_name()).is_file() for folder in folders)
 
 
 def install() -> Sequence[Path]:
-    """Write the files for this person; what was written. Raises StorageError."""
+    """Write the menu entry and icons for this user; return their paths. Raises StorageError."""
     source = shipped("packaging", "linux")
     written = []
     try:
@@ -129,7 +129,7 @@ def install() -> Sequence[Path]:
 
 
 def remove() -> Sequence[Path]:
-    """Remove what `install` wrote; what was removed. Raises StorageError."""
+    """Remove what `install` wrote; return the paths. Raises StorageError."""
     removed = []
     try:
         entry = _data() / "applications" / _entry_name()
@@ -149,7 +149,7 @@ def remove() -> Sequence[Path]:
 
 
 def _for_here(text: str) -> str:
-    """The entry as it starts this JARVIS, wherever that is."""
+    """The entry with the command of this installation."""
     lines = []
     for line in text.splitlines():
         name, _, value = line.partition("=")
@@ -162,7 +162,7 @@ def _for_here(text: str) -> str:
 
 
 def _tell_desktop() -> None:
-    """Have the desktop look; most notice by themselves, and these programs may be missing."""
+    """Update the desktop's caches, which most desktops do themselves."""
     for words in (
         ["update-desktop-database", "-q", str(_data() / "applications")],
         ["gtk-update-icon-cache", "-q", "-t", "-f", str(_icons())],
@@ -194,7 +194,7 @@ def _system_folders() -> Iterator[str]:
 
 HIDDEN = "--hidden"
 RUN_KEY = r"Software\Microsoft\Windows\CurrentVersion\Run"
-"""The key of the Windows registry, below HKEY_CURRENT_USER."""
+"""A key of the Windows registry, below HKEY_CURRENT_USER."""
 _AUTOSTART_ENTRY = """\
 [Desktop Entry]
 Type=Application
@@ -207,7 +207,7 @@ X-GNOME-Autostart-enabled=true
 
 
 def is_autostarted() -> bool:
-    """Whether JARVIS starts with the session. Raises StorageError."""
+    """Whether JARVIS starts with the session. Raises StorageError. Not on an event loop."""
     with _autostart_errors():
         if sys.platform == "win32":
             return _registered()
@@ -220,7 +220,7 @@ def is_autostarted() -> bool:
 
 
 def set_autostart(on: bool) -> None:
-    """Start with the session from now on, or no more. Raises StorageError."""
+    """Start JARVIS with the session, or stop doing so. Raises StorageError."""
     with _autostart_errors():
         if sys.platform == "win32":
             _register(on)
@@ -233,7 +233,7 @@ def set_autostart(on: bool) -> None:
 
 
 def _autostart_file() -> Path:
-    """The file that this system looks for when a session begins."""
+    """The file that this system reads when a session begins."""
     if sys.platform == "darwin":
         return Path.home() / "Library" / "LaunchAgents" / f"{APP_ID}.plist"
     config = os.environ.get("XDG_CONFIG_HOME", "")

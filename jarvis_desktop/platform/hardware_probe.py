@@ -1,7 +1,4 @@
-"""How much this computer has of what experts and LLMs need: memory, graphics memory, disk.
-
-Everything here is cheap: no heavy library is asked.
-"""
+"""Measures this computer's memory, graphics memory and disk, without loading a heavy library."""
 
 from __future__ import annotations
 
@@ -14,12 +11,12 @@ from functools import cache
 from pathlib import Path
 
 PATIENCE = 5.0
-"""Seconds that the graphics card's driver may take to answer."""
+"""Seconds for the graphics driver to answer."""
 
 MIB = 1 << 20
 
 DRIVERS = (Path("/dev/nvidiactl"), Path("/dev/kfd"), Path("C:/Windows/System32/nvcuda.dll"))
-"""What the drivers of NVIDIA and AMD leave where torch can use their cards."""
+"""Files of NVIDIA's and AMD's drivers, with which torch can use their cards."""
 
 
 PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
@@ -27,10 +24,7 @@ PROC, CGROUPS = Path("/proc"), Path("/sys/fs/cgroup")
 
 @cache
 def memory_bytes() -> int:
-    """The main memory, used or not; 0 where the system does not say.
-
-    Where Linux lets this program have less of it, it is that.
-    """
+    """Return the total main memory, or less if Linux limits this program; 0 if not known."""
     if sys.platform == "win32":
         return _windows_memory()[0]
     try:
@@ -41,24 +35,21 @@ def memory_bytes() -> int:
 
 
 def available_bytes() -> int:
-    """What programs can still get of the main memory; 0 where the system does not say.
+    """Return the main memory that programs can still get; 0 if not known.
 
-    It may ask a program of the system: not on an event loop.
+    May run a program of the system: do not call it on an event loop.
     """
     if sys.platform == "win32":
         return _windows_memory()[1]
     if sys.platform == "darwin":
         return _mac_available()
     free = _linux_memory().get("MemAvailable", 0)
-    # Nothing left is not the same as not knowing.
+    # Nothing left is not the same as not known.
     return min([free, *(max(1, limit - used) for limit, used in _groups())])
 
 
 def swap_bytes() -> int:
-    """What is free of the disk that the system uses as memory; 0 where it does not say.
-
-    macOS makes it as it is needed, so that it says nothing.
-    """
+    """Return the free swap space; 0 if not known, as on macOS, which creates it on demand."""
     if sys.platform == "win32":
         _, available, with_swap = _windows_memory()
         return max(0, with_swap - available)
@@ -66,7 +57,7 @@ def swap_bytes() -> int:
 
 
 def resident_bytes() -> tuple[int, int]:
-    """What this process takes of the main memory, now and at most; 0 where it cannot be known."""
+    """Return this process's memory, now and at its peak; 0 if not known."""
     if sys.platform == "win32":
         return _windows_resident()
     if sys.platform == "darwin":
@@ -79,15 +70,12 @@ def resident_bytes() -> tuple[int, int]:
 
 
 def resident_bytes_of(pid: int) -> int:
-    """What a process takes of the main memory now; 0 where it cannot be known (but for Linux)."""
+    """Return a process's memory now; 0 if not known, as on systems other than Linux."""
     return _kilobytes(PROC / f"{pid}/status").get("VmRSS", 0)
 
 
 def seems_to_have_graphics() -> bool:
-    """Whether there are signs of a graphics card that torch could use. Only looking closer tells.
-
-    They are a driver of NVIDIA or AMD, or an Apple chip.
-    """
+    """Whether this computer seems to have a graphics card for torch: a driver or an Apple chip."""
     if sys.platform == "darwin":
         return platform.machine() == "arm64"
     return any(path.exists() for path in DRIVERS)
@@ -95,26 +83,26 @@ def seems_to_have_graphics() -> bool:
 
 @cache
 def gpu_memory_bytes() -> int:
-    """The memory of the largest graphics card that experts can use; 0 where there is none.
+    """Return the memory of the largest graphics card for experts; 0 without one.
 
-    The first call asks the driver and may take up to `PATIENCE` seconds: not on an event loop.
+    The first call asks the driver for up to `PATIENCE` seconds: do not call it on an event loop.
     """
     if sys.platform == "darwin" and platform.machine() == "arm64":
-        # One memory for both, of which macOS lets the graphics side have about two thirds.
+        # The memory is shared, and macOS lets the graphics card use about two thirds.
         return memory_bytes() * 2 // 3
     return max(_of_cards("memory.total"), default=0)
 
 
 def gpu_free_bytes(card: str = "") -> int:
-    """What is free of the graphics card of that id, or the only one; 0 where it is not known.
+    """Return the free memory of the graphics card with that id, or of the only one; 0 if not known.
 
-    It asks the driver: not on an event loop.
+    It asks the driver: do not call it on an event loop.
     """
     return max(_of_cards("memory.free", card), default=0)
 
 
 def free_disk_bytes(path: Path) -> int:
-    """What is free where `path` lies, or will lie once it is made; 0 where it cannot be read."""
+    """Return the free bytes of the disk on which `path` is or will be; 0 if not known."""
     there = next((folder for folder in (path, *path.parents) if folder.exists()), None)
     try:
         return shutil.disk_usage(there).free if there else 0
@@ -123,19 +111,19 @@ def free_disk_bytes(path: Path) -> int:
 
 
 def _of_cards(what: str, card: str = "") -> list[int]:
-    """Bytes, by NVIDIA's driver; one number for each card, or for one."""
+    """A figure of NVIDIA's driver in bytes, for each card or for one."""
     if not (program := shutil.which("nvidia-smi")):
         return []
     lines = _said(
         [program, f"--query-gpu={what}", "--format=csv,noheader,nounits"]
         + ([f"--id={card}"] if card else [])
     )
-    # A card without memory of its own is listed as "[N/A]".
+    # A card without its own memory is listed as "[N/A]".
     return [int(line) * MIB for line in lines if line.strip().isdecimal()]
 
 
 def _said(command: list[str]) -> list[str]:
-    """The lines that a program of the system says; [] where it fails."""
+    """The output lines of a system program; [] if it fails."""
     try:
         answer = subprocess.run(
             command,
@@ -162,7 +150,7 @@ def _linux_memory() -> dict[str, int]:
 
 
 def _kilobytes(path: Path) -> dict[str, int]:
-    """What a file of Linux says in kilobytes, in bytes."""
+    """Linux's figures in a file, converted from kilobytes to bytes."""
     found = {}
     for line in _lines(path):
         name, _, rest = line.partition(":")
@@ -173,7 +161,7 @@ def _kilobytes(path: Path) -> dict[str, int]:
 
 
 def _groups() -> list[tuple[int, int]]:
-    """Limits of the control groups that this process is in, each with what is taken of it."""
+    """The memory limits of this process's control groups, each with what is used."""
     mine = next((line[3:] for line in _lines(PROC / "self/cgroup") if line.startswith("0::")), "")
     folder = CGROUPS / mine.strip("/")
     found = []
@@ -181,7 +169,7 @@ def _groups() -> list[tuple[int, int]]:
         if not each.is_relative_to(CGROUPS):
             break
         limit, used = _number(each / "memory.max"), _number(each / "memory.current")
-        if limit:  # files that were read count as used, although they would make room
+        if limit:  # the cache counts as used, but can be freed
             cached = [line for line in _lines(each / "memory.stat") if "inactive_file" in line]
             read = sum(int(line.split()[1]) for line in cached if line.split()[1].isdecimal())
             found.append((limit, max(0, used - read)))
@@ -189,13 +177,13 @@ def _groups() -> list[tuple[int, int]]:
 
 
 def _number(path: Path) -> int:
-    """The number in a file; 0 where it has none, such as "max"."""
+    """The number in a file; 0 for a word, such as "max"."""
     text = "".join(_lines(path)).strip()
     return int(text) if text.isdecimal() else 0
 
 
 def _mac_available() -> int:
-    """By vm_stat: what is free, and what macOS would give away at once."""
+    """From vm_stat: free memory, and what macOS would free at once."""
     lines = _said(["/usr/bin/vm_stat"])
     words = lines[0].split() if lines else []
     size = next((int(word) for word in words if word.isdecimal()), 0)
@@ -210,7 +198,7 @@ def _mac_available() -> int:
 
 
 def _windows_memory() -> tuple[int, int, int]:
-    """By GlobalMemoryStatusEx: the whole, what is free of it, and what is free with swap."""
+    """From GlobalMemoryStatusEx: total, free, and free with swap."""
     import ctypes
 
     class Status(ctypes.Structure):
@@ -232,7 +220,7 @@ def _windows_memory() -> tuple[int, int, int]:
 
 
 def _windows_resident() -> tuple[int, int]:
-    """By GetProcessMemoryInfo: the working set now and at its peak."""
+    """From GetProcessMemoryInfo: the working set, now and at its peak."""
     import ctypes
 
     class Counters(ctypes.Structure):

@@ -1,6 +1,4 @@
-"""A key of the whole desktop by the best way that this desktop has.
-
-How a person binds a key to a command of JARVIS themselves, which every desktop can."""
+"""A global hotkey by the best means that the desktop has, and advice to bind a key by hand."""
 
 from __future__ import annotations
 
@@ -38,11 +36,11 @@ PLACES = {
     "sway": mark("Put this line into the settings of sway: {line}"),
     "hyprland": mark("Put this line into the settings of Hyprland: {line}"),
 }
-"""By the name of the desktop in XDG_CURRENT_DESKTOP."""
+"""By the desktop's name in XDG_CURRENT_DESKTOP."""
 
 
 def advice(combination: Combination | None, shortcut: GlobalShortcut = TALK) -> str:
-    """What to do in this desktop, in a sentence; a key is proposed where there is one."""
+    """Return how to bind a key in this desktop, in a sentence that suggests `combination`."""
     desktops = os.environ.get("XDG_CURRENT_DESKTOP", "").lower().split(":")
     here = next((name for name in PLACES if name in desktops), "")
     modifiers = combination.modifiers if combination else ("Ctrl", "Alt")
@@ -71,10 +69,10 @@ _Build = Callable[[Combination, StatusListener], HotkeyWay]
 
 
 class DesktopHotkey:
-    """Implements core.voice.Hotkey.
+    """Implements core.speech.Hotkey.
 
-    `key` is as in "Ctrl+Alt+Space", "" for none. Where a portal lends keys, `portal` is what asks
-    for all of this program's.
+    `key` is like "Ctrl+Alt+Space", or "" for none. `portal` requests the shortcuts of this program
+    from desktops with a portal.
     """
 
     def __init__(self, key: str, shortcut: GlobalShortcut, *, portal: PortalKeys) -> None:
@@ -91,20 +89,20 @@ class DesktopHotkey:
 
     @property
     def status(self) -> HotkeyStatus:
-        """How it is had at this moment."""
+        """Whether and how the key is bound now."""
         return self._status
 
     @property
     def token(self) -> str:
-        """By which the desktop lets a window come to the front for the last press, or ""."""
+        """The token with which the desktop shows a window after the last press, or ""."""
         return self._keys.token if self._keys else ""
 
     def watch(self, changed: StatusListener) -> None:
-        """Call this on the loop at each change of `status`."""
+        """Call `changed` on the loop whenever `status` changes."""
         self._watchers.append(changed)
 
     async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
-        """Have the key in the best way there is; where there is none the status says why."""
+        """Bind the key by the best means; if there is none, the status says why."""
         self._keys = PressState(press, release)
         self._become(HotkeyStatus(why=tr(ASKING)))
         self._binding = asyncio.create_task(self._choose(self._keys))
@@ -118,7 +116,7 @@ class DesktopHotkey:
         return self._status
 
     async def choose(self, key: str) -> None:
-        """Have another key instead, where one was asked for already."""
+        """Change the key if one was bound."""
         async with self._choosing:
             keys = self._keys
             await self.close()
@@ -127,7 +125,7 @@ class DesktopHotkey:
                 await self.bind(keys.press, keys.release)
 
     async def close(self) -> None:
-        """Give the key back."""
+        """Release the key."""
         if self._binding:
             self._binding.cancel()
             await asyncio.wait([self._binding])
@@ -166,7 +164,7 @@ class DesktopHotkey:
         return replace(status, why=" ".join((status.why, *problems)))
 
     def _ways(self) -> list[_Build]:
-        """Those that this desktop may have, the best first. Raises UnavailableError."""
+        """The possible means on this desktop, best first. Raises UnavailableError."""
         if sys.platform == "win32":
             from jarvis_desktop.platform.hotkey_native import WindowsKey
 
@@ -182,7 +180,7 @@ class DesktopHotkey:
 
         kind = os.environ.get("XDG_SESSION_TYPE", "")
         if kind == "wayland" or os.environ.get("WAYLAND_DISPLAY"):
-            return [portal]  # a key of its X server is told in windows of X programs only
+            return [portal]  # its X server reports keys to X windows only
         if os.environ.get("DISPLAY"):
             return [X11Key, portal]
         raise UnavailableError(tr(NO_DESKTOP))

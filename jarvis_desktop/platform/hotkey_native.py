@@ -1,10 +1,9 @@
-"""A key of the whole desktop on Windows: RegisterHotKey tells when it is pressed, its state when it
-is let go.
+"""Global hotkeys on Windows (RegisterHotKey) and macOS (Carbon).
 
-A key of the whole desktop on macOS: Carbon's hot keys, the one kind that needs no consent to
-watch all keys.
-
-They are told on the main thread, and only while its event loop runs: that of the window."""
+Windows does not report the release of a key, so its state is polled. Carbon's hot keys are the only
+ones that need no permission to watch all keys; macOS reports them on the main thread, while the
+window's event loop runs.
+"""
 
 from __future__ import annotations
 
@@ -36,18 +35,18 @@ NO_REPEAT = 0x4000
 WM_HOTKEY, WM_QUIT = 0x0312, 0x0012
 IS_DOWN = 0x8000
 LOOKING = 0.01
-"""Seconds between looks at whether the key is still down; nothing tells of it."""
+"""Seconds between checks whether the key is still down."""
 WINDOWS_WHY = mark("Windows tells JARVIS of the key wherever it is pressed.")
 
 
 def windows_registered(combination: Combination) -> tuple[int, int]:
-    """The modifiers and the key as RegisterHotKey takes them."""
+    """Return the modifiers and the key for RegisterHotKey."""
     bits = sum(WINDOWS_BITS[name] for name in combination.modifiers)
     return bits | NO_REPEAT, combination.key.windows
 
 
 class WindowsKey(ThreadedKey):
-    """Windows puts its messages into the queue of the thread that asked for the key."""
+    """A hotkey whose messages arrive in the queue of the thread that registered it."""
 
     def __init__(self, combination: Combination, changed: StatusListener) -> None:
         super().__init__(
@@ -88,13 +87,13 @@ def _user32() -> Any:
 
 MACOS_BITS: dict[Modifier, int] = {"Super": 0x0100, "Shift": 0x0200, "Alt": 0x0800, "Ctrl": 0x1000}
 KEYBOARD = int.from_bytes(b"keyb")
-"""Class of the events."""
+"""The class of the events."""
 PRESSED, RELEASED = 5, 6
 SIGNATURE = int.from_bytes(b"JRVS")
 NO_ERROR = 0
 EXISTS = -9878
 NOT_OURS = -9874
-"""What a handler says that leaves an event to others."""
+"""The result of a handler that leaves an event to others."""
 DIRECT_OBJECT = int.from_bytes(b"----")
 HOT_KEY_ID = int.from_bytes(b"hkid")
 MACOS_WHY = mark("macOS tells JARVIS of the key wherever it is pressed.")
@@ -114,7 +113,7 @@ _Function = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
 
 def macos_registered(combination: Combination) -> tuple[int, int]:
-    """The key and the modifiers as RegisterEventHotKey takes them. Raises UnavailableError."""
+    """Return the key and the modifiers for RegisterEventHotKey. Raises UnavailableError."""
     if combination.key.macos is None:
         raise UnavailableError(
             tr("Keyboards of a Mac have no key {key}.", key=combination.key.name),
@@ -127,7 +126,7 @@ _numbers = itertools.count(1)
 
 
 class MacKey:
-    """Implements pressing.Way."""
+    """A hotkey that macOS reports on the main thread."""
 
     def __init__(self, combination: Combination, changed: StatusListener) -> None:
         self._combination = combination
@@ -136,10 +135,10 @@ class MacKey:
         self._number = next(_numbers)
         self._hot_key, self._handler = ctypes.c_void_p(), ctypes.c_void_p()
         self._kept: list[object] = []
-        """What the system calls back; it must not be forgotten while it may."""
+        """Callbacks, which must exist as long as the system may call them."""
 
     async def bind(self, keys: PressState) -> HotkeyStatus:
-        """Ask the system for the key. Raises UnavailableError."""
+        """Register the key. Raises UnavailableError."""
         told = KeyEvents(keys, lambda words: None)
         self._on_main_thread(lambda: self._register(told))
         try:
@@ -152,7 +151,7 @@ class MacKey:
         return HotkeyStatus("macos", str(self._combination), holds=True, why=tr(MACOS_WHY))
 
     async def close(self) -> None:
-        """Let it go."""
+        """Release the key."""
         if self._hot_key:
             done = KeyEvents(PressState(lambda: None, lambda: None), lambda words: None)
             self._on_main_thread(lambda: self._unregister(done))
@@ -185,7 +184,7 @@ class MacKey:
             told.fails(UnavailableError(words))
 
     def _pressed(self, event: int) -> int:
-        """Which of this program's keys an event is about: each handler is told of all."""
+        """The number of the key of an event; each handler receives those of all keys."""
         found = _HotKeyId()
         self._library.GetEventParameter(
             event, DIRECT_OBJECT, HOT_KEY_ID, None, ctypes.sizeof(found), None, ctypes.byref(found)

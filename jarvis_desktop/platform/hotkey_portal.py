@@ -1,8 +1,8 @@
-"""Keys lent by the GlobalShortcuts portal of freedesktop.org: the way of Wayland desktops.
+"""Shortcuts granted by freedesktop.org's GlobalShortcuts portal, as on Wayland.
 
-A program binds all its shortcuts in one session, once; others need a new one.
-
-Keys that are asked of the portal together, as desktops put one question for all of them."""
+A program can bind the shortcuts of a session only once, so all keys are requested together, in one
+question to the user; a change needs a new session.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ REGISTRY = "org.freedesktop.host.portal.Registry"
 REQUEST = "org.freedesktop.portal.Request"
 SESSION = "org.freedesktop.portal.Session"
 PAUSES: Sequence[float] = (0.5, 2, 8, 30)
-"""Seconds before each new attempt to have the key again."""
+"""Seconds before each new attempt to get the keys back."""
 BRIEF = 60.0
-"""Seconds; a session that the desktop closes sooner counts as an attempt that failed."""
+"""Seconds; a session that the desktop closes sooner counts as a failed attempt."""
 
 NO_PORTAL = mark("This desktop has no portal (xdg-desktop-portal) that lends keys to programs.")
 NO_SHORTCUTS = mark(
@@ -47,7 +47,7 @@ TAKEN = mark("The desktop took the key back.")
 BUS_GONE = mark("The message bus of the session has ended, and the key with it.")
 
 ENDED = -1
-"""Beside the portal's own codes for how a request went: 0 done, 1 refused, 2 otherwise."""
+"""Besides the portal's own codes of a response: 0 done, 1 refused, 2 otherwise."""
 SIGNATURES = {
     (BUS, "NameOwnerChanged"): "sss",
     (REQUEST, "Response"): "ua{sv}",
@@ -56,35 +56,35 @@ SIGNATURES = {
     (SHORTCUTS, "Deactivated"): "osta{sv}",
     (SHORTCUTS, "ShortcutsChanged"): "oa(sa{sv})",
 }
-"""Of the signals that mean something here."""
+"""Of the signals that are handled here."""
 
 log = logging.getLogger(__name__)
 
 
 class _RefusedError(UnavailableError):
-    """The person does not want it: nobody asks them again."""
+    """The user refused; the question is not repeated."""
 
 
 def refused() -> UnavailableError:
-    """What a person is told who did not grant a key."""
+    """Return the error for a key that the user refused."""
     return _RefusedError(tr(REFUSED_WORDS), hint=tr(AGAIN))
 
 
 class PortalSession:
-    """Some keys, from one session to the next as long as the desktop lends them."""
+    """Keeps some keys bound, with a new session whenever the desktop ends one."""
 
     def __init__(self, keys: Sequence[PortalKey], *, app_id: str) -> None:
         self.keys = tuple(keys)
-        """Those that are told; one of them may be left out."""
+        """The keys to inform; one may leave."""
         self._app_id = app_id
         self._bus: MessageBus | None = None
         self._owner = ""
-        """Who is the portal at this moment, as the bus names it."""
+        """The bus's name for the portal now."""
         self._registered_with = ""
         self._opening = ""
-        """The session that is about to get the keys."""
+        """The session that is being set up."""
         self._session = ""
-        """The session that has them."""
+        """The session that has the keys."""
         self._since = 0.0
         """When it got them."""
         self._brief = 0
@@ -94,7 +94,7 @@ class PortalSession:
         self._again: asyncio.Task[None] | None = None
 
     async def open(self) -> None:
-        """Ask the desktop for the keys, which may ask the person. Raises UnavailableError."""
+        """Request the keys; the desktop may ask the user. Raises UnavailableError."""
         self._bus = await MessageBus.open(self._signalled, self._lost)
         try:
             for rule in (
@@ -108,7 +108,7 @@ class PortalSession:
         self._was_bound = True
 
     async def close(self) -> None:
-        """Give them back: what a program has of a portal ends when it leaves the bus."""
+        """Release the keys: a portal's grants end when the program leaves the bus."""
         bus, self._bus = self._bus, None
         self.keys = ()
         if self._again:
@@ -119,7 +119,7 @@ class PortalSession:
             await asyncio.gather(self._again, return_exceptions=True)
 
     async def _begin(self) -> None:
-        """A session with the portal that has the keys; the same for the first and any later one."""
+        """Set up the first session or a later one."""
         try:
             await self._find()
         except CallError as error:
@@ -137,7 +137,7 @@ class PortalSession:
             key.granted(shortcuts, self._app_id)
 
     async def _find(self) -> None:
-        """Have the portal started where it does not run."""
+        """Start the portal if it does not run."""
         assert self._bus is not None
         try:
             (self._owner,) = await self._bus.call_bus("GetNameOwner", "s", PORTAL)
@@ -146,7 +146,7 @@ class PortalSession:
             (self._owner,) = await self._bus.call_bus("GetNameOwner", "s", PORTAL)
 
     async def _register(self) -> None:
-        """Say which program this is, once and before all else."""
+        """Identify this program to the portal before anything else."""
         assert self._bus is not None
         if self._registered_with == self._owner:
             return
@@ -154,7 +154,8 @@ class PortalSession:
         try:
             await self._call(REGISTRY, "Register", "sa{sv}", self._app_id, {})
         except CallError as error:
-            # Older portals have no such interface, and those of a sandbox know who is in it.
+            # Older portals lack this interface, and those of a sandbox identify the program
+            # themselves.
             log.debug("The portal did not register this program: %s", error.name)
 
     async def _create_session(self) -> str:
@@ -182,7 +183,7 @@ class PortalSession:
             raise refused()
         if bound and all(trigger(bound, name) for name, _ in bound):
             return bound
-        try:  # not all desktops answer with what they bound
+        try:  # some desktops do not return what they bound
             listed = await self._request("ListShortcuts", "oa{sv}", session)
         except (CallError, UnavailableError):
             return bound or []
@@ -197,9 +198,9 @@ class PortalSession:
     async def _request(
         self, method: str, signature: str, *arguments: object, options: Options | None = None
     ) -> dict[str, Any]:
-        """Call a method that answers by a signal, which may come before the call returns.
+        """Call a method that is answered by a signal, perhaps before the call returns.
 
-        Raises CallError, and UnavailableError where the person or the portal ended it.
+        Raises CallError, and UnavailableError if the user or the portal ended it.
         """
         assert self._bus is not None
         token = _token()
@@ -232,7 +233,7 @@ class PortalSession:
             tr("The portal of the desktop refused the key: {words}", words=words)
         )
 
-    # What the bus and the portal signal
+    # Signals of the bus and the portal
 
     def _signalled(self, signal: BusSignal) -> None:
         kind = signal.interface, signal.member
@@ -319,13 +320,13 @@ class PortalSession:
 
 
 def _shortcuts(results: dict[str, Any]) -> list[Any] | None:
-    """The list of (id, properties) in an answer, None where it has none."""
+    """The list of (id, properties) in an answer, or None."""
     kind, found = results.get("shortcuts", ("", None))
     return list(found) if kind == "a(sa{sv})" else None
 
 
 def trigger(shortcuts: Sequence[Any], name: str) -> str:
-    """How the desktop names the key for that id."""
+    """Return the desktop's name for the key with that id."""
     properties = dict(shortcuts).get(name, {})
     return str(properties.get("trigger_description", ("s", ""))[1])
 
@@ -339,9 +340,9 @@ def _time() -> float:
 
 
 TOGETHER = 0.05
-"""Seconds in which keys that are wanted at the same time are all known."""
+"""Seconds in which keys of the same moment are collected."""
 REPEATING = 1.0
-"""Seconds within which a key that is told as pressed again repeats itself."""
+"""Seconds; another press within them is a key that repeats."""
 WHY = mark("The desktop lends the key to JARVIS; it is changed in the desktop's settings.")
 UNSAID = mark(
     "The desktop lends a key to JARVIS but does not say which. Where none is set, set one for "
@@ -353,20 +354,17 @@ class PortalKeys:
     """The keys of this program, in one session with the portal."""
 
     def __init__(self, app_id: str) -> None:
-        """`app_id` is the name of the program's .desktop file, by which desktops remember."""
+        """`app_id` is the name of the program's .desktop file, by which desktops remember keys."""
         self._app_id = app_id
         self._wanted: dict[str, PortalKey] = {}
         self._asked: tuple[PortalKey, ...] = ()
-        """The keys that were asked for last, whatever came of it."""
+        """The keys that were requested last, granted or not."""
         self._current: PortalSession | None = None
         self._renewing = asyncio.Lock()
         self._later: asyncio.Task[None] | None = None
 
     async def request(self, key: PortalKey) -> None:
-        """Ask for this key, with those that are wanted at the same time or had already.
-
-        Raises UnavailableError.
-        """
+        """Request a key together with all others that are wanted. Raises UnavailableError."""
         self._wanted[key.id] = key
         async with self._renewing:
             if key not in self._asked:
@@ -376,7 +374,7 @@ class PortalKeys:
                 raise key.problem
 
     async def release(self, key: PortalKey) -> None:
-        """Give this key back; the others are asked for anew a moment later."""
+        """Release a key; the others are requested again a moment later."""
         if self._wanted.get(key.id) is key:
             del self._wanted[key.id]
         if self._later:
@@ -396,10 +394,10 @@ class PortalKeys:
     async def _end(self) -> None:
         session, self._current, self._asked = self._current, None, ()
         if session:
-            await asyncio.shield(session.close())  # whoever gives up does not wait for it
+            await asyncio.shield(session.close())  # a cancelled caller does not wait for it
 
     async def _renew(self) -> None:
-        """Let the desktop lend exactly the keys that are wanted."""
+        """Request exactly the keys that are wanted."""
         await self._end()
         keys = self._asked = tuple(self._wanted.values())
         for key in keys:
@@ -409,16 +407,16 @@ class PortalKeys:
             await session.open()
         except UnavailableError as error:
             await self._end()
-            self._asked = keys  # it is known what comes of it
+            self._asked = keys  # the request has its answer
             for key in keys:
                 key.problem = error
         except BaseException:
-            self._asked = ()  # whoever still waits asks anew
+            self._asked = ()  # a waiting caller requests again
             raise
 
 
 class PortalKey:
-    """Implements pressing.Way with one of them."""
+    """A hotkey that the portal grants."""
 
     def __init__(
         self,
@@ -430,7 +428,7 @@ class PortalKey:
         self.shortcut = shortcut
         self.combination = combination
         self.problem: UnavailableError | None = None
-        """Why it was not lent."""
+        """Why it was not granted."""
         self._changed = changed
         self._portal = keys
         self._keys = PressState(lambda: None, lambda: None)
@@ -438,27 +436,27 @@ class PortalKey:
         self._is_bound = False
         self._pressed_at = 0.0
         self._tells_release: bool | None = None
-        """Whether letting it go is told; None before anything is known of that."""
+        """Whether releases are reported; None if not known yet."""
 
     @property
     def id(self) -> str:
-        """By which the portal tells of it."""
+        """The portal's name for the key."""
         return self.shortcut.id
 
     async def bind(self, keys: PressState) -> HotkeyStatus:
-        """Ask the desktop for the key, which may ask the person. Raises UnavailableError."""
+        """Request the key; the desktop may ask the user. Raises UnavailableError."""
         self._keys = keys
         await self._portal.request(self)
         self._is_bound = True
         return self._status
 
     async def close(self) -> None:
-        """Give it back."""
+        """Release the key."""
         self._is_bound = False
         await self._portal.release(self)
 
     def granted(self, shortcuts: Sequence[Any], app_id: str) -> None:
-        """These were bound, as the portal describes them; none where it does not say which."""
+        """Take the bound shortcuts as the portal describes them; an empty list says nothing."""
         if shortcuts and self.id not in dict(shortcuts):
             self.problem = refused()
             self.become(HotkeyStatus(why=tr(REFUSED_WORDS)))
@@ -471,20 +469,20 @@ class PortalKey:
         self.become(HotkeyStatus("portal", name, holds=holds, why=why))
 
     def lost(self, status: HotkeyStatus | None) -> None:
-        """It is had no more; why, if that is to be told."""
+        """Note that the key is lost; `status`, if any, says why."""
         self._keys.up()
         if status:
             self.become(status)
 
     def become(self, status: HotkeyStatus) -> None:
-        """Tell how it is had from now on."""
+        """Set and report the status."""
         if status != self._status:
             self._status = status
             if self._is_bound:
                 self._changed(status)
 
     def activated(self, token: str) -> None:
-        """It was pressed; where it is down still, its release was lost, or never comes."""
+        """Handle a press. If the key is still down, its release was lost or is never reported."""
         now = asyncio.get_running_loop().time()
         before, self._pressed_at = self._pressed_at, now
         if self._keys.is_down and now - before > REPEATING:
@@ -496,7 +494,7 @@ class PortalKey:
             self._keys.up()
 
     def deactivated(self) -> None:
-        """It was let go."""
+        """Handle a release."""
         self._releases(True)
         self._keys.up()
 

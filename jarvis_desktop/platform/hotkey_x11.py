@@ -1,8 +1,7 @@
-"""A key of a whole X11 desktop: grabbed at the X server.
+"""A global hotkey on X11, grabbed from the X server through xcffib.
 
-A key on one connection to an X server. It belongs to the thread that made it.
-
-xcffib is the binding: libxcb, unlike Xlib, does not end the program when the server goes away."""
+Unlike Xlib, xcffib's libxcb does not end the program when the server disappears.
+"""
 
 from __future__ import annotations
 
@@ -26,10 +25,10 @@ from jarvis_desktop.platform.shortcut import (
 )
 
 SHIFT, LOCK, CONTROL = 1, 2, 4
-"""Bits of the modifiers that are the same on every keyboard."""
+"""The modifier bits that are the same on every keyboard."""
 ALT_KEYS, SUPER_KEYS = (0xFFE9, 0xFFEA), (0xFFEB, 0xFFEC)
 NUM_LOCK, SCROLL_LOCK = 0xFF7F, 0xFF14
-"""Keysyms that stand on modifiers, which differ from keyboard to keyboard."""
+"""Keysyms whose modifier bits differ between keyboards."""
 DETECTABLE_AUTO_REPEAT = 1
 ALL_OF_A_MAP = 0xFF
 XWAYLAND = "XWAYLAND"
@@ -41,14 +40,14 @@ ONLY_X_WINDOWS = mark(
 
 Happening = Literal["down", "up", "mapping", "other"]
 Grab = tuple[int, int]
-"""A key's code and the modifiers that are held with it."""
+"""A key code and the modifiers held with it."""
 
 
 class X11Keyboard:
-    """Grabs a combination for the whole screen, and tells what happens with it."""
+    """Grabs a combination on all screens. Belongs to the thread that made it."""
 
     def __init__(self, combination: Combination) -> None:
-        """Connect to the screen of the environment. Raises UnavailableError."""
+        """Connect to the display in the environment. Raises UnavailableError."""
         try:
             import xcffib.xkb
             import xcffib.xproto
@@ -75,26 +74,26 @@ class X11Keyboard:
 
     @property
     def number(self) -> int:
-        """The file that becomes readable when something happens."""
+        """The file descriptor that becomes readable on an event."""
         return int(self._connection.get_file_descriptor())
 
     def happened(self) -> Iterator[Happening]:
-        """What happened by now. Raises ConnectionError once the server is gone."""
+        """Return the events so far. Raises ConnectionError if the server is gone."""
         with self._reaching():
             while (event := self._connection.poll_for_event()) is not None:
                 yield self._meaning(event)
 
     def grab(self) -> None:
-        """Grab the key as the keyboard is laid out now.
+        """Grab the key by the current keyboard layout.
 
-        Raises UnavailableError where there is no such key, or another program has it, and
-        ConnectionError once the server is gone.
+        Raises UnavailableError if there is no such key or another program has it, and
+        ConnectionError if the server is gone.
         """
         with self._reaching():
             try:
                 wanted = self._wanted()
             except UnavailableError:
-                self._ungrab()  # another key may stand there now
+                self._ungrab()  # another key may have its place now
                 raise
             if wanted == self._grabs:
                 return
@@ -113,15 +112,15 @@ class X11Keyboard:
                 ) from error
 
     def is_down(self) -> bool:
-        """Whether the key is really held, whatever was told of it.
+        """Whether the key is really held, whatever the events said.
 
-        Raises ConnectionError once the server is gone.
+        Raises ConnectionError if the server is gone.
         """
         with self._reaching():
             return self._is_held()
 
     def close(self) -> None:
-        """Leave the server, which takes the key back."""
+        """Disconnect, which releases the key."""
         with contextlib.suppress(self._xcffib.XcffibException):
             self._connection.disconnect()
 
@@ -140,15 +139,14 @@ class X11Keyboard:
         return bool(self._core.QueryExtension(len(name), name).reply().present)
 
     def _tell_repeats(self) -> bool:
-        """Let a held key be told as pressed again and again, not also as released; whether the
-        server can."""
+        """Let repeats of a held key come without releases; return whether the server can."""
         if not self._extension("XKEYBOARD"):
             return False
         kinds = self._xcffib.xkb
         extension = self._connection(kinds.key)
         if not extension.UseExtension(1, 0).reply().supported:
             return False
-        # From here on these events come in the place of MappingNotify.
+        # From now on these events replace MappingNotify.
         layouts = kinds.EventType.NewKeyboardNotify | kinds.EventType.MapNotify
         keyboard, parts = kinds.ID.UseCoreKbd, ALL_OF_A_MAP
         extension.SelectEvents(keyboard, layouts, 0, layouts, parts, parts, [], True).check()
@@ -159,7 +157,7 @@ class X11Keyboard:
     def _meaning(self, event: Any) -> Happening:
         kinds = self._xcffib.xproto
         if isinstance(event, self._xcffib.xkb.NewKeyboardNotifyEvent):
-            return "mapping"  # or MapNotify: the events of this extension have one number
+            return "mapping"  # or MapNotify: the extension's events have one number
         if isinstance(event, kinds.MappingNotifyEvent):
             return "other" if event.request == kinds.Mapping.Pointer else "mapping"
         if not isinstance(event, (kinds.KeyPressEvent, kinds.KeyReleaseEvent)):
@@ -171,7 +169,7 @@ class X11Keyboard:
         return "other" if not self._detects_repeats and self._is_held() else "up"
 
     def _wanted(self) -> set[Grab]:
-        """The key with its modifiers, whatever locks are on."""
+        """The key with its modifiers and every combination of locks."""
         columns = self._keysyms()
         modifiers = self._modifiers(columns)
         held = 0
@@ -194,7 +192,7 @@ class X11Keyboard:
         return {(code, held | lock) for code in codes for lock in sums}
 
     def _keysyms(self) -> dict[int, list[int]]:
-        """What stands on each key, for all its levels."""
+        """The keysyms of each key on all levels."""
         reply = self._core.GetKeyboardMapping(self._first, self._last - self._first + 1).reply()
         width, keysyms = reply.keysyms_per_keycode, list(reply.keysyms)
         return {
@@ -203,7 +201,7 @@ class X11Keyboard:
         }
 
     def _modifiers(self, columns: dict[int, list[int]]) -> dict[str, int]:
-        """The bit of each modifier, 0 where there is none."""
+        """The bit of each modifier; 0 if there is none."""
         reply = self._core.GetModifierMapping().reply()
         width, codes = reply.keycodes_per_modifier, list(reply.keycodes)
 
@@ -235,14 +233,14 @@ class X11Keyboard:
 
 
 CHECKING = 0.25
-"""Seconds between looks at whether a held key is still down: its release may be lost, when a
-keyboard is unplugged or another program takes the keyboard."""
+"""Seconds between checks whether a held key is still down. Its release may be lost when a keyboard
+is unplugged or another program grabs the keyboard."""
 WHY = mark("The X server tells JARVIS of the key wherever it is pressed.")
 LOST = mark("The connection to the screen was lost, and the key with it.")
 
 
 class X11Key(ThreadedKey):
-    """A thread of its own waits for the server, and for the pipe by which it is ended."""
+    """A hotkey with a thread that waits for the server and for the pipe that ends it."""
 
     def __init__(self, combination: Combination, changed: StatusListener) -> None:
         super().__init__(HotkeyStatus("x11", str(combination), holds=True, why=tr(WHY)), changed)
@@ -250,7 +248,7 @@ class X11Key(ThreadedKey):
         self._wakened = self._waker = -1
 
     async def bind(self, keys: PressState) -> HotkeyStatus:
-        """Grab it. Raises UnavailableError."""
+        """Grab the key. Raises UnavailableError."""
         self._wakened, self._waker = os.pipe()
         return await super().bind(keys)
 
@@ -279,7 +277,7 @@ class X11Key(ThreadedKey):
             for number in (keyboard.number, self._wakened):
                 waiting.register(number, selectors.EVENT_READ)
             while True:
-                # What came in while an answer was waited for lies in the library, not in the file.
+                # Events that arrived during a request are in the library, not in the file.
                 if happened := list(keyboard.happened()):
                     for each in happened:
                         if each in ("down", "up"):
@@ -298,7 +296,7 @@ class X11Key(ThreadedKey):
 
 
 def _grab_again(keyboard: X11Keyboard, told: KeyEvents, before: str) -> str:
-    """The keyboard is laid out anew; what is wrong now, after what was wrong before."""
+    """Grab the key again after a layout change; return the problem, if any."""
     try:
         keyboard.grab()
         problem = ""

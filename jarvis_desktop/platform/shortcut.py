@@ -1,10 +1,4 @@
-"""One notation for keys, "Ctrl+Alt+Space", and what each system calls them.
-
-What the keys of the whole desktop are for.
-
-What every way to have a key shares.
-
-A key where the system calls back on, or must be waited for in, a thread of its own."""
+"""Keys such as "Ctrl+Alt+Space", the global shortcuts, and what all hotkeys share."""
 
 from __future__ import annotations
 
@@ -37,10 +31,10 @@ _other_names = {"return": "enter", "del": "delete", "ins": "insert", "pgup": "pa
 
 @dataclass(frozen=True, slots=True)
 class HotkeyKey:
-    """A key that is no modifier."""
+    """A key that is not a modifier."""
 
     name: str
-    """As people know it: "Space", "A", "F9"."""
+    """The user's name for it: "Space", "A", "F9"."""
     keysym: str
     """Its name in xkbcommon-keysyms.h, without XKB_KEY_."""
     code: int
@@ -48,9 +42,9 @@ class HotkeyKey:
     windows: int
     """Its virtual-key code."""
     macos: int | None
-    """Its virtual key code there; None where such keyboards have none."""
+    """Its virtual key code; None if Mac keyboards lack it."""
     types: bool = True
-    """Whether programs need it alone, to type or to move."""
+    """Whether programs need it on its own, to type or to move."""
 
 
 def _letters() -> list[HotkeyKey]:
@@ -116,7 +110,7 @@ EXAMPLE = mark('Write it like "Ctrl+Alt+Space", "Super+J" or "F9".')
 
 @dataclass(frozen=True, slots=True)
 class Combination:
-    """A key, and the modifiers that are held with it."""
+    """A key and the modifiers held with it."""
 
     modifiers: tuple[Modifier, ...]
     """In the order of MODIFIERS."""
@@ -127,7 +121,7 @@ class Combination:
 
     @property
     def xdg(self) -> str:
-        """As the Shortcuts Specification of freedesktop.org writes it: "CTRL+ALT+space"."""
+        """In the notation of freedesktop.org's Shortcuts Specification: "CTRL+ALT+space"."""
         names = {"Super": "LOGO"}
         return "+".join(
             (*(names.get(name, name.upper()) for name in self.modifiers), self.key.keysym)
@@ -135,7 +129,7 @@ class Combination:
 
 
 def parse(text: str) -> Combination:
-    """The combination that a person wrote. Raises InputError that says what is wrong with it."""
+    """Parse a combination that the user wrote. Raises InputError that says what is wrong."""
     *before, last = (part.strip() for part in text.split("+"))
     modifiers: set[Modifier] = set()
     for part in before:
@@ -184,14 +178,14 @@ def _wrong_key(part: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GlobalShortcut:
-    """One thing that a key does."""
+    """What a key does."""
 
     id: str
     """Desktops remember its key by this."""
     description: str
-    """What a person reads of it in the desktop's settings; English, for `tr`."""
+    """What the desktop's settings show; English, for `tr`."""
     command: str
-    """Does the same, for a key that the person binds to it themselves."""
+    """A command with the same effect, for a key that the user binds."""
 
 
 TALK = GlobalShortcut("talk", mark("Talk to JARVIS"), "jarvis-desktop talk toggle")
@@ -199,51 +193,53 @@ QUICK = GlobalShortcut("quick", mark("Ask JARVIS quickly"), "jarvis-desktop --qu
 
 
 StatusListener = Callable[[HotkeyStatus], None]
-"""Is told on the loop how the key is had from now on."""
+"""Called on the loop with each new status."""
 
 
 class HotkeyWay(Protocol):
-    """One way to have the key."""
+    """One means to bind the key."""
 
     async def bind(self, keys: PressState) -> HotkeyStatus:
-        """Tell `keys`, on the loop, what happens with it. Raises UnavailableError that says why
-        it cannot be had in this way."""
+        """Bind the key, and report its events to `keys` on the loop.
+
+        Raises UnavailableError if this means does not work.
+        """
 
     async def close(self) -> None:
-        """Give it back."""
+        """Release the key."""
 
 
 class PressState:
-    """Whether the key is down; tells presses and releases in turns. Belongs to the loop."""
+    """Whether the key is down; presses and releases alternate. Belongs to the loop."""
 
     def __init__(self, press: Callable[[], None], release: Callable[[], None]) -> None:
         self.press, self.release = press, release
         self.is_down = False
         self.token = ""
-        """By which the desktop lets a window come to the front for the last press."""
+        """The token with which the desktop lets a window come to the front."""
 
     def down(self, token: str = "") -> None:
-        """It was pressed, or repeats itself."""
+        """Note a press or a repeat."""
         if not self.is_down:
             self.is_down = True
             self.token = token
             self.press()
 
     def up(self) -> None:
-        """It was let go, or nobody can tell any more."""
+        """Note a release, or that the state is not known any more."""
         if self.is_down:
             self.is_down = False
             self.release()
 
 
 PATIENCE = 5.0
-"""Seconds in which the system must have given the key."""
+"""Seconds for the system to grant the key."""
 JOINING = 1.0
-"""Seconds that a thread has to end; on a system that hangs it does not."""
+"""Seconds for a thread to end, which it does not on a system that hangs."""
 
 
 class KeyEvents:
-    """What a thread tells the loop."""
+    """Passes events of a thread to the loop."""
 
     def __init__(self, keys: PressState, problem: Callable[[str], None]) -> None:
         self._loop = asyncio.get_running_loop()
@@ -252,23 +248,23 @@ class KeyEvents:
         self.bound: asyncio.Future[None] = self._loop.create_future()
 
     def is_bound(self) -> None:
-        """The key is had."""
+        """Report that the key is bound."""
         self._tell(self._settle, None)
 
     def fails(self, error: UnavailableError) -> None:
-        """It cannot be had."""
+        """Report that it cannot be bound."""
         self._tell(self._settle, error)
 
     def down(self) -> None:
-        """It was pressed, or repeats itself."""
+        """Report a press or a repeat."""
         self._tell(self._keys.down)
 
     def up(self) -> None:
-        """It was let go."""
+        """Report a release."""
         self._tell(self._keys.up)
 
     def problem(self, words: str) -> None:
-        """It is had no more; "" where it is had again."""
+        """Report that the key was lost, or with "" that it is bound again."""
         if words:
             self._tell(self._keys.up)
         self._tell(self._problem, words)
@@ -287,7 +283,7 @@ class KeyEvents:
 
 
 class ThreadedKey(ABC):
-    """Implements pressing.Way with a thread that does `_work` until `_wake`."""
+    """A hotkey with a thread that does `_work` until `_wake`."""
 
     def __init__(self, status: HotkeyStatus, changed: StatusListener) -> None:
         self._status = status
@@ -295,7 +291,7 @@ class ThreadedKey(ABC):
         self._thread: threading.Thread | None = None
 
     async def bind(self, keys: PressState) -> HotkeyStatus:
-        """Ask the system for the key. Raises UnavailableError."""
+        """Bind the key. Raises UnavailableError."""
         told = KeyEvents(keys, self._now)
         self._thread = threading.Thread(target=self._run, args=(told,), name="hotkey", daemon=True)
         self._thread.start()
@@ -309,7 +305,7 @@ class ThreadedKey(ABC):
         return self._status
 
     async def close(self) -> None:
-        """Let it go."""
+        """Release the key."""
         thread, self._thread = self._thread, None
         if thread:
             self._wake(thread)
@@ -323,11 +319,11 @@ class ThreadedKey(ABC):
 
     @abstractmethod
     def _work(self, told: KeyEvents) -> None:
-        """Get the key, say so, and tell what happens with it. Runs in the thread."""
+        """Bind the key and report its events. Runs in the thread."""
 
     @abstractmethod
     def _wake(self, thread: threading.Thread) -> None:
-        """Let this thread end."""
+        """End the thread's work."""
 
     def _now(self, problem: str) -> None:
         if self._thread:

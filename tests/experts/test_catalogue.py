@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import cast
 
 import pytest
 
@@ -13,6 +14,7 @@ from jarvis_desktop.experts.catalogue import ShippedCatalogue
 from jarvis_desktop.experts.hub.database import HubIndexWriter, RepositoryCheck
 from jarvis_desktop.experts.hub.experts import HubOffers
 from jarvis_desktop.experts.hub.index import HubIndex
+from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.tasks.definition import Definition
 from tests.experts.hub.listed import entry as hub_entry
 from tests.experts.hub.listed import index
@@ -49,6 +51,10 @@ class Disk:
         return tuple(self.there)
 
 
+def disk(*there: Expert) -> Weights:
+    return cast(Weights, Disk(*there))
+
+
 def catalogue(*there: Expert) -> ShippedCatalogue:
     return ShippedCatalogue(
         [LARGE, SMALL, FILM, EARS],
@@ -58,7 +64,7 @@ def catalogue(*there: Expert) -> ShippedCatalogue:
             "text-to-video": definition("text-to-video"),
             "automatic-speech-recognition": definition("automatic-speech-recognition", skill=skill),
         },
-        weights=Disk(*there),
+        weights=disk(*there),
         runnable=lambda expert: expert.task == "translation",
     )
 
@@ -84,7 +90,7 @@ def test_those_behind_an_api_stand_between_what_is_here_and_the_built_in_way():
     found = ShippedCatalogue(
         (near, both, only, other),
         {"summarization": definition("summarization", method=method)},
-        weights=Disk(near),
+        weights=disk(near),
         runnable=lambda expert: True,
         by_api=by_api,
     )
@@ -129,7 +135,7 @@ def test_other_experts_of_speech_are_run_as_any_other():
     found = ShippedCatalogue(
         [EARS, ears],
         {EARS.task: definition(EARS.task, skill=skill)},
-        weights=Disk(EARS, ears),
+        weights=disk(EARS, ears),
         runnable=lambda expert: True,
     ).candidates(EARS.task)
     assert [each.label for each in found] == ["other-ears (local)", "built in"]
@@ -143,7 +149,7 @@ def test_an_llm_does_what_has_a_prompt_but_reads_only_after_the_built_in_way():
             "document-question-answering": definition("document-question-answering"),
             "translation": definition("translation", method=method),
         },
-        weights=Disk(),
+        weights=disk(),
         runnable=lambda expert: True,
         prompted=lambda task, llm: task != "clock",
     )
@@ -185,7 +191,7 @@ def of_the_hub(tmp_path: Path, *there: Expert) -> ShippedCatalogue:
     return ShippedCatalogue(
         [LARGE, SMALL, FILM],
         {"translation": definition("translation"), "text-to-video": definition("text-to-video")},
-        weights=Disk(*there),
+        weights=disk(*there),
         runnable=lambda expert: expert.task == "translation",
         hub=HubOffers(HubIndex(path)),
     )
@@ -248,7 +254,7 @@ def test_without_an_index_only_the_shipped_list_is_there(tmp_path):
     found = ShippedCatalogue(
         [SMALL],
         {"translation": definition("translation")},
-        weights=Disk(),
+        weights=disk(),
         runnable=lambda expert: True,
         hub=HubOffers(HubIndex(tmp_path / "none" / "hub.db")),
     )

@@ -1,14 +1,12 @@
-"""Opens the index's file. It is a copy of what the Hub says, so a damaged or older one is not
-mended: reading takes it for none, writing begins anew.
+"""The index of the Hub: an SQLite file, its writer, and the checks of shipped experts.
 
-An entry's number tells its task, then its popularity, then when it came. So the rows of a task lie
-together with the most popular first, and so does every list of the full-text index: what a search
-wants is found at the beginning.
+It is a copy of what the Hub says. A damaged or outdated file is ignored by readers and replaced by
+the writer. Each page of the Hub's list is written in one transaction, with the position of the next
+page, so that an interrupted sync can resume.
 
-Writes pages of the Hub's list into the index, each with where the next one begins, or not at
-all: whatever ends the process, what is there is whole and can be gone on with.
-
-What the Hub says of a repository of the shipped list, laid over what the list says."""
+An entry's number consists of its task, its popularity and a serial number. So the entries of a task
+are stored with the most popular first, and the full-text index lists them in that order.
+"""
 
 from __future__ import annotations
 
@@ -31,10 +29,10 @@ from jarvis_desktop.experts.hub.entry import OURS, UNFIT, HubEntry, indexed
 log = logging.getLogger(__name__)
 
 VERSION = 1
-"""Of the tables and of what `terms.indexed` makes of an entry: an index of another one is stale."""
+"""Of the tables and of what `entry.indexed` returns; an index of another version is outdated."""
 
 READING_SECONDS, WRITING_SECONDS = 1.0, 30.0
-"""How long another process is waited for."""
+"""How long to wait for another process, in seconds."""
 
 SERIAL_BITS, POPULARITY_BITS = 30, 6
 _CLASSES = (1 << POPULARITY_BITS) - 1
@@ -73,33 +71,33 @@ CREATE VIRTUAL TABLE terms USING fts5(
 
 
 def key_of(repo: str) -> int:
-    """A number by which a repository is looked up, whatever the case of its letters."""
+    """Return the number by which a repository is found, whatever its case."""
     return int.from_bytes(blake2b(repo.casefold().encode(), digest_size=8).digest()) >> 1
 
 
 def popularity(downloads: int) -> int:
-    """The class of an entry's popularity, 0 for the most popular: half doubles of its downloads."""
+    """Return the class of an entry's popularity by the logarithm of its downloads; 0 is the top."""
     return _CLASSES - min(_CLASSES, int(2 * log2(1 + downloads)))
 
 
 def number_of(task: int, downloads: int, serial: int) -> int:
-    """The number of an entry."""
+    """Return the number of an entry."""
     return (task << POPULARITY_BITS | popularity(downloads)) << SERIAL_BITS | serial
 
 
 def class_of(number: int) -> int:
-    """Task and popularity of an entry, as one number: the entry's step of the ladder."""
+    """Return an entry's task and popularity as one number."""
     return number >> SERIAL_BITS
 
 
 def span(task: int) -> tuple[int, int]:
-    """The first and the last number that entries of a task can have."""
+    """Return the first and last number that entries of a task can have."""
     width = POPULARITY_BITS + SERIAL_BITS
     return task << width, (task + 1 << width) - 1
 
 
 def open_to_read(path: Path) -> sqlite3.Connection | None:
-    """The index; None where there is none that could be read."""
+    """Open the index for reading; None if there is none that is usable."""
     if not path.is_file():
         return None
     try:
@@ -118,9 +116,9 @@ def open_to_read(path: Path) -> sqlite3.Connection | None:
 
 
 def open_to_write(path: Path) -> sqlite3.Connection:
-    """The index, made where there is none, begun anew where it is stale or damaged.
+    """Open the index, creating it if it is missing, outdated or damaged.
 
-    Raises StorageError where it cannot be written.
+    Raises StorageError if it cannot be written.
     """
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -142,7 +140,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Translates what the disk and SQLite refuse into StorageError."""
+    """Translate errors of the disk and of SQLite into StorageError."""
     hint = tr("See that its folder may be written to and that the disk has room.")
     try:
         yield
@@ -160,7 +158,7 @@ def writing(path: Path) -> Iterator[None]:
 
 
 def _opened(path: Path) -> sqlite3.Connection | None:
-    """A connection with all our tables; None where the file holds something else."""
+    """A connection to a file with our tables; None if it contains something else."""
     connection = sqlite3.connect(path, timeout=WRITING_SECONDS, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
@@ -190,16 +188,16 @@ THERE, GONE, MOVED = "there", "gone", "moved"
 
 @dataclass(frozen=True, slots=True)
 class RepositoryCheck:
-    """The facts of one repository, or that it is not there any more."""
+    """What the Hub says of one repository of the shipped list."""
 
     repo: str
     moment: int
-    """When it was asked for, in seconds since 1970."""
+    """When it was checked, in seconds since 1970."""
     state: str = THERE
-    """THERE, GONE, or MOVED and, after a space, where to."""
+    """THERE, GONE, or MOVED followed by a space and the new name."""
     sha: str = ""
     download_mb: int = 0
-    """Of the files that the expert needs."""
+    """The size of the files that the expert needs."""
     licence: str = ""
     gated: bool = False
     providers: tuple[str, ...] = ()
@@ -208,7 +206,7 @@ class RepositoryCheck:
 
     @staticmethod
     def of(row: Sequence[Any]) -> RepositoryCheck:
-        """A check as it was kept."""
+        """Restore a check from its row."""
         repo, moment, state, sha, size, licence, gated, providers, downloads, likes = row
         listed = tuple(providers.split())
         return RepositoryCheck(
@@ -217,12 +215,12 @@ class RepositoryCheck:
 
     @property
     def row(self) -> list[object]:
-        """The check as it is kept."""
+        """The row of the table."""
         return [" ".join(each) if isinstance(each, tuple) else each for each in astuple(self)]
 
     @property
     def complaint(self) -> str:
-        """What is wrong with it, in a few words; "" where nothing is."""
+        """What is wrong with the repository, in a few words; "" if nothing."""
         if self.state == GONE:
             return "no longer on the Hub"
         if self.state.startswith(MOVED):
@@ -231,9 +229,10 @@ class RepositoryCheck:
 
 
 def checked(expert: Expert, check: RepositoryCheck | None) -> Expert:
-    """An expert of the shipped list with the facts that the Hub gave.
+    """Return a shipped expert updated with what the Hub says.
 
-    One that is pinned to a commit keeps it, with its size: those were read from the Hub as well.
+    One that is pinned to a commit keeps that commit and its size, which were read from the Hub as
+    well.
     """
     if check is None or check.state != THERE or not check.sha:
         return expert
@@ -256,7 +255,7 @@ def checked(expert: Expert, check: RepositoryCheck | None) -> Expert:
 
 
 MERGED = 2000
-"""Pages of the full-text index that are joined in one transaction."""
+"""Pages of the full-text index that are merged in one transaction."""
 
 _INSERT = f"INSERT INTO entries VALUES ({', '.join(18 * '?')})"  # noqa: S608 - marks alone
 _CHECK = f"INSERT OR REPLACE INTO checked VALUES ({', '.join(10 * '?')})"  # noqa: S608
@@ -269,28 +268,28 @@ _DELETE = "INSERT INTO terms (terms, rowid, text) VALUES ('delete', ?, ?)"
 
 @dataclass(frozen=True, slots=True)
 class SyncState:
-    """How far the list of one task was read."""
+    """How far the list of one task has been read."""
 
     number: int
     name: str
     round: int = 0
-    """Of reading the whole list; every entry bears that in which it was last met."""
+    """The number of this complete reading; each entry records the last one that met it."""
     sort: str = ""
-    """What the reading that is under way is sorted by; "" where none is."""
+    """What the current reading is sorted by; "" if none is under way."""
     cursor: str = ""
-    """Where that goes on."""
+    """Where it resumes."""
     position: int = 0
-    """How many entries it has met."""
+    """How many entries it has read."""
     began: int = 0
-    """When it did; all moments are seconds since 1970, by the Hub's clock."""
+    """When it began; all moments are seconds since 1970, by the Hub's clock."""
     known: int = 0
-    """All changes up to then are here; 0 where the list was never read whole."""
+    """All changes until then are in the index; 0 if the list was never read completely."""
     whole: int = 0
-    """When it was."""
+    """When the list was last read completely."""
 
 
 class HubIndexWriter:
-    """The index, open for writing. Raises StorageError where the disk refuses."""
+    """The index, open for writing. Raises StorageError if it cannot be written."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -308,31 +307,31 @@ class HubIndexWriter:
         self.close()
 
     def close(self) -> None:
-        """Close it."""
+        """Close the file."""
         self.connection.close()
 
     def state(self, task: str) -> SyncState:
-        """How far a task was read; a new task gets its number here."""
+        """Return how far a task was read; a new task is registered."""
         with self.transaction() as db:
             db.execute("INSERT INTO tasks (name) VALUES (?) ON CONFLICT DO NOTHING", [task])
             row = db.execute("SELECT * FROM tasks WHERE name = ?", [task]).fetchone()
         return SyncState(*row)
 
     def keep(self, entries: Iterable[HubEntry], state: SyncState) -> int:
-        """Take in a page of a task's list, and how far it was read then; how many were new."""
+        """Write a page of a task's list and the state after it; return how many entries are new."""
         with self.transaction() as db:
             fresh = sum([_take_in(db, entry, state) for entry in entries])
             _save(db, state)
         return fresh
 
     def count(self, state: SyncState) -> int:
-        """How many entries of a task there are."""
+        """Return the number of entries of a task."""
         first, last = map(class_of, span(state.number))
         query = "SELECT coalesce(sum(entries), 0) FROM ladder WHERE class BETWEEN ? AND ?"
         return int(self.connection.execute(query, [first, last]).fetchone()[0])
 
     def unsized(self, state: SyncState, most: int) -> list[HubEntry]:
-        """The most popular entries of a task that would run here, were their size known."""
+        """Return a task's most popular entries that would run here if their size were known."""
         rows = self.connection.execute(
             "SELECT * FROM entries WHERE number BETWEEN ? AND ? AND runs AND NOT weights_mb"
             " ORDER BY number LIMIT ?",
@@ -341,12 +340,12 @@ class HubIndexWriter:
         return [entry_of(row, state.name) for row in rows]
 
     def note(self, check: RepositoryCheck) -> None:
-        """Keep what the Hub said of a repository of the shipped list."""
+        """Save what the Hub says of a shipped expert's repository."""
         with self.transaction() as db:
             db.execute(_CHECK, check.row)
 
     def finish(self, state: SyncState) -> int:
-        """Drop entries that a whole reading has not met, some at a time; how many that were."""
+        """Drop entries that a complete reading has not met, in batches; return how many."""
         dropped = 0
         while True:
             with self.transaction() as db:
@@ -362,8 +361,8 @@ class HubIndexWriter:
             dropped += len(rows)
 
     def tidy(self) -> None:
-        """Join the pieces of the full-text index, so that searches open few of them."""
-        # The first number begins the joining, the others go on; each a small transaction.
+        """Merge the segments of the full-text index to keep searches fast."""
+        # The first number starts the merge, the others continue it, each in a small transaction.
         size = -MERGED
         while True:
             with self.transaction() as db:
@@ -375,7 +374,7 @@ class HubIndexWriter:
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
-        """All of it or nothing."""
+        """Commit everything, or roll it back on an error."""
         with writing(self._path):
             self.connection.execute("BEGIN IMMEDIATE")
             try:
@@ -388,7 +387,7 @@ class HubIndexWriter:
 
 
 def values_of(entry: HubEntry) -> tuple[object, ...]:
-    """An entry as the columns after its numbers."""
+    """Return an entry's columns after its numbers."""
     return (
         entry.repo, bytes.fromhex(entry.sha), entry.modified, entry.downloads, entry.likes,
         entry.parameters, entry.weights_mb, entry.licence, entry.gated, entry.library,
@@ -398,7 +397,7 @@ def values_of(entry: HubEntry) -> tuple[object, ...]:
 
 
 def entry_of(row: Sequence[Any], task: str) -> HubEntry:
-    """The reverse, of a whole row."""
+    """Restore an entry from a complete row."""
     _, _, _, repo, sha, modified, downloads, likes, parameters, size, *rest = row
     licence, gated, library, languages, providers, tags, summary, runs = rest
     return HubEntry(
@@ -431,7 +430,7 @@ def _save(db: sqlite3.Connection, state: SyncState) -> None:
 
 
 def _take_in(db: sqlite3.Connection, entry: HubEntry, state: SyncState) -> bool:
-    """Insert or renew one entry; whether it was not there."""
+    """Insert or update an entry; return whether it is new."""
     key = key_of(entry.repo)
     row = db.execute("SELECT * FROM entries WHERE key = ?", [key]).fetchone()
     if row is None:
@@ -463,7 +462,7 @@ def _take_in(db: sqlite3.Connection, entry: HubEntry, state: SyncState) -> bool:
 
 
 def _completed(entry: HubEntry, known: HubEntry) -> HubEntry:
-    """With what was once read of the repository itself, of which the list tells less."""
+    """The entry with what was read earlier from the repository itself, if it has not changed."""
     if known.repo != entry.repo:
         return entry
     entry = replace(entry, summary=entry.summary or known.summary)

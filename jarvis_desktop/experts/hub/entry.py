@@ -1,15 +1,11 @@
-"""One repository of the Hub's list, read from what the Hub answers.
+"""Entries of the Hub's list: reading, searching and index terms.
 
-The answer is a stranger's: ids must look like ids, words are cut and cleaned, numbers must be
-numbers, and what is anything else is left out. Nothing of it is ever a path or an instruction.
+The Hub's answer is not trusted: ids must look like ids, texts are cut and cleaned, numbers must be
+numbers, and everything else is dropped. None of it is used as a path or an instruction.
 
-What is looked for in the index.
-
-The terms under which an entry is found, and those that a search asks for.
-
-Besides its words an entry has facts, written so that no word can be one of them. Words and facts
-lie in one full-text index, whose lists are met in the order of popularity: that is why a search
-under several conditions need look at a few entries only, however many there are."""
+Facts such as the licence are indexed as terms that no word can equal. The full-text index lists
+entries by popularity, so a search with several conditions reads only a few of them.
+"""
 
 from __future__ import annotations
 
@@ -33,10 +29,10 @@ LONGEST_ID = 140
 LONGEST_SUMMARY = 200
 MOST_TAGS = 16
 LARGEST = 1 << 50
-"""Numbers above it are no counts of anything."""
+"""Larger numbers are not counts."""
 
 MANY = 5
-"""Someone who speaks as many languages is taken to speak any."""
+"""An entry with this many languages is assumed to support any."""
 
 LANGUAGES = frozenset(
     """aa ab ae af ak am an ar as av ay az ba be bg bh bi bm bn bo br bs ca ce ch co cr cs cu cv cy
@@ -46,24 +42,24 @@ LANGUAGES = frozenset(
     pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te tg th
     ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu""".split()
 )
-"""The codes of ISO 639-1: a tag of two such letters names a language."""
+"""The codes of ISO 639-1; a tag of two such letters names a language."""
 
 BYTES: Mapping[str, float] = {
     "F64": 8, "I64": 8, "U64": 8, "C64": 8, "F32": 4, "I32": 4, "U32": 4, "F16": 2, "BF16": 2,
     "I16": 2, "U16": 2, "I8": 1, "U8": 1, "BOOL": 1, "F8_E4M3": 1, "F8_E5M2": 1, "F4": 0.5,
 }  # fmt: skip
-"""How much of the disk a number of each type takes in safetensors."""
+"""Bytes per number of each safetensors type."""
 
 LIBRARIES = frozenset({"transformers", "diffusers"})
 FOREIGN = frozenset(
     """custom_code gptq awq 4-bit 8-bit 2-bit 3-bit 6-bit bitsandbytes fp8 nvfp4 mxfp4 exl2 exl3 mlx
     gguf aqlm hqq eetq quanto compressed-tensors torchao peft lora adapter onnx-only""".split()
 )
-"""Tags of what needs code of its own, another library, or another repository besides."""
+"""Tags of what needs its own code, another library, or another repository."""
 
 HALVES, UNFIT = "files:fp16", "files:none"
-"""Tags of ours, which no stranger can set: its weights are there in 16 bits as well; it was looked
-into, and its files are not what its library loads."""
+"""Our own tags, which no repository can set: it has weights in 16 bits too; its files are not what
+its library loads."""
 OURS = frozenset({HALVES, UNFIT})
 
 _NOISE = frozenset(
@@ -75,33 +71,33 @@ _NOISE = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class HubEntry:
-    """What is kept of a repository."""
+    """What is saved of a repository."""
 
     repo: str
     task: str
-    """The Hub's name of its task, its pipeline tag."""
+    """The Hub's pipeline tag."""
     sha: str = ""
     modified: int = 0
-    """When it was last changed, in seconds since 1970."""
+    """When it last changed, in seconds since 1970."""
     downloads: int = 0
     likes: int = 0
     parameters: int = 0
     weights_mb: int = 0
-    """The size of its weights as safetensors; 0 if not known."""
+    """As safetensors; 0 if not known."""
     licence: str = ""
     gated: bool = False
     library: str = ""
     languages: tuple[str, ...] = ()
-    """Codes; "*" where it says that they are many."""
+    """Codes; "*" for many."""
     providers: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
     summary: str = ""
     runs: bool = False
-    """Whether its format and its library are ones that are loaded here, without foreign code."""
+    """Whether its format and library can be loaded here without foreign code."""
 
 
 def read(raw: object, task: str) -> HubEntry | None:
-    """An item of the Hub's list for a task; None where it is not fit to be kept."""
+    """Read an item of the Hub's list for a task; None if it is not usable."""
     if not isinstance(raw, dict) or raw.get("pipeline_tag") != task:
         return None
     repo = raw.get("id")
@@ -133,7 +129,7 @@ def read(raw: object, task: str) -> HubEntry | None:
 
 
 def is_repo(value: object) -> TypeGuard[str]:
-    """Whether this is the id of a repository, such as "org/name"."""
+    """Whether this is a repository id, such as "org/name"."""
     return (
         isinstance(value, str)
         and len(value) <= LONGEST_ID
@@ -144,19 +140,19 @@ def is_repo(value: object) -> TypeGuard[str]:
 
 
 def commit(value: object) -> str:
-    """A commit's 40 digits; "" where it is none."""
+    """Return a commit of 40 digits, or "" if it is not one."""
     return value if isinstance(value, str) and COMMIT.fullmatch(value) else ""
 
 
 def count(value: object) -> int:
-    """A count of something; 0 where it is none."""
+    """Return a count, or 0 if it is not one."""
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST:
         return value
     return 0
 
 
 def clean(value: object, *, limit: int) -> str:
-    """A stranger's words on one line; "" where they are none."""
+    """Return foreign text on one line, or "" if it is not text."""
     if not isinstance(value, str):
         return ""
     if len(value) <= limit and value.isascii() and value.isprintable():
@@ -165,7 +161,7 @@ def clean(value: object, *, limit: int) -> str:
 
 
 def licence(tags: Iterable[str], card: Mapping[str, Any]) -> str:
-    """The licence, as the Hub names it; the name that its owner gave where that is "other"."""
+    """Return the licence as the Hub names it; its owner's name for it if that is "other"."""
     named = next((tag[8:] for tag in tags if tag.startswith("license:")), "")
     own = card.get("license_name")
     if named in ("", "other") and isinstance(own, str) and own:
@@ -174,7 +170,7 @@ def licence(tags: Iterable[str], card: Mapping[str, Any]) -> str:
 
 
 def providers(value: object) -> tuple[str, ...]:
-    """The inference providers that run it now, from either of the Hub's two ways to say so."""
+    """Return the providers that run it now, from either of the Hub's two formats."""
     if isinstance(value, dict):
         value = [{**each, "provider": name} for name, each in value.items() if _is_dict(each)]
     if not isinstance(value, list):
@@ -212,7 +208,7 @@ def _moment(value: object) -> int:
 
 
 def _weights(value: object) -> tuple[int, int]:
-    """How many parameters there are, and how many MB they take."""
+    """The number of parameters, and their size in MB."""
     if not isinstance(value, dict):
         return 0, 0
     types = value.get("parameters")
@@ -237,7 +233,7 @@ def _languages(tags: Iterable[str], card: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def _telling(tags: Iterable[str], task: str) -> Iterator[str]:
-    """The tags that tell it from others; of what it was built upon and from, the name."""
+    """The tags that describe it; of base models and datasets, the name only."""
     found: dict[str, None] = {}
     for tag in tags:
         if tag in _NOISE or tag in LANGUAGES or tag == task or len(found) == MOST_TAGS:
@@ -258,34 +254,34 @@ def _summary(card: Mapping[str, Any]) -> str:
 
 
 PROCESS_MB = 700
-"""What a process that runs an expert takes besides the weights."""
+"""The memory of an expert's process besides its weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubQuery:
-    """A search. What is not set is not asked for."""
+    """Search criteria; unset ones match everything."""
 
     tasks: tuple[str, ...] = ()
-    """Of the Hub, any of these; none for all."""
+    """The Hub's names; any of these, or all tasks if empty."""
     words: str = ""
     allowed_licences: tuple[str, ...] = ("*",)
     denied_licences: tuple[str, ...] = ()
     gated: bool = True
-    """Whether what is only given to people who accepted its terms is wanted too."""
+    """Whether experts behind terms are included."""
     runs: bool = False
-    """Whether only what can be loaded here is."""
+    """Whether it must run here."""
     served: bool = False
-    """Whether only what some provider runs behind an API is."""
+    """Whether a provider must run it behind an API."""
     language: str = ""
-    """A code that the expert must name, or be said to know many languages."""
+    """A code that the entry must name, unless it has many languages."""
     size_mb: int = 0
-    """The most that its weights may take; those of unknown size are left out then."""
+    """The largest size of the weights; excludes unknown sizes."""
     memory_mb: float = 0
-    """In how much it must find room, its weights in 16 bits; those of unknown size are left out."""
+    """The memory that it must fit in with 16-bit weights; excludes unknown sizes."""
     limit: int = 5
 
     def licence_allowed(self, licence: str) -> bool:
-        """Whether the person wants experts with this licence; an unknown one is not refused."""
+        """Whether the user's settings allow this licence; an unknown one is allowed."""
         return not licence or (
             _matches(licence, self.allowed_licences) and not _matches(licence, self.denied_licences)
         )
@@ -297,15 +293,15 @@ class HubQuery:
 
     @property
     def largest_mb(self) -> float:
-        """The most that the weights may take for every reason there is; 0 for any size."""
+        """The largest size of the weights by all criteria; 0 for any size."""
         sizes = [float(self.size_mb)] if self.size_mb else []
         if self.memory_mb:
-            # Weights that are kept in 32 bits take half as much here, those in 8 bits double.
+            # Here, 32-bit weights take half of their size, and 8-bit weights twice as much.
             sizes.append(2 * max(1.0, self.memory_mb - PROCESS_MB))
         return min(sizes, default=0.0)
 
     def accepts(self, entry: HubEntry) -> bool:
-        """Whether an entry is what is wanted, its words aside."""
+        """Whether an entry meets all criteria except the words."""
         return (
             (self.gated or not entry.gated)
             and (entry.runs or not self.runs)
@@ -318,19 +314,19 @@ class HubQuery:
 
 
 def memory_half_mb(entry: HubEntry) -> int:
-    """What it takes of memory, its weights in 16 bits; 0 if not known. An estimate."""
+    """Estimate the memory in MB with 16-bit weights; 0 if not known."""
     return _memory_mb(entry, 2)
 
 
 def memory_mb(entry: HubEntry) -> int:
-    """The same in 32 bits."""
+    """Estimate the memory in MB with 32-bit weights; 0 if not known."""
     return _memory_mb(entry, 4)
 
 
 def _memory_mb(entry: HubEntry, width: int) -> int:
     if not entry.weights_mb:
         return 0
-    # Where the number of parameters is not given, the weights are taken to be in 16 bits.
+    # If the number of parameters is missing, the weights are assumed to have 16 bits.
     weights = entry.parameters * width / 1e6 or entry.weights_mb * width / 2
     return round(weights * 1.1) + PROCESS_MB
 
@@ -344,13 +340,13 @@ RUNS, OPEN, SERVED = "=runs", "=open", "=served"
 LANGUAGE, LICENCE, SIZE = "=in:", "=under:", "=upto:"
 TASK, TOP = "=of:", "=top:"
 TAKEN = 63
-"""An entry with as many downloads is among the top of its task; the end of a popularity's class."""
+"""Downloads that make an entry one of the top of its task: the bound of a popularity class."""
 UNKNOWN = "?"
 SIZES = (16, 64, 128, 256, 512, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000)
-"""In MB: an entry is listed under every one that it does not go beyond."""
+"""In MB; an entry is listed under each size that it does not exceed."""
 MOST_WORDS = 60
 ASKED = 6
-"""How many of a request's words are looked up; the longest ones, which tell the most."""
+"""How many words of a request are looked up: the longest, which say most."""
 
 _UNFIT = re.compile(r"[^a-z0-9.+]+")
 _HEAD = re.compile(r"[a-z]{3,}(?=[\d.])")
@@ -358,12 +354,12 @@ _stem = lru_cache(maxsize=100_000)(stem)
 
 
 def indexed(entry: HubEntry) -> str:
-    """All terms of an entry, once each, for the index. The same entry always gives the same."""
+    """Return all index terms of an entry. The result depends on nothing but the entry."""
     return " ".join(dict.fromkeys([*words(entry), *facts(entry)]))
 
 
 def words(entry: HubEntry) -> list[str]:
-    """The words of an entry as they are compared."""
+    """Return the words of an entry as they are compared."""
     spoken = [NAMES.get(code, "") for code in entry.languages]
     tags = [tag.partition(":")[2] or tag for tag in entry.tags]
     text = " ".join((entry.repo, *tags, *spoken, entry.summary)).replace("_", " ")
@@ -371,7 +367,7 @@ def words(entry: HubEntry) -> list[str]:
 
 
 def facts(entry: HubEntry) -> Iterator[str]:
-    """What a search may ask of an entry."""
+    """Generate the terms of an entry's facts."""
     yield TASK + entry.task
     if entry.downloads >= TAKEN:
         yield TOP + entry.task
@@ -389,17 +385,17 @@ def facts(entry: HubEntry) -> Iterator[str]:
 
 
 def size_term(megabytes: float) -> str:
-    """What entries of at most this size are listed under, with somewhat larger ones; "" if all."""
+    """Return the term of entries up to about this size; "" if it exceeds all sizes."""
     return next((f"{SIZE}{size}" for size in SIZES if megabytes <= size), "")
 
 
 def licence_term(name: str) -> str:
-    """What entries with a licence are listed under."""
+    """Return the term of a licence."""
     return LICENCE + (_UNFIT.sub("-", name.casefold()).strip("-") or UNKNOWN)
 
 
 def asked(text: str) -> tuple[str, ...]:
-    """The words of a request as terms; those that say the most where there are many."""
+    """Return the words of a request as terms, at most `ASKED` of them."""
     found = [word for word in tokens(text[:4000]) if word not in FUNCTION_WORDS]
     unique = list(dict.fromkeys(_stem(word) for word in found))
     kept = set(sorted(unique, key=len, reverse=True)[:ASKED])
@@ -407,12 +403,12 @@ def asked(text: str) -> tuple[str, ...]:
 
 
 def any_of(terms: Iterable[str]) -> str:
-    """A condition of FTS5: one of the terms."""
+    """Return the FTS5 condition for any of the terms."""
     return "(" + " OR ".join(quoted(term) for term in terms) + ")"
 
 
 def quoted(term: str) -> str:
-    """A term that is not syntax."""
+    """Return a term quoted for FTS5."""
     return '"' + term.replace('"', '""') + '"'
 
 
@@ -420,5 +416,5 @@ def _cut(text: str) -> Iterator[str]:
     for word in tokens(text):
         if word not in FUNCTION_WORDS:
             yield _stem(word)
-            if head := _HEAD.match(word):  # "qwen2.5" is found by "qwen" as well
+            if head := _HEAD.match(word):  # "qwen" finds "qwen2.5" too
                 yield _stem(head[0])

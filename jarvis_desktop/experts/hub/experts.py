@@ -1,9 +1,7 @@
-"""Makes an expert of an entry of the index: what it is called, which files it needs, what it takes
-of memory. Only what is loaded here without foreign code, and of known size, can be one.
+"""Experts made from the Hub's index: names, files, memory, and the best few for a task.
 
-What the catalogue takes from the index: experts to fetch for a task, and facts of its own.
-
-How much there is to fetch of a repository, by its files as the Hub lists them."""
+An entry becomes an expert only if its size is known and it loads here without foreign code.
+"""
 
 from __future__ import annotations
 
@@ -40,12 +38,12 @@ PIPELINES = frozenset(
     video-classification visual-question-answering zero-shot-classification
     zero-shot-image-classification zero-shot-object-detection""".split()
 )
-"""The Hub's tasks that are ours too, or stand for one of ours."""
+"""The Hub's tasks that are also ours."""
 OTHERWISE: Mapping[str, tuple[str, ...]] = {
     "image-editing": ("image-to-image",),
     "visual-question-answering": ("visual-question-answering", "image-text-to-text"),
 }
-"""Tasks of ours for which the Hub has another name, or a further one."""
+"""Our tasks that have another or a further name on the Hub."""
 
 FILES: Mapping[str, tuple[str, ...]] = {
     "transformers": (
@@ -53,27 +51,27 @@ FILES: Mapping[str, tuple[str, ...]] = {
     ),
     "diffusers": ("model_index.json", "*/*.json", "tokenizer*/*", "*/*.safetensors"),
 }  # fmt: skip
-"""What experts of each library need, usually."""
+"""The files that experts of each library usually need."""
 LONGEST = 64
 _HANDLE = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _PAIR = re.compile(r"-([a-z]{2,3})-([a-z]{2,3})$")
 
 
 def tasks_of(task: str) -> tuple[str, ...]:
-    """The Hub's names for a task; none where it has none."""
+    """Return the Hub's names for a task."""
     return OTHERWISE.get(task) or ((task,) if task in PIPELINES else ())
 
 
 def tasks_of_all(tasks: Iterable[str]) -> tuple[str, ...]:
-    """Those of several tasks, each once."""
+    """Return the Hub's names for several tasks, each once."""
     return tuple(dict.fromkeys(name for task in tasks for name in tasks_of(task)))
 
 
 def handle(repo: str) -> str:
-    """A name for people and for a folder: "org--name" in small letters, and no other repository's.
+    """Return a unique lower-case name for users and folders, such as "org--name".
 
-    No id on the Hub has two hyphens in a row. What cannot be a name of ours is replaced, and part
-    of a digest then keeps names apart.
+    Repository ids never contain two hyphens in a row. Other characters are replaced, and part of a
+    digest keeps such names apart.
     """
     plain = repo.replace("/", "--").lower()
     if len(plain) <= LONGEST and _HANDLE.fullmatch(plain) and not plain.endswith("."):
@@ -83,7 +81,7 @@ def handle(repo: str) -> str:
 
 
 def find(index: HubIndex, name: str) -> HubEntry | None:
-    """The entry of a repository, by its id or by its handle."""
+    """Find a repository's entry by its id or its handle."""
     if is_repo(name):
         return index.find(name)
     owner, two_hyphens, rest = name.lower().partition("--")
@@ -100,7 +98,7 @@ def find(index: HubIndex, name: str) -> HubEntry | None:
 
 
 def expert_of(entry: HubEntry, task: str) -> Expert | None:
-    """An expert for a task of ours; None where it could not be fetched and run."""
+    """Return an expert for one of our tasks; None if it cannot be downloaded and run."""
     languages = _languages(entry, task)
     if not (entry.runs and entry.sha and entry.weights_mb) or languages is None:
         return None
@@ -114,7 +112,7 @@ def expert_of(entry: HubEntry, task: str) -> Expert | None:
 
 
 def files_of(entry: HubEntry) -> tuple[str, ...]:
-    """Patterns of the files that are needed."""
+    """Return patterns of the files that an entry needs."""
     files = FILES[entry.library]
     if HALVES in entry.tags:
         return tuple(each.replace("*.safetensors", "*.fp16.safetensors") for each in files)
@@ -122,7 +120,7 @@ def files_of(entry: HubEntry) -> tuple[str, ...]:
 
 
 def reason_against(entry: HubEntry) -> str:
-    """Why there is no expert of an entry, in a few words."""
+    """Explain in a few words why an entry cannot be an expert."""
     if entry.library not in FILES:
         library = f"by the library {entry.library}" if entry.library else "by an unnamed library"
         return f"it is loaded {library}"
@@ -134,7 +132,7 @@ def reason_against(entry: HubEntry) -> str:
 
 
 def described(entry: HubEntry) -> Expert:
-    """An entry as an expert to be shown, whether or not it runs here."""
+    """Return an entry as an expert to be shown, whether or not it runs here."""
     return expert_of(entry, entry.task) or _described(entry, entry.task)
 
 
@@ -157,7 +155,7 @@ def _described(entry: HubEntry, task: str) -> Expert:
 
 
 def summary(entry: HubEntry) -> str:
-    """What it says of itself; else what it is tagged with."""
+    """Return the entry's own summary, else its tags."""
     if entry.summary:
         return entry.summary
     tags = [tag for tag in entry.tags if ":" not in tag]
@@ -168,9 +166,9 @@ def summary(entry: HubEntry) -> str:
 
 
 def _languages(entry: HubEntry, task: str) -> tuple[str, ...] | None:
-    """As an expert has them: one that it understands, or from and into; None where unclear."""
+    """An expert's languages: a single one, or from and to; None if unclear."""
     if task != "translation" or "*" in entry.languages:
-        # Two would say that it translates. What understands some is not held to one of them.
+        # Two would mean a translation direction. Experts for several languages name none.
         return entry.languages if len(entry.languages) == 1 else ()
     pair = _PAIR.search(entry.repo.lower())
     return pair.groups() if pair and LANGUAGES.issuperset(pair.groups()) else None
@@ -185,10 +183,10 @@ BEST = 5
 
 
 class HubOffers:
-    """The best of the index for a task. `policy` says what the person wants and what finds room.
+    """The Hub's best experts for a task; `policy` returns what the user allows and what fits.
 
-    May be used from any thread. What was found for a task without a request is kept until the
-    index changes: a planner asks that of every task.
+    Callable from any thread. Results without a request are cached until the index changes, since a
+    planner asks for every task.
     """
 
     def __init__(self, index: HubIndex, policy: Callable[[], HubQuery] = HubQuery) -> None:
@@ -200,11 +198,11 @@ class HubOffers:
         self._named: dict[str, HubEntry | None] = {}
 
     def best(self, task: str, request: str = "") -> tuple[Expert, ...]:
-        """The best few for a task of ours that could be fetched and run here, best first."""
+        """Return the best few experts for a task that can be downloaded and run here."""
         return self._some(task, request, served=False)
 
     def served(self, task: str, request: str = "") -> tuple[Expert, ...]:
-        """The best few that some provider runs behind an API, best first, whatever their size."""
+        """Return the best few experts that a provider runs, whatever their size."""
         return self._some(task, request, served=True)
 
     def _some(self, task: str, request: str, *, served: bool) -> tuple[Expert, ...]:
@@ -221,7 +219,7 @@ class HubOffers:
             hits = self.index.search(wanted)
             found = [replace(described(each.entry), task=task) for each in hits]
         else:
-            # Some turn out to be no experts, for want of a direction in which they translate.
+            # Some are no experts, since their translation direction is unclear.
             hits = self.index.search(replace(wanted, runs=True, limit=3 * BEST))
             found = [expert_of(each.entry, task) for each in hits]
         best = tuple([each for each in found if each])[:BEST]
@@ -230,25 +228,25 @@ class HubOffers:
         return best
 
     def warm(self, tasks: Iterable[str]) -> None:
-        """Look for the best of these tasks now, so that nobody waits for it on an event loop."""
+        """Fill the cache for these tasks, so that no event loop has to wait for it."""
         for task in tasks:
             self.best(task)
             self.served(task)
 
     def named(self, name: str) -> HubEntry | None:
-        """The entry of a repository, by its id or its handle."""
+        """Return a repository's entry by its id or handle."""
         self._look()
         if name not in self._named:
             self._named[name] = find(self.index, name) if self._seen >= 0 else None
         return self._named[name]
 
     def check(self, repo: str) -> RepositoryCheck | None:
-        """What the Hub said of a repository of the shipped list."""
+        """Return what the Hub said of a shipped expert's repository."""
         self._look()
         return self._checks.get(repo)
 
     def _look(self) -> None:
-        """Forget what was kept of an index that has changed."""
+        """Clear the caches if the index has changed."""
         if (version := self.index.version) != self._seen:
             self._kept, self._named = {}, {}
             self._checks = self.index.checks()
@@ -256,13 +254,13 @@ class HubOffers:
 
 
 def of_expert(expert: Expert, files: object) -> int:
-    """MB of the files that a fetch would bring; 0 where they cannot be told."""
+    """Return the size in MB of the files that a download fetches; 0 if not known."""
     sizes = _sizes(files)
     return _megabytes(sizes[name] for name in verification.files_of(expert, sizes))
 
 
 def measured(entry: HubEntry, files: object) -> HubEntry:
-    """An entry with its size. One whose files are not those of its library does not run."""
+    """Return an entry with its size, and mark it unfit if its files are not its library's."""
     there = _sizes(files)
     halves = any(fnmatchcase(name, "*/*.fp16.safetensors") for name in there)
     tags = (*entry.tags, HALVES) if halves and HALVES not in entry.tags else entry.tags

@@ -1,9 +1,8 @@
-"""Searches the index of the Hub: the best few entries for a task, words and conditions.
+"""Searches the index of the Hub by words, conditions and meaning.
 
-Meaning: where the summaries of the most popular entries point, and which are near a request.
-
-A direction is 384 numbers of one byte, some hundred for each task: to read all summaries of the
-Hub would take hours, and those that are never taken need not be found by what they mean."""
+Only a few hundred of each task's most popular entries have a vector (384 bytes): embedding all
+summaries would take hours, and rarely used experts need not be found by meaning.
+"""
 
 from __future__ import annotations
 
@@ -31,22 +30,22 @@ if TYPE_CHECKING:
 
 
 MOST = 300
-"""Entries of a task that get a direction."""
+"""Entries of a task that get a vector."""
 FEW = 8
-"""With fewer there is no telling what the entries of a task have in common."""
+"""With fewer entries, the mean of a task's vectors says nothing."""
 
 
 def text_of(entry: HubEntry) -> str:
-    """What of an entry is read for its meaning."""
+    """Return what is embedded of an entry."""
     name = entry.repo.partition("/")[2].replace("-", " ").replace("_", " ")
     tags = " ".join(tag.partition(":")[2] or tag for tag in entry.tags)
     return f"{name}. {tags}. {entry.summary}"
 
 
 def near(db: sqlite3.Connection, task: int, direction: Sequence[float]) -> dict[int, float]:
-    """How near each entry of a task that has a direction is to the request's, by its key, 0 to 1.
+    """Return the similarity of a task's entries to the request, by key, from 0 to 1.
 
-    What all entries of the task have in common is taken off first: it says nothing.
+    The mean of all vectors is subtracted first, since it does not distinguish them.
     """
     import numpy as np
 
@@ -66,7 +65,7 @@ def near(db: sqlite3.Connection, task: int, direction: Sequence[float]) -> dict[
 
 
 def missing(db: sqlite3.Connection, task: int, name: str) -> list[tuple[int, str]]:
-    """Key and text of the entries that should have a direction and have none, or an old one."""
+    """Return key and text of entries whose vector is missing or outdated."""
     rows = db.execute(
         "SELECT * FROM entries WHERE number BETWEEN ? AND ? AND runs ORDER BY number LIMIT ?",
         [*database.span(task), MOST],
@@ -84,7 +83,7 @@ def keep(
     texts: Sequence[tuple[int, str]],
     directions: Sequence[Sequence[float]],
 ) -> None:
-    """Keep the directions of entries."""
+    """Save the vectors of entries."""
     import numpy as np
 
     for (key, text), direction in zip(texts, directions, strict=True):
@@ -110,27 +109,26 @@ def _digest(text: str) -> int:
 log = logging.getLogger(__name__)
 
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Gives texts a direction each in a space where those of like meaning point the same way."""
+"""Returns a vector for each text; similar texts have similar directions."""
 
 LOOKED_AT = 32
-"""Entries that are looked at for each word, the most popular ones that have it."""
+"""How many of the most popular entries with a word are read."""
 WIDER = 10
-"""How many times as many are looked at where too few of them are what is wanted."""
+"""How many times more are read if too few of them meet the criteria."""
 NEAR = 24
-"""Entries that are looked at because they are near in meaning."""
+"""Entries that are read because of their meaning."""
 FEW_LICENCES = 12
-"""More of them than this are not asked of the index: most entries have one of them."""
+"""More licences than this are not part of the query: most entries have one of them."""
 WORDS, MEANING, POPULARITY = 1.0, 1.0, 0.15
-"""What each counts for: the share of the request's words, the nearness, how often it is taken.
+"""The weight of the words found, of similarity and of popularity.
 
-On 52 requests worded unlike the summaries of 673 entries, what was meant was among the first five
-in 46 % by words alone, and in 79 % so.
-"""
+On 52 requests worded unlike the summaries of 673 entries, the intended one was among the first five
+in 46 % by words alone, and in 79 % with these weights."""
 
 
 @dataclass(frozen=True, slots=True)
 class HubHit:
-    """An entry and how well it meets the search."""
+    """An entry and its score."""
 
     entry: HubEntry
     score: float
@@ -138,7 +136,7 @@ class HubHit:
 
 @dataclass(frozen=True, slots=True)
 class _Lists:
-    """What one task's lists gave: where each word was found, and how much it tells."""
+    """The entries found for one task, and the weight of each word."""
 
     weights: Mapping[str, float]
     numbers: Iterable[int]
@@ -147,10 +145,10 @@ class _Lists:
 
 
 class HubIndex:
-    """The index, open for reading as soon as there is one. May be used from any thread.
+    """The index, open for reading as soon as it exists. Callable from any thread.
 
-    Where it is missing, stale or damaged there is nothing in it: searches find nothing. `embed`
-    puts the request beside what is near in meaning; without it words alone count.
+    A missing, outdated or damaged index is empty. `embed` adds entries that are similar in meaning;
+    without it only words count.
     """
 
     def __init__(self, path: Path, *, embed: Embed | None = None) -> None:
@@ -164,13 +162,13 @@ class HubIndex:
         self._last: tuple[str, Sequence[float]] | None = None
 
     def close(self) -> None:
-        """Close it; the next search opens it again."""
+        """Close the file; the next search opens it again."""
         with self._lock:
             self._shut()
 
     @property
     def version(self) -> int:
-        """A number that changes whenever somebody writes to the index; -1 where there is none."""
+        """Changes whenever somebody writes to the index; -1 without an index."""
         rows = self._read("PRAGMA data_version")
         return 1000 * self._opened + int(rows[0][0]) if rows else -1
 
@@ -181,14 +179,14 @@ class HubIndex:
         return int(rows[0][0]) if rows else 0
 
     def find(self, repo: str) -> HubEntry | None:
-        """The entry of a repository, whatever the case of its letters."""
+        """Return a repository's entry, whatever its case."""
         if not is_repo(repo):
             return None
         found = self.keyed(database.key_of(repo), database.key_of(repo))
         return next((each for each in found if each.repo.casefold() == repo.casefold()), None)
 
     def keyed(self, first: int, last: int) -> list[HubEntry]:
-        """The entries whose keys lie in this span."""
+        """Return the entries whose keys are in this range."""
         rows = self._read(
             "SELECT tasks.name, entries.* FROM entries"
             " JOIN tasks ON tasks.number = entries.number >> ?"
@@ -198,12 +196,12 @@ class HubIndex:
         return [entry_of(row, task) for task, *row in rows]
 
     def checks(self) -> dict[str, RepositoryCheck]:
-        """What the Hub said of the repositories of the shipped list."""
+        """Return what the Hub said of each shipped expert's repository."""
         rows = self._read("SELECT * FROM checked")
         return {row[0]: RepositoryCheck.of(row) for row in rows}
 
     def search(self, wanted: HubQuery) -> list[HubHit]:
-        """The best entries, best first."""
+        """Return the best entries, best first."""
         asked = terms.asked(wanted.words)
         direction = self._direction(wanted.words) if asked else None
         found: list[HubHit] = []
@@ -223,7 +221,7 @@ class HubIndex:
         return found[: wanted.limit]
 
     def _licences(self, db: sqlite3.Connection, wanted: HubQuery) -> Sequence[str]:
-        """The terms of the licences that are wanted; kept, as there are thousands of names."""
+        """The terms of the allowed licences, cached because there are thousands of names."""
         if wanted.any_licence:
             return ()
         (count,) = db.execute("SELECT count(*) FROM licences").fetchone()
@@ -235,14 +233,14 @@ class HubIndex:
         return self._allowed[1]
 
     def _direction(self, words: str) -> Sequence[float] | None:
-        """Where a request points; the last one is kept, as a plan asks for several tasks."""
+        """The request's vector; the last one is cached, since a plan asks for several tasks."""
         if self._embed is None or not self.path.is_file():
             return None
         last = self._last
         if last is None or last[0] != words:
             try:
                 last = self._last = (words, self._embed([words])[0])
-            except JarvisError:  # words alone will do
+            except JarvisError:  # the words are enough
                 return None
         return last[1]
 
@@ -256,7 +254,7 @@ class HubIndex:
                 return []
 
     def _open(self) -> sqlite3.Connection | None:
-        """The connection; a new one where the file was begun anew."""
+        """The connection, reopened if the file was replaced."""
         try:
             file = self.path.stat().st_ino
         except OSError:
@@ -269,7 +267,7 @@ class HubIndex:
         return self._connection
 
     def _give_up(self, error: sqlite3.Error) -> None:
-        # It is a help, not a duty: what is shipped is there without it.
+        # The shipped list works without the index.
         log.info("the index of the Hub gave no answer: %s", error)
         self._shut()
 
@@ -293,9 +291,9 @@ def _tasks(db: sqlite3.Connection, names: Sequence[str]) -> list[tuple[int, str]
 
 
 def _condition(wanted: HubQuery, allowed: Sequence[str]) -> str | None:
-    """What every entry must have, as FTS5 says it; "" for nothing, None where none can have it.
+    """The FTS5 condition for every entry; "" without one, None if no entry can meet it.
 
-    `allowed` are the terms of the licences that are wanted, where not all are.
+    `allowed` are the terms of the allowed licences, unless all are.
     """
     parts = []
     if wanted.runs:
@@ -325,7 +323,7 @@ def _search(
     asked: Sequence[str],
     direction: Sequence[float] | None,
 ) -> list[HubHit]:
-    """The entries of one task that are worth a look, with their scores."""
+    """The promising entries of one task, with their scores."""
     nearness = near(db, task, direction) if direction is not None else {}
     keys = sorted(nearness, key=lambda key: -nearness[key])[:NEAR]
     usual = max(LOOKED_AT, 2 * wanted.limit)
@@ -364,7 +362,8 @@ def _lists(
                 [first, last, count],
             )
         else:
-            # The task is asked for by a term too: FTS5 would look for a match beyond its span.
+            # The task is a term too, because FTS5 would look for a match beyond its range of
+            # numbers.
             parts = [terms.quoted(word) for word in (terms.TASK + name, *words)]
             expression = " AND ".join([*parts, *filter(None, [condition])])
             rows = db.execute(_MATCH, [expression, first, last, count])
@@ -382,8 +381,9 @@ def _lists(
             numbers.update(dict.fromkeys(having))
             weights[word] = _weight(having, steps, full=len(having) == count)
             rare = rare or len(having) < count
-    # Whatever has all words has the rare one, and is there already. What has several common words
-    # is looked for among the popular alone: there may be none, and looking for it takes long.
+    # An entry with all words has the rare one, and was found by it. Several common words are
+    # looked up among the popular entries only, because there may be no match and the search takes
+    # long.
     if len(weights) > 1 and not rare:
         numbers.update(dict.fromkeys(listed(terms.TOP + name, *weights)))
     plain = listed()
@@ -392,9 +392,10 @@ def _lists(
 
 
 def _weight(having: Sequence[int], steps: Sequence[tuple[int, int]], *, full: bool) -> float:
-    """How much a word tells, as BM25 has it (Robertson and Zaragoza, 2009).
+    """A word's weight as in BM25 (Robertson and Zaragoza, 2009).
 
-    Where the list was cut, how many entries have the word is judged by how far the list came.
+    If the list was cut, the number of entries with the word is estimated from how far the list
+    reached.
     """
     whole = sum(entries for _, entries in steps)
     reached = database.class_of(having[-1])
@@ -406,7 +407,7 @@ def _weight(having: Sequence[int], steps: Sequence[tuple[int, int]], *, full: bo
 def _entries(
     db: sqlite3.Connection, task: str, numbers: Iterable[int], keys: Sequence[int]
 ) -> Iterator[tuple[int, HubEntry]]:
-    """The rows, each once, with their keys."""
+    """The rows with their keys, each once."""
     seen: set[int] = set()
     for query, values in ((_NUMBERED, list(numbers)), (_KEYED, list(keys))):
         for row in db.execute(query, [json.dumps(values)]):
@@ -416,7 +417,7 @@ def _entries(
 
 
 def _text(entry: HubEntry) -> str:
-    """What a request's words are looked for in, as beginnings of words: they are stems."""
+    """The text that is searched for the stems of words."""
     spoken = [NAMES.get(code, "") for code in entry.languages]
     text = " ".join(("", entry.repo, *entry.tags, *spoken, entry.summary))
     return text.casefold().translate(_APART)

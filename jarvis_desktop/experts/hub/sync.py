@@ -1,4 +1,4 @@
-"""Brings the index up to date, page by page: politely, with progress, and to be gone on with."""
+"""Updates the index of the Hub page by page; it reports progress and can be resumed."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ READING = "jarvis_desktop.experts.hub.sync_worker:serve"
 TRIES = 5
 """How often in a row a page may fail."""
 AGE = 7 * 86_400
-"""Seconds after which a repository of the shipped list is asked for again."""
+"""Seconds after which a shipped expert's repository is checked again."""
 BATCH = 16
-"""Summaries that are read between two looks at whether to go on."""
+"""Summaries that are embedded at once."""
 
 GUESSES: Mapping[str, int] = {
     "text-generation": 300_000,
@@ -38,7 +38,7 @@ GUESSES: Mapping[str, int] = {
     "token-classification": 25_000,
     "image-classification": 20_000,
 }
-"""How long a list may be that was never read: for the progress alone."""
+"""Estimated lengths of lists that were never read, for the progress only."""
 GUESS = 5_000
 
 
@@ -49,18 +49,18 @@ class RefreshResult:
     read: int
     """Entries that the Hub listed."""
     fresh: int
-    """Those of them that were not known."""
+    """Entries that were new."""
     checks: tuple[RepositoryCheck, ...]
-    """What it said of the shipped list."""
+    """What the Hub said of the shipped experts."""
 
 
 class HubRefresh:
     """Refreshes the index at `path`.
 
-    `endpoint` is the address of the Hub, None for its usual one; `patience` is how many seconds a
-    silent one is waited for, and `pause` how many before a page that failed is asked for again,
-    each time twice as many. `embed` reads what the most popular entries are about. `key` gives the
-    key of the Hub, "" for none; with one it answers more often.
+    `endpoint` is the address of the Hub, None for the usual one, and `patience` the timeout of its
+    requests in seconds. A failed page is requested again after `pause` seconds, twice as many each
+    time. `embed` computes the vectors of popular entries. `key` returns the Hub's key, or ""; with
+    a key the Hub allows more requests.
     """
 
     def __init__(
@@ -91,9 +91,9 @@ class HubRefresh:
     ) -> RefreshResult:
         """Read the lists of these tasks of the Hub, and check the shipped experts.
 
-        `known` are earlier checks, which are not made anew while they are young. `whole` reads
-        everything again. Cancelling keeps what arrived, and the next time goes on from there.
-        Raises UnavailableError with the reason, and StorageError where the disk refuses.
+        Recent checks in `known` are not repeated. `whole` reads everything again. Cancelling keeps
+        what arrived, and the next refresh resumes. Raises UnavailableError with the reason, and
+        StorageError if the index cannot be written.
         """
         key = await asyncio.to_thread(self._key)
         child = Child(
@@ -126,7 +126,7 @@ class HubRefresh:
             telling(step)
             if step.done:
                 return step
-            whole = False  # it has begun
+            whole = False  # it has started
 
     async def _sizes(self, child: Child, task: str, report: Report) -> None:
         unsized: list[HubEntry] = await self._call(child, "unsized", task, report=report)
@@ -151,11 +151,11 @@ class HubRefresh:
         return tuple(found.values())
 
     async def _call(self, child: Child, *args: Any, report: Report) -> Any:
-        """One call of the child, again where it failed and may work later."""
+        """Call the child, and again if it failed and may succeed later."""
         failures = 0
         while True:
             try:
-                # The margin is for the process to start and for the disk; tidying reads it all.
+                # The margin is for starting the process and for the disk; merging reads all of it.
                 return await child.call(*args, timeout=8 * self._patience + 600)
             except (UnavailableError, ExpertError) as error:
                 failures += 1
@@ -166,7 +166,7 @@ class HubRefresh:
                 await asyncio.sleep(wait)
 
     async def _meanings(self, embed: Embed, tasks: Iterable[str], report: Report) -> None:
-        """Read what the most popular entries of each task are about, where that is not known."""
+        """Embed the most popular entries of each task that have no vector."""
         for task in tasks:
             left = await asyncio.to_thread(_unread, self._path, task)
             for start in range(0, len(left), BATCH):
@@ -191,27 +191,27 @@ def _read(path: Path, task: str, texts: Sequence[tuple[int, str]], embed: Embed)
 
 
 class _RefreshProgress:
-    """Tells how much is read, and how long the rest may take."""
+    """Reports how much has been read, and how long the rest may take."""
 
     def __init__(self, report: Report, tasks: Sequence[str]) -> None:
         self.report = report
         self._sizes = {task: GUESSES.get(task, GUESS) for task in tasks}
         self._began = time.monotonic()
         self._done = 0
-        """Entries of the tasks that are done."""
+        """Entries of finished tasks."""
         self._now = 0
-        """Entries of all tasks that were read just now, not before a cut."""
+        """Entries of all tasks that were read in this run."""
         self._last: int | None = None
         self.fresh = 0
-        """Entries of the current task that were not known."""
+        """New entries of the current task."""
 
     def begin(self, task: str) -> None:
-        """A task is begun."""
+        """Begin a task."""
         self.fresh, self._last = 0, None
         self.report(None, f"asking the Hub for {task}")
 
     def __call__(self, step: SyncStep) -> None:
-        """A page is read."""
+        """Report a page."""
         if self._last is None:
             if step.expected:
                 self._sizes[step.task] = step.expected if step.whole else PAGE

@@ -1,14 +1,12 @@
-"""Reads the Hub's list into the index, a page at each call. Runs in a child process only.
+"""Reads the Hub's list into the index, one page per call. Runs in a child process only.
 
-The first time a task's list is read whole, by downloads, so that what is cut off early has the
-part that matters. Later it is read by the time of the last change until what is known, and whole
-again now and then: downloads change without a change of the repository.
+A task's list is first read completely, by downloads, so that an interrupted sync has the part that
+matters. Later only changes are read, and sometimes everything again, because downloads change
+without a change of the repository.
 
-Asks the Hub: a page of its list for a task, or the facts of one repository. Runs in a child
-process only.
-
-One request at a time, over huggingface_hub's session. HfApi.list_models would hide where a page
-ends and read the next one by itself, and builds objects of which one strange field breaks all."""
+It uses huggingface_hub's session, one request at a time. HfApi.list_models would hide where a page
+ends, and would fail at a single strange field.
+"""
 
 from __future__ import annotations
 
@@ -44,11 +42,11 @@ FIELDS = (
     "downloads", "gated", "inferenceProviderMapping", "lastModified", "library_name", "likes",
     "pipeline_tag", "private", "safetensors", "sha", "tags",
 )  # fmt: skip
-"""What is asked for of each entry. The Hub gives `usedStorage` for single repositories only."""
+"""The requested fields. The Hub returns `usedStorage` for single repositories only."""
 CARD = (*FIELDS, "cardData")
 
 LARGEST_ANSWER = 16 << 20
-"""Bytes of an answer that are read; more of them would not fit into the memory we promise."""
+"""In bytes; the memory that a sync may take."""
 LONGEST_CURSOR = 4000
 LONGEST_WAIT = 1800.0
 
@@ -56,7 +54,7 @@ _retry = "Look at the network and try again."
 
 
 class TooLargeError(Exception):
-    """The answer is larger than what is read; a shorter page may not be."""
+    """The answer is too large; a shorter page may not be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,13 +63,13 @@ class HubPage:
 
     items: tuple[object, ...]
     cursor: str
-    """Where the next page begins; "" where this is the last."""
+    """Where the next page begins; "" on the last page."""
     moment: int
     """When the Hub answered, by its own clock, in seconds since 1970."""
 
 
 class HubListing:
-    """The Hub at `endpoint`; `patience` is how many seconds a silent one is waited for."""
+    """The Hub at `endpoint`, with a timeout of `patience` seconds."""
 
     def __init__(self, endpoint: str, patience: float, version: str) -> None:
         self._endpoint = endpoint
@@ -79,9 +77,9 @@ class HubListing:
         self._version = version
 
     def page(self, task: str, *, sort: str, cursor: str, limit: int, card: bool) -> HubPage:
-        """A page of a task's list, by "downloads" or "lastModified", the largest first.
+        """Request a page of a task's list, sorted by "downloads" or "lastModified", highest first.
 
-        Raises UnavailableError, and TooLargeError where it should be asked for in smaller pages.
+        Raises UnavailableError, and TooLargeError if smaller pages may work.
         """
         parameters: dict[str, Any] = {
             "pipeline_tag": task,
@@ -97,9 +95,9 @@ class HubListing:
         return HubPage(tuple(found[: 2 * limit]), _next(headers), _moment(headers))
 
     def facts(self, repo: str, *, providers: bool = True) -> Mapping[str, Any]:
-        """What the Hub says of a repository, with its files, and who runs it behind an API.
+        """Request what the Hub says of a repository, its files and its API providers.
 
-        Raises UnavailableError; with the fault GONE where it has no such repository.
+        Raises UnavailableError, with the fault GONE if there is no such repository.
         """
         _, found = self._ask(f"/api/models/{repo}", {"blobs": "true"})
         more: object = {}
@@ -143,7 +141,7 @@ class HubListing:
                 fault=Fault.BUSY,
                 wait=wait,
             )
-        if status in (400, 413, 422, 504):  # more than it gives at a time
+        if status in (400, 413, 422, 504):  # more than the Hub returns at once
             return TooLargeError()
         gone = status in (401, 403, 404, 410)
         return UnavailableError(
@@ -157,7 +155,7 @@ class HubListing:
 
 
 def _next(headers: Mapping[str, str]) -> str:
-    """The cursor of the next page. Of the address that the Hub gives nothing else is used."""
+    """The cursor of the next page. Nothing else of the Hub's link is used."""
     for part in headers.get("Link", "")[: 3 * LONGEST_CURSOR].split(","):
         address, _, relation = part.partition(">")
         if 'rel="next"' in relation:
@@ -175,7 +173,7 @@ def _moment(headers: Mapping[str, str]) -> int:
 
 
 def _wait(headers: Mapping[str, str]) -> float:
-    """How long to wait, as one of the two headers says; a minute where none does."""
+    """How long to wait by one of the two headers; a minute without one."""
     from huggingface_hub.utils import (  # type: ignore[attr-defined]
         parse_ratelimit_headers,
     )
@@ -189,38 +187,38 @@ def _wait(headers: Mapping[str, str]) -> float:
 
 PAGE, CARD_PAGE, SMALLEST = 1000, 100, 10
 CARDS = 500
-"""Of so many entries, the most popular, the card is read too: of all it would be gigabytes."""
+"""The cards of this many top entries are read; those of all would be gigabytes."""
 MOST = 3_000_000
-"""Entries of a task, after which a list that does not end is given up."""
+"""Entries of a task after which an endless list is abandoned."""
 MARGIN = 3600
-"""Seconds that are read twice: what changed while a page was read."""
+"""Seconds that are read twice, because entries may change while a page is read."""
 UNSIZED = 30
-"""Entries of a task whose files are asked for, as the list does not say how large they are."""
+"""Entries of a task whose files are requested, since the list does not state their size."""
 AGE = 30 * 86_400
-"""Seconds after which a list is read whole again."""
+"""Seconds after which a list is read completely again."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncStep:
-    """How far the list of a task is after a page."""
+    """The state of a task's list after a page."""
 
     task: str
     position: int
-    """Entries that were met in this reading."""
+    """Entries read so far."""
     fresh: int
-    """Entries of this page that were not known."""
+    """New entries on this page."""
     done: bool
     whole: bool
     """Whether the whole list is read, not only its changes."""
     expected: int
-    """How many entries it had when it was last read whole; 0 if it never was."""
+    """How many entries it had when it was last read completely; 0 if never."""
 
 
 def serve(
     path: Path, endpoint: str | None, patience: float, version: str, key: str
 ) -> Callable[..., Any]:
-    """The handler of the child: "page", "unsized", "size", "check" and "tidy"."""
-    if key:  # of this process alone: no other one is given it
+    """Return the child's handler: "page", "unsized", "size", "check" and "tidy"."""
+    if key:  # for this process alone
         os.environ["HF_TOKEN"] = key
     hub = HubListing(configure_hub(endpoint), patience, version)
     _hold(path)
@@ -241,7 +239,7 @@ def serve(
 
 
 def _hold(path: Path) -> None:
-    """Keep the index, for the life of this process, from a second refresh."""
+    """Lock the index against a second refresh for the life of this process."""
     from filelock import FileLock, Timeout
 
     with writing(path):
@@ -260,7 +258,7 @@ _held: list[Any] = []
 
 
 class HubReader:
-    """Reads pages and keeps them."""
+    """Reads pages into the index."""
 
     def __init__(self, hub: HubListing, writer: HubIndexWriter) -> None:
         self._hub = hub
@@ -268,7 +266,7 @@ class HubReader:
         self._limit = PAGE
 
     def page(self, task: str, whole: bool) -> SyncStep:
-        """Read and keep the next page of a task's list; `whole` where a new reading shall be."""
+        """Read the next page of a task's list into the index; `whole` starts a complete reading."""
         state = self.writer.state(task)
         expected = self.writer.count(state) if state.whole else 0
         sort = state.sort or ("downloads" if whole or not state.known else "lastModified")
@@ -294,7 +292,7 @@ class HubReader:
         return SyncStep(task, position, fresh, done, sort == "downloads", expected)
 
     def _page(self, task: str, sort: str, state: SyncState) -> HubPage:
-        """A page as long as the Hub gives it."""
+        """The largest page that the Hub returns."""
         card = sort == "downloads" and state.position < CARDS
         while True:
             limit = min(self._limit, CARD_PAGE) if card else self._limit
@@ -305,7 +303,7 @@ class HubReader:
                     self._limit = max(SMALLEST, limit // 4)
                 elif card:
                     card = False
-                elif state.cursor:  # it is not one that the Hub knows any more
+                elif state.cursor:  # the Hub no longer knows the cursor
                     with self.writer.transaction() as db:
                         db.execute(
                             "UPDATE tasks SET sort = '', cursor = '', position = 0"
@@ -331,18 +329,18 @@ class HubReader:
             known=max(1, state.began - MARGIN),
             whole=state.began if whole else state.whole,
         )
-        # A list that is suddenly short is the Hub's trouble: nothing is dropped for it.
+        # A list that is suddenly short is the Hub's mistake, so nothing is dropped.
         if whole and 2 * state.position >= expected:
             self.writer.finish(settled)
         else:
             self.writer.keep((), settled)
 
     def unsized(self, task: str) -> list[HubEntry]:
-        """The most popular entries of a size that the list does not give, such as pipelines."""
+        """Return the most popular entries whose size the list does not state, such as pipelines."""
         return self.writer.unsized(self.writer.state(task), UNSIZED)
 
     def size(self, entry: HubEntry) -> None:
-        """Read the size of an entry from its files, and keep it."""
+        """Determine an entry's size from its files, and save it."""
         try:
             facts = self._hub.facts(entry.repo, providers=False)
         except TooLargeError:
@@ -355,7 +353,7 @@ class HubReader:
         self.writer.keep([sized], self.writer.state(entry.task))
 
     def check(self, expert: Expert, now: int) -> RepositoryCheck:
-        """Read and keep what the Hub says of an expert of the shipped list."""
+        """Save what the Hub says of a shipped expert."""
         try:
             check = _check(expert, self._hub.facts(expert.repo), now)
         except TooLargeError:
