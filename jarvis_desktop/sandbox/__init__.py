@@ -1,1 +1,1 @@
-"""Where code that an LLM wrote runs: shut off from the computer and from the network."""
+"""The sandbox for code that an LLM wrote: no access to the computer or the network."""

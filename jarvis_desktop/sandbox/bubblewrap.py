@@ -1,8 +1,8 @@
-"""Linux: a process in namespaces of its own, by bubblewrap (`bwrap`).
+"""Linux: a process in its own namespaces, by bubblewrap (`bwrap`).
 
-It sees a file system put together from what it may read, processes, a network, a host name of its
-own, and nothing of this computer's. Needs user namespaces, which some systems keep from programs
-(Ubuntu 24.04, unless an AppArmor profile allows them to `bwrap`).
+It sees only the files that it may read, and its own processes, network and host name. Needs user
+namespaces, which some systems forbid to programs (Ubuntu 24.04, unless an AppArmor profile allows
+them to `bwrap`).
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ from jarvis_desktop.sandbox.profile import (
 
 PROGRAM = "bwrap"
 LIMITER = "/usr/bin/prlimit"
-"""Of util-linux: sets the limits inside, where processes are counted apart from the person's."""
+"""Of util-linux: sets the limits inside, where processes are counted separately from the user's."""
 
 INSTALL = "Install bubblewrap: sudo apt install bubblewrap"
 
 FOLDERS = ("/work", "/sandbox")
-"""What the working folder is called inside: the first that does not hide an interpreter."""
+"""Possible names of the working folder inside: the first that does not hide an interpreter."""
 
 ROOT = 0
 OWN = 3
@@ -49,24 +49,24 @@ MASKED_FILES = """
     kcore keys key-users kmsg kallsyms mtrr timer_list sched_debug slabinfo vmallocinfo
     pagetypeinfo kpagecount kpageflags kpagecgroup sysrq-trigger iomem ioports config.gz modules
 """.split()
-"""Of /proc: what belongs to the computer. The settings of the kernel (sys) obey its root by his
-number, even where he has given up all his rights: bubblewrap leaves them writable to him. Others
-are kept from it by their modes, and need no mount for each."""
+"""Parts of /proc about the computer. Kernel settings (sys) are writable for uid 0 even without
+capabilities, and bubblewrap leaves them writable. Other users are kept out by file modes and need
+no mounts."""
 
 
 @dataclass(frozen=True)
 class Bubblewrap:
-    """Starts a process by `program`, bubblewrap's."""
+    """Starts a process with `program`, which is bubblewrap."""
 
     program: str = PROGRAM
     known: Collection[str] | None = None
-    """The options it has; None to ask it."""
+    """The options it supports; None to ask it."""
 
     name = "bubblewrap"
     sandboxed = True
 
-    def command(self, box: SandboxProfile, argv: Sequence[str]) -> Launch:
-        """As `Launcher.command`. Raises UnavailableError where a program is not there."""
+    def command(self, profile: SandboxProfile, argv: Sequence[str]) -> Launch:
+        """As `Launcher.command`. Raises UnavailableError if a program is missing."""
         program = shutil.which(self.program)
         if program is None:
             raise UnavailableError(tr("bubblewrap is not installed."), hint=INSTALL)
@@ -76,11 +76,11 @@ class Bubblewrap:
                 hint=tr("Install it: sudo apt install util-linux"),
             )
         bpf = seccomp.program(namespaces=True)
-        home = folder(box)
-        # An older one cannot hold a tmpfs to a size.
+        home = folder(profile)
+        # Older versions cannot limit the size of a tmpfs.
         temporary = None if "--size" in self._known else temporary_folder()
         filtered = seccomp.descriptor(bpf)
-        group = process_tree.group(box.limits.processes + OWN)
+        group = process_tree.group(profile.limits.processes + OWN)
         parts = (
             *(
                 ("/bin/sh", "-c", process_tree.JOIN, str(process_tree.members(group)))
@@ -92,29 +92,29 @@ class Bubblewrap:
             *("--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
             *_system(),
             *_kernel(),
-            *_private(box, temporary),
-            *_readable(box),
-            *("--bind", str(box.folder), home, "--remount-ro", "/", "--chdir", home),
-            *("--seccomp", str(filtered), "--", *_limited(box), "--", *argv),
+            *_private(profile, temporary),
+            *_readable(profile),
+            *("--bind", str(profile.folder), home, "--remount-ro", "/", "--chdir", home),
+            *("--seccomp", str(filtered), "--", *_limited(profile), "--", *argv),
         )
         return Launch(
             argv=parts,
-            env=environment(box, home=home, temporary=TEMPORARY),
-            cwd=box.folder,
-            pass_fds=(*box.descriptors, filtered),
-            stop=signal.SIGKILL,  # its monitor's end is the end of the namespace of processes
+            env=environment(profile, home=home, temporary=TEMPORARY),
+            cwd=profile.folder,
+            pass_fds=(*profile.descriptors, filtered),
+            stop=signal.SIGKILL,  # when its monitor ends, so does the process namespace
             temporary=temporary,
             opened=(filtered,),
             group=group,
         )
 
-    def inside(self, box: SandboxProfile, path: Path) -> str:
+    def inside(self, profile: SandboxProfile, path: Path) -> str:
         """As `Launcher.inside`."""
-        return placed(path, ((box.folder, folder(box)), *box.readable))
+        return placed(path, ((profile.folder, folder(profile)), *profile.readable))
 
     @property
     def _disabled(self) -> tuple[str, ...]:
-        """No user namespace within; seccomp refuses it, too, for those that do not know it."""
+        """Forbid user namespaces inside; seccomp does so for versions without this option."""
         return ("--disable-userns",) if "--disable-userns" in self._known else ()
 
     @cached_property
@@ -122,9 +122,9 @@ class Bubblewrap:
         return _options(self.program) if self.known is None else self.known
 
 
-def folder(box: SandboxProfile) -> str:
-    """What the working folder is called inside."""
-    read = [path for _, path in prefixes(box.python)]
+def folder(profile: SandboxProfile) -> str:
+    """The name of the working folder inside."""
+    read = [path for _, path in prefixes(profile.python)]
     free = (name for name in FOLDERS if not any(path.is_relative_to(name) for path in read))
     return next(free, FOLDERS[-1])
 
@@ -167,28 +167,28 @@ def _kernel() -> Iterator[str]:
             yield from ("--ro-bind", os.devnull, path)
 
 
-def _private(box: SandboxProfile, temporary: Path | None) -> Iterator[str]:
-    """Temporary files, and the memory that processes share; /dev itself is not to be filled."""
+def _private(profile: SandboxProfile, temporary: Path | None) -> Iterator[str]:
+    """Temporary files and shared memory; /dev itself cannot be filled."""
     for name in (TEMPORARY, "/dev/shm"):  # noqa: S108 - the sandbox's own
         if temporary:
             part = temporary / Path(name).name
             part.mkdir()
             yield from ("--bind", str(part), name)
         else:
-            yield from ("--size", str(box.limits.temporary), "--tmpfs", name)
+            yield from ("--size", str(profile.limits.temporary), "--tmpfs", name)
     yield from ("--remount-ro", "/dev")
 
 
-def _readable(box: SandboxProfile) -> Iterator[str]:
-    for real, path in prefixes(box.python):
+def _readable(profile: SandboxProfile) -> Iterator[str]:
+    for real, path in prefixes(profile.python):
         if not any(path.is_relative_to(name) for name in SYSTEM):
             yield from ("--ro-bind", str(real), str(path))
-    for source, name in box.readable:
+    for source, name in profile.readable:
         yield from ("--ro-bind", str(source), name)
 
 
-def _limited(box: SandboxProfile) -> Iterator[str]:
-    limits = box.limits
+def _limited(profile: SandboxProfile) -> Iterator[str]:
+    limits = profile.limits
     yield LIMITER
     yield from (
         f"--cpu={limits.cpu}",

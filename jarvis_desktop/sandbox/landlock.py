@@ -1,9 +1,9 @@
-"""Linux: a process that Landlock and seccomp hold, where it may have no namespaces of its own.
+"""Linux: a process restricted by Landlock and seccomp, if it may not have its own namespaces.
 
-It lives among the person's other processes, so that each thing it could do to them is refused one
-by one. What is left, and is told: it can learn the name of this computer, and whether a file whose
-path it guesses exists, with its size and times, and where a link leads; not its contents. Before
-Linux 6.12 it may send no signal at all, not even to what it began itself.
+It runs among the user's other processes, so each thing it could do to them is refused one by one.
+It can still learn this computer's name, and whether a file exists whose path it guesses, with its
+size, times and link target; but not its contents. Before Linux 6.12 it may send no signals at all,
+not even to its own children.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from jarvis_desktop.sandbox import process_tree, seccomp
 from jarvis_desktop.sandbox.profile import (
     SETTINGS,
     SYSTEM,
+    InPlaceLauncher,
     Launch,
     SandboxProfile,
     environment,
@@ -31,72 +32,62 @@ from jarvis_desktop.sandbox.profile import (
 )
 
 START = "import sys; sys.path.append(sys.argv.pop(1)); from linux_launcher import run; run()"
-"""Begins linux_launcher.py from its compiled form, which a program named by its path has not."""
+"""Starts linux_launcher.py from its compiled form, which a program run by its path does not have.
+"""
 
-LEAST = 4
-"""Of the kernel's interface: Linux 6.7, the first that refuses TCP, too."""
-SCOPES = 6
-"""Linux 6.12: the first that keeps signals among the process's own."""
+MIN_INTERFACE = 4
+"""Of the kernel's interface: Linux 6.7, the first that also restricts TCP."""
+SCOPES_INTERFACE = 6
+"""Linux 6.12: the first that restricts signals to the process's own domain."""
 
 COMPUTER = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu")
-"""What libraries ask to know how many threads to begin."""
+"""What libraries read to choose a number of threads."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")
 
 
 @dataclass(frozen=True, slots=True)
-class Landlock:
-    """Starts a process by a program of ours, which stays as its parent and ends what it began."""
+class Landlock(InPlaceLauncher):
+    """Starts a process through a launcher program, which stays as its parent and ends its
+    descendants."""
 
     interface: int | None = None
-    """Which version of the kernel's to use; None for the newest there is."""
+    """The version of the kernel's interface to use; None for the newest available."""
 
-    @property
-    def name(self) -> str:
-        """As `Launcher.name`."""
-        return "Landlock"
+    name = "Landlock"
 
-    @property
-    def sandboxed(self) -> bool:
-        """As `Launcher.sandboxed`."""
-        return True
-
-    def command(self, box: SandboxProfile, argv: Sequence[str]) -> Launch:
-        """As `Launcher.command`. Raises UnavailableError where the kernel is too old."""
+    def command(self, profile: SandboxProfile, argv: Sequence[str]) -> Launch:
+        """As `Launcher.command`. Raises UnavailableError if the kernel is too old."""
         interface = offered() if self.interface is None else self.interface
-        if interface < LEAST:
+        if interface < MIN_INTERFACE:
             raise UnavailableError(
                 tr("This Linux has no suitable Landlock."),
                 hint=tr("It needs Linux 6.7 or newer."),
             )
-        bpf = seccomp.program(namespaces=False, signals=interface < SCOPES)
+        bpf = seccomp.program(namespaces=False, signals=interface < SCOPES_INTERFACE)
         filtered, temporary = seccomp.descriptor(bpf), temporary_folder()
-        group = process_tree.group(box.limits.processes)
+        group = process_tree.group(profile.limits.processes)
         joined = ("--group", str(process_tree.members(group))) if group else ()
         held = (*joined, "--interface", str(interface), "--seccomp", str(filtered))
         return Launch(
-            argv=(*_start(box), *held, *_paths(box, temporary), "--", *argv),
-            env=environment(box, home=str(box.folder), temporary=str(temporary)),
-            cwd=box.folder,
-            pass_fds=(*box.descriptors, filtered),
+            argv=(*_start(profile), *held, *_paths(profile, temporary), "--", *argv),
+            env=environment(profile, home=str(profile.folder), temporary=str(temporary)),
+            cwd=profile.folder,
+            pass_fds=(*profile.descriptors, filtered),
             stop=signal.SIGTERM,
             temporary=temporary,
             opened=(filtered,),
             group=group,
         )
 
-    def inside(self, box: SandboxProfile, path: Path) -> str:
-        """As `Launcher.inside`: nothing is moved."""
-        return str(path)
 
-
-def open_command(box: SandboxProfile, argv: Sequence[str]) -> tuple[str, ...]:
-    """The same program, which holds the process to its limits but not back from anything."""
-    return (*_start(box), "--open", "yes", "--", *argv)
+def open_command(profile: SandboxProfile, argv: Sequence[str]) -> tuple[str, ...]:
+    """The same launcher, which sets limits but restricts nothing."""
+    return (*_start(profile), "--open", "yes", "--", *argv)
 
 
 @lru_cache
 def offered() -> int:
-    """The version of the kernel's interface; 0 where there is none."""
+    """The version of the kernel's interface; 0 if it has none."""
     if sys.platform != "linux":
         return 0
     import ctypes
@@ -105,28 +96,28 @@ def offered() -> int:
     return max(0, int(ctypes.CDLL(None).syscall(create_ruleset, None, 0, ask_version)))
 
 
-def _start(box: SandboxProfile) -> Iterator[str]:
-    yield from (str(box.python), "-I", "-S", "-c", START, str(Path(__file__).parent))
-    yield from ("--parent", str(os.getpid()), "--folder", str(box.folder))
-    for number in box.descriptors:
+def _start(profile: SandboxProfile) -> Iterator[str]:
+    yield from (str(profile.python), "-I", "-S", "-c", START, str(Path(__file__).parent))
+    yield from ("--parent", str(os.getpid()), "--folder", str(profile.folder))
+    for number in profile.descriptors:
         yield from ("--descriptor", str(number))
-    yield from _limited(box)
+    yield from _limited(profile)
 
 
-def _paths(box: SandboxProfile, temporary: Path) -> Iterator[str]:
+def _paths(profile: SandboxProfile, temporary: Path) -> Iterator[str]:
     public = (*SYSTEM, *(f"/etc/{name}" for name in SETTINGS), *COMPUTER)
-    private = (*prefixes(box.python), *box.readable)
+    private = (*prefixes(profile.python), *profile.readable)
     for path in (*map(Path, public), *(real for real, _ in private)):
         if path.exists():
             yield from ("--read", str(path))
     for device in DEVICES:
         yield from ("--device", device)
-    for folder in (box.folder, temporary):
+    for folder in (profile.folder, temporary):
         yield from ("--write", str(folder))
 
 
-def _limited(box: SandboxProfile) -> Iterator[str]:
-    limits = box.limits
+def _limited(profile: SandboxProfile) -> Iterator[str]:
+    limits = profile.limits
     bounds = {
         "CPU": limits.cpu,
         "AS": limits.memory,
@@ -140,7 +131,7 @@ def _limited(box: SandboxProfile) -> Iterator[str]:
 
 
 def _tasks() -> int:
-    """Processes and threads that the person has now: they count against the same limit."""
+    """The user's processes and threads at present: they count against the same limit."""
     count, own = 0, os.getuid()
     for entry in os.scandir("/proc"):
         if entry.name.isdecimal():

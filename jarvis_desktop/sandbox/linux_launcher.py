@@ -1,16 +1,15 @@
-"""A program of its own: begins a command in what Landlock and seccomp allow, and
-ends all that it began when it ends, when it is told to (SIGTERM), or when its parent is gone.
+"""The launcher program on Linux: runs a command restricted by Landlock and seccomp.
 
-It stays outside as the parent: what the command leaves behind becomes its child (a subreaper), so
-that nothing gets away. It imports little, and of this package nothing, because a session waits for
-it. If anything is not as it
-should be, the command does not begin, and it ends with `FAILED`.
+It ends all descendants of the command when the command ends, on SIGTERM, or when its own parent is
+gone. It stays outside as the parent; orphans become its children (it is a subreaper), so that
+nothing escapes. It imports little, and nothing of this package, because a session waits for it. If
+anything fails, the command does not start, and the exit code is `FAILED`.
 
     --parent PID --folder PATH [--group FILE] [--limit NAME=N | --descriptor FD]...
     --interface N --seccomp FD [--read PATH | --device PATH | --write PATH]... | --open yes
     -- PROGRAM ARGUMENT...
 
-With `--open` nothing is kept from the command; only its limits hold, and its end.
+With `--open` the command is not restricted; only its limits apply.
 """
 
 # pathlib takes long to load.
@@ -18,7 +17,7 @@ With `--open` nothing is kept from the command; only its limits hold, and its en
 
 from __future__ import annotations
 
-# Without its enumerations, which take longer to load than all the rest.
+# Without its enumerations, which take longer to load than everything else.
 import _signal as signal  # type: ignore[import-not-found]
 import ctypes
 import os
@@ -38,21 +37,14 @@ OF_A_FILE = EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
 RIGHTS = {
     "--read": READ,
     "--device": READ_FILE | WRITE_FILE | TRUNCATE,
-    # No sockets, FIFOs or devices: the folder is looked through by others.
-    "--write": READ
-    | WRITE_FILE
-    | REMOVE_DIR
-    | REMOVE_FILE
-    | MAKE_DIR
-    | MAKE_REG
-    | MAKE_SYM
-    | REFER
-    | TRUNCATE,
-}
+    # No sockets, FIFOs or devices: other programs read the folder.
+    "--write": READ | WRITE_FILE | REMOVE_DIR | REMOVE_FILE | MAKE_DIR | MAKE_REG | MAKE_SYM
+    | REFER | TRUNCATE,
+}  # fmt: skip
 BIND_AND_CONNECT_TCP = 0b11
 ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
 WITH_DEVICES, WITH_SCOPES = 5, 6
-"""Versions that know the control of devices, and scopes."""
+"""Versions that restrict device ioctls, and scopes."""
 
 SET_PDEATHSIG, SET_SECCOMP, CAPBSET_DROP, SET_SUBREAPER = 1, 22, 24, 36
 SET_NO_NEW_PRIVS, CAP_AMBIENT, CLEAR_ALL = 38, 47, 4
@@ -72,7 +64,7 @@ class _Beneath(ctypes.Structure):
 
 
 def main(arguments: list[str]) -> int:
-    """Begin the command and stay until it and all that it began has ended; gives its code."""
+    """Run the command until it and all its descendants have ended; return its exit code."""
     cut = arguments.index("--")
     options = list(zip(arguments[:cut:2], arguments[1:cut:2], strict=True))
     command, one = arguments[cut + 1 :], dict(options)
@@ -90,15 +82,15 @@ def main(arguments: list[str]) -> int:
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
             os.execv(command[0], command)  # noqa: S606 - the command is what this is for
         finally:
-            _tell()
+            _print_error()
             os._exit(FAILED)
-    _let_go([int(value) for name, value in options if name == "--descriptor"])
+    _close_pipes([int(value) for name, value in options if name == "--descriptor"])
     code = _wait(child, waited)
     _end_all()
     return code
 
 
-def _tell() -> None:
+def _print_error() -> None:
     error = sys.exc_info()[1]
     os.write(2, f"The sandbox could not be set up: {error!r}\n".encode(errors="replace"))
 
@@ -109,8 +101,8 @@ def _end_with(parent: int, number: int) -> None:
         raise ProcessLookupError("The parent has ended.")
 
 
-def _let_go(descriptors: list[int]) -> None:
-    """Hold none of the command's pipes open, whose end others wait for."""
+def _close_pipes(descriptors: list[int]) -> None:
+    """Close the command's pipes here, because others wait for them to end."""
     nothing = os.open(os.devnull, os.O_RDWR)
     for number in (0, 1, 2):
         os.dup2(nothing, number)
@@ -129,24 +121,24 @@ def _wait(child: int, waited: set[int]) -> int:
 
 
 def _ended() -> list[tuple[int, int]]:
-    """The children that have ended since."""
+    """The children that have ended since the last call."""
     found = []
     try:
         while (child := os.waitpid(-1, os.WNOHANG))[0]:
             found.append(child)
     except ChildProcessError:
-        found.append((0, 0))  # there are none any more
+        found.append((0, 0))  # none are left
     return found
 
 
 def _end_all() -> None:
-    """Those of a killed process become children of this one, so that none is left in the end."""
+    """Kill all descendants. Those of a killed process become children of this one."""
     while (0, 0) not in _ended():
         waiting = _children(os.getpid())
         while waiting:
             number = waiting.pop()
             try:
-                os.kill(number, signal.SIGKILL)  # first: from now on it begins no other
+                os.kill(number, signal.SIGKILL)  # first: from now on it starts no other
             except ProcessLookupError:
                 continue
             waiting += _children(number)
@@ -159,7 +151,7 @@ def _children(number: int) -> list[int]:
             with open(f"{base}/{task}/children", encoding="ascii") as file:
                 found += [int(word) for word in file.read().split()]
     except OSError:
-        pass  # it is gone; what it began is now a child of this one
+        pass  # it is gone; its children are now this process's
     return found
 
 
@@ -192,7 +184,7 @@ def _limit(which: int, most: int) -> None:
 
 
 def _drop_capabilities() -> None:
-    """Root's; others have none, and may not drop what they have not."""
+    """Drop root's capabilities; other users have none and may not drop any."""
     if os.geteuid() == 0:
         for number in range(CAPABILITIES):
             _libc.prctl(CAPBSET_DROP, number, 0, 0, 0)
@@ -240,10 +232,10 @@ def _checked(result: int) -> int:
 
 
 def run() -> None:
-    """The same, for the arguments of this process, without the interpreter's long farewell."""
+    """Run `main` with this process's arguments, skipping the interpreter's slow shutdown."""
     code = FAILED
     try:
         code = main(sys.argv[1:])
-    except Exception:  # noqa: BLE001 - whatever it is, nothing has begun
-        _tell()
+    except Exception:  # noqa: BLE001 - whatever it is, nothing has started
+        _print_error()
     os._exit(code)

@@ -1,11 +1,9 @@
-"""The Python packages that scripts may use: a folder of their own, filled by pip.
+"""Python packages for scripts: finds what a script needs, and installs it with pip in a folder.
 
-It is no virtual environment: to start one's interpreter outside of the sandbox, as `pip --python`
-does, would run what a package has put there (.pth files, sitecustomize). Therefore this program's
-pip fetches wheels into a folder beside it, and files are moved: nothing of a package ever runs but
-in the sandbox.
-
-Which packages a script needs: from what it imports to what is installed under other names."""
+It is not a virtual environment: starting its interpreter outside of the sandbox, as `pip --python`
+does, would run code of the packages (.pth files, sitecustomize). Instead, the application's pip
+downloads wheels into a staging folder, and files are moved: a package runs only in the sandbox.
+"""
 
 from __future__ import annotations
 
@@ -30,62 +28,38 @@ from jarvis_desktop.core.errors import Fault, InputError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 
 DISTRIBUTIONS = {
-    "Bio": "biopython",
-    "Crypto": "pycryptodome",
-    "OpenSSL": "pyOpenSSL",
-    "PIL": "pillow",
-    "attr": "attrs",
-    "bs4": "beautifulsoup4",
-    "cv2": "opencv-python-headless",
-    "dateutil": "python-dateutil",
-    "docx": "python-docx",
-    "dotenv": "python-dotenv",
-    "fitz": "PyMuPDF",
-    "git": "GitPython",
-    "github": "PyGithub",
-    "igraph": "igraph",
-    "jose": "python-jose",
-    "jwt": "PyJWT",
-    "magic": "python-magic",
-    "mpl_toolkits": "matplotlib",
-    "pkg_resources": "setuptools",
-    "pptx": "python-pptx",
-    "psycopg2": "psycopg2-binary",
-    "pylab": "matplotlib",
-    "pymupdf": "PyMuPDF",
-    "pythoncom": "pywin32",
-    "serial": "pyserial",
-    "skimage": "scikit-image",
-    "sklearn": "scikit-learn",
-    "slugify": "python-slugify",
-    "umap": "umap-learn",
-    "usb": "pyusb",
-    "win32api": "pywin32",
-    "xlsxwriter": "XlsxWriter",
-    "yaml": "PyYAML",
-    "zmq": "pyzmq",
-}
-"""Modules whose distribution has another name. All others are taken to be called alike."""
+    "Bio": "biopython", "Crypto": "pycryptodome", "OpenSSL": "pyOpenSSL", "PIL": "pillow",
+    "attr": "attrs", "bs4": "beautifulsoup4", "cv2": "opencv-python-headless",
+    "dateutil": "python-dateutil", "docx": "python-docx", "dotenv": "python-dotenv",
+    "fitz": "PyMuPDF", "git": "GitPython", "github": "PyGithub", "igraph": "igraph",
+    "jose": "python-jose", "jwt": "PyJWT", "magic": "python-magic", "mpl_toolkits": "matplotlib",
+    "pkg_resources": "setuptools", "pptx": "python-pptx", "psycopg2": "psycopg2-binary",
+    "pylab": "matplotlib", "pymupdf": "PyMuPDF", "pythoncom": "pywin32", "serial": "pyserial",
+    "skimage": "scikit-image", "sklearn": "scikit-learn", "slugify": "python-slugify",
+    "umap": "umap-learn", "usb": "pyusb", "win32api": "pywin32", "xlsxwriter": "XlsxWriter",
+    "yaml": "PyYAML", "zmq": "pyzmq",
+}  # fmt: skip
+"""Modules whose distribution has another name; all others are assumed to have the same."""
 
 _CATCHES = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 
 
 def missing_from(source: str, site: Path) -> Sequence[str]:
-    """The distributions of the modules that a script imports and that are not in `site`.
+    """The distributions of modules that a script imports and that are not in `site`.
 
-    Nothing is imported. An import that the script itself is ready to do without is not counted.
+    Nothing is imported. Imports whose failure the script handles do not count.
     """
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return ()  # running it tells what is wrong
+        return ()  # running it shows what is wrong
     roots = dict.fromkeys(name.partition(".")[0] for name in _imported(tree))
     missing = (root for root in roots if not _is_there(root, site))
     return tuple(dict.fromkeys(distribution(root) for root in missing))
 
 
 def distribution(module: str) -> str:
-    """What to install for a module."""
+    """The distribution to install for a module."""
     return DISTRIBUTIONS.get(module, module.replace("_", "-"))
 
 
@@ -109,32 +83,25 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler catches an import that fails."""
+    """Whether a handler catches a failed import."""
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(
         kind is None or (isinstance(kind, ast.Name) and kind.id in _CATCHES) for kind in kinds
     )
 
 
-SECONDS = 1200.0
-"""The most that one installation may take: some packages have a gigabyte."""
+TIMEOUT_S = 1200.0
+"""For one installation: some packages have a gigabyte."""
 
-LONGEST_NAME = 100
+MAX_NAME_CHARS = 100
 
 _NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:==([A-Za-z0-9][\w.!+]*))?")
 _TELLING = ("Collecting ", "Downloading ", "Installing ", "Successfully installed ")
 _NO_NETWORK = (
-    "NewConnectionError",
-    "Max retries exceeded",
-    "name resolution",
-    "getaddrinfo failed",
-    "Network is unreachable",
-    "ConnectTimeout",
-    "ReadTimeout",
-    "ConnectionReset",
-    "ProxyError",
+    "NewConnectionError", "Max retries exceeded", "name resolution", "getaddrinfo failed",
+    "Network is unreachable", "ConnectTimeout", "ReadTimeout", "ConnectionReset", "ProxyError",
     "SSLError",
-)
+)  # fmt: skip
 
 WHERE_FROM = frozenset(
     f"PIP_{name}"
@@ -149,7 +116,7 @@ COMMON = (
     *("--no-input", "--disable-pip-version-check", "--no-color", "--progress-bar", "off"),
     *("--retries", "1", "--timeout", "15", "--only-binary", ":all:"),
 )
-"""Wheels only: to build a package from source would run its code."""
+"""Wheels only: building a package from source would run its code."""
 
 
 class PipPackages:
@@ -161,10 +128,10 @@ class PipPackages:
         *,
         site: Path | None = None,
         network: Callable[[], bool] = lambda: True,
-        seconds: float = SECONDS,
+        seconds: float = TIMEOUT_S,
     ) -> None:
-        """`site` is where packages are installed, `folder`/site where it is None. Where
-        `network` says no, nothing is installed."""
+        """`site` is where packages are installed, by default `folder`/site. If `network` returns
+        False, nothing is installed."""
         self._folder = folder
         self._network = network
         self._seconds = seconds
@@ -173,7 +140,7 @@ class PipPackages:
         self.site = site or folder / "site"
 
     def withdraw(self) -> None:
-        """End an installation that is under way where there is no network any more."""
+        """Abort a running installation if the network is no longer allowed."""
         if self._pip and not self._network():
             with suppress(ProcessLookupError):
                 self._pip.kill()
@@ -213,7 +180,7 @@ class PipPackages:
 
     @contextmanager
     def _staging(self) -> Iterator[Path]:
-        """A folder on the same disk, which goes again."""
+        """A temporary folder on the same disk."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
             self.site.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -232,7 +199,7 @@ class PipPackages:
         staging: Path,
         report: Callable[[str], None],
     ) -> Sequence[str]:
-        """All that is to be installed, as NAME==VERSION: what is there already stays as it is."""
+        """Everything to install, as NAME==VERSION; installed packages keep their versions."""
         there = await asyncio.to_thread(_installed, self.site)
         asked = {_plain(name.partition("==")[0]) for name in wanted}
         kept = [f"{name}=={of.version}" for name, of in there.items() if name not in asked]
@@ -256,9 +223,9 @@ class PipPackages:
     async def _run(
         self, pip: Sequence[str], arguments: Sequence[str], cwd: Path, report: Callable[[str], None]
     ) -> None:
-        """Run pip, in an empty folder: a name might be that of a file in another. Raises
+        """Run pip in an empty folder, because a name could match a file elsewhere. Raises
         UnavailableError with the reason."""
-        # Cancelled while it starts a process, asyncio may wait for ever.
+        # If cancelled while it starts a process, asyncio may wait forever.
         starting = asyncio.ensure_future(
             asyncio.create_subprocess_exec(
                 *pip,
@@ -317,8 +284,8 @@ def _kill(starting: asyncio.Future[asyncio.subprocess.Process]) -> None:
 
 
 def _checked(name: str) -> str:
-    """The name of a package, with a version or without. Raises InputError."""
-    if len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
+    """The name of a package, with or without a version. Raises InputError."""
+    if len(name) > MAX_NAME_CHARS or not _NAME.fullmatch(name):
         raise InputError(tr("{name} is not the name of a package.", name=one_line(name)))
     return name
 
@@ -329,7 +296,7 @@ def _plain(name: str) -> str:
 
 
 def _pip() -> Sequence[str]:
-    """The pip of this program's Python, or the one that comes with it. Raises UnavailableError."""
+    """The pip of the application's Python, or the one bundled with it. Raises UnavailableError."""
     if getattr(sys, "frozen", False):
         raise UnavailableError(
             tr("This application was built without a Python that can install packages."),
@@ -350,8 +317,8 @@ def _pip() -> Sequence[str]:
 
 
 def _environment() -> Mapping[str, str]:
-    """This program's. Of pip's settings those that say from where packages come, which is the
-    person's to say; how they are installed is not."""
+    """The application's environment. Of pip's settings, only those about where packages come from
+    are kept: how they are installed is not the user's choice."""
     mine = {
         key: value
         for key, value in os.environ.items()
@@ -374,7 +341,7 @@ def _installed(site: Path) -> Mapping[str, Distribution]:
 
 
 def _move(new: Path, site: Path) -> None:
-    """Move what was installed to where it is used; what says that it is there goes last."""
+    """Move the installed files to their place; the metadata that marks them installed is last."""
     shutil.rmtree(new / "bin", ignore_errors=True)
     there = _installed(site)
     for name in _installed(new):
@@ -394,19 +361,19 @@ def _merge(source: Path, target: Path) -> None:
 
 
 def _remove(old: Distribution, site: Path) -> None:
-    """Remove the files of a version that another one takes the place of."""
+    """Remove the files of a version that is being replaced."""
     for file in old.files or ():
         path = Path(os.path.normpath(site / file))
-        if path.is_relative_to(site):  # it may name any
+        if path.is_relative_to(site):  # the metadata may name any path
             with suppress(OSError):
                 path.unlink()
-                # Of a folder that is left without a file, nobody knows whose it was.
+                # Remove folders that are left empty.
                 for folder in path.relative_to(site).parents[:-1]:
                     (site / folder).rmdir()
 
 
 def _refusal(told: Sequence[str]) -> UnavailableError:
-    """Why pip did not do it."""
+    """The reason why pip failed."""
     words = "\n".join(told)
     if any(sign in words for sign in _NO_NETWORK):
         return UnavailableError(

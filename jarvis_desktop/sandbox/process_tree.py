@@ -1,9 +1,9 @@
-"""The processes that descend from one: who they are, and how much memory they hold.
+"""A process and its descendants: which they are, their memory, and ways to pause and kill them.
 
-Linux: a bound for the number of processes of root, whom RLIMIT_NPROC does not hold.
-
-Nobody else may make a control group without asking, and nobody else needs one here. Where root may
-not either (in a container), only the supervisor counts."""
+On Linux also control groups, which limit root's processes, because RLIMIT_NPROC does not. Other
+users may not create control groups and do not need them here. If root may not either (in a
+container), only the supervisor counts.
+"""
 
 from __future__ import annotations
 
@@ -20,26 +20,26 @@ from pathlib import Path
 
 PROC = Path("/proc")
 
-LOOKS = 8
-"""At the threads of a process, of which some end meanwhile."""
-HOLDING = 0.2
-"""Seconds for processes to stand still."""
+MAX_LOOKS = 8
+"""At the threads of a process, some of which may end in between."""
+PAUSE_TIMEOUT_S = 0.2
+"""For processes to stop."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessInfo:
-    """A process, told from a later one with the same number by when it began."""
+    """A process; its start time tells it from a later one with the same number."""
 
     number: int
     began: str
     memory: int
-    """Bytes that are resident."""
+    """Resident bytes."""
     tasks: int
     """Its threads."""
 
 
 def descendants(root: int) -> tuple[ProcessInfo, ...]:
-    """That process and all that descend from it, as far as the system tells."""
+    """The process and all its descendants, as far as the system shows them."""
     if sys.platform == "win32":
         return ()  # its job object counts there
     if sys.platform == "linux" and _tells_children():
@@ -48,22 +48,21 @@ def descendants(root: int) -> tuple[ProcessInfo, ...]:
 
 
 def alive(processes: tuple[ProcessInfo, ...]) -> tuple[ProcessInfo, ...]:
-    """Those of them that have not ended; their numbers may be others' by now."""
+    """Those that have not ended; their numbers may have been reused."""
     if sys.platform != "linux":
         return tuple(each for each in processes if _exists(each.number))
     return tuple(each for each in processes if _began(each.number) == each.began)
 
 
 def kill(processes: tuple[ProcessInfo, ...]) -> None:
-    """End those of them that have not ended."""
+    """Kill those that have not ended."""
     for process in alive(processes):
         with suppress(ProcessLookupError, PermissionError):
             os.kill(process.number, signal.SIGKILL)
 
 
 def unlinked(processes: Iterable[ProcessInfo], folder: Path) -> int:
-    """Bytes on the disk of a folder in files that processes hold open and that have no name any
-    more, as far as the system tells."""
+    """Bytes on the folder's disk in open files without a name, as far as the system shows them."""
     if sys.platform != "linux":
         return 0
     found: dict[int, int] = {}
@@ -80,20 +79,20 @@ def unlinked(processes: Iterable[ProcessInfo], folder: Path) -> int:
     return sum(found.values())
 
 
-def hold(root: int) -> None:
-    """Stop all that descend from a process, but not that one; until `let_go`."""
+def pause(root: int) -> None:
+    """Stop all descendants of a process, but not the process, until `resume`."""
     held: set[int] = set()
-    until = time.monotonic() + HOLDING
+    until = time.monotonic() + PAUSE_TIMEOUT_S
     while time.monotonic() < until:
         found = _below_it(root)
-        if found and found == held:  # all stood still before they were listed
+        if found and found == held:  # all had stopped before they were listed
             return
         _send(found, signal.SIGSTOP)
         held = found if all(map(_is_held, found)) else set()
 
 
-def let_go(root: int) -> None:
-    """Let all that descend from a process go on."""
+def resume(root: int) -> None:
+    """Let all descendants of a process continue."""
     _send(_below_it(root), signal.SIGCONT)
 
 
@@ -108,7 +107,7 @@ def _send(processes: Iterable[int], number: signal.Signals) -> None:
 
 
 def _is_held(number: int) -> bool:
-    """Whether each of its threads stands still: they do so one after the other."""
+    """Whether all of its threads have stopped: they stop one by one."""
     if sys.platform != "linux":
         return True
     try:
@@ -119,7 +118,7 @@ def _is_held(number: int) -> bool:
 
 
 def _state(base: str) -> str:
-    """The letter of what a thread or a process does; "X" where it has ended."""
+    """The state letter of a thread or process; "X" if it has ended."""
     try:
         return _read(f"{base}/stat").rpartition(")")[2].split()[0]
     except (OSError, IndexError):
@@ -149,7 +148,7 @@ def _walk(root: int) -> Iterator[ProcessInfo]:
             tasks, below = _threads(base)
         except (OSError, ValueError):
             continue  # it has ended
-        if resident and (began := _began(number)):  # else it has ended, and nobody has asked how
+        if resident and (began := _began(number)):  # else it is a zombie
             yield ProcessInfo(number, began, resident * page, tasks)
         children = below - seen
         seen |= children
@@ -157,11 +156,11 @@ def _walk(root: int) -> Iterator[ProcessInfo]:
 
 
 def _pages(base: str) -> int:
-    """Resident pages. Raises OSError or ValueError where the process has ended."""
+    """Resident pages. Raises OSError or ValueError if the process has ended."""
     resident = int(_read(f"{base}/statm").split()[1])
     if resident:
         return resident
-    # Its first thread can end before the others, and then knows of no memory.
+    # The first thread can end before the others, and then shows no memory.
     for thread in os.listdir(f"{base}/task"):  # noqa: PTH208 - as below
         with suppress(OSError):
             resident = max(resident, int(_read(f"{base}/task/{thread}/statm").split()[1]))
@@ -169,14 +168,14 @@ def _pages(base: str) -> int:
 
 
 def _threads(base: str) -> tuple[int, set[int]]:
-    """How many threads a process has, and what they began. Raises OSError where it has ended."""
+    """The number of its threads, and their children. Raises OSError if the process has ended."""
     below: set[int] = set()
-    for _ in range(LOOKS):
+    for _ in range(MAX_LOOKS):
         tasks, gone = os.listdir(f"{base}/task"), False  # noqa: PTH208 - twenty times a second
         for task in tasks:
             try:
                 below |= set(map(int, _read(f"{base}/task/{task}/children").split()))
-            except OSError:  # a thread that has ended left what it began to another one
+            except OSError:  # a thread that has ended left its children to another one
                 gone = True
         if not gone:
             break
@@ -184,11 +183,11 @@ def _threads(base: str) -> tuple[int, set[int]]:
 
 
 def _began(number: int) -> str:
-    """When a process began, in ticks of the system; "" where it has ended, asked after or not."""
+    """The start time of a process in clock ticks; "" if it has ended."""
     try:
-        # The name, in brackets, may hold anything; state and beginning are counted from its end.
+        # The name, in brackets, may contain anything: count fields from its end.
         words = _read(f"{PROC}/{number}/stat").rpartition(")")[2].split()
-        # Of one that has ended its first thread is left, which others may outlive.
+        # A zombie first thread may have other threads that still run.
         return "" if words[0] in "ZX" and int(words[17]) < 2 else words[19]
     except (OSError, IndexError):
         return ""
@@ -200,7 +199,7 @@ def _read(path: str) -> str:
 
 
 def _listed(root: int) -> tuple[ProcessInfo, ...]:
-    """By the system's `ps`, where /proc does not tell."""
+    """List them with `ps`, if /proc is not available."""
     try:
         done = subprocess.run(
             ["ps", "-axo", "pid=,ppid=,rss="], capture_output=True, text=True, check=True, timeout=5
@@ -227,22 +226,22 @@ def _below(
 
 
 ROOTS = (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup"))
-"""Of the first and of the second kind."""
+"""Of cgroups v1 and v2."""
 
 JOIN = 'echo 0 >"$0" && exec "$@"'
-"""For a shell: the program that it becomes is in the group whose list it is given."""
+"""For a shell: joins the group of the given list, then runs the program."""
 
-PATIENCE, LOOK = 1.0, 0.01
-"""Seconds for the last process to go, and between two looks."""
+TIMEOUT_S, POLL_S = 1.0, 0.01
+"""For the last process to go, and between two tries."""
 
 NAME = "jarvis-sandbox-"
-"""Followed by the number of the application's process and one of its own."""
+"""Followed by the application's process number and a counter."""
 
 _numbers = itertools.count()
 
 
 def group(most: int) -> Path | None:
-    """A new group for so many processes and threads; None where there can be none."""
+    """Create a group for at most that many processes and threads; None if that is impossible."""
     if os.geteuid() != 0:
         return None
     for root in ROOTS:
@@ -258,7 +257,7 @@ def group(most: int) -> Path | None:
 
 
 def _clear(root: Path) -> None:
-    """Remove what applications left that were killed; a group with a process in it stays."""
+    """Remove the groups of killed applications; a group with a process in it stays."""
     for old in root.glob(f"{NAME}*"):
         owner = old.name.removeprefix(NAME).partition("-")[0]
         if not Path("/proc", owner).exists():
@@ -267,15 +266,15 @@ def _clear(root: Path) -> None:
 
 
 def members(made: Path) -> Path:
-    """The list by which a process joins. With that of the first kind, a process that has one
-    thread and moves itself need not wait for all processors (about 10 ms)."""
+    """The file by which a process joins. With cgroups v1's, a process with one thread that moves
+    itself need not wait for all processors (about 10 ms)."""
     quick = made / "tasks"
     return quick if quick.exists() else made / "cgroup.procs"
 
 
 def end(made: Path) -> None:
-    """Kill whoever is left in it, and remove it."""
-    until = time.monotonic() + PATIENCE
+    """Kill the processes left in the group, and remove it."""
+    until = time.monotonic() + TIMEOUT_S
     while made.exists() and time.monotonic() < until:
         with suppress(OSError):
             for number in members(made).read_text("ascii").split():
@@ -283,4 +282,4 @@ def end(made: Path) -> None:
         with suppress(OSError):
             made.rmdir()
             return
-        time.sleep(LOOK)
+        time.sleep(POLL_S)

@@ -1,8 +1,7 @@
-"""What a sandboxed process may see and use, and what starts one: the seam of the launchers.
+"""What a sandboxed process may see and use, and the interface of the launchers.
 
-A profile is a list of what is allowed; all else is not there. All processes that the started one
-begins descend from it for as long as they live, so that one who watches over its tree sees them
-all, and `Launch.stop` ends them all.
+A profile lists what is allowed; everything else is absent. All processes that the first one starts
+stay its descendants, so that a supervisor sees them all and `Launch.stop` ends them all.
 """
 
 from __future__ import annotations
@@ -23,31 +22,30 @@ MIB = 1 << 20
 GIB = 1 << 30
 
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
-"""Where Linux keeps what every program reads."""
+"""Where Linux keeps files that every program reads."""
 SETTINGS = """
     ld.so.cache ld.so.conf ld.so.conf.d alternatives localtime mime.types fonts
     ssl/certs ssl/openssl.cnf pki/tls/certs pki/ca-trust/extracted ca-certificates
 """.split()
-"""Of /etc: what finds libraries, fonts, the time zone, and public certificates."""
+"""In /etc: needed to find libraries, fonts, the time zone and public certificates."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProcessLimits:
-    """What the system itself holds a process to. Sums over all processes are a supervisor's."""
+    """Limits that the system enforces per process. A supervisor limits sums over all processes."""
 
     cpu: int = 3600
-    """Seconds of processor time, for each process."""
+    """Seconds of processor time per process."""
     memory: int = 4 * GIB
-    """Bytes of address space, for each process."""
+    """Bytes of address space per process."""
     file_size: int = 256 * MIB
-    """Bytes of a file that is written."""
+    """Bytes of a written file."""
     open_files: int = 256
     processes: int = 256
-    """Processes and threads at a time. Where there is no user namespace, those that the person
-    begins besides may count, too. For root only where control groups can be made: a supervisor
-    counts besides."""
+    """Processes and threads at a time. Without a user namespace, the user's other processes may
+    count too. For root only if control groups can be created; a supervisor counts as well."""
     temporary: int = 64 * MIB
-    """Bytes in the folder for temporary files, where that is held in memory (bubblewrap)."""
+    """Bytes in the folder for temporary files, if it is in memory (bubblewrap)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,16 +53,16 @@ class SandboxProfile:
     """What one sandboxed process may see and use."""
 
     folder: Path
-    """Its working folder: what it writes stays there. Its only one besides a private /tmp."""
+    """Its working folder; the only writable one besides a private /tmp."""
     python: Path
     """The interpreter: its prefix and base prefix are readable at their own paths."""
     readable: tuple[tuple[Path, str], ...] = ()
-    """Further folders and files to read, and where they are wanted inside. `Launcher.inside`
-    tells where they are, as not every launcher can place them."""
+    """Other readable folders and files, with their intended paths inside. `Launcher.inside` returns
+    their real ones, because not every launcher can move them."""
     descriptors: tuple[int, ...] = ()
-    """File descriptors that it inherits under the same numbers, such as its control channel.
-    Sockets among them must be stream sockets that are connected: by a datagram socket it would
-    reach other programs. Windows knows none: use the standard streams."""
+    """File descriptors inherited under the same numbers, such as its control channel. Sockets must
+    be connected stream sockets: a datagram socket could reach other programs. Windows supports
+    none: use the standard streams."""
     environment: tuple[tuple[str, str], ...] = ()
     """Variables besides those that every process gets."""
     limits: ProcessLimits = ProcessLimits()
@@ -72,10 +70,10 @@ class SandboxProfile:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How the process is started: by Popen or asyncio, with `cwd`, `env` and `pass_fds` as here.
+    """How to start the process: with Popen or asyncio, and these `cwd`, `env` and `pass_fds`.
 
-    It is to be started from a thread that lives as long as the process: Linux ends it with that
-    thread. `close` comes after the end of the process, or where it was not started at all.
+    Start it from a thread that lives as long as the process: Linux ends it with that thread. Call
+    `close` after the process has ended, or if it was not started at all.
     """
 
     argv: tuple[str, ...]
@@ -83,18 +81,17 @@ class Launch:
     cwd: Path
     pass_fds: tuple[int, ...] = ()
     stop: signal.Signals = signal.SIGTERM
-    """The signal that ends the process and all that it began. Where that has not helped after
-    half a second, kill it and what descends from it."""
+    """The signal that ends the process and its descendants. If they still run half a second later,
+    kill them."""
     temporary: Path | None = None
-    """A folder of the host for its temporary files, where there is one: counts as its folder."""
+    """A folder of the host for its temporary files, if any; it counts towards its disk space."""
     opened: tuple[int, ...] = field(default=(), repr=False)
-    """Descriptors that were opened for it, all of them in `pass_fds`, too."""
+    """Descriptors that were opened for it; all of them are in `pass_fds` too."""
     group: Path | None = None
-    """The control group that its processes are counted in, where there is one."""
+    """The control group of its processes, if any."""
 
     def close(self) -> None:
-        """Close what was opened for it, remove its temporary files, end who may be left. Once only;
-        it waits for the disk, and for those."""
+        """Close descriptors, kill leftovers and remove temporary files. Call once; it blocks."""
         for descriptor in self.opened:
             with suppress(OSError):
                 os.close(descriptor)
@@ -105,7 +102,7 @@ class Launch:
 
 
 class Launcher(Protocol):
-    """One way to shut a process in."""
+    """A way to confine a process."""
 
     @property
     def name(self) -> str:
@@ -114,28 +111,38 @@ class Launcher(Protocol):
 
     @property
     def sandboxed(self) -> bool:
-        """Whether it keeps the process from anything."""
+        """Whether it restricts the process at all."""
         ...
 
-    def command(self, box: SandboxProfile, argv: Sequence[str]) -> Launch:
-        """How to start `argv`, a program and its arguments as they are seen inside.
+    def command(self, profile: SandboxProfile, argv: Sequence[str]) -> Launch:
+        """How to start `argv`, a program and its arguments as seen inside.
 
-        Raises UnavailableError where it cannot be done here. May read files: not for a loop.
+        Raises UnavailableError if it does not work here. May read files: do not call it on a loop.
         """
         ...
 
-    def inside(self, box: SandboxProfile, path: Path) -> str:
-        """Where the box's folder, what it may read, or what lies in these, is seen inside."""
+    def inside(self, profile: SandboxProfile, path: Path) -> str:
+        """The path inside of the profile's folder, readable files, or anything within them."""
         ...
 
 
-def environment(box: SandboxProfile, *, home: str, temporary: str) -> dict[str, str]:
-    """The variables of a process, of which none comes from this one; both folders as seen inside.
+class InPlaceLauncher:
+    """A launcher under which every path stays the same."""
 
-    Caches of libraries go to the temporary folder, lest they lie among a script's files.
+    sandboxed = True
+
+    def inside(self, profile: SandboxProfile, path: Path) -> str:
+        """As `Launcher.inside`."""
+        return str(path)
+
+
+def environment(profile: SandboxProfile, *, home: str, temporary: str) -> dict[str, str]:
+    """A process's variables, none from this one; both folders as seen inside.
+
+    Libraries cache in the temporary folder, so that their files are not among a script's.
     """
     return {
-        "PATH": os.pathsep.join((str(box.python.parent), "/usr/local/bin", "/usr/bin", "/bin")),
+        "PATH": os.pathsep.join((str(profile.python.parent), "/usr/local/bin", "/usr/bin", "/bin")),
         "HOME": home,
         "TMPDIR": temporary,
         "XDG_CACHE_HOME": f"{temporary}/cache",
@@ -146,17 +153,17 @@ def environment(box: SandboxProfile, *, home: str, temporary: str) -> dict[str, 
         "LOGNAME": "sandbox",
         "LANG": "C.UTF-8",
         "PYTHONUNBUFFERED": "1",
-        **dict(box.environment),
+        **dict(profile.environment),
     }
 
 
 def temporary_folder() -> Path:
-    """A new one for a process, to be removed by `Launch.close`."""
+    """Create a folder for a process, to be removed by `Launch.close`."""
     return Path(tempfile.mkdtemp(prefix="jarvis-sandbox-"))
 
 
 def placed(path: Path, places: Sequence[tuple[Path, str]]) -> str:
-    """Where a path is seen, of folders and the places they have inside; else where it is."""
+    """The path inside, given folders and their places inside; the path itself if in none."""
     for real, name in places:
         for one in (path, path.resolve()):
             if one.is_relative_to(real):
@@ -165,11 +172,10 @@ def placed(path: Path, places: Sequence[tuple[Path, str]]) -> str:
 
 
 def prefixes(python: Path) -> tuple[tuple[Path, Path], ...]:
-    """What an interpreter needs: what is to be read, resolved, and the path it is looked up by.
+    """The folders an interpreter needs: each resolved, and the path by which it is looked up.
 
-    These are its prefix and that of the interpreter its environment was made from. Of one that
-    holds the person's own files (an interpreter built into the home folder) only the parts that
-    are Python's.
+    These are its prefix and the prefix behind its virtual environment. If a prefix contains the
+    user's own files (a Python built into the home folder), only the parts that are Python's.
     """
     found: dict[Path, Path] = {}
     for prefix in (python.parent.parent, *_bases(python)):
@@ -181,8 +187,8 @@ def prefixes(python: Path) -> tuple[tuple[Path, Path], ...]:
 
 
 def _bases(python: Path) -> Sequence[Path]:
-    """The prefixes behind an interpreter: of each program on the way from link to link, and of
-    the one that made the virtual environment."""
+    """The prefixes of each link in the chain to an interpreter, and of its virtual environment's
+    base."""
     ways = [python]
     with suppress(OSError, UnicodeDecodeError):
         text = (python.parent.parent / "pyvenv.cfg").read_text("utf-8")

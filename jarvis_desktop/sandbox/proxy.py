@@ -1,9 +1,8 @@
-"""The only way out of the sandbox: connects what a script asks for, where that was agreed to.
+"""The only way out of the sandbox: connects to the hosts that the user approved, exactly.
 
-The script's end of each connection is handed over by it as an open socket (see inside/sockets.py).
-It names a host and a port; names are looked up here, and what the name stands for must be public.
-
-Which hosts a script may reach: those that a person was shown and agreed to, exactly."""
+The script passes its end of each connection as an open socket (see inside/sockets.py), with a host
+and a port. Names are looked up here, and their addresses must be public.
+"""
 
 from __future__ import annotations
 
@@ -21,21 +20,21 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.sandbox.inside.sockets import LONGEST_NAME, REQUEST
+from jarvis_desktop.sandbox.inside.sockets import MAX_NAME_CHARS, REQUEST
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
 USUAL_PORTS = (80, 443)
-"""The ports of a host that is named without one: the Web's."""
+"""The ports of a host named without one: the Web's."""
 
 LAST_PORT = 65_535
 
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A name or an address, as it is compared, and a port."""
+    """A normalised name or address, and a port."""
 
     name: str
     port: int
@@ -45,29 +44,29 @@ class Host:
 
     @property
     def is_address(self) -> bool:
-        """Whether a person who agreed to it agreed to an address, or to this computer by name,
-        so that nothing is left which another could point elsewhere."""
+        """Whether approving it means approving an address, or this computer by name, so that nobody
+        can redirect it."""
         return self.name == "localhost" or _address(self.name) is not None
 
 
-def allowed(hosts: Collection[str]) -> frozenset[Host]:
-    """The hosts that HOST and HOST:PORT stand for; what cannot be read allows nothing."""
+def parse_hosts(hosts: Collection[str]) -> frozenset[Host]:
+    """Parse HOST and HOST:PORT; unreadable ones allow nothing."""
     found: set[Host] = set()
     for text in hosts:
         name, port = _parts(text.strip())
         with suppress(ValueError):
-            plain = normal(name)
+            plain = normalise_host(name)
             found |= {Host(plain, each) for each in ((port,) if port else USUAL_PORTS)}
     return frozenset(found)
 
 
-def normal(name: str) -> str:
-    """A name or an address in the one form that it is compared in. Raises ValueError."""
+def normalise_host(name: str) -> str:
+    """Normalise a name or an address for comparison. Raises ValueError."""
     bare = name.strip("[]").rstrip(".").lower()
     found = _address(bare)
     if found is not None:
         return str(found)
-    # The codec refuses what is too long and what is empty; ASCII passes as it is.
+    # The codec refuses long and empty labels; ASCII passes unchanged.
     plain = bare.encode("idna").decode("ascii").lower()
     if not plain or not all(sign.isalnum() or sign in "-._" for sign in plain):
         raise ValueError("not the name of a host")
@@ -75,7 +74,7 @@ def normal(name: str) -> str:
 
 
 def _parts(text: str) -> tuple[str, int]:
-    """The name and the port, 0 where none is named; ("", 0) for what is neither."""
+    """The name and the port, 0 if none is given; ("", 0) if it is neither."""
     if _address(text.strip("[]")) is not None:
         return text, 0
     name, colon, port = text.rpartition(":")
@@ -98,21 +97,21 @@ BLOCK = 1 << 16
 
 MSG_DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
 
-MOST_REFUSED = 20
-"""Hosts that are told of one run."""
+MAX_REFUSED = 20
+"""Hosts reported per run."""
 
-LOOK_UPS = 2
-"""Names that are looked up at a time."""
+MAX_LOOKUPS = 2
+"""Simultaneous name lookups."""
 
-Find = Callable[[str], Awaitable[Sequence[str]]]
-"""The addresses of a host. Raises JarvisError."""
-Check = Callable[[str, Sequence[str]], str]
-"""The address of a host to connect to. Raises JarvisError where one of them is not public."""
+Resolve = Callable[[str], Awaitable[Sequence[str]]]
+"""Returns the addresses of a host. Raises JarvisError."""
+CheckAddress = Callable[[str, Sequence[str]], str]
+"""Returns the address of a host to connect to. Raises JarvisError if any is not public."""
 
 
 @dataclass(frozen=True, slots=True)
-class Traffic:
-    """What the connections of a session may cost."""
+class TrafficLimits:
+    """Limits of a session's connections."""
 
     bytes: int = 256 * MIB
     """In both directions together."""
@@ -125,16 +124,16 @@ class Traffic:
 
 
 class ConnectionRefused(Exception):
-    """What the script is told, with the number of an OSError; -1 for a name that is unknown."""
+    """Reported to the script, with the number of an OSError; -1 for an unknown name."""
 
     def __init__(self, number: int, message: str) -> None:
         super().__init__(message)
         self.number = number
 
 
-class _Ours(socket.socket):
-    """A script's end of a connection. The script holds it, too, and could make it one that blocks:
-    each call says for itself that it does not."""
+class _ScriptSocket(socket.socket):
+    """A script's end of a connection. The script also has it and could make it blocking, so each
+    call asks not to block."""
 
     def recv(self, size: int, flags: int = 0) -> bytes:
         return super().recv(size, flags | MSG_DONTWAIT)
@@ -153,14 +152,13 @@ class Proxy:
         self,
         hosts: Collection[str],
         *,
-        find: Find,
-        check: Check,
+        find: Resolve,
+        check: CheckAddress,
         network: Callable[[], bool] = lambda: True,
-        traffic: Traffic = Traffic(),
+        traffic: TrafficLimits = TrafficLimits(),
     ) -> None:
-        """As long as `network` says no, nothing is reached, whatever `hosts` says, and what goes on
-        ends."""
-        self._allowed = allowed(hosts)
+        """While `network` returns False, nothing can be reached, and open connections end."""
+        self._allowed = parse_hosts(hosts)
         self._network = network
         self._find = find
         self._check = check
@@ -171,17 +169,17 @@ class Proxy:
         self._socket: socket.socket | None = None
         self._waiting = b""
         self._far: list[int] = []
-        # The system's resolver takes a thread for each, and gives it back when it likes.
-        self._looking_up = asyncio.Semaphore(LOOK_UPS)
+        # The system's resolver occupies a thread for each, for as long as it likes.
+        self._looking_up = asyncio.Semaphore(MAX_LOOKUPS)
 
     def serve(self, requests: socket.socket) -> None:
-        """Take requests from this socket from now on; it is closed with the proxy."""
+        """Take requests from this socket from now on; the proxy closes it."""
         requests.setblocking(False)
         self._socket = requests
         asyncio.get_running_loop().add_reader(requests, self._take)
 
     def refused(self) -> tuple[str, ...]:
-        """The hosts, as HOST:PORT, that were refused since this was last asked."""
+        """The hosts, as HOST:PORT, refused since the last call."""
         found, self._refused = tuple(self._refused), {}
         return found
 
@@ -206,7 +204,8 @@ class Proxy:
             os.close(descriptor)
 
     def _take(self) -> None:
-        """Read what there is of a request. Whoever sends something else is not served any more."""
+        """Read what has arrived of a request. A script that sends anything else is not served any
+        more."""
         if self._socket is None:
             return
         close = getattr(socket, "MSG_CMSG_CLOEXEC", 0)
@@ -229,7 +228,7 @@ class Proxy:
         if not far:
             return
         if len(self._tasks) >= 2 * self._traffic.connections:
-            os.close(far[0])  # not even told: whoever asks that often does not listen
+            os.close(far[0])  # without an answer: a script that asks this often ignores it
             return
         inside = _stream(far[0])
         if inside is None:
@@ -239,10 +238,10 @@ class Proxy:
         task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, words: bytes, inside: socket.socket) -> None:
-        """One connection, from the request to its end."""
+        """Serve one connection, from the request to its end."""
         script = outside = None
         try:
-            script = await _opened(inside)
+            script = await asyncio.open_unix_connection(sock=inside)
             try:
                 outside = await self._connect(words)
             except ConnectionRefused as refused:
@@ -255,7 +254,7 @@ class Proxy:
             for _, writer in (script, outside):
                 await self._flush(writer)
         except (OSError, TimeoutError):
-            pass  # an end has gone, or it takes nothing
+            pass  # an end has gone, or does not read
         finally:
             for pair in (script, outside):
                 if pair:
@@ -264,7 +263,7 @@ class Proxy:
                 inside.close()
 
     async def _connect(self, words: bytes) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-        host = _wanted(words)
+        host = _requested_host(words)
         if host not in self._allowed or not self._network():
             raise self._refusal(host)
         if len(self._tasks) > self._traffic.connections:
@@ -275,7 +274,7 @@ class Proxy:
         try:
             async with asyncio.timeout(self._traffic.connecting):
                 if not host.is_address:
-                    # The address that was checked is the one that is connected to.
+                    # Connect to the address that was checked.
                     async with self._looking_up:
                         found = await self._find(host.name)
                     address = self._check(host.name, found)
@@ -290,8 +289,8 @@ class Proxy:
             raise ConnectionRefused(number, f"{host} was not reached: {reason}.") from error
 
     def _refusal(self, host: Host) -> ConnectionRefused:
-        if len(self._refused) < MOST_REFUSED:
-            self._refused[one_line(str(host), limit=LONGEST_NAME + 8)] = None
+        if len(self._refused) < MAX_REFUSED:
+            self._refused[one_line(str(host), limit=MAX_NAME_CHARS + 8)] = None
         if not self._network():
             return ConnectionRefused(errno.EACCES, f"{host} was not reached: there is no network.")
         return ConnectionRefused(
@@ -307,13 +306,13 @@ class Proxy:
         script: tuple[asyncio.StreamReader, asyncio.StreamWriter],
         outside: tuple[asyncio.StreamReader, asyncio.StreamWriter],
     ) -> None:
-        """Pass on in both directions, until both have ended, or the time or the bytes are over."""
+        """Forward in both directions, until both have ended, or time or bytes run out."""
         async with asyncio.timeout(self._traffic.silence) as limit, asyncio.TaskGroup() as both:
             both.create_task(self._pass_on(script[0], outside[1], limit))
             both.create_task(self._pass_on(outside[0], script[1], limit))
 
     async def _flush(self, writer: asyncio.StreamWriter) -> None:
-        """Close, once what was written has gone."""
+        """Close after everything written has been sent."""
         writer.close()
         await asyncio.wait_for(writer.wait_closed(), self._traffic.connecting)
 
@@ -323,7 +322,7 @@ class Proxy:
         loop = asyncio.get_running_loop()
         with suppress(OSError):
             while data := await source.read(BLOCK):
-                if limit.expired():  # the other direction has used up what was left
+                if limit.expired():  # the other direction used up the rest
                     return
                 self._left -= len(data)
                 if self._left <= 0 or not self._network():
@@ -336,24 +335,24 @@ class Proxy:
             target.write_eof()
 
 
-def _wanted(words: bytes) -> Host:
-    """The host of a request. Raises RefusedError for what is none."""
+def _requested_host(words: bytes) -> Host:
+    """The host of a request. Raises ConnectionRefused for anything else."""
     try:
         request = json.loads(words)
         name, port = request["host"], request["port"]
-        if isinstance(port, int) and 0 < port <= LAST_PORT and len(name) <= LONGEST_NAME:
-            return Host(normal(name), port)
+        if isinstance(port, int) and 0 < port <= LAST_PORT and len(name) <= MAX_NAME_CHARS:
+            return Host(normalise_host(name), port)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         pass
     raise ConnectionRefused(-1, "That is not the name of a host and a port.")
 
 
 def _stream(descriptor: int) -> socket.socket | None:
-    """The connected stream socket that was handed over; None, and it is closed, for all else."""
+    """The connected stream socket that was passed; anything else is closed, and None returned."""
     os.set_inheritable(descriptor, False)
     try:
         if stat.S_ISSOCK(os.fstat(descriptor).st_mode):
-            found = _Ours(fileno=descriptor)
+            found = _ScriptSocket(fileno=descriptor)
             if found.family == socket.AF_UNIX and found.type == socket.SOCK_STREAM:
                 found.setblocking(False)
                 return found
@@ -362,7 +361,3 @@ def _stream(descriptor: int) -> socket.socket | None:
         pass
     os.close(descriptor)
     return None
-
-
-async def _opened(inside: socket.socket) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    return await asyncio.open_unix_connection(sock=inside)

@@ -1,12 +1,9 @@
-"""Carries files into the folder of a script, and what it left there out of it.
+"""The results of scripts: files, printed output and answers. All of it is untrusted.
 
-A script may leave anything: links to files of the person, pipes that block who opens them, folders
-that turn into links meanwhile. Therefore each folder and file is opened by its name in a folder
-that is open already, never through a link, and all is asked of what is open.
-
-Reads what the process in the sandbox says: a script's own word, taken for data and no more.
-
-What a script prints: told as it comes, kept up to a size, free of what steers a terminal."""
+A script may leave anything: links to the user's files, pipes that block a reader, folders that turn
+into links. So each folder and file is opened by its name in an open folder, never through a link,
+and checked once open.
+"""
 
 from __future__ import annotations
 
@@ -34,46 +31,46 @@ from jarvis_desktop.process.safe_delete import opened, remove
 MIB = 1 << 20
 BLOCK = 1 << 18
 
-DEEPEST = 16
-"""Folders within folders that are looked into."""
-MOST_ENTRIES = 20_000
+MAX_DEPTH = 16
+"""Of nested folders."""
+MAX_ENTRIES = 20_000
 """Names that are looked at."""
-MOST_LEFT_OUT = 20
-"""Sentences about what was not taken."""
+MAX_LEFT_OUT = 20
+"""Sentences about files that were not collected."""
 CACHES = ("__pycache__",)
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 READING = os.O_RDONLY | NOFOLLOW | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 WRITING = os.O_WRONLY | os.O_CREAT | os.O_EXCL | NOFOLLOW | getattr(os, "O_BINARY", 0)
 BY_DESCRIPTOR = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
-"""Not on Windows, where making a link takes a right that nobody has by default."""
+"""Not on Windows, where creating a link takes a right that nobody has by default."""
 
 
 @dataclass(frozen=True, slots=True)
-class Take:
-    """How much is taken of what one script leaves."""
+class CollectionLimits:
+    """How much is collected of one script's files."""
 
     file: int = 64 * MIB
     """Bytes of a file."""
     bytes: int = 256 * MIB
-    """Bytes of all."""
+    """Bytes of all files."""
     files: int = 200
 
 
-Mark = tuple[int, int, int, int]
-"""By which a file is known to have changed: number, size, times of change."""
-Marks = Mapping[PurePosixPath, Mark]
+FileStamp = tuple[int, int, int, int]
+"""Inode, size and times of change: shows whether a file has changed."""
+FileStamps = Mapping[PurePosixPath, FileStamp]
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
-    """What was taken, and a sentence for each thing that was not."""
+class CollectedFiles:
+    """The collected files, and a sentence for each file that was left out."""
 
     made: tuple[Artifact, ...]
     left_out: tuple[str, ...]
 
 
-class _Spot:
+class _OpenFolder:
     """A folder that is open."""
 
     def __init__(self, path: Path, descriptor: int | None) -> None:
@@ -86,12 +83,12 @@ class _Spot:
         return os.open(name, flags, mode, dir_fd=self.descriptor)
 
     def remove(self, name: str) -> None:
-        """Remove a file; a folder is moved out of sight."""
+        """Remove a file; a folder is renamed instead."""
         at = self.descriptor
         place = name if at is not None else str(self.path / name)
         try:
             os.unlink(place, dir_fd=at)
-        except (IsADirectoryError, PermissionError):  # which of them depends on the system
+        except (IsADirectoryError, PermissionError):  # which one depends on the system
             aside = f".{secrets.token_hex(8)}"
             if at is None:
                 aside = str(self.path / aside)
@@ -103,25 +100,25 @@ class _Spot:
 
 
 @contextmanager
-def _opened(path: Path, within: _Spot | None = None) -> Iterator[_Spot]:
-    """A folder, never through a link. Raises OSError."""
+def _open_folder(path: Path, within: _OpenFolder | None = None) -> Iterator[_OpenFolder]:
+    """Open a folder, never through a link. Raises OSError."""
     if not BY_DESCRIPTOR:
         if path.is_symlink() or not path.is_dir():
             raise NotADirectoryError(errno.ENOTDIR, "no folder")
-        yield _Spot(path, None)
+        yield _OpenFolder(path, None)
         return
     flags = os.O_RDONLY | os.O_DIRECTORY | NOFOLLOW
     descriptor = within.open(path.name, flags) if within else os.open(path, flags)
     try:
-        yield _Spot(path, descriptor)
+        yield _OpenFolder(path, descriptor)
     finally:
         os.close(descriptor)
 
 
-def put_in(source: Path, folder: Path, name: str) -> None:
-    """Copy a regular file into the folder under a name, in the place of what is there.
+def copy_in(source: Path, folder: Path, name: str) -> None:
+    """Copy a regular file into the folder under a name, replacing what is there.
 
-    Raises InputError where it cannot be read or is none, StorageError where it cannot be written.
+    Raises InputError if it is not a readable file, StorageError if it cannot be written.
     """
     shown = one_line(name)
     if not name or name in (".", "..") or PurePosixPath(name).name != name or "\\" in name:
@@ -136,7 +133,7 @@ def put_in(source: Path, folder: Path, name: str) -> None:
         if not stat.S_ISREG(os.fstat(handle).st_mode):
             raise InputError(tr("{shown} is not a file.", shown=shown))
         try:
-            with _opened(folder) as spot:
+            with _open_folder(folder) as spot:
                 with suppress(FileNotFoundError):
                     spot.remove(name)
                 with os.fdopen(spot.open(name, WRITING), "wb") as target:
@@ -153,27 +150,28 @@ def put_in(source: Path, folder: Path, name: str) -> None:
             ) from error
 
 
-def marks(folder: Path) -> Marks:
-    """The files that are there, each with what tells whether it has changed."""
-    found: dict[PurePosixPath, Mark] = {}
-    with suppress(OSError), _opened(folder) as spot:
-        for path, _, status in _walk(spot, PurePosixPath(), [MOST_ENTRIES]):
+def stamp_files(folder: Path) -> FileStamps:
+    """The stamps of the files in a folder."""
+    found: dict[PurePosixPath, FileStamp] = {}
+    with suppress(OSError), _open_folder(folder) as spot:
+        for path, _, status in _walk(spot, PurePosixPath(), [MAX_ENTRIES]):
             if stat.S_ISREG(status.st_mode):
-                found[path] = _mark(status)
+                found[path] = _stamp(status)
     return found
 
 
-def take_out(folder: Path, before: Marks, to: Path, take: Take = Take()) -> Taken:
-    """Copy what is new or changed since `before` into the folder `to`.
+def collect_files(
+    folder: Path, before: FileStamps, to: Path, take: CollectionLimits = CollectionLimits()
+) -> CollectedFiles:
+    """Copy files that are new or changed since `before` into the folder `to`.
 
-    Hidden files and caches are left where they are. Raises StorageError where `to` cannot be
-    written to.
+    Hidden files and caches are ignored. Raises StorageError if `to` cannot be written.
     """
-    taking = _Taking(before, to, take)
+    taking = _Collector(before, to, take)
     try:
         to.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with suppress(OSError), _opened(folder) as spot:
-            for path, place, status in _walk(spot, PurePosixPath(), [MOST_ENTRIES]):
+        with suppress(OSError), _open_folder(folder) as spot:
+            for path, place, status in _walk(spot, PurePosixPath(), [MAX_ENTRIES]):
                 taking.look(path, place, status)
     except _UnwritableError as error:
         raise StorageError(
@@ -184,12 +182,12 @@ def take_out(folder: Path, before: Marks, to: Path, take: Take = Take()) -> Take
         raise StorageError(
             tr("The code's files cannot be saved: {error}.", error=_reason(error))
         ) from error
-    return Taken(tuple(taking.made), tuple(taking.left_out))
+    return CollectedFiles(tuple(taking.made), tuple(taking.left_out))
 
 
-def take_back(folder: Path, before: Marks) -> None:
-    """Remove what is new or changed since `before`, as far as that can be done. To be called once
-    nobody works there any more."""
+def remove_new_files(folder: Path, before: FileStamps) -> None:
+    """Remove what is new or changed since `before`, as far as possible. Call it only when no
+    process works in the folder any more."""
     kept = {parent for path in before for parent in path.parents}
     waiting = [PurePosixPath()]
     while waiting:
@@ -202,18 +200,18 @@ def take_back(folder: Path, before: Marks) -> None:
                         waiting.append(path)
                     else:
                         remove(Path(entry.path))
-                elif before.get(path) != _mark(entry.stat(follow_symlinks=False)):
+                elif before.get(path) != _stamp(entry.stat(follow_symlinks=False)):
                     Path(entry.path).unlink()
 
 
 class _UnwritableError(Exception):
-    """Where the copies go, nothing can be written."""
+    """The copies cannot be written."""
 
 
-class _Taking:
-    """The copies of one run."""
+class _Collector:
+    """Copies the files of one run."""
 
-    def __init__(self, before: Marks, to: Path, take: Take) -> None:
+    def __init__(self, before: FileStamps, to: Path, take: CollectionLimits) -> None:
         self._before = before
         self._to = to
         self._take = take
@@ -223,12 +221,12 @@ class _Taking:
         self.made: list[Artifact] = []
         self.left_out: list[str] = []
 
-    def look(self, path: PurePosixPath, place: _Spot, status: os.stat_result) -> None:
-        """Take a file, or tell why not."""
-        if self._before.get(path) == _mark(status) or stat.S_ISDIR(status.st_mode):
+    def look(self, path: PurePosixPath, place: _OpenFolder, status: os.stat_result) -> None:
+        """Collect a file, or note why not."""
+        if self._before.get(path) == _stamp(status) or stat.S_ISDIR(status.st_mode):
             return
         why = self._refusal(status) or self._copy(path, place)
-        if why and len(self.left_out) < MOST_LEFT_OUT:
+        if why and len(self.left_out) < MAX_LEFT_OUT:
             self.left_out.append(f"{one_line(str(path))} was left out: {why}.")
 
     def _refusal(self, status: os.stat_result) -> str:
@@ -250,20 +248,20 @@ class _Taking:
             return f"all files together are larger than {_size(self._take.bytes)}"
         return ""
 
-    def _copy(self, path: PurePosixPath, place: _Spot) -> str:
-        """Copy a file; why that was not done, "" where it was."""
+    def _copy(self, path: PurePosixPath, place: _OpenFolder) -> str:
+        """Copy a file; return why it was not copied, "" if it was."""
         try:
             handle = place.open(path.name, READING)
         except (OSError, ValueError) as error:
             return f"it cannot be read ({_reason(error)})"
         with os.fdopen(handle, "rb") as file:
-            # Once more, of what is open: by now the name may stand for something else.
+            # Check the open file again: the name may refer to something else by now.
             if why := self._refusal(os.fstat(handle)):
                 return why
             target = self._to / self._free(path)
             most = min(self._take.file, self._room)
             try:
-                size = _copied(file.read, target, most)
+                size = _copy_bytes(file.read, target, most)
             except OSError as error:
                 return f"it cannot be read ({_reason(error)})"
         if size > most:
@@ -279,14 +277,14 @@ class _Taking:
         return ""
 
     def _free(self, path: PurePosixPath) -> str:
-        """A name in the folder of the copies that is not taken and may stand on any system."""
+        """A free file name in the folder of copies that is valid on every system."""
         plain = "".join(
             sign if sign.isalnum() or sign in "-_.() " else "_" for sign in encodable(path.name)
         ).strip(" .")
         stem, dot, suffix = plain.rpartition(".")
         if not stem:
             stem, dot, suffix = plain or "file", "", ""
-        # File systems count bytes, of which a letter may take four.
+        # File systems limit bytes, and a character may take four.
         stem, suffix = stem[:50], suffix[:10]
         number, name = 1, f"{stem}{dot}{suffix}"
         while name.casefold() in self._names or os.path.lexists(self._to / name):
@@ -296,8 +294,8 @@ class _Taking:
         return name
 
 
-def _copied(read: Callable[[int], bytes], target: Path, most: int) -> int:
-    """How many bytes were copied; one more than `most` at the most."""
+def _copy_bytes(read: Callable[[int], bytes], target: Path, most: int) -> int:
+    """Copy at most `most` + 1 bytes; return their number."""
     total = 0
     try:
         handle = os.open(target, WRITING, 0o600)
@@ -315,9 +313,9 @@ def _copied(read: Callable[[int], bytes], target: Path, most: int) -> int:
 
 
 def _walk(
-    spot: _Spot, at: PurePosixPath, left: list[int]
-) -> Iterator[tuple[PurePosixPath, _Spot, os.stat_result]]:
-    """What is in a folder and in those within it, each with the open folder that it is in."""
+    spot: _OpenFolder, at: PurePosixPath, left: list[int]
+) -> Iterator[tuple[PurePosixPath, _OpenFolder, os.stat_result]]:
+    """Yield everything in a folder and its subfolders, each with its open folder."""
     found = islice(spot.entries(), max(0, left[0]))
     for entry in sorted(found, key=lambda entry: entry.name):
         left[0] -= 1
@@ -327,14 +325,14 @@ def _walk(
         try:
             status = entry.stat(follow_symlinks=False)
         except OSError:
-            continue  # it has gone
+            continue  # it is gone
         yield path, spot, status
-        if stat.S_ISDIR(status.st_mode) and len(path.parts) < DEEPEST:
-            with suppress(OSError), _opened(spot.path / entry.name, spot) as inner:
+        if stat.S_ISDIR(status.st_mode) and len(path.parts) < MAX_DEPTH:
+            with suppress(OSError), _open_folder(spot.path / entry.name, spot) as inner:
                 yield from _walk(inner, path, left)
 
 
-def _mark(status: os.stat_result) -> Mark:
+def _stamp(status: os.stat_result) -> FileStamp:
     return status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
@@ -346,26 +344,26 @@ def _size(number: int) -> str:
     return readable_size(number / 1_000_000)
 
 
-KEPT = 1 << 20
-"""Bytes of a script's output that are kept: half of them its beginning, half its end."""
+MAX_KEPT_BYTES = 1 << 20
+"""Of a script's output: half of them its beginning, half its end."""
 
-MAX_PRINTED = 64 << 20
-"""Bytes of it after which somebody should end the script."""
+MAX_PRINTED_BYTES = 64 << 20
+"""After which the script should be ended."""
 
 _STEERING = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
 """Colours, cursor movements and titles (ECMA-48)."""
 
 
-class Printed:
-    """The output of one run, which ends at `mark`."""
+class ScriptOutput:
+    """The output of one run, which ends at `mark`: reported immediately, and kept up to a size."""
 
     def __init__(
         self,
         mark: bytes,
         report: Callable[[str], None],
         *,
-        kept: int = KEPT,
-        most: int = MAX_PRINTED,
+        kept: int = MAX_KEPT_BYTES,
+        most: int = MAX_PRINTED_BYTES,
     ) -> None:
         self._most = most
         self._mark = mark
@@ -378,12 +376,12 @@ class Printed:
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._total = 0
         self.flooded = asyncio.Event()
-        """More than `most` bytes have come."""
+        """Set after more than `most` bytes."""
         self.ended = asyncio.Event()
-        """The mark has come."""
+        """Set after the mark."""
 
     def feed(self, data: bytes) -> None:
-        """What was read. After the mark, nothing more is of this run."""
+        """Add output. Anything after the mark is not of this run."""
         if self.ended.is_set():
             return
         text, mark, _ = (self._held + data).partition(self._mark)
@@ -397,7 +395,7 @@ class Printed:
         self._add(text[: len(text) - held])
 
     def text(self) -> str:
-        """All of it, without the middle where it was much."""
+        """All output, without the middle if there was too much."""
         left_out = self._total - len(self._head) - len(self._tail)
         head, tail = (bytes(part).decode("utf-8", "replace") for part in (self._head, self._tail))
         if left_out <= 0:
@@ -414,7 +412,7 @@ class Printed:
         self._head += data[:room]
         self._tail += data[room:]
         del self._tail[: -self._half]
-        if self._told < self._half:  # whoever looks on need not see all of a flood either
+        if self._told < self._half:  # a flood need not be reported in full either
             text = plain(self._decoder.decode(data[: self._half - self._told]))
             self._told += len(data)
             if text:
@@ -422,35 +420,35 @@ class Printed:
 
 
 def plain(text: str) -> str:
-    """A script's text without what steers a terminal; a line that is written over ends there."""
+    """A script's text without terminal escapes; carriage returns become newlines."""
     lines = _STEERING.sub("", text).replace("\r\n", "\n").replace("\r", "\n")
     return encodable(printable(lines))
 
 
 def _beginning(text: bytes, mark: bytes) -> int:
-    """How many bytes at the end of the text may be the beginning of the mark."""
+    """The length of the longest end of the text that may begin the mark."""
     longest = min(len(mark) - 1, len(text))
     return next((n for n in range(longest, 0, -1) if text.endswith(mark[:n])), 0)
 
 
-MOST = 1 << 19
-"""Bytes of a message, which takes some tens of milliseconds to read; the kernel's own are smaller,
-whatever signs they are made of."""
+MAX_MESSAGE_BYTES = 1 << 19
+"""A message this long takes some tens of milliseconds to parse; the kernel's own are shorter,
+whatever characters they contain."""
 
-LONGEST = 24_000
-"""Characters of a value or an error."""
+MAX_TEXT_CHARS = 24_000
+"""Of a value or an error."""
 
 _MODULE = re.compile(r"[^\W\d]\w{0,99}")
 _ENDINGS = {each.value: each for each in (Ending.DONE, Ending.ERROR, Ending.MEMORY)}
 
 
-class GarbledError(Exception):
-    """What was said breaks the rules of the channel."""
+class ProtocolError(Exception):
+    """A message breaks the rules of the channel."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptAnswer:
-    """How a script ended, in its own words."""
+    """How a script ended, by its own account."""
 
     ending: Ending
     value: str = ""
@@ -459,36 +457,38 @@ class ScriptAnswer:
 
 
 async def next_message(source: asyncio.StreamReader) -> dict[str, object] | None:
-    """The next message; None at the end. Raises GarbledError."""
+    """The next message; None at the end. Raises ProtocolError."""
     try:
         length = int.from_bytes(await source.readexactly(4))
-        if not 0 < length <= MOST:
-            raise GarbledError
+        if not 0 < length <= MAX_MESSAGE_BYTES:
+            raise ProtocolError
         body = await source.readexactly(length)
     except (asyncio.IncompleteReadError, OSError):
         return None
     try:
         message = json.loads(body)
     except (ValueError, RecursionError) as error:
-        raise GarbledError from error
+        raise ProtocolError from error
     if not isinstance(message, dict):
-        raise GarbledError
+        raise ProtocolError
     return message
 
 
-def packed(message: dict[str, object]) -> bytes:
-    """A message as it is sent."""
+def pack_message(message: dict[str, object]) -> bytes:
+    """Encode a message for sending."""
     body = json.dumps(message).encode()
     return len(body).to_bytes(4) + body
 
 
-def answer_of(message: dict[str, object], mark: str) -> ScriptAnswer:
-    """The answer to the run of that mark. Raises GarbledError for all else."""
+def parse_answer(message: dict[str, object], mark: str) -> ScriptAnswer:
+    """The answer to the run with that mark. Raises ProtocolError for anything else."""
     ending = message.get("ending")
     if message.get("mark") != mark or not isinstance(ending, str) or ending not in _ENDINGS:
-        raise GarbledError
+        raise ProtocolError
     texts = [message.get(key, "") for key in ("value", "error", "missing")]
-    value, error, missing = (text[:LONGEST] if isinstance(text, str) else "" for text in texts)
+    value, error, missing = (
+        text[:MAX_TEXT_CHARS] if isinstance(text, str) else "" for text in texts
+    )
     if not _MODULE.fullmatch(missing):
         missing = ""
     return ScriptAnswer(_ENDINGS[ending], plain(value), plain(error), missing)

@@ -1,8 +1,8 @@
-"""macOS: a process that the system's own sandbox holds (`sandbox-exec`).
+"""macOS: a process in the system's own sandbox (`sandbox-exec`).
 
-Never run by who wrote it: there was no Mac. It is taken only where its trial holds on the computer
-(see probing.py). What is not listed is refused: the network and sockets with a path among it, and
-beginning other processes, as there is nothing here that would keep those together and end them.
+Everything not listed is refused, including the network, sockets with a path, and starting other
+processes, because nothing here could keep those together and end them. Untested on a real Mac: it
+is used only if the self-test passes (see self_test.py).
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from pathlib import Path
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.sandbox.profile import (
+    InPlaceLauncher,
     Launch,
     SandboxProfile,
     environment,
@@ -34,7 +35,7 @@ LIBRARIES = """
     /opt/homebrew/opt /opt/homebrew/lib /opt/homebrew/Cellar /usr/local/opt /usr/local/lib
     /usr/local/Cellar
 """.split()
-"""Where Homebrew keeps what its Python is linked against."""
+"""Where Homebrew keeps the libraries of its Python."""
 FILES = """
     / /dev/null /dev/zero /dev/random /dev/urandom /private/etc/localtime /etc/localtime
     /private/etc/ssl/openssl.cnf
@@ -67,50 +68,38 @@ BLOCK = 512
 
 
 @dataclass(frozen=True, slots=True)
-class Seatbelt:
-    """Starts a process by sandbox-exec."""
+class Seatbelt(InPlaceLauncher):
+    """Starts a process with sandbox-exec."""
 
     program: Path = PROGRAM
 
-    @property
-    def name(self) -> str:
-        """As `Launcher.name`."""
-        return "sandbox-exec"
+    name = "sandbox-exec"
 
-    @property
-    def sandboxed(self) -> bool:
-        """As `Launcher.sandboxed`."""
-        return True
-
-    def command(self, box: SandboxProfile, argv: Sequence[str]) -> Launch:
-        """As `Launcher.command`. Raises UnavailableError where the program is not there."""
+    def command(self, profile: SandboxProfile, argv: Sequence[str]) -> Launch:
+        """As `Launcher.command`. Raises UnavailableError if the program is missing."""
         if not self.program.exists():
             raise UnavailableError(tr("This macOS has no sandbox-exec."))
         temporary = temporary_folder().resolve()
-        limits = box.limits
+        limits = profile.limits
         bounds = (limits.cpu, limits.open_files, limits.file_size // BLOCK)
         limited = (SHELL, "-c", LIMIT, SHELL, *map(str, bounds))
         return Launch(
-            argv=(str(self.program), *_profile(box, temporary), *limited, *argv),
-            env=environment(box, home=str(box.folder), temporary=str(temporary)),
-            cwd=box.folder,
-            pass_fds=box.descriptors,
+            argv=(str(self.program), *_options(profile, temporary), *limited, *argv),
+            env=environment(profile, home=str(profile.folder), temporary=str(temporary)),
+            cwd=profile.folder,
+            pass_fds=profile.descriptors,
             stop=getattr(signal, "SIGKILL", signal.SIGTERM),
             temporary=temporary,
         )
 
-    def inside(self, box: SandboxProfile, path: Path) -> str:
-        """As `Launcher.inside`: nothing is moved."""
-        return str(path)
 
-
-def _profile(box: SandboxProfile, temporary: Path) -> Iterator[str]:
-    """The options that tell what is allowed. Paths go in as parameters, so that none is read as
-    part of the profile."""
-    pairs = (*prefixes(box.python), *((path, path) for path, _ in box.readable))
+def _options(profile: SandboxProfile, temporary: Path) -> Iterator[str]:
+    """The options that say what is allowed. Paths are parameters, so that none is parsed as part of
+    the profile."""
+    pairs = (*prefixes(profile.python), *((path, path) for path, _ in profile.readable))
     readable = [path.resolve() for pair in pairs for path in pair]
-    writable = [box.folder.resolve(), temporary]
-    every = [*readable, *(path for pair in pairs for path in pair), *writable, box.folder]
+    writable = [profile.folder.resolve(), temporary]
+    every = [*readable, *(path for pair in pairs for path in pair), *writable, profile.folder]
     above = dict.fromkeys(parent for path in every for parent in (path, *path.parents))
     groups = {
         "system": ("subpath", [Path(name) for name in (*SYSTEM, *LIBRARIES)]),

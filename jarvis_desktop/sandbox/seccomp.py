@@ -1,8 +1,8 @@
 """Which system calls a sandboxed process may not make (Linux: seccomp).
 
-Where it lies in namespaces of its own (bubblewrap), this is a second wall: it takes away what the
-kernel offers beyond files, so that a fault there is out of reach. Where it does not (Landlock), it
-is half of the wall: Landlock knows nothing of sockets, modes, owners, times, System V memory.
+With namespaces (bubblewrap), this is a second wall: it removes what the kernel offers beyond files,
+so that its bugs are out of reach. Without them (Landlock), it is half of the wall: Landlock does
+not cover sockets, modes, owners, times and System V memory.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NE, MASKED_EQ = 1, 7
 """Comparisons, as libseccomp numbers them."""
 
 WHOLE = 0xFFFFFFFF
-"""What the kernel reads of an argument that is an int: the upper half must not hide one."""
+"""What the kernel reads of an int argument: the upper half must not hide one."""
 
 AF_UNIX, SOCK_STREAM = 1, 1
 SET_USER_ID, SET_GROUP_ID = 0o4000, 0o2000
@@ -31,7 +31,7 @@ TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902
 F_SETOWN, F_SETSIG, F_SETOWN_EX = 8, 10, 15
 PR_SET_PDEATHSIG = 1
 NAMESPACES = (0x00020000, *(1 << bit for bit in range(25, 31)))
-"""The flags CLONE_NEW... of clone; that of time is none of its."""
+"""The CLONE_NEW... flags of clone, which has none for time."""
 
 NETWORK = "socket connect bind listen accept accept4"
 OTHERS_MEMORY = """
@@ -52,21 +52,21 @@ MOUNTS = """
     mount_setattr unshare setns
 """
 FILES = "mknod mknodat memfd_create memfd_secret"
-"""A device or FIFO would wait for whoever looks at what a script left; files in memory would
-count as nobody's."""
+"""A device or FIFO would block readers of a script's files; files in memory would not be counted.
+"""
 
 CARRIES_OUT_OF_SIGHT = "clone3 openat2 fchmodat2"
-"""Their arguments lie in memory, where a filter cannot look. Told as unknown, as libraries then
-take the older call."""
+"""Their arguments are in memory, which a filter cannot read. They fail as unknown, so that
+libraries use the older call."""
 
 NEWER = {"fchmodat2": 452}
-"""Numbers that an older libseccomp does not know; the same for every processor."""
+"""Calls that an older libseccomp does not know; their numbers are the same on every processor."""
 NEWEST, OF_X32 = 462, 0x40000000
-"""mseal, the last call that was looked at: later ones are told as unknown. And from where on a
-number is none of this processor's."""
+"""mseal, the last call that was reviewed: later ones fail as unknown. And the first number that
+belongs to another processor."""
 
 CHANGES = "chmod fchmod fchmodat utime utimes utimensat futimesat"
-"""Landlock lets them through. Done as if, because copying a file ends with them."""
+"""Landlock does not restrict these. They seem to succeed, because copying a file ends with them."""
 OWNERS = "chown fchown lchown fchownat"
 ATTRIBUTES = """
     setxattr lsetxattr fsetxattr removexattr lremovexattr fremovexattr
@@ -78,24 +78,24 @@ SIGNALS = "kill tkill tgkill rt_sigqueueinfo rt_tgsigqueueinfo pidfd_send_signal
 
 @dataclass(frozen=True, slots=True)
 class SyscallRule:
-    """A call that is refused where all its arguments compare as told."""
+    """A call that is refused if all its arguments match."""
 
     call: str
     error: int = errno.EPERM
-    """What it ends with; 0 looks like success."""
+    """Its error; 0 looks like success."""
     where: tuple[tuple[int, ...], ...] = ()
     """Argument number, comparison, and one or two values."""
 
 
 def rules(*, namespaces: bool, signals: bool) -> Iterator[SyscallRule]:
-    """What is refused: for a process in namespaces of its own or not; and whether signals are to
-    be refused, because nothing else keeps it from sending them to others."""
+    """Yield what is refused, with or without namespaces; `signals` refuses all signals, because
+    nothing else keeps it from sending them to others."""
     for group in (NETWORK, OTHERS_MEMORY, KERNEL, MOUNTS, FILES):
         yield from (SyscallRule(call) for call in group.split())
     yield from (SyscallRule(call, errno.ENOSYS) for call in CARRIES_OUT_OF_SIGHT.split())
     for flag in NAMESPACES:
         yield SyscallRule("clone", where=((0, MASKED_EQ, flag, flag),))
-    # asyncio needs pairs of sockets. A datagram one could be sent to any path or name.
+    # asyncio needs socket pairs. A datagram socket could send to any path or name.
     yield SyscallRule("socketpair", where=((0, NE, AF_UNIX),))
     for kind in range(16):
         if kind != SOCK_STREAM:
@@ -111,7 +111,7 @@ def rules(*, namespaces: bool, signals: bool) -> Iterator[SyscallRule]:
 
 
 def _set_id_modes(*, also_later: bool) -> Iterator[SyscallRule]:
-    """No file that runs as another user or group; `also_later` by a change of its mode."""
+    """Forbid files that run as another user or group; with `also_later` also by changing modes."""
     creating = (("open", 2), ("openat", 3), ("creat", 1))
     changing = (("chmod", 1), ("fchmod", 1), ("fchmodat", 2))
     for call, argument in (*creating, *(changing if also_later else ())):
@@ -127,7 +127,7 @@ def _without_namespaces(*, signals: bool) -> Iterator[SyscallRule]:
     yield SyscallRule("setpriority", where=((1, NE, 0),))
     yield SyscallRule("ioprio_set")
     yield SyscallRule("pidfd_open")
-    # The system would send SIGIO for it to whom it names, and that ends most programs.
+    # The kernel would send SIGIO to any process it names, which ends most programs.
     for command in (F_SETOWN, F_SETSIG, F_SETOWN_EX):
         yield SyscallRule("fcntl", where=((1, MASKED_EQ, WHOLE, command),))
     for request in (FIOSETOWN, SIOCSPGRP):
@@ -138,10 +138,10 @@ def _without_namespaces(*, signals: bool) -> Iterator[SyscallRule]:
 
 @lru_cache
 def program(*, namespaces: bool, signals: bool = False, machine: str = "") -> bytes:
-    """The filter as the kernel takes it (BPF); `machine` ("x86_64", "aarch64") where not this one.
+    """Compile the filter for the kernel (BPF), for this machine or `machine` ("x86_64", "aarch64").
 
-    A call of another processor's (32 bits, x32) ends the process. Raises UnavailableError where
-    libseccomp is not there. Takes some ten milliseconds the first time.
+    A call of another architecture (32 bits, x32) ends the process. Raises UnavailableError without
+    libseccomp. Takes some ten milliseconds the first time.
     """
     library = _library()
     made = library.SyscallFilter(library.ALLOW)
@@ -161,7 +161,7 @@ def program(*, namespaces: bool, signals: bool = False, machine: str = "") -> by
 
 
 def _later_ones_unknown() -> bytes:
-    """Instructions to go before the others, which end the calls that are newer than this list."""
+    """Instructions in front of the others, which refuse calls newer than this list."""
     load, at_least, give = 0x20, 0x35, 0x06
     unknown = 0x00050000 | errno.ENOSYS
     lines = (
@@ -174,7 +174,7 @@ def _later_ones_unknown() -> bytes:
 
 
 def descriptor(bpf: bytes) -> int:
-    """A new file descriptor from which the filter is read."""
+    """A new file descriptor from which the filter can be read."""
     made = os.memfd_create("seccomp", os.MFD_CLOEXEC)
     os.write(made, bpf)
     os.lseek(made, 0, os.SEEK_SET)
@@ -183,7 +183,7 @@ def descriptor(bpf: bytes) -> int:
 
 def _number(library: Any, call: str) -> int | None:
     number = int(library.resolve_syscall(library.Arch.NATIVE, call))
-    if number == -1:  # this libseccomp has never heard of it
+    if number == -1:  # unknown to this libseccomp
         return NEWER.get(call)
     return number
 

@@ -1,8 +1,8 @@
-"""Finds what shuts code in on this computer, by trying it.
+"""Chooses the sandbox of this computer by trying to escape from it.
 
-That a program is installed, or a version is new enough, says little: distributions and containers
-keep from it what it needs. So a script runs in it that tries to get out. What it gets, or whatever
-else is not as it should be, rules the sandbox out; where none is left, there is none.
+An installed program or a recent version proves little: distributions and containers may block what
+it needs. So a script inside tries to get out. Any success, or anything else unexpected, rules the
+sandbox out; if none is left, there is none.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from jarvis_desktop.sandbox.landlock import Landlock
 from jarvis_desktop.sandbox.profile import Launcher, ProcessLimits, SandboxProfile, prefixes
 from jarvis_desktop.sandbox.seatbelt import Seatbelt
 
-PATIENCE = 10.0
-"""Seconds for a trial, which takes a tenth of one; a computer may be busy."""
+TIMEOUT_S = 10.0
+"""For a trial, which takes a tenth of a second; a computer may be busy."""
 
-NAMES = 20
-"""Of the home folder, to be looked for."""
+MAX_HOME_NAMES = 20
+"""Names in the home folder that the trial looks for."""
 
 RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
-"""Where Ubuntu tells that it keeps user namespaces from programs."""
+"""Where Ubuntu shows that it forbids user namespaces to programs."""
 
 MIB = 1 << 20
 LIMITS = ProcessLimits(cpu=10, file_size=MIB, open_files=64)
@@ -87,14 +87,14 @@ def stays():
             time.sleep(60)
         os._exit(0)
 
-# It holds the pipe open for as long as it is there.
+# It keeps the pipe open for as long as it runs.
 if hasattr(os, "fork"):
     attempt("", stays)
 """
 
 
 def launchers() -> tuple[Launcher, ...]:
-    """What there is for this system, the strongest first."""
+    """The launchers for this system, the strongest first."""
     if sys.platform == "darwin":
         return (Seatbelt(),)
     if sys.platform == "win32":
@@ -103,9 +103,9 @@ def launchers() -> tuple[Launcher, ...]:
 
 
 def choose(python: Path, tried: Sequence[Launcher]) -> Protection:
-    """The first launcher that holds with that interpreter, and what a stronger one would need;
-    "none" and the reasons where none does. Not for a loop: takes a tenth of a second for each that
-    is tried."""
+    """The first launcher that works with that interpreter, and what a stronger one would need;
+    "none" and the reasons if none does. Takes a tenth of a second per launcher: do not call it on a
+    loop."""
     reasons: list[str] = []
     for launcher in tried:
         try:
@@ -122,7 +122,7 @@ def choose(python: Path, tried: Sequence[Launcher]) -> Protection:
 
 
 def attempt(launcher: Launcher, python: Path) -> None:
-    """Try a launcher. Raises UnavailableError where it does not hold, or does not work."""
+    """Try a launcher. Raises UnavailableError if it can be escaped from, or does not work."""
     if not launcher.sandboxed:
         raise UnavailableError(
             tr("The launcher {name} does not restrict scripts.", name=launcher.name)
@@ -147,8 +147,8 @@ def _attempt(launcher: Launcher, python: Path, room: Path) -> None:
         "host": os.getpid(),
         "environment": _environment(),
     }
-    box = SandboxProfile(room / "work", python, limits=LIMITS)
-    done = _run(launcher, box, (str(python), "-I", "-S", "-c", TRIAL, json.dumps(given)))
+    profile = SandboxProfile(room / "work", python, limits=LIMITS)
+    done = _run(launcher, profile, (str(python), "-I", "-S", "-c", TRIAL, json.dumps(given)))
     expected = json.dumps([word, []])
     if done.returncode == 0 and done.stdout.strip() == expected.encode():
         made = room / "work" / "made"
@@ -158,9 +158,9 @@ def _attempt(launcher: Launcher, python: Path, room: Path) -> None:
 
 
 def _run(
-    launcher: Launcher, box: SandboxProfile, argv: Sequence[str]
+    launcher: Launcher, profile: SandboxProfile, argv: Sequence[str]
 ) -> subprocess.CompletedProcess[bytes]:
-    launch = launcher.command(box, argv)
+    launch = launcher.command(profile, argv)
     try:
         with subprocess.Popen(
             launch.argv,
@@ -172,8 +172,8 @@ def _run(
             pass_fds=launch.pass_fds,
         ) as process:
             try:
-                # To the end of the pipes: who stayed behind would hold them open.
-                out, errors = process.communicate(timeout=PATIENCE)
+                # Read to the end of the pipes: a process left behind would keep them open.
+                out, errors = process.communicate(timeout=TIMEOUT_S)
             except subprocess.TimeoutExpired as error:
                 process.kill()
                 raise UnavailableError(
@@ -185,7 +185,7 @@ def _run(
 
 
 def _fault(name: str, done: subprocess.CompletedProcess[bytes], word: str) -> UnavailableError:
-    """What there is to say of a trial that did not go well."""
+    """The error for a failed trial."""
     try:
         said, got = json.loads(done.stdout)
         if said == word and got:
@@ -216,12 +216,12 @@ def _namespaces_hint() -> str:
 
 
 def _names_at_home(python: Path) -> list[str]:
-    """Some of what is there, but for the folder in which the interpreter may be."""
+    """Some names in the home folder, except the folder that contains the interpreter."""
     home = Path.home()
     needed = [path for _, path in prefixes(python)]
     try:
         found = (each for each in home.iterdir() if not any(p.is_relative_to(each) for p in needed))
-        return [each.name for each in islice(found, NAMES)]
+        return [each.name for each in islice(found, MAX_HOME_NAMES)]
     except OSError:
         return []
 
@@ -235,7 +235,7 @@ def _environment() -> str:
 
 @contextmanager
 def _listening(path: Path) -> Iterator[None]:
-    """A program of the person's that listens, where the system has such sockets."""
+    """A listening socket of another program, if the system supports them."""
     import socket
 
     if not hasattr(socket, "AF_UNIX"):
@@ -246,5 +246,5 @@ def _listening(path: Path) -> Iterator[None]:
             one.bind(str(path))
             one.listen()
         except OSError:
-            pass  # the path is too long: what is not there is not reached
+            pass  # the path is too long; without a socket nothing can be reached
         yield

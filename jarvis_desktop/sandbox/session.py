@@ -1,8 +1,4 @@
-"""A Python in a sandbox that keeps its variables from script to script.
-
-Chooses what shuts code in on this computer, and begins sessions in it.
-
-Starts the process that scripts run in, hands it one after the other, and takes its answers."""
+"""A Python session in the sandbox, which keeps its variables from script to script."""
 
 from __future__ import annotations
 
@@ -31,28 +27,28 @@ from jarvis_desktop.core.errors import (
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.sandbox import self_test
 from jarvis_desktop.sandbox.profile import Launcher, ProcessLimits, SandboxProfile
-from jarvis_desktop.sandbox.proxy import Check, Find, Proxy, Traffic
+from jarvis_desktop.sandbox.proxy import CheckAddress, Proxy, Resolve, TrafficLimits
 from jarvis_desktop.sandbox.results import (
-    GarbledError,
-    Marks,
-    Printed,
+    CollectionLimits,
+    FileStamps,
+    ProtocolError,
     ScriptAnswer,
-    Take,
-    answer_of,
-    marks,
+    ScriptOutput,
+    collect_files,
+    copy_in,
     next_message,
-    packed,
-    put_in,
-    take_back,
-    take_out,
+    pack_message,
+    parse_answer,
+    remove_new_files,
+    stamp_files,
 )
-from jarvis_desktop.sandbox.supervisor import Bounds, Breach, Supervisor
-from jarvis_desktop.sandbox.unsandboxed import Bare
+from jarvis_desktop.sandbox.supervisor import ProcessEnd, SessionLimits, Supervisor
+from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
 
 INSIDE = Path(__file__).parent / "inside"
-"""What runs in the sandbox beside a script."""
+"""The code that runs in the sandbox beside a script."""
 KERNEL, LIBRARY, PACKAGES = "/jarvis/inside", "/jarvis/library", "/jarvis/packages"
-"""Where that, the code library and the packages are wanted inside."""
+"""Paths inside of that code, the code library and the packages."""
 
 BOOT = """
 import sys
@@ -64,16 +60,16 @@ sys.modules["_inside"] = module_from_spec(spec)
 from _inside.kernel import main
 main()
 """
-"""Loads that as a package, without its folder among those that a script imports from."""
+"""Loads it as a package, without adding its folder to the script's import path."""
 
 WITHOUT_PYTHON = "This application was built without a Python that could run code."
 
-STARTING = 60.0
-"""Seconds for an interpreter to start: a computer may be busy, and a disk may sleep."""
-TRAILING = 2.0
-"""Seconds for what was printed to arrive after the script has ended."""
-THREADS = 8
-"""Threads of a numerical library; more cost address space and gain little."""
+START_TIMEOUT_S = 60.0
+"""For an interpreter to start: a computer may be busy, and a disk may sleep."""
+OUTPUT_TIMEOUT_S = 2.0
+"""For printed output to arrive after the script has ended."""
+MAX_THREADS = 8
+"""Of a numerical library; more cost address space and gain little."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,42 +78,44 @@ class SessionDependencies:
 
     launcher: Launcher
     python: Path | None
-    """None where there is none: in an application that was built without."""
+    """None in an application built without one."""
     files: Mapping[str, Path] = field(default_factory=dict)
     library: Path | None = None
     packages: Path | None = None
     """The folder of installed packages."""
     proxy: Callable[[], Proxy] | None = None
-    """Makes the way out; None where there is none."""
+    """Creates the proxy; None for no network."""
     limits: ProcessLimits = field(default_factory=ProcessLimits)
-    bounds: Bounds = field(default_factory=Bounds)
-    take: Take = field(default_factory=Take)
+    bounds: SessionLimits = field(default_factory=SessionLimits)
+    take: CollectionLimits = field(default_factory=CollectionLimits)
 
 
 class Kernel:
-    """The process of a session."""
+    """The process of a session: gets one script after the other and returns their outcomes."""
 
-    def __init__(self, folder: Path, means: SessionDependencies) -> None:
+    def __init__(self, folder: Path, dependencies: SessionDependencies) -> None:
         self._folder = folder
-        self._means = means
+        self._dependencies = dependencies
         self._beginning: asyncio.Task[SandboxProfile] | None = None
         self._ending: asyncio.Task[None] | None = None
         self._supervisor: Supervisor | None = None
         self._process: asyncio.subprocess.Process | None = None
-        self._proxy = means.proxy() if means.proxy and hasattr(socket, "AF_UNIX") else None
+        self._proxy = (
+            dependencies.proxy() if dependencies.proxy and hasattr(socket, "AF_UNIX") else None
+        )
         self._reading: asyncio.Task[None] | None = None
-        self._printed: Printed | None = None
+        self._printed: ScriptOutput | None = None
 
     @property
     def alive(self) -> bool:
-        """Whether it can be given a script."""
+        """Whether it can run a script."""
         return bool(self._supervisor and self._supervisor.alive and not self._ending)
 
     async def start(self) -> None:
-        """Start it. Raises UnavailableError where there is no sandbox, ExpertError. Where this is
-        cancelled, `end` is still to be called."""
+        """Start it. Raises UnavailableError without a sandbox, and ExpertError. Call `end` even if
+        this is cancelled."""
         self._beginning = asyncio.ensure_future(self._begin())
-        # Cut off in the middle, asyncio may wait for ever, and what was opened would stay open.
+        # If cancelled halfway, asyncio may wait forever and leave descriptors open.
         await self._greet(await asyncio.shield(self._beginning))
 
     async def _begin(self) -> SandboxProfile:
@@ -125,10 +123,10 @@ class Kernel:
         if self._proxy:
             ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_STREAM)
         try:
-            box = self._box((theirs.fileno(),) if theirs else ())
-            command = self._means.launcher.command
-            launch = await asyncio.to_thread(command, box, self._argv(box))
-            self._supervisor = Supervisor(launch, self._means.bounds)
+            profile = self._profile((theirs.fileno(),) if theirs else ())
+            command = self._dependencies.launcher.command
+            launch = await asyncio.to_thread(command, profile, self._argv(profile))
+            self._supervisor = Supervisor(launch, self._dependencies.bounds)
             self._process = await self._supervisor.start()
         except BaseException:
             if ours:
@@ -139,16 +137,18 @@ class Kernel:
                 theirs.close()
         if self._proxy and ours:
             self._proxy.serve(ours)
-        return box
+        return profile
 
     async def run(
         self, source: str, timeout: float, spare: int, report: Callable[[str], None]
     ) -> CodeOutcome:
-        """Run a script. Where it does not end of itself, the process is ended."""
+        """Run a script; the process is ended if the script exceeds a limit."""
         assert self._supervisor is not None
         mark = f"\0{secrets.token_hex(16)}\0"
-        printed = self._printed = Printed(mark.encode(), report, most=self._means.bounds.printed)
-        await self._supervisor.let_go()
+        printed = self._printed = ScriptOutput(
+            mark.encode(), report, most=self._dependencies.bounds.printed
+        )
+        await self._supervisor.resume()
         doing = asyncio.ensure_future(self._exchange(source, mark))
         watching = asyncio.ensure_future(self._supervisor.watch(spare))
         counting = asyncio.ensure_future(printed.flooded.wait())
@@ -160,28 +160,27 @@ class Kernel:
             elif watching.done():
                 end = watching.result()
             elif counting.done():
-                words = "It was ended because it printed without end."
-                end = Breach(Ending.LIMIT, words)
+                end = ProcessEnd.because("it printed without end")
             else:
-                words = f"It was ended because it took longer than {timeout:g} seconds."
-                end = Breach(Ending.TIMEOUT, words)
+                words = f"it took longer than {timeout:g} seconds"
+                end = ProcessEnd.because(words, Ending.TIMEOUT)
         finally:
             for task in waiting:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
-        if isinstance(end, Breach):
+        if isinstance(end, ProcessEnd):
             await self.end()
         else:
             with suppress(TimeoutError):
-                await asyncio.wait_for(printed.ended.wait(), TRAILING)
-            await self._supervisor.hold()
+                await asyncio.wait_for(printed.ended.wait(), OUTPUT_TIMEOUT_S)
+            await self._supervisor.pause()
         self._printed = None
-        # Of much output, that takes too long for a loop.
+        # This takes too long for a loop if there is much output.
         text = await asyncio.to_thread(printed.text)
         return _outcome(end, text, self._proxy)
 
     async def end(self) -> None:
-        """End it, and all that it began; at any moment, and as often as one likes."""
+        """End it and all its descendants; at any time, and as often as needed."""
         if self._ending is None:
             self._ending = asyncio.ensure_future(self._end())
         await asyncio.shield(self._ending)
@@ -197,21 +196,21 @@ class Kernel:
         if self._proxy:
             await self._proxy.close()
 
-    def _box(self, descriptors: tuple[int, ...]) -> SandboxProfile:
-        means = self._means
-        if means.python is None:
+    def _profile(self, descriptors: tuple[int, ...]) -> SandboxProfile:
+        dependencies = self._dependencies
+        if dependencies.python is None:
             raise UnavailableError(
                 WITHOUT_PYTHON, hint=tr("Install it with pip to let it work with code.")
             )
         readable = [(INSIDE, KERNEL)]
-        if means.library:
-            readable.append((means.library, LIBRARY))
-        if means.packages and means.packages.is_dir():
-            readable.append((means.packages, PACKAGES))
-        threads = str(min(THREADS, os.cpu_count() or 1))
+        if dependencies.library:
+            readable.append((dependencies.library, LIBRARY))
+        if dependencies.packages and dependencies.packages.is_dir():
+            readable.append((dependencies.packages, PACKAGES))
+        threads = str(min(MAX_THREADS, os.cpu_count() or 1))
         return SandboxProfile(
             folder=self._folder,
-            python=means.python,
+            python=dependencies.python,
             readable=tuple(readable),
             descriptors=descriptors,
             environment=(
@@ -220,36 +219,36 @@ class Kernel:
                 ("OMP_NUM_THREADS", threads),
                 ("OPENBLAS_NUM_THREADS", threads),
             ),
-            limits=means.limits,
+            limits=dependencies.limits,
         )
 
-    def _argv(self, box: SandboxProfile) -> tuple[str, ...]:
-        place = self._means.launcher.inside(box, INSIDE)
-        # Isolated, and without `site`: of this computer's Python only what belongs to Python.
+    def _argv(self, profile: SandboxProfile) -> tuple[str, ...]:
+        place = self._dependencies.launcher.inside(profile, INSIDE)
+        # Isolated and without `site`: only the standard library of this computer's Python.
         options = ("-I", "-S", "-B", "-u", "-X", "utf8")
-        return str(box.python), *options, "-c", BOOT, place
+        return str(profile.python), *options, "-c", BOOT, place
 
-    async def _greet(self, box: SandboxProfile) -> None:
+    async def _greet(self, profile: SandboxProfile) -> None:
         assert self._process is not None
         stdin, stdout, stderr = self._process.stdin, self._process.stdout, self._process.stderr
         assert stdin is not None
         assert stdout is not None
         assert stderr is not None
-        greeting = Printed(b"\0\0", lambda text: None)
+        greeting = ScriptOutput(b"\0\0", lambda text: None)
         self._printed = greeting
         self._reading = asyncio.ensure_future(self._read(stderr))
-        inside, means = self._means.launcher.inside, self._means
-        places = {place: inside(box, path) for path, place in box.readable}
+        inside, dependencies = self._dependencies.launcher.inside, self._dependencies
+        places = {place: inside(profile, path) for path, place in profile.readable}
         begun: dict[str, object] = {
-            "folder": inside(box, self._folder),
+            "folder": inside(profile, self._folder),
             "library": [places[LIBRARY]] if LIBRARY in places else [],
             "packages": [places[PACKAGES]] if PACKAGES in places else [],
-            "network": box.descriptors[0] if box.descriptors else None,
+            "network": profile.descriptors[0] if profile.descriptors else None,
         }
         reason = "it gave no sign of life"
-        with suppress(TimeoutError, GarbledError, OSError):
-            stdin.write(packed(begun))
-            async with asyncio.timeout(STARTING):
+        with suppress(TimeoutError, ProtocolError, OSError):
+            stdin.write(pack_message(begun))
+            async with asyncio.timeout(START_TIMEOUT_S):
                 if await next_message(stdout) == {"ready": True}:
                     self._printed = None
                     return
@@ -258,7 +257,7 @@ class Kernel:
         raise ExpertError(
             tr(
                 "The process for code could not be started in {name}: {told}.",
-                name=means.launcher.name,
+                name=dependencies.launcher.name,
                 told=told,
             ),
             retryable=True,
@@ -266,50 +265,47 @@ class Kernel:
         )
 
     async def _read(self, source: asyncio.StreamReader) -> None:
-        """Take what it prints; where no script runs, nobody is told."""
+        """Read its output; discard it if no script runs."""
         while data := await source.read(1 << 16):
             if self._printed:
                 self._printed.feed(data)
 
-    async def _exchange(self, source: str, mark: str) -> ScriptAnswer | Breach:
+    async def _exchange(self, source: str, mark: str) -> ScriptAnswer | ProcessEnd:
         assert self._process is not None
         assert self._supervisor is not None
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin is not None
         assert stdout is not None
         try:
-            stdin.write(packed({"source": source, "mark": mark}))
+            stdin.write(pack_message({"source": source, "mark": mark}))
             await stdin.drain()
             message = await next_message(stdout)
             if message is not None:
-                return answer_of(message, mark)
-        except GarbledError:
-            words = "It was ended because it wrote where only its own Python process may write."
-            return Breach(Ending.CRASHED, words)
+                return parse_answer(message, mark)
+        except ProtocolError:
+            words = "it wrote where only its own Python process may write"
+            return ProcessEnd.because(words, Ending.CRASHED)
         except OSError:
-            pass  # how it ended says more
+            pass  # its exit code says more
         return await self._supervisor.ended()
 
 
-def _outcome(end: ScriptAnswer | Breach, printed: str, proxy: Proxy | None) -> CodeOutcome:
+def _outcome(end: ScriptAnswer | ProcessEnd, printed: str, proxy: Proxy | None) -> CodeOutcome:
     refused = proxy.refused() if proxy else ()
-    if isinstance(end, Breach):
+    if isinstance(end, ProcessEnd):
         return CodeOutcome(end.ending, printed, error=end.words, refused_hosts=refused)
     return CodeOutcome(
         end.ending, printed, end.value, end.error, end.missing, refused_hosts=refused
     )
 
 
-__all__ = ["SandboxSession", "SessionDependencies"]
-
-
 class SandboxSession:
     """Implements CodeSession."""
 
-    def __init__(self, folder: Path, means: SessionDependencies) -> None:
-        """`folder` is where scripts work; it is made when the first one runs."""
+    def __init__(self, folder: Path, dependencies: SessionDependencies) -> None:
+        """`folder` is where scripts work; it is created when the first one runs."""
         self._folder = folder
-        self._means = means
+        self._dependencies = dependencies
         self._lock = asyncio.Lock()
         self._kernel: Kernel | None = None
         self._doing: set[asyncio.Task[CodeOutcome]] = set()
@@ -355,7 +351,7 @@ class SandboxSession:
     ) -> CodeOutcome:
         async with self._lock:
             await asyncio.to_thread(self._give)
-            before = await asyncio.to_thread(marks, self._folder)
+            before = await asyncio.to_thread(stamp_files, self._folder)
             try:
                 fresh = self._kernel is None or not self._kernel.alive
                 kernel = await self._begun() if fresh else self._kernel
@@ -366,9 +362,11 @@ class SandboxSession:
             except BaseException:
                 await self._end()
                 raise
-            if not kernel.alive or not self._means.launcher.sandboxed:
+            if not kernel.alive or not self._dependencies.launcher.sandboxed:
                 await self._end()
-            taken = await asyncio.to_thread(take_out, self._folder, before, to, self._means.take)
+            taken = await asyncio.to_thread(
+                collect_files, self._folder, before, to, self._dependencies.take
+            )
             if outcome.ending is Ending.LIMIT:
                 await asyncio.to_thread(self._take_back, before)
         return replace(
@@ -377,7 +375,7 @@ class SandboxSession:
 
     async def _begun(self) -> Kernel:
         await self._end()
-        kernel = self._kernel = Kernel(self._folder, self._means)
+        kernel = self._kernel = Kernel(self._folder, self._dependencies)
         await kernel.start()
         return kernel
 
@@ -387,39 +385,39 @@ class SandboxSession:
             await kernel.end()
 
     def _give(self) -> None:
-        """Copy in the files given that are new or have changed since."""
+        """Copy in the given files that are new or have changed."""
         try:
             self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            if self._folder.is_symlink():  # another program's doing: all behind it would be open
+            if self._folder.is_symlink():  # it would give access to the link's target
                 raise NotADirectoryError(errno.ENOTDIR, "It is a link")
-            self._folder.chmod(0o700)  # a script may have changed that
-            if self._means.packages:  # a process that runs finds what is installed there later
-                self._means.packages.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._folder.chmod(0o700)  # a script may have changed it
+            if self._dependencies.packages:  # a running process finds packages installed later
+                self._dependencies.packages.mkdir(mode=0o700, parents=True, exist_ok=True)
         except OSError as error:
             raise StorageError(
                 tr("The code's folder cannot be created: {strerror}.", strerror=error.strerror),
                 hint=tr("Make sure that the disk has room and is writable."),
             ) from error
-        for name, source in self._means.files.items():
+        for name, source in self._dependencies.files.items():
             mark = (0, 0, 0)
-            with suppress(OSError):  # carrying it in tells why
+            with suppress(OSError):  # copying it raises the reason
                 status = source.lstat()
                 mark = (status.st_ino, status.st_size, status.st_mtime_ns)
             if self._given.get(name) != mark:
-                put_in(source, self._folder, name)
+                copy_in(source, self._folder, name)
                 self._given[name] = mark
 
-    def _take_back(self, before: Marks) -> None:
-        """Remove what a script left that was ended for it: it would end the next one, too."""
-        take_back(self._folder, before)
-        # What was given and is gone now is given again.
-        there = marks(self._folder)
+    def _take_back(self, before: FileStamps) -> None:
+        """Remove the files of a script that exceeded a limit: they would end the next one too."""
+        remove_new_files(self._folder, before)
+        # Given files that are now missing are copied in again.
+        there = stamp_files(self._folder)
         self._given = {
             name: mark for name, mark in self._given.items() if PurePosixPath(name) in there
         }
 
     def _spare(self) -> int:
-        """Bytes of the folder that do not count: those that were given."""
+        """Bytes in the folder that do not count: those of the given files."""
         return sum(mark[1] for mark in self._given.values())
 
 
@@ -430,29 +428,29 @@ class OsSandbox:
         self,
         *,
         packages: Path,
-        find: Find,
-        check: Check,
+        find: Resolve,
+        check: CheckAddress,
         network: Callable[[], bool] = lambda: True,
         limits: ProcessLimits | None = None,
-        bounds: Bounds | None = None,
-        take: Take | None = None,
-        traffic: Traffic | None = None,
+        bounds: SessionLimits | None = None,
+        take: CollectionLimits | None = None,
+        traffic: TrafficLimits | None = None,
         launchers: Sequence[Launcher] | None = None,
         choose: Callable[[Path, tuple[Launcher, ...]], Protection] = self_test.choose,
     ) -> None:
-        """`packages` is the folder of installed packages. `find` gives the addresses of a host,
-        `check` the one of them to connect to, or refuses. Where `network` says no, no host is
-        reached, whatever a session names. `choose` tells the best of the `launchers` by trying them
-        with an interpreter, which takes time; where none works, "none"."""
+        """`packages` is the folder of installed packages. `find` returns the addresses of a host,
+        `check` the one to connect to, or raises. While `network` returns False, no host can be
+        reached. `choose` returns the best of the `launchers`, or "none", by trying them with an
+        interpreter, which takes time."""
         self._launchers = tuple(self_test.launchers() if launchers is None else launchers)
         self._packages = packages
         self._find = find
         self._check = check
         self._network = network
         self._limits = limits or ProcessLimits()
-        self._bounds = bounds or Bounds()
-        self._take = take or Take()
-        self._traffic = traffic or Traffic()
+        self._bounds = bounds or SessionLimits()
+        self._take = take or CollectionLimits()
+        self._traffic = traffic or TrafficLimits()
         self._choose = choose
         self._chosen: asyncio.Future[Protection] | None = None
 
@@ -464,7 +462,7 @@ class OsSandbox:
         if self._chosen is None:
             trial = asyncio.to_thread(self._choose, python, self._launchers)
             self._chosen = asyncio.ensure_future(trial)
-        # Whoever waits may be cancelled; the trial goes on for the next one.
+        # A waiting caller may be cancelled; the trial continues for the next one.
         return await asyncio.shield(self._chosen)
 
     def session(
@@ -488,10 +486,10 @@ class OsSandbox:
                 traffic=self._traffic,
             )
 
-        means = SessionDependencies(
+        dependencies = SessionDependencies(
             launcher=self._launcher(protection),
             python=interpreter(),
-            files=files,  # what is added to it later is copied in as well
+            files=files,  # files added later are copied in as well
             library=library,
             packages=self._packages,
             proxy=proxy,
@@ -499,12 +497,12 @@ class OsSandbox:
             bounds=self._bounds,
             take=self._take,
         )
-        return SandboxSession(folder, means)
+        return SandboxSession(folder, dependencies)
 
     def _launcher(self, protection: Protection) -> Launcher:
-        """What was chosen, and nothing less. Only who asks for none gets none."""
+        """The chosen launcher, never a weaker one; none only if none was asked for."""
         if not protection.sandboxed:
-            return Bare()
+            return Unsandboxed()
         for launcher in self._launchers:
             if launcher.name == protection.name:
                 return launcher
@@ -515,8 +513,7 @@ class OsSandbox:
 
 
 def interpreter() -> Path | None:
-    """The Python that this one was made from, without its packages; None in a built application,
-    which has none that could be started."""
+    """The Python behind this one, without its packages; None in a frozen application."""
     if getattr(sys, "frozen", False):
         return None
     return Path(getattr(sys, "_base_executable", None) or sys.executable)

@@ -1,7 +1,7 @@
 """Starts a sandboxed process, watches what it and its descendants use, and ends all of them.
 
-The system's limits hold for each process; sums over all of them, and over the files they leave,
-are looked at here, some times a second.
+The system's limits apply per process; sums over all of them, and over their files, are checked here
+several times a second.
 """
 
 from __future__ import annotations
@@ -24,14 +24,13 @@ from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.child import memory_kills
-from jarvis_desktop.process.safe_delete import remove
 from jarvis_desktop.sandbox.process_tree import (
     ProcessInfo,
     alive,
     descendants,
-    hold,
     kill,
-    let_go,
+    pause,
+    resume,
     unlinked,
 )
 from jarvis_desktop.sandbox.profile import Launch
@@ -39,67 +38,71 @@ from jarvis_desktop.sandbox.profile import Launch
 MIB = 1 << 20
 GIB = 1 << 30
 
-LOOK = 0.05
-"""Seconds between two looks at the processes."""
-LOOKS_PER_SCAN = 5
-"""Looks at the processes for one at the files, which takes longer."""
-STOPPING = 0.5
-"""Seconds that the launcher has to end all; then they are killed from here."""
-ENDING = 0.4
-"""Seconds for that."""
-STEP = 0.002
+POLL_S = 0.05
+"""Between two checks of the processes."""
+POLLS_PER_SCAN = 5
+"""Checks of the processes per check of the files, which takes longer."""
+STOP_TIMEOUT_S = 0.5
+"""For the launcher to end everything; then they are killed from here."""
+KILL_TIMEOUT_S = 0.4
+STEP_S = 0.002
 KILL = 9
-LAST_WORDS = 0.1
-"""Seconds for what they wrote."""
-DEEPEST = 32
-"""Folders within folders that are looked into."""
-MANY = 1 << 20
-"""Files that are counted at the most."""
-LEAST_FREE = 1 * GIB
-"""Bytes that are left to others on the disk, whatever it is that a script fills it with."""
+OUTPUT_TIMEOUT_S = 0.1
+"""For the last output."""
+MAX_DEPTH = 32
+"""Of nested folders."""
+MAX_FILES = 1 << 20
+"""Files that are counted."""
+MIN_FREE_BYTES = 1 * GIB
+"""Left to others on the disk, whatever a script fills it with."""
 
 
 @dataclass(frozen=True, slots=True)
-class Bounds:
+class SessionLimits:
     """What all processes of a session may use together."""
 
     memory: int = 4 * GIB
-    """Bytes that are resident."""
+    """Resident bytes."""
     tasks: int = 256
     """Processes and threads."""
     disk: int = 512 * MIB
-    """Bytes in its folders, besides the files given."""
+    """Bytes in its folders, besides the given files."""
     files: int = 10_000
     printed: int = 64 * MIB
-    """Bytes of output of one script; of far fewer is anything kept."""
+    """Bytes of output per script; far fewer are kept."""
 
 
 @dataclass(frozen=True, slots=True)
-class Breach:
-    """A bound that was passed."""
+class ProcessEnd:
+    """How a process ended, or which limit it exceeded."""
 
     ending: Ending
     words: str
 
+    @classmethod
+    def because(cls, reason: str, ending: Ending = Ending.LIMIT) -> ProcessEnd:
+        """An end by the application, with the reason as a clause."""
+        return cls(ending, f"It was ended because {reason}.")
+
 
 class Supervisor:
-    """One sandboxed process, from its start to the end of all that it began."""
+    """A sandboxed process, from its start to the end of all its descendants."""
 
-    def __init__(self, launch: Launch, bounds: Bounds) -> None:
+    def __init__(self, launch: Launch, bounds: SessionLimits) -> None:
         self._launch = launch
         self._bounds = bounds
         self._process: asyncio.subprocess.Process | None = None
         self._kills = memory_kills()
-        self._least_free = min(LEAST_FREE, _free(launch.cwd) // 2)
+        self._least_free = min(MIN_FREE_BYTES, _free(launch.cwd) // 2)
         self._seen: tuple[ProcessInfo, ...] = ()
-        # A thread of its own: what watches must not wait in line behind other work.
+        # A separate thread, so that checks do not queue behind other work.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="sandbox")
 
     async def start(self) -> asyncio.subprocess.Process:
-        """Start it, with pipes for its three standard streams. Raises ExpertError."""
+        """Start it, with pipes for its standard streams. Raises ExpertError."""
         launch = self._launch
         try:
-            # From this thread: Linux ends the process with the thread that started it.
+            # From this thread: Linux ends a process with the thread that started it.
             self._process = await asyncio.create_subprocess_exec(
                 *launch.argv,
                 stdin=asyncio.subprocess.PIPE,
@@ -126,49 +129,48 @@ class Supervisor:
         """Whether it runs, as far as is known."""
         return self._process is not None and self._process.returncode is None
 
-    async def hold(self) -> None:
-        """Stop all that was begun: between two scripts nobody watches."""
+    async def pause(self) -> None:
+        """Stop all its processes: nobody watches between two scripts."""
         if self._process and sys.platform != "win32":
-            await self._in_thread(hold, self._process.pid)
+            await self._in_thread(pause, self._process.pid)
 
-    async def let_go(self) -> None:
-        """Let it go on."""
+    async def resume(self) -> None:
+        """Let them continue."""
         if self._process and sys.platform != "win32":
-            await self._in_thread(let_go, self._process.pid)
+            await self._in_thread(resume, self._process.pid)
 
-    async def watch(self, spare: int) -> Breach:
-        """Wait until a bound is passed. `spare` is how many bytes in its folder do not count."""
+    async def watch(self, spare: int) -> ProcessEnd:
+        """Wait until a limit is exceeded; `spare` bytes in its folder do not count."""
         looks, loop = 0, asyncio.get_running_loop()
         while True:
-            files_too = looks % LOOKS_PER_SCAN == 0
+            files_too = looks % POLLS_PER_SCAN == 0
             breach = await loop.run_in_executor(self._thread, self._look, spare, files_too)
             if breach:
                 return breach
             looks += 1
-            await asyncio.sleep(LOOK)
+            await asyncio.sleep(POLL_S)
 
     async def end(self, reading: asyncio.Task[None] | None = None) -> None:
-        """End all processes, within a second; at once where they have ended. `reading` takes in
-        what they wrote last."""
+        """End all processes within a second, or at once if they have ended. `reading` reads their
+        last output."""
         process, self._process = self._process, None
         if process is None:
             return
         if process.returncode is None:
             await self._in_thread(self._remember, process.pid)
-            # A launcher that is to be killed ends with it what it began, but for what it has only
-            # just begun, which does not know of that yet.
+            # Killing a launcher ends its descendants, except one that it has only just started.
             gently = self._launch.stop != KILL
             if gently:
                 _signal(process, self._launch.stop)
-            if not gently or not await _ends(process, STOPPING):
+            if not gently or not await _ends(process, STOP_TIMEOUT_S):
                 await self._in_thread(_kill_all, process.pid)
-                await _ends(process, ENDING)
-        # Whoever got away from the launcher is among those that were seen last.
+                await _ends(process, KILL_TIMEOUT_S)
+        # A process that escaped from the launcher is among those seen last.
         await self._in_thread(_see_off, self._seen)
         if reading:
-            await asyncio.wait({reading}, timeout=LAST_WORDS)
+            await asyncio.wait({reading}, timeout=OUTPUT_TIMEOUT_S)
         _close_pipes(process)
-        await self._in_thread(_close, self._launch)
+        await self._in_thread(self._launch.close)
         self._thread.shutdown(wait=False)
 
     def _remember(self, root: int) -> None:
@@ -177,72 +179,53 @@ class Supervisor:
     async def _in_thread(self, work: Callable[..., object], *args: object) -> None:
         await asyncio.get_running_loop().run_in_executor(self._thread, work, *args)
 
-    async def ended(self) -> Breach:
-        """How it ended of itself, once it has; it is about to."""
+    async def ended(self) -> ProcessEnd:
+        """How it ended, once it has; it is about to."""
         process = self._process
-        if process is None or not await _ends(process, STOPPING):
-            return Breach(Ending.CRASHED, "Its process cannot be talked to any more.")
+        if process is None or not await _ends(process, STOP_TIMEOUT_S):
+            return ProcessEnd(Ending.CRASHED, "Its process cannot be talked to any more.")
         return _word(process.returncode or 0, memory_kills() > self._kills)
 
-    def _look(self, spare: int, files_too: bool) -> Breach | None:
+    def _look(self, spare: int, files_too: bool) -> ProcessEnd | None:
         process, bounds = self._process, self._bounds
         if process is None:
             return None
         self._seen = found = descendants(process.pid)
         if sum(each.memory for each in found) > bounds.memory:
-            return Breach(
-                Ending.MEMORY,
-                f"It was ended because it used more than {_size(bounds.memory)} of memory.",
-            )
+            words = f"it used more than {_size(bounds.memory)} of memory"
+            return ProcessEnd.because(words, Ending.MEMORY)
         if sum(each.tasks for each in found) > bounds.tasks:
-            return Breach(
-                Ending.LIMIT,
-                f"It was ended because it began more than {bounds.tasks} processes and threads.",
-            )
+            return ProcessEnd.because(f"it began more than {bounds.tasks} processes and threads")
         if not files_too:
             return None
         try:
             count, size = used((self._launch.cwd, self._launch.temporary), bounds.files)
         except HiddenError:
-            return Breach(
-                Ending.LIMIT,
-                "It was ended because it made folders that cannot be looked into: "
-                f"more than {DEEPEST} within one another, or closed ones.",
+            return ProcessEnd.because(
+                "it made folders that cannot be looked into: "
+                f"more than {MAX_DEPTH} within one another, or closed ones"
             )
         if count > bounds.files:
-            return Breach(
-                Ending.LIMIT, f"It was ended because it made more than {bounds.files} files."
-            )
+            return ProcessEnd.because(f"it made more than {bounds.files} files")
         if size + unlinked(found, self._launch.cwd) - spare > bounds.disk:
-            return Breach(
-                Ending.LIMIT,
-                f"It was ended because it wrote more than {_size(bounds.disk)} to its folder.",
-            )
+            return ProcessEnd.because(f"it wrote more than {_size(bounds.disk)} to its folder")
         if (free := _free(self._launch.cwd)) < self._least_free:
-            return Breach(
-                Ending.LIMIT, f"It was ended because the disk has only {_size(free)} left."
-            )
+            return ProcessEnd.because(f"the disk has only {_size(free)} left")
         return None
 
 
-def _close(launch: Launch) -> None:
-    if launch.temporary:
-        remove(launch.temporary)
-    launch.close()
-
-
 class HiddenError(Exception):
-    """A folder hides what is in it."""
+    """A folder hides its contents."""
 
 
-def used(folders: tuple[Path | None, ...], most: int = MANY) -> tuple[int, int]:
-    """How many files there are in folders, and how many bytes they take of the disk; no further
-    than one more than `most`. Raises HiddenError."""
+def used(folders: tuple[Path | None, ...], most: int = MAX_FILES) -> tuple[int, int]:
+    """The number of files in folders, and the disk space they use, up to `most` + 1 files. Raises
+    HiddenError."""
     statuses = (status for folder in folders if folder for status in _statuses(str(folder), 0))
     count = size = 0
     for status in islice(statuses, most + 1):
         count += 1
-        # Of a file with holes, only what there is of it.
+        # For a sparse file, only its allocated blocks.
         size += getattr(status, "st_blocks", -(-status.st_size // 512)) * 512
     return count, size
 
@@ -254,35 +237,35 @@ def _statuses(folder: str, depth: int) -> Iterator[os.stat_result]:
                 with suppress(FileNotFoundError):
                     yield entry.stat(follow_symlinks=False)
                     if entry.is_dir(follow_symlinks=False):
-                        if depth == DEEPEST:
+                        if depth == MAX_DEPTH:
                             raise HiddenError
                         yield from _statuses(entry.path, depth + 1)
     except PermissionError as error:
         raise HiddenError from error
     except OSError:
-        return  # it has gone
+        return  # it is gone
 
 
 def _free(folder: Path) -> int:
-    """Bytes that are free on the disk of a folder."""
+    """Free bytes on the folder's disk."""
     try:
         return shutil.disk_usage(folder).free
     except OSError:
         return sys.maxsize
 
 
-def _word(code: int, memory: bool) -> Breach:
-    """What an exit code says. Launchers tell a signal as 128 and its number."""
+def _word(code: int, memory: bool) -> ProcessEnd:
+    """What an exit code means. Launchers report a signal as 128 plus its number."""
     number = -code if code < 0 else code - 128 if code > 128 else 0
     if number == KILL and memory:
-        return Breach(Ending.MEMORY, "It was ended because the memory of this computer was full.")
+        return ProcessEnd.because("the memory of this computer was full", Ending.MEMORY)
     if number == getattr(signal, "SIGXCPU", -1):
-        return Breach(Ending.TIMEOUT, "It was ended because it computed for too long.")
+        return ProcessEnd.because("it computed for too long", Ending.TIMEOUT)
     try:
         how = f"signal {signal.Signals(number).name}" if number else f"exit code {code}"
     except ValueError:
         how = f"exit code {code}"
-    return Breach(Ending.CRASHED, f"Its Python process ended of itself ({how}).")
+    return ProcessEnd(Ending.CRASHED, f"Its Python process ended of itself ({how}).")
 
 
 def _size(number: int) -> str:
@@ -290,7 +273,7 @@ def _size(number: int) -> str:
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:
-    # Not by the process's own method, which asks whether it has ended before asyncio could.
+    # Not by the process's own method, which polls for its end before asyncio can.
     with suppress(ProcessLookupError):
         os.kill(process.pid, number)
 
@@ -304,10 +287,10 @@ async def _ends(process: asyncio.subprocess.Process, seconds: float) -> bool:
 
 
 def _kill_all(root: int) -> None:
-    """Kill all that descend from a process, and at last that one, which keeps them together."""
+    """Kill all descendants of a process, and finally the process, which keeps them together."""
     if sys.platform != "win32":
         with suppress(ProcessLookupError):
-            os.kill(root, signal.SIGSTOP)  # it is not to begin another meanwhile
+            os.kill(root, signal.SIGSTOP)  # so that it starts no other one
     for _ in range(100):
         found = tuple(each for each in descendants(root) if each.number != root)
         if not found:
@@ -317,16 +300,15 @@ def _kill_all(root: int) -> None:
 
 
 def _see_off(processes: tuple[ProcessInfo, ...]) -> None:
-    """Wait until processes have ended, which those in a namespace do a moment after the first;
-    then kill those that have not."""
-    deadline = time.monotonic() + ENDING
+    """Wait for processes to end, which is slightly later in a namespace; then kill the rest."""
+    deadline = time.monotonic() + KILL_TIMEOUT_S
     while (left := alive(processes)) and time.monotonic() < deadline:
-        time.sleep(STEP)
+        time.sleep(STEP_S)
     kill(left)
 
 
 def _close_pipes(process: asyncio.subprocess.Process) -> None:
-    """Let go of the pipes, also where one who got away still holds the other ends."""
+    """Close the pipes, even if an escaped process still holds their other ends."""
     close: Callable[[], None] | None = getattr(getattr(process, "_transport", None), "close", None)
     if close:
         close()

@@ -1,9 +1,8 @@
-"""A program of its own for Windows, run by its path: begins a command in an AppContainer and a job,
-and waits for its end. Never run by who wrote it (see appcontainer.py).
+"""The launcher program on Windows: runs a command in an AppContainer and a job, and waits for it.
 
-The job ends all of its processes when its last handle is closed, and this program holds the only
-one: whatever ends this program ends them. If anything is not as it should be, the command does not
-begin, and it ends with `FAILED`.
+The job ends all its processes when its last handle is closed, and this program holds the only one:
+when this program ends, so do they. If anything fails, the command does not start, and the exit code
+is `FAILED`. Untested on real Windows (see appcontainer.py).
 
     --parent PID --processes N --memory BYTES --cpu SECONDS [--read PATH | --write PATH]...
     --folder PATH -- PROGRAM ARGUMENT...
@@ -35,37 +34,22 @@ class _Capabilities(ctypes.Structure):
 
 class _Limits(ctypes.Structure):
     _fields_ = (
-        ("process_time", ctypes.c_int64),
-        ("job_time", ctypes.c_int64),
-        ("flags", Number),
-        ("least_working_set", ctypes.c_size_t),
-        ("most_working_set", ctypes.c_size_t),
-        ("processes", Number),
-        ("affinity", ctypes.c_size_t),
-        ("priority", Number),
-        ("scheduling", Number),
-        ("counters", ctypes.c_uint64 * 6),
-        ("process_memory", ctypes.c_size_t),
-        ("job_memory", ctypes.c_size_t),
-        ("peak_process_memory", ctypes.c_size_t),
-        ("peak_job_memory", ctypes.c_size_t),
-    )
+        ("process_time", ctypes.c_int64), ("job_time", ctypes.c_int64), ("flags", Number),
+        ("least_working_set", ctypes.c_size_t), ("most_working_set", ctypes.c_size_t),
+        ("processes", Number), ("affinity", ctypes.c_size_t), ("priority", Number),
+        ("scheduling", Number), ("counters", ctypes.c_uint64 * 6),
+        ("process_memory", ctypes.c_size_t), ("job_memory", ctypes.c_size_t),
+        ("peak_process_memory", ctypes.c_size_t), ("peak_job_memory", ctypes.c_size_t),
+    )  # fmt: skip
 
 
 class _Startup(ctypes.Structure):
     _fields_ = (
-        ("size", Number),
-        ("reserved", Wide),
-        ("desktop", Wide),
-        ("title", Wide),
-        ("place", Number * 7),
-        ("flags", Number),
-        ("show", ctypes.c_uint16),
-        ("reserved_size", ctypes.c_uint16),
-        ("reserved_data", Handle),
-        ("streams", Handle * 3),
+        ("size", Number), ("reserved", Wide), ("desktop", Wide), ("title", Wide),
+        ("place", Number * 7), ("flags", Number), ("show", ctypes.c_uint16),
+        ("reserved_size", ctypes.c_uint16), ("reserved_data", Handle), ("streams", Handle * 3),
         ("attributes", Handle),
-    )
+    )  # fmt: skip
 
 
 class _Process(ctypes.Structure):
@@ -77,7 +61,7 @@ def _library(name: str) -> Any:
 
 
 def main(arguments: list[str]) -> int:
-    """Begin the command and stay until it has ended; gives its code."""
+    """Run the command until it has ended; return its exit code."""
     cut = arguments.index("--")
     options = list(zip(arguments[:cut:2], arguments[1:cut:2], strict=True))
     one = dict(options)
@@ -99,7 +83,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _container() -> tuple[Any, str]:
-    """The identity of the container, as the system has it and as text."""
+    """The container's identity, as the system's SID and as text."""
     users, security = _library("userenv"), _library("advapi32")
     sid, text = Handle(), Wide()
     there = users.CreateAppContainerProfile(NAME, NAME, NAME, None, 0, ctypes.byref(sid))
@@ -112,9 +96,9 @@ def _container() -> tuple[Any, str]:
 
 
 def _grant(sid: str, path: str, rights: str) -> None:
-    """Let the container at a folder and all that is in it, or at a file."""
+    """Grant the container access to a folder with its contents, or to a file."""
     told = subprocess.run(["icacls", path], capture_output=True, text=True, check=True).stdout
-    if sid in told or NAME in told:  # done before: of a large folder it takes long
+    if sid in told or NAME in told:  # granted before: a large folder takes long
         return
     for inherited in (f"*{sid}:(OI)(CI){rights}", f"*{sid}:{rights}"):
         given = subprocess.run(["icacls", path, "/grant", inherited, "/Q"], capture_output=True)
@@ -138,7 +122,7 @@ def _job(kernel: Any, one: dict[str, str]) -> int:
 
 
 def _begin(kernel: Any, sid: Any, job: int, command: list[str], folder: str) -> int:
-    """Start it within the job and the container at once, with nothing inherited but streams."""
+    """Start it directly in the job and the container, inheriting only its streams."""
     streams = (Handle * 3)(*(kernel.GetStdHandle(Number(-10 - n & 0xFFFFFFFF)) for n in range(3)))
     for stream in streams:
         _checked(kernel.SetHandleInformation(Handle(stream), INHERIT, INHERIT))
@@ -148,17 +132,9 @@ def _begin(kernel: Any, sid: Any, job: int, command: list[str], folder: str) -> 
     attributes = ctypes.create_string_buffer(size.value)
     _checked(kernel.InitializeProcThreadAttributeList(attributes, 3, 0, ctypes.byref(size)))
     for key, value in ((SECURITY_CAPABILITIES, capabilities), (HANDLES, streams), (JOBS, jobs)):
-        _checked(
-            kernel.UpdateProcThreadAttribute(
-                attributes,
-                0,
-                ctypes.c_size_t(key),
-                ctypes.byref(value),
-                ctypes.c_size_t(ctypes.sizeof(value)),
-                None,
-                None,
-            )
-        )
+        place, size_of = ctypes.byref(value), ctypes.c_size_t(ctypes.sizeof(value))
+        given = (attributes, 0, ctypes.c_size_t(key), place, size_of, None, None)
+        _checked(kernel.UpdateProcThreadAttribute(*given))
     startup = _Startup(size=ctypes.sizeof(_Startup), flags=OWN_STREAMS, streams=streams)
     startup.attributes = ctypes.addressof(attributes)
     line, begun = ctypes.create_unicode_buffer(subprocess.list2cmdline(command)), _Process()
@@ -177,6 +153,6 @@ def _checked(result: int | None) -> int:
 if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1:]))
-    except Exception as error:  # noqa: BLE001 - whatever it is, nothing has begun
+    except Exception as error:  # noqa: BLE001 - whatever it is, nothing has started
         sys.stderr.write(f"The sandbox could not be set up: {error!r}\n")
         sys.exit(FAILED)

@@ -23,7 +23,7 @@ from pathlib import Path
 
 from jarvis_desktop.sandbox.profile import Launcher, SandboxProfile
 from jarvis_desktop.sandbox.self_test import attempt
-from jarvis_desktop.sandbox.supervisor import Bounds, Supervisor
+from jarvis_desktop.sandbox.supervisor import SessionLimits, Supervisor
 from tests.sandbox.corpus import ATTACKS
 from tests.sandbox.corpus_run import BACKENDS, TOLD, corpus
 from tests.sandbox.sessions import bench
@@ -142,7 +142,7 @@ async def _stops(report: Report, backend: str, rounds: int) -> None:
         for _ in range(rounds):
             argv = (str(PYTHON), "-I", "-S", "-c", AND_WAITS, mark)
             launch = BACKENDS[backend].command(SandboxProfile(folder, PYTHON), argv)
-            supervisor = Supervisor(launch, Bounds())
+            supervisor = Supervisor(launch, SessionLimits())
             process = await supervisor.start()
             assert process.stdout is not None
             await process.stdout.readline()

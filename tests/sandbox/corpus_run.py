@@ -15,8 +15,8 @@ from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.landlock import Landlock
 from jarvis_desktop.sandbox.process_tree import descendants
 from jarvis_desktop.sandbox.profile import Launcher, ProcessLimits, SandboxProfile
-from jarvis_desktop.sandbox.supervisor import Bounds, Supervisor, used
-from jarvis_desktop.sandbox.unsandboxed import Bare
+from jarvis_desktop.sandbox.supervisor import SessionLimits, Supervisor, used
+from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
 from tests.sandbox import (
     attacks_files,
     attacks_kernel,
@@ -47,7 +47,7 @@ LIMITS = ProcessLimits(
     processes=256,
     temporary=8 * MIB,
 )
-BOUNDS = Bounds(memory=256 * MIB, tasks=256, disk=96 * MIB, files=1000)
+BOUNDS = SessionLimits(memory=256 * MIB, tasks=256, disk=96 * MIB, files=1000)
 FORKING = replace(BOUNDS, memory=8 * GIB)
 """What processes share counts for each of them, so that many small ones look large."""
 
@@ -56,7 +56,7 @@ BACKENDS: Mapping[str, Launcher] = {
     "older bubblewrap": Bubblewrap(known=()),
     "Landlock": Landlock(),
     "older Landlock": Landlock(interface=4),
-    "none": Bare(),
+    "none": Unsandboxed(),
 }
 TOLD = {
     "Landlock": {"learns_host_name", "finds_out_that_a_file_exists", "reads_target_of_link"},

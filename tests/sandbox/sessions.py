@@ -14,7 +14,7 @@ from jarvis_desktop.sandbox.landlock import Landlock
 from jarvis_desktop.sandbox.profile import Launcher
 from jarvis_desktop.sandbox.proxy import Proxy
 from jarvis_desktop.sandbox.session import SandboxSession, SessionDependencies
-from jarvis_desktop.sandbox.supervisor import Bounds
+from jarvis_desktop.sandbox.supervisor import SessionLimits
 
 LAUNCHERS: tuple[Launcher, ...] = (Bubblewrap(), Landlock())
 """Both are here wherever these tests run: one that is missing fails them."""
@@ -49,7 +49,7 @@ async def bench(
     library: Path | None = None,
     packages: Path | None = None,
     proxy: Callable[[], Proxy] | None = None,
-    bounds: Bounds | None = None,
+    bounds: SessionLimits | None = None,
 ) -> AsyncIterator[Bench]:
     """A session in a folder, which is closed at the end."""
     means = SessionDependencies(
@@ -59,7 +59,7 @@ async def bench(
         library=library,
         packages=packages,
         proxy=proxy,
-        bounds=bounds or Bounds(),
+        bounds=bounds or SessionLimits(),
     )
     session = SandboxSession(folder / "work", means)
     try:

@@ -16,7 +16,7 @@ from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.sandbox.landlock import Landlock
 from jarvis_desktop.sandbox.process_tree import descendants
 from jarvis_desktop.sandbox.profile import Launcher
-from jarvis_desktop.sandbox.supervisor import Bounds
+from jarvis_desktop.sandbox.supervisor import SessionLimits
 from tests.sandbox.sessions import LAUNCHERS, bench
 
 each = pytest.mark.parametrize("launcher", LAUNCHERS, ids=lambda item: item.name)
@@ -171,7 +171,7 @@ async def test_what_is_hidden_counts_and_does_not_stay(
     tmp_path: Path, launcher: Launcher, way: str
 ) -> None:
     source, words = HIDING[way]
-    async with bench(tmp_path, launcher, bounds=Bounds(disk=8 << 20)) as made:
+    async with bench(tmp_path, launcher, bounds=SessionLimits(disk=8 << 20)) as made:
         await made.run("open('kept.txt', 'w').write('x')")
         start = "import os\nblock = bytes(1 << 20)\n"
         done = await made.run(f"{start}{source}while True: pass")
@@ -185,7 +185,7 @@ async def test_what_is_hidden_counts_and_does_not_stay(
 async def test_what_filled_the_folder_goes_and_what_was_given_comes_again(tmp_path: Path) -> None:
     given = tmp_path / "given.csv"
     given.write_text("1\n")
-    bounds = Bounds(files=40)
+    bounds = SessionLimits(files=40)
     async with bench(tmp_path, files={"given.csv": given}, bounds=bounds) as made:
         many = "for n in range(100):\n    open(f'n{n}', 'w').write('x')\n"
         done = await made.run(f"open('given.csv', 'a').write('2')\n{many}while True: pass")
@@ -235,7 +235,7 @@ async def test_a_file_that_could_not_be_carried_in_is_carried_in_the_next_time(
 
     async with bench(tmp_path, files={"given.csv": given}) as made:
         with monkeypatch.context() as patch:
-            patch.setattr("jarvis_desktop.sandbox.session.put_in", full)
+            patch.setattr("jarvis_desktop.sandbox.session.copy_in", full)
             with pytest.raises(StorageError):
                 await made.run("1")
         assert (await made.run("open('given.csv').read()")).value == "'1'"

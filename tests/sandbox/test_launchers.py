@@ -27,7 +27,7 @@ from jarvis_desktop.sandbox.profile import (
     prefixes,
 )
 from jarvis_desktop.sandbox.seatbelt import Seatbelt
-from jarvis_desktop.sandbox.unsandboxed import Bare
+from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
 
 PYTHON = Path(getattr(sys, "_base_executable", sys.executable))
 
@@ -37,7 +37,7 @@ HELD: dict[str, Launcher] = {
     "Landlock": Landlock(),
     "older Landlock": Landlock(interface=4),
 }
-ALL: dict[str, Launcher] = {**HELD, "none": Bare()}
+ALL: dict[str, Launcher] = {**HELD, "none": Unsandboxed()}
 
 
 @pytest.fixture
@@ -336,7 +336,7 @@ def test_who_is_left_in_a_control_group_is_ended(tmp_path, monkeypatch):
     made.mkdir()
     with subprocess.Popen(["/bin/sleep", "60"]) as left:
         (made / "cgroup.procs").write_text(f"{left.pid}\n")
-        monkeypatch.setattr(process_tree, "PATIENCE", 0.05)
+        monkeypatch.setattr(process_tree, "TIMEOUT_S", 0.05)
         process_tree.end(made)  # a folder with a file in it is not removed: it gives up
         assert left.wait() == -signal.SIGKILL
     process_tree.end(tmp_path / "never there")

@@ -22,7 +22,7 @@ from jarvis_desktop.sandbox.process_tree import descendants
 from jarvis_desktop.sandbox.profile import Launcher, SandboxProfile
 from jarvis_desktop.sandbox.self_test import choose
 from jarvis_desktop.sandbox.session import OsSandbox
-from jarvis_desktop.sandbox.supervisor import Bounds, Supervisor
+from jarvis_desktop.sandbox.supervisor import SessionLimits, Supervisor
 
 PYTHON = Path(getattr(sys, "_base_executable", sys.executable))
 
@@ -78,7 +78,7 @@ async def until(condition: Callable[[], object]) -> None:
 def begin(launcher: Launcher, folder: Path, source: str, mark: str) -> Supervisor:
     folder.mkdir(exist_ok=True)
     argv = (str(PYTHON), "-I", "-S", "-c", source, mark)
-    return Supervisor(launcher.command(SandboxProfile(folder, PYTHON), argv), Bounds())
+    return Supervisor(launcher.command(SandboxProfile(folder, PYTHON), argv), SessionLimits())
 
 
 async def test_a_stop_ends_all_each_time(launcher, tmp_path, mark):

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.sandbox.inside.sockets import REQUEST
-from jarvis_desktop.sandbox.proxy import Host, Proxy, Traffic, allowed, normal
+from jarvis_desktop.sandbox.proxy import Host, Proxy, TrafficLimits, normalise_host, parse_hosts
 from jarvis_desktop.storage.web_fetch import checked
 from tests.sandbox.web import anywhere, here, proxy, served
 
@@ -171,21 +171,21 @@ async def test_bytes_connections_and_silence_are_held_to(port: int) -> None:
     place = f"127.0.0.1:{port}"
     request = b"GET / HTTP/1.0\r\nHost: x\r\n\r\n"
     loop = asyncio.get_running_loop()
-    async with asked(proxy(place, traffic=Traffic(bytes=100))) as ask:
+    async with asked(proxy(place, traffic=TrafficLimits(bytes=100))) as ask:
         assert await ask("127.0.0.1", port) == b"\0"
         await loop.sock_sendall(ask.ends[0], request)
         assert b"30" not in await ends(ask.ends[0])
         assert b"more than" in await ask("127.0.0.1", port)
-    async with asked(proxy(place, traffic=Traffic(connections=1))) as ask:
+    async with asked(proxy(place, traffic=TrafficLimits(connections=1))) as ask:
         assert await ask("127.0.0.1", port) == b"\0"
         assert b"too many connections" in await ask("127.0.0.1", port)
-    async with asked(proxy(place, traffic=Traffic(silence=0.05))) as ask:
+    async with asked(proxy(place, traffic=TrafficLimits(silence=0.05))) as ask:
         assert await ask("127.0.0.1", port) == b"\0"
         assert await ends(ask.ends[0]) == b""
 
 
 async def test_requests_in_masses_are_let_go() -> None:
-    async with asked(proxy(traffic=Traffic(connections=2))) as ask:
+    async with asked(proxy(traffic=TrafficLimits(connections=2))) as ask:
         near = [ask.send(b'{"host": "x", "port": 80}') for _ in range(12)]
         said = [await ends(each) for each in near]
         assert all(b"not among" in each for each in said[:4])
@@ -197,7 +197,7 @@ async def test_a_name_that_takes_too_long_is_told() -> None:
         await asyncio.Event().wait()
         return ()
 
-    way = Proxy(["x"], find=never, check=anywhere, traffic=Traffic(connecting=0.05))
+    way = Proxy(["x"], find=never, check=anywhere, traffic=TrafficLimits(connecting=0.05))
     async with asked(way) as ask:
         assert b"did not answer" in await ask("x", 80)
 
@@ -220,14 +220,14 @@ async def test_at_most_so_many_refused_hosts_are_told() -> None:
 
 
 def test_hosts_are_compared_in_one_form() -> None:
-    assert allowed(["Example.ORG"]) == {Host("example.org", 80), Host("example.org", 443)}
-    assert allowed(["example.org.:8080"]) == {Host("example.org", 8080)}
-    assert allowed(["bücher.example:443"]) == {Host("xn--bcher-kva.example", 443)}
-    assert allowed(["[::1]:80", "::1"]) == {Host("::1", 80), Host("::1", 443)}
-    assert allowed(["127.0.0.1:8000"]) == {Host("127.0.0.1", 8000)}
-    assert allowed(["", ":80", "x:", "x:0", "x:99999", "x:y", "a..b", "*", "a/b:80"]) == set()
+    assert parse_hosts(["Example.ORG"]) == {Host("example.org", 80), Host("example.org", 443)}
+    assert parse_hosts(["example.org.:8080"]) == {Host("example.org", 8080)}
+    assert parse_hosts(["bücher.example:443"]) == {Host("xn--bcher-kva.example", 443)}
+    assert parse_hosts(["[::1]:80", "::1"]) == {Host("::1", 80), Host("::1", 443)}
+    assert parse_hosts(["127.0.0.1:8000"]) == {Host("127.0.0.1", 8000)}
+    assert parse_hosts(["", ":80", "x:", "x:0", "x:99999", "x:y", "a..b", "*", "a/b:80"]) == set()
     assert str(Host("::1", 80)) == "[::1]:80"
-    assert normal("BÜCHER.example") == normal("xn--bcher-kva.example")
+    assert normalise_host("BÜCHER.example") == normalise_host("xn--bcher-kva.example")
     assert Host("localhost", 80).is_address
     assert not Host("example.org", 80).is_address
 

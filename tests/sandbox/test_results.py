@@ -12,7 +12,14 @@ import pytest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.sandbox import results
-from jarvis_desktop.sandbox.results import Take, Taken, marks, put_in, take_back, take_out
+from jarvis_desktop.sandbox.results import (
+    CollectedFiles,
+    CollectionLimits,
+    collect_files,
+    copy_in,
+    remove_new_files,
+    stamp_files,
+)
 
 
 @pytest.fixture
@@ -45,7 +52,7 @@ def test_links_of_all_kinds_are_left_out(folder: Path, to: Path, secret: Path) -
     (folder / "loop.txt").symlink_to("loop.txt")
     (folder / "away").symlink_to(secret.parent, target_is_directory=True)
     os.link(secret, folder / "hard.txt")
-    taken = take_out(folder, {}, to)
+    taken = collect_files(folder, {}, to)
     assert taken.made == ()
     assert sorted(taken.left_out) == [
         "away was left out: it is a link.",
@@ -63,7 +70,7 @@ def test_what_would_block_or_be_run_is_left_out(folder: Path, to: Path) -> None:
     near = socket.socket(socket.AF_UNIX)
     near.bind(str(folder / "socket.txt"))
     near.close()
-    taken = take_out(folder, {}, to)
+    taken = collect_files(folder, {}, to)
     assert taken.made == ()
     assert sorted(taken.left_out) == [
         "pipe.txt was left out: it is no file, but a pipe, a socket or a device.",
@@ -78,7 +85,7 @@ def test_a_file_that_turns_into_something_else_is_not_taken(
     """The names are exchanged after they were looked at and before they are opened."""
     for name in ("link.txt", "pipe.txt", "hard.txt", "gone.txt"):
         (folder / name).write_text("harmless")
-    look = results._Taking.look
+    look = results._Collector.look
 
     def exchange(*args: object) -> None:
         path = args[1]
@@ -93,8 +100,8 @@ def test_a_file_that_turns_into_something_else_is_not_taken(
             os.link(secret, place)
         look(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(results._Taking, "look", exchange)
-    taken = take_out(folder, {}, to)
+    monkeypatch.setattr(results._Collector, "look", exchange)
+    taken = collect_files(folder, {}, to)
     assert taken.made == ()
     assert len(taken.left_out) == 4
     assert everything(to) == ""
@@ -110,7 +117,7 @@ def test_a_folder_that_turns_into_a_link_leads_nowhere(
     for name in ("early", "late"):
         (folder / name).mkdir()
         (folder / name / "a.txt").write_text("harmless")
-    look = results._Taking.look
+    look = results._Collector.look
 
     def exchange(*args: object) -> None:
         path = str(args[1])
@@ -120,8 +127,8 @@ def test_a_folder_that_turns_into_a_link_leads_nowhere(
             (folder / name).symlink_to(private, target_is_directory=True)
         look(*args)  # type: ignore[arg-type]
 
-    monkeypatch.setattr(results._Taking, "look", exchange)
-    taken = take_out(folder, {}, to)
+    monkeypatch.setattr(results._Collector, "look", exchange)
+    taken = collect_files(folder, {}, to)
     assert [item.name for item in taken.made] == ["a.txt"]
     assert everything(to) == "harmless"
 
@@ -148,7 +155,7 @@ def test_a_folder_exchanged_all_the_time_never_gives_what_is_behind(
     try:
         for number in range(200):
             to = tmp_path / "copies" / str(number)
-            take_out(folder, {}, to)
+            collect_files(folder, {}, to)
             assert "canary" not in everything(to)
     finally:
         stop.set()
@@ -160,14 +167,14 @@ def test_sizes_and_numbers_are_held_to(folder: Path, to: Path) -> None:
         (folder / name).write_bytes(b"x" * size)
     (folder / "holes").touch()
     os.truncate(folder / "holes", 1 << 40)
-    taken = take_out(folder, {}, to, Take(file=10, bytes=20, files=3))
+    taken = collect_files(folder, {}, to, CollectionLimits(file=10, bytes=20, files=3))
     assert [item.name for item in taken.made] == ["a.txt", "c.txt", "e.txt"]
     assert list(taken.left_out) == [
         "b.txt was left out: it is larger than 0 kB.",
         "d.txt was left out: all files together are larger than 0 kB.",
         "holes was left out: it is larger than 0 kB.",
     ]
-    assert take_out(folder, {}, to, Take(files=1)).left_out[0] == (
+    assert collect_files(folder, {}, to, CollectionLimits(files=1)).left_out[0] == (
         "b.txt was left out: more than 1 files were made."
     )
 
@@ -176,33 +183,33 @@ def test_a_file_that_grows_while_it_is_read_is_left_out(
     folder: Path, to: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (folder / "a.txt").write_text("x")
-    refusal = results._Taking._refusal
+    refusal = results._Collector._refusal
     looks: list[str] = []
 
-    def grow(taking: results._Taking, status: os.stat_result) -> str:
+    def grow(taking: results._Collector, status: os.stat_result) -> str:
         looks.append(refusal(taking, status))
         if len(looks) == 2:
             (folder / "a.txt").write_text("x" * 100)
         return looks[-1]
 
-    monkeypatch.setattr(results._Taking, "_refusal", grow)
-    taken = take_out(folder, {}, to, Take(file=50))
+    monkeypatch.setattr(results._Collector, "_refusal", grow)
+    taken = collect_files(folder, {}, to, CollectionLimits(file=50))
     assert looks == ["", ""]
-    assert taken == Taken((), ("a.txt was left out: it grew while it was read.",))
+    assert taken == CollectedFiles((), ("a.txt was left out: it grew while it was read.",))
     assert everything(to) == ""
 
 
 def test_only_what_is_new_or_changed_is_taken_and_caches_are_not(folder: Path, to: Path) -> None:
     (folder / "old.csv").write_text("a")
     (folder / "changed.csv").write_text("a")
-    before = marks(folder)
+    before = stamp_files(folder)
     os.utime(folder / "changed.csv", (1, 1))
     (folder / "new.py").write_text("a")
     (folder / ".cache").mkdir()
     (folder / ".cache" / "a.txt").write_text("a")
     (folder / "__pycache__").mkdir()
     (folder / "__pycache__" / "a.pyc").write_text("a")
-    taken = take_out(folder, before, to)
+    taken = collect_files(folder, before, to)
     assert [(item.name, item.kind) for item in taken.made] == [
         ("changed.csv", Kind.TABLE),
         ("new.py", Kind.DOCUMENT),
@@ -219,7 +226,7 @@ def test_names_are_shown_on_a_line_and_kept_where_they_can_be(folder: Path, to: 
             file.write("x")
     for within in ("one", "two"):
         (folder / within / "same.TXT").write_text(within)
-    taken = take_out(folder, {}, to)
+    taken = collect_files(folder, {}, to)
     copies = {item.name: item.path.name for item in taken.made if item.path}
     assert len(taken.made) == len(copies) == 7
     assert (copies["same.TXT"], copies["same-2.TXT"]) == ("same.TXT", "same-2.TXT")
@@ -237,13 +244,13 @@ def test_too_many_and_too_deep_folders_end_the_search(
     deep.mkdir(parents=True)
     (deep / "a.txt").write_text("x")
     (folder / "z.txt").write_text("x")
-    assert [item.name for item in take_out(folder, {}, to).made] == ["z.txt"]
-    monkeypatch.setattr(results, "MOST_ENTRIES", 3)
-    assert len(marks(folder)) <= 3
+    assert [item.name for item in collect_files(folder, {}, to).made] == ["z.txt"]
+    monkeypatch.setattr(results, "MAX_ENTRIES", 3)
+    assert len(stamp_files(folder)) <= 3
     for number in range(100):
         (folder / f"link{number}").symlink_to("x")
-    monkeypatch.setattr(results, "MOST_ENTRIES", 1000)
-    assert len(take_out(folder, marks(folder), to).left_out) == results.MOST_LEFT_OUT
+    monkeypatch.setattr(results, "MAX_ENTRIES", 1000)
+    assert len(collect_files(folder, stamp_files(folder), to).left_out) == results.MAX_LEFT_OUT
 
 
 def test_a_working_folder_that_became_a_link_gives_nothing(
@@ -251,20 +258,20 @@ def test_a_working_folder_that_became_a_link_gives_nothing(
 ) -> None:
     folder.rmdir()
     folder.symlink_to(secret.parent, target_is_directory=True)
-    assert take_out(folder, {}, to) == Taken((), ())
-    assert marks(folder) == {}
+    assert collect_files(folder, {}, to) == CollectedFiles((), ())
+    assert stamp_files(folder) == {}
     with pytest.raises(StorageError, match="cannot be copied"):
-        put_in(secret, folder, "x.txt")
+        copy_in(secret, folder, "x.txt")
 
 
 def test_copies_that_cannot_be_kept_are_told(folder: Path, tmp_path: Path) -> None:
     (folder / "a.txt").write_text("x")
     (tmp_path / "file").write_text("")
     with pytest.raises(StorageError, match="cannot be saved"):
-        take_out(folder, {}, tmp_path / "file")
-    taking = results._Taking({}, tmp_path / "gone", Take())
+        collect_files(folder, {}, tmp_path / "file")
+    taking = results._Collector({}, tmp_path / "gone", CollectionLimits())
     with (
-        results._opened(folder) as spot,
+        results._open_folder(folder) as spot,
         pytest.raises(results._UnwritableError),
     ):
         taking.look(PurePosixPath("a.txt"), spot, (folder / "a.txt").stat())
@@ -273,7 +280,7 @@ def test_copies_that_cannot_be_kept_are_told(folder: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize("name", ["", ".", "..", "a/b", "/etc/passwd", "a\\b", "../x"])
 def test_a_file_is_given_under_a_plain_name_only(folder: Path, secret: Path, name: str) -> None:
     with pytest.raises(InputError, match="cannot be the name of a file"):
-        put_in(secret, folder, name)
+        copy_in(secret, folder, name)
     assert list(folder.iterdir()) == []
 
 
@@ -283,7 +290,7 @@ def test_a_file_that_is_given_takes_the_place_of_what_is_there(
     source = tmp_path / "source.txt"
     source.write_text("given")
     (folder / "x.txt").symlink_to(secret)
-    put_in(source, folder, "x.txt")
+    copy_in(source, folder, "x.txt")
     assert (folder / "x.txt").read_text() == "given"
     assert not (folder / "x.txt").is_symlink()
     assert secret.read_text() == "a canary"
@@ -293,9 +300,9 @@ def test_only_files_are_given(folder: Path, tmp_path: Path, secret: Path) -> Non
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(secret)
     with pytest.raises(InputError, match="is not a file"):
-        put_in(tmp_path / "pipe", folder, "x.txt")
+        copy_in(tmp_path / "pipe", folder, "x.txt")
     with pytest.raises(InputError, match="cannot be read"):
-        put_in(tmp_path / "link", folder, "x.txt")
+        copy_in(tmp_path / "link", folder, "x.txt")
     assert list(folder.iterdir()) == []
 
 
@@ -304,17 +311,17 @@ def test_without_descriptors_of_folders_links_are_left_out_too(
 ) -> None:
     """The way that Windows is looked through."""
     monkeypatch.setattr(results, "BY_DESCRIPTOR", False)
-    put_in(secret, folder, "x.txt")
-    put_in(secret, folder, "x.txt")
+    copy_in(secret, folder, "x.txt")
+    copy_in(secret, folder, "x.txt")
     (folder / "deep").mkdir()
     (folder / "deep" / "a.txt").write_text("harmless")
     (folder / "away").symlink_to(secret.parent, target_is_directory=True)
-    taken = take_out(folder, marks(folder), to)
+    taken = collect_files(folder, stamp_files(folder), to)
     assert (taken.made, taken.left_out) == ((), ("away was left out: it is a link.",))
-    assert [item.name for item in take_out(folder, {}, to).made] == ["a.txt", "x.txt"]
+    assert [item.name for item in collect_files(folder, {}, to).made] == ["a.txt", "x.txt"]
     folder.rename(folder.with_name("moved"))
     folder.symlink_to(secret.parent, target_is_directory=True)
-    assert take_out(folder, {}, to) == Taken((), ())
+    assert collect_files(folder, {}, to) == CollectedFiles((), ())
 
 
 def test_a_folder_in_the_place_of_a_given_file_is_moved_out_of_sight(
@@ -323,9 +330,9 @@ def test_a_folder_in_the_place_of_a_given_file_is_moved_out_of_sight(
     for by_descriptor in (True, False):
         monkeypatch.setattr(results, "BY_DESCRIPTOR", by_descriptor)
         (folder / "x.txt").mkdir()
-        put_in(secret, folder, "x.txt")
+        copy_in(secret, folder, "x.txt")
         assert (folder / "x.txt").read_text() == "a canary"
-        assert list(marks(folder)) == [PurePosixPath("x.txt")]
+        assert list(stamp_files(folder)) == [PurePosixPath("x.txt")]
         (folder / "x.txt").unlink()
 
 
@@ -333,14 +340,14 @@ def test_what_is_new_or_changed_can_be_taken_back(folder: Path, secret: Path) ->
     (folder / "kept" / "new").mkdir(parents=True)
     for name in ("same.txt", "changed.txt", "kept/same.txt"):
         (folder / name).write_text("x")
-    before = marks(folder)
+    before = stamp_files(folder)
     (folder / "kept" / "new" / "closed").mkdir(mode=0)
     (folder / "kept").chmod(0)
     (folder / "changed.txt").write_text("more")
     (folder / ".hidden").mkdir()
     (folder / "new.txt").write_text("x")
     (folder / "link").symlink_to(secret.parent, target_is_directory=True)
-    take_back(folder, before)
+    remove_new_files(folder, before)
     left = sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
     assert left == ["kept", "kept/same.txt", "same.txt"]
     assert secret.read_text() == "a canary"

@@ -18,7 +18,7 @@ from jarvis_desktop.sandbox.landlock import Landlock
 from jarvis_desktop.sandbox.profile import Launch, Launcher, SandboxProfile
 from jarvis_desktop.sandbox.seatbelt import Seatbelt
 from jarvis_desktop.sandbox.self_test import choose
-from jarvis_desktop.sandbox.unsandboxed import Bare
+from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
 
 PYTHON = Path(getattr(sys, "_base_executable", sys.executable))
 
@@ -35,7 +35,7 @@ class Weak:
     sandboxed = True
 
     def command(self, box: SandboxProfile, argv: Sequence[str]) -> Launch:
-        launch = Bare().command(box, argv)
+        launch = Unsandboxed().command(box, argv)
         command = ("/bin/sh", "-c", self.script, "sh", *argv) if self.script else launch.argv
         return replace(launch, argv=command, env={**launch.env, **dict(self.add)})
 
@@ -75,7 +75,7 @@ def test_each_thing_that_gets_out_is_enough(tmp_path, monkeypatch):
 
 def test_who_says_that_it_is_no_sandbox_is_none():
     with pytest.raises(UnavailableError, match="keeps nothing"):
-        self_test.attempt(Bare(), PYTHON)
+        self_test.attempt(Unsandboxed(), PYTHON)
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ print(json.dumps([json.loads(sys.argv[-1])["word"], []]))' "$@" """
 
 
 def test_who_leaves_processes_behind_is_ruled_out(monkeypatch):
-    monkeypatch.setattr(self_test, "PATIENCE", 0.5)
+    monkeypatch.setattr(self_test, "TIMEOUT_S", 0.5)
     protection = choose(PYTHON, [Weak("sleep 3 & echo x")])
     assert "did not end all" in protection.why
 

@@ -18,8 +18,8 @@ from jarvis_desktop.core.code import Ending, Script
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError, UnavailableError
 from jarvis_desktop.sandbox.profile import Launch, Launcher, SandboxProfile
 from jarvis_desktop.sandbox.session import SandboxSession, SessionDependencies
-from jarvis_desktop.sandbox.supervisor import Bounds
-from jarvis_desktop.sandbox.unsandboxed import Bare
+from jarvis_desktop.sandbox.supervisor import SessionLimits
+from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
 from tests.sandbox.sessions import LAUNCHERS, bench
 
 each = pytest.mark.parametrize("launcher", LAUNCHERS, ids=lambda item: item.name)
@@ -268,39 +268,39 @@ async def test_what_a_script_says_in_the_kernels_name_ends_the_session(
     [
         (
             "parts = []\nwhile True:\n    parts.append(bytearray(b'x') * (1 << 20))",
-            Bounds(memory=150 << 20),
+            SessionLimits(memory=150 << 20),
             Ending.MEMORY,
             "more than 157 MB of memory",
         ),
         (
             "import subprocess\nfor _ in range(20):\n    subprocess.Popen(['sleep', '600'])"
             + FOREVER,
-            Bounds(tasks=12),
+            SessionLimits(tasks=12),
             Ending.LIMIT,
             "more than 12 processes and threads",
         ),
         (
             "import threading\nwait = threading.Event().wait\n"
             "for _ in range(20):\n    threading.Thread(target=wait, daemon=True).start()" + FOREVER,
-            Bounds(tasks=12),
+            SessionLimits(tasks=12),
             Ending.LIMIT,
             "more than 12 processes and threads",
         ),
         (
             "n = 0\nwhile True:\n    n += 1\n    open(f'part{n % 8}', 'wb').write(bytes(1 << 20))",
-            Bounds(disk=4 << 20),
+            SessionLimits(disk=4 << 20),
             Ending.LIMIT,
             "wrote more than 4 MB to its folder",
         ),
         (
             "import time\nfor n in range(100):\n    open(str(n), 'w').close()" + FOREVER,
-            Bounds(files=50),
+            SessionLimits(files=50),
             Ending.LIMIT,
             "made more than 50 files",
         ),
         (
             "while True:\n    print('x' * 10000)",
-            Bounds(printed=1 << 20),
+            SessionLimits(printed=1 << 20),
             Ending.LIMIT,
             "printed without end",
         ),
@@ -308,7 +308,12 @@ async def test_what_a_script_says_in_the_kernels_name_ends_the_session(
     ids=["memory", "processes", "threads", "disk", "files", "printed"],
 )
 async def test_bounds_on_all_processes_together_end_a_script(
-    tmp_path: Path, launcher: Launcher, source: str, bounds: Bounds, ending: Ending, words: str
+    tmp_path: Path,
+    launcher: Launcher,
+    source: str,
+    bounds: SessionLimits,
+    ending: Ending,
+    words: str,
 ) -> None:
     async with bench(tmp_path, launcher, bounds=bounds) as made:
         done = await made.run(source)
@@ -381,7 +386,7 @@ async def test_scripts_of_one_session_run_one_after_the_other(tmp_path: Path) ->
 
 
 async def test_without_a_sandbox_no_variable_is_kept(tmp_path: Path) -> None:
-    async with bench(tmp_path, Bare()) as made:
+    async with bench(tmp_path, Unsandboxed()) as made:
         first = await made.run("x = 1\nx")
         second = await made.run("'x' in globals()")
         assert (first.fresh, second.fresh) == (True, True)

@@ -13,7 +13,7 @@ from jarvis_desktop.core.code import CodeOutcome, CodeSession, Ending, Protectio
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.sandbox.profile import Launcher
 from jarvis_desktop.sandbox.session import OsSandbox, interpreter
-from jarvis_desktop.sandbox.supervisor import Bounds
+from jarvis_desktop.sandbox.supervisor import SessionLimits
 from jarvis_desktop.storage.web_fetch import checked, look_up
 from tests.sandbox.sessions import LAUNCHERS, PYTHON
 
@@ -28,7 +28,7 @@ def sandbox(folder: Path, *, network: bool = True, best: Protection = BEST) -> O
         find=look_up,
         check=checked,
         network=lambda: network,
-        bounds=Bounds(tasks=64),
+        bounds=SessionLimits(tasks=64),
     )
 
 

@@ -18,14 +18,14 @@ from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.sandbox import process_tree, supervisor
 from jarvis_desktop.sandbox.profile import Launch
 from jarvis_desktop.sandbox.results import (
-    GarbledError,
-    Printed,
-    answer_of,
+    ProtocolError,
+    ScriptOutput,
     next_message,
-    packed,
+    pack_message,
+    parse_answer,
     plain,
 )
-from jarvis_desktop.sandbox.supervisor import Bounds, Supervisor, used
+from jarvis_desktop.sandbox.supervisor import SessionLimits, Supervisor, used
 
 FAMILY = """
 import os, subprocess, sys, threading
@@ -87,7 +87,7 @@ def test_threads_that_come_and_go_hide_no_process() -> None:
         parent.stdout.readline()
         for _ in range(100):
             assert len(process_tree.descendants(parent.pid)) == 2
-        process_tree.hold(parent.pid)
+        process_tree.pause(parent.pid)
         process_tree.kill(process_tree.descendants(parent.pid))
 
 
@@ -120,7 +120,7 @@ def test_one_whose_first_thread_has_ended_is_seen_held_and_ended(tmp_path: Path)
             time.sleep(0.01)
         assert process_tree.alive((child,)) == (child,)
         assert child.number in [each.number for each in process_tree.descendants(parent.pid)]
-        process_tree.hold(parent.pid)
+        process_tree.pause(parent.pid)
         threads = Path(f"/proc/{child.number}/task").iterdir()
         assert sorted((each / "stat").read_text().split()[2] for each in threads) == ["T", "Z"]
         process_tree.kill(process_tree.descendants(parent.pid))
@@ -174,7 +174,7 @@ async def test_a_launcher_that_does_not_end_is_killed_with_all_that_descends(
     tmp_path: Path,
 ) -> None:
     launch = Launch((sys.executable, "-S", "-c", STUBBORN), {}, tmp_path)
-    started = Supervisor(launch, Bounds())
+    started = Supervisor(launch, SessionLimits())
     process = await started.start()
     assert process.stdout is not None
     assert {*await process.stdout.readexactly(11)} == {*b"parentchild"}
@@ -193,7 +193,7 @@ async def test_what_was_opened_for_a_start_that_failed_is_closed(tmp_path: Path)
     temporary.mkdir()
     launch = Launch(("/no/such",), {}, tmp_path, opened=(target,), temporary=temporary)
     with pytest.raises(ExpertError, match="No such file"):
-        await Supervisor(launch, Bounds()).start()
+        await Supervisor(launch, SessionLimits()).start()
     assert await asyncio.to_thread(os.read, source, 1) == b""
     os.close(source)
 
@@ -218,9 +218,9 @@ def test_exit_codes_are_told_in_words(code: int, memory: bool, ending: Ending, w
     assert words in breach.words
 
 
-def printed(*parts: bytes, mark: bytes = b"\0end\0", kept: int = 1000) -> tuple[Printed, str]:
+def printed(*parts: bytes, mark: bytes = b"\0end\0", kept: int = 1000) -> tuple[ScriptOutput, str]:
     told: list[str] = []
-    made = Printed(mark, told.append, kept=kept, most=100)
+    made = ScriptOutput(mark, told.append, kept=kept, most=100)
     for part in parts:
         made.feed(part)
     return made, "".join(told)
@@ -254,7 +254,7 @@ def test_what_steers_a_terminal_is_taken_out() -> None:
 
 async def test_messages_are_read_whole_or_not_at_all() -> None:
     source = asyncio.StreamReader()
-    source.feed_data(packed({"a": 1}) + packed({"b": [2]}))
+    source.feed_data(pack_message({"a": 1}) + pack_message({"b": [2]}))
     source.feed_eof()
     assert await next_message(source) == {"a": 1}
     assert await next_message(source) == {"b": [2]}
@@ -262,12 +262,12 @@ async def test_messages_are_read_whole_or_not_at_all() -> None:
     for garbled in (b"\xff\xff\xff\xff", b"\0\0\0\0", b"\0\0\0\x02[]", b"\0\0\0\x02{]"):
         source = asyncio.StreamReader()
         source.feed_data(garbled)
-        with pytest.raises(GarbledError):
+        with pytest.raises(ProtocolError):
             await next_message(source)
 
 
 def test_an_answer_is_taken_for_text_of_a_size_and_no_more() -> None:
-    answer = answer_of(
+    answer = parse_answer(
         {
             "mark": "m",
             "ending": "error",
@@ -282,7 +282,7 @@ def test_an_answer_is_taken_for_text_of_a_size_and_no_more() -> None:
     assert answer.error == "x" * 24_000
     wrong: tuple[object, ...] = ("timeout", "DONE", None, [], {})
     for ending in wrong:
-        with pytest.raises(GarbledError):
-            answer_of({"mark": "m", "ending": ending}, "m")
-    with pytest.raises(GarbledError):
-        answer_of({"ending": "done", "mark": "other"}, "m")
+        with pytest.raises(ProtocolError):
+            parse_answer({"mark": "m", "ending": ending}, "m")
+    with pytest.raises(ProtocolError):
+        parse_answer({"ending": "done", "mark": "other"}, "m")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.sandbox.proxy import Proxy, Traffic
+from jarvis_desktop.sandbox.proxy import Proxy, TrafficLimits
 
 
 class Page(BaseHTTPRequestHandler):
@@ -61,7 +61,7 @@ def anywhere(host: str, addresses: Sequence[str]) -> str:
     return addresses[0]
 
 
-def proxy(*hosts: str, network: bool = True, traffic: Traffic | None = None) -> Proxy:
+def proxy(*hosts: str, network: bool = True, traffic: TrafficLimits | None = None) -> Proxy:
     """One for which the name leads here, and may."""
-    traffic = traffic or Traffic()
+    traffic = traffic or TrafficLimits()
     return Proxy(hosts, find=here, check=anywhere, network=lambda: network, traffic=traffic)

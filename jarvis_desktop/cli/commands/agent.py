@@ -72,7 +72,7 @@ def add_agent(subparsers: Subparsers) -> None:
 
 def host(text: str) -> str:
     """The type of an argument that names a host: HOST or HOST:PORT, in small letters."""
-    from jarvis_desktop.sandbox.proxy import allowed
+    from jarvis_desktop.sandbox.proxy import parse_hosts
 
     shown = one_line(text)
     if "/" in text or "@" in text:
@@ -82,7 +82,7 @@ def host(text: str) -> str:
         )
     if "*" in text:
         raise argparse.ArgumentTypeError(f"“{shown}” names no one host; name each one of them")
-    if not allowed([text]):
+    if not parse_hosts([text]):
         raise argparse.ArgumentTypeError(
             f"“{shown}” is no host; write HOST or HOST:PORT, such as example.org or 127.0.0.1:8080"
         )

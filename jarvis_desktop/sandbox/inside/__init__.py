@@ -1,2 +1,4 @@
-"""What runs inside of the sandbox, beside a script: standard library only, and nothing of it is
-believed outside. Its files are the only ones of this application that a script may read."""
+"""Runs inside the sandbox, beside a script: standard library only, and nothing it says is trusted.
+
+Its files are the only ones of this application that a script may read.
+"""

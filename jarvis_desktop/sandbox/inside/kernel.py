@@ -1,10 +1,10 @@
-"""The process that runs scripts: takes them over one pipe, tells over another how each ended.
+"""The process that runs one script after another in the same variables, like notebook cells.
 
-The two pipes are its standard input and output when it starts; scripts get an empty input, and
-what they write goes where the errors go. A message is its length in four bytes and JSON. Scripts
-share this process and may say anything in its name: who reads it outside takes it for their word.
-
-Runs one script after the other in the same variables, as a notebook does its cells."""
+Scripts come over one pipe, its standard input, and answers go over another, its standard output;
+scripts themselves get an empty input, and their output goes to standard error. A message is its
+length in four bytes and JSON. Scripts share this process and can say anything in its name, so the
+reader outside must not trust it.
+"""
 
 from __future__ import annotations
 
@@ -28,42 +28,42 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 
-LONGEST_VALUE = 20_000
-"""Characters of the value of a last expression."""
+MAX_VALUE_CHARS = 20_000
+"""Of the value of a last expression."""
 
 Answer = dict[str, str]
-Tell = Callable[[BaseException], str]
+FormatError = Callable[[BaseException], str]
 
 
 class ScriptCells:
-    """The variables, and what is done with each script."""
+    """The variables, and how each script is run."""
 
-    def __init__(self, tell: Tell, keep: Callable[[object], None]) -> None:
-        """`tell` gives the traceback of an error. `keep` is given the value of a last expression,
-        to make a file of it where it is a table or a picture."""
+    def __init__(self, tell: FormatError, keep: Callable[[object], None]) -> None:
+        """`tell` formats the traceback of an error. `keep` gets the value of a last expression, to
+        save it as a file if it is a table or a picture."""
         self._tell = tell
         self._keep = keep
         self._count = 0
         self._main = ModuleType("__main__")
         vars(self._main)["__builtins__"] = builtins
         sys.modules["__main__"] = self._main
-        # What `site` would add, had it been loaded.
+        # What `site` would add if it were loaded.
         builtins.exit = builtins.quit = sys.exit  # type: ignore[assignment]
         builtins.input = _no_input
         threading.excepthook = self._tell_thread
 
     def run(self, source: str) -> Answer:
-        """Run a script: how it ended, its last value, its error."""
+        """Run a script; return how it ended, its last value and its error."""
         self._count += 1
         name = "script.py" if self._count == 1 else f"script-{self._count}.py"
-        # Where tracebacks find its lines. No time of change means: never look for a file.
+        # Tracebacks find its lines here. Without a modification time, no file is looked for.
         linecache.cache[name] = (len(source), None, source.splitlines(keepends=True), name)
         sys.argv[:] = [name]
         others = set(threading.enumerate())
         try:
             value = self._value(source, name)
             _join(others)
-            text = "" if value is None else shortened(repr(value), LONGEST_VALUE)
+            text = "" if value is None else shortened(repr(value), MAX_VALUE_CHARS)
             self._keep(value)
         except SystemExit as ended:
             return self._ended(ended)
@@ -74,7 +74,7 @@ class ScriptCells:
     def _value(self, source: str, name: str) -> Any:
         tree = ast.parse(source, name)
         last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-        # dont_inherit: the __future__ of this module is not the script's.
+        # dont_inherit: this module's __future__ does not apply to the script.
         code = compile(tree, name, "exec", dont_inherit=True)
         final = None
         if isinstance(last, ast.Expr):
@@ -89,7 +89,7 @@ class ScriptCells:
             words = str(ended.code)
         except BaseException:  # noqa: BLE001 - `__str__` is the script's
             words = type(ended.code).__name__
-        return {"ending": "error", "error": shortened(f"SystemExit: {words}", LONGEST_VALUE)}
+        return {"ending": "error", "error": shortened(f"SystemExit: {words}", MAX_VALUE_CHARS)}
 
     def _failed(self, error: BaseException) -> Answer:
         ending = "memory" if isinstance(error, MemoryError) else "error"
@@ -102,8 +102,8 @@ class ScriptCells:
 
 
 def _join(others: set[threading.Thread]) -> None:
-    """Wait for the threads that a script began and left, as Python does at the end of one. Those
-    of a pool do not end before it is closed."""
+    """Wait for the threads that a script left running, as Python does at exit, except those of a
+    pool, which do not end before it is closed."""
     pools = sys.modules.get("concurrent.futures.thread")
     kept = {*others, threading.current_thread(), *getattr(pools, "_threads_queues", ())}
     for thread in threading.enumerate():
@@ -115,15 +115,15 @@ def _no_input(prompt: object = "") -> NoReturn:
     raise EOFError("A script gets no input: nobody is there to answer.")
 
 
-MOST = 8 << 20
-"""Bytes of a message."""
-LOST = 70
-"""The exit code where the pipes are gone."""
+MAX_MESSAGE_BYTES = 8 << 20
+"""Of an order."""
+PIPES_LOST = 70
+"""The exit code if the pipes are gone."""
 
 
 def main() -> None:
-    """Serve until the pipe ends, which is when nobody is left to serve."""
-    orders, answers = os.dup(0), os.dup(1)  # neither is passed on to programs that are started
+    """Serve until the pipe is closed."""
+    orders, answers = os.dup(0), os.dup(1)  # neither is inherited by child processes
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
@@ -134,7 +134,7 @@ def main() -> None:
         try:
             _serve(orders, answers, output, begun)
         except OSError:  # the script has closed what this process needs
-            os._exit(LOST)
+            os._exit(PIPES_LOST)
     os._exit(0)
 
 
@@ -144,7 +144,7 @@ def _serve(orders: int, answers: int, output: int, begun: dict[str, Any]) -> Non
     packages: list[str] = begun["packages"]
     foreign = (*packages, os.path.dirname(os.__file__))  # noqa: PTH120 - pathlib is slow to load
     tell = partial(traceback_of, own=(folder, *library), foreign=foreign)
-    # What lies in the folder takes the place of nothing else.
+    # The folder comes last, so that its files do not replace other modules.
     sys.path += [*library, *packages, folder]
     os.chdir(folder)
     hooks = Hooks()
@@ -157,7 +157,7 @@ def _serve(orders: int, answers: int, output: int, begun: dict[str, Any]) -> Non
     mine = os.getpid()
     streams: tuple[Any, ...] = (sys.stdin, sys.stdout, sys.stderr)
     for stream in streams[1:]:
-        # A line at a time, so that both streams and what child processes write stay in order.
+        # Line by line, so that both streams and the output of child processes stay in order.
         stream.reconfigure(errors="backslashreplace", line_buffering=True, write_through=False)
     _write(answers, {"ready": True})
     while (order := _read(orders)) is not None:
@@ -174,7 +174,7 @@ def _serve(orders: int, answers: int, output: int, begun: dict[str, Any]) -> Non
         _write(answers, {**answer, "mark": order["mark"]})
 
 
-def _with_figures(answer: Answer, making: Making, tell: Tell) -> Answer:
+def _with_figures(answer: Answer, making: Making, tell: FormatError) -> Answer:
     try:
         making.figures()
     except BaseException as error:  # noqa: BLE001 - plotting runs what the script put into it
@@ -192,7 +192,7 @@ def _flush(stream: Any) -> None:
 
 def _read(source: int) -> dict[str, Any] | None:
     head = _exactly(source, 4)
-    if head is None or not 0 < (length := int.from_bytes(head)) <= MOST:
+    if head is None or not 0 < (length := int.from_bytes(head)) <= MAX_MESSAGE_BYTES:
         return None
     body = _exactly(source, length)
     return None if body is None else json.loads(body)
@@ -215,28 +215,28 @@ def _write(target: int, message: dict[str, Any]) -> None:
         data = data[os.write(target, data) :]
 
 
-LONGEST = 16_000
-"""Characters of a traceback."""
+MAX_TRACEBACK_CHARS = 16_000
+"""Of a traceback."""
 
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib is slow to load
 
 
 def traceback_of(error: BaseException, own: Sequence[str], foreign: Sequence[str]) -> str:
-    """The traceback of an error, its causes included.
+    """Format an error and its causes from the script's first line on, without the frames below it.
 
-    Files are told as seen from the folders `own` and `foreign`. Of what happened in the foreign
-    ones, Python's and its packages', only the last place is told.
+    Paths are shown relative to the folders `own` and `foreign`. Of frames in the foreign ones,
+    Python's and its packages', only the last is shown.
     """
     try:
         told = traceback.TracebackException.from_exception(error)
-        for part in _parts(told):
-            part.stack[:] = _kept(part.stack, foreign)
+        for part in _chained(told):
+            part.stack[:] = _kept_frames(part.stack, foreign)
         text = "".join(told.format())
     except BaseException as failed:  # noqa: BLE001 - `__str__` and the like are the script's
         return f"{type(error).__name__}, which could not be told ({type(failed).__name__})."
     for folder in (*own, *foreign):
         text = text.replace(folder + os.sep, "")
-    return shortened(text.rstrip("\n"), LONGEST)
+    return shortened(text.rstrip("\n"), MAX_TRACEBACK_CHARS)
 
 
 def missing(error: BaseException) -> str:
@@ -248,13 +248,13 @@ def missing(error: BaseException) -> str:
         if isinstance(found, ModuleNotFoundError) and isinstance(found.name, str):
             root = found.name.partition(".")[0]
             return root if root and not _is_there(root) else ""
-        # Libraries say in words of their own which other one they would need.
+        # Libraries wrap the error in a message about the package that they need.
         found = found.__cause__ or found.__context__
     return ""
 
 
 def shortened(text: str, longest: int) -> str:
-    """A text, without its middle where it is too long."""
+    """A text, without its middle if it is too long."""
     if len(text) <= longest:
         return text
     half = longest // 2
@@ -268,7 +268,7 @@ def _is_there(module: str) -> bool:
         return False
 
 
-def _parts(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
+def _chained(told: traceback.TracebackException) -> Iterator[traceback.TracebackException]:
     seen: set[int] = set()
     waiting = [told]
     while waiting:
@@ -280,7 +280,7 @@ def _parts(told: traceback.TracebackException) -> Iterator[traceback.TracebackEx
             waiting += [each for each in (part.__cause__, part.__context__, *members) if each]
 
 
-def _kept(
+def _kept_frames(
     stack: list[traceback.FrameSummary], foreign: Sequence[str]
 ) -> list[traceback.FrameSummary]:
     frames = [frame for frame in stack if not _is_ours(frame.filename)]
@@ -294,5 +294,5 @@ def _kept(
 
 
 def _is_ours(file: str) -> bool:
-    """Whether a frame is of these modules, or of the import system."""
+    """Whether a frame belongs to these modules or the import system."""
     return file.startswith((_HERE + os.sep, "<frozen importlib"))

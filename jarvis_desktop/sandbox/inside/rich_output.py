@@ -1,9 +1,7 @@
-"""Makes files of what a script leaves open or gives as its last value: figures, tables, pictures.
+"""Saves figures that a script leaves open, and tables and pictures that are its last value.
 
-The libraries are looked up among the modules that a script has imported; none is imported here.
-
-Does something once, right after a module is imported for the first time, whoever imports it:
-what is adapted for the sandbox need not be loaded for scripts that do not use it."""
+The libraries are found among the modules that a script has imported; none is imported here.
+"""
 
 from __future__ import annotations
 
@@ -23,14 +21,15 @@ if TYPE_CHECKING:
 Adapt = Callable[[ModuleType], None]
 
 
-class Hooks:
-    """A finder of modules that finds only those which something is to be done to."""
+class ImportHooks:
+    """Calls a function after the first import of a module, so that modules which a script does not
+    use need not be loaded for being adapted."""
 
     def __init__(self) -> None:
         self._adapt: dict[str, Adapt] = {}
 
     def after(self, name: str, adapt: Adapt) -> None:
-        """Call `adapt` with the module of that name once it is imported, or now where it is."""
+        """Call `adapt` with the module after it is imported, or now if it already is."""
         if name in sys.modules:
             adapt(sys.modules[name])
             return
@@ -41,7 +40,7 @@ class Hooks:
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
     ) -> ModuleSpec | None:
-        """As the import system asks each finder."""
+        """As the import system calls each finder."""
         if name not in self._adapt:
             return None
         spec = PathFinder.find_spec(name, path, target)
@@ -60,18 +59,18 @@ class Hooks:
 DOTS_PER_INCH = 150
 
 
-class Making:
-    """Files in a folder, numbered through."""
+class RichOutput:
+    """Numbered files in a folder."""
 
-    def __init__(self, folder: str, hooks: Hooks) -> None:
+    def __init__(self, folder: str, hooks: ImportHooks) -> None:
         self._folder = folder
         self._saved: WeakSet[Any] = WeakSet()
-        """Figures that the script has written to a file itself."""
+        """Figures that the script has saved itself."""
         hooks.after("matplotlib", _quieten_fonts)
         hooks.after("matplotlib.figure", self._watch_saving)
 
     def keep(self, value: object) -> None:
-        """Write a table as CSV and a picture as PNG; all else is left alone."""
+        """Save a table as CSV or a picture as PNG; ignore other values."""
         pandas, picture = sys.modules.get("pandas"), sys.modules.get("PIL.Image")
         if pandas is not None and isinstance(value, pandas.DataFrame | pandas.Series):
             plain = isinstance(value.index, pandas.RangeIndex)
@@ -80,7 +79,7 @@ class Making:
             value.save(self._free("picture", "png"))
 
     def figures(self) -> None:
-        """Write the figures that are open and that the script did not write itself."""
+        """Save open figures that the script did not save itself."""
         plotting = sys.modules.get("matplotlib.pyplot")
         if plotting is None or not hasattr(plotting, "get_fignums"):
             return
@@ -102,7 +101,7 @@ class Making:
         figure, saved = module.Figure, self._saved
         save = figure.savefig
 
-        # The library looks at the names of its functions.
+        # The library inspects the names of its functions.
         @functools.wraps(save)
         def savefig(self: Any, fname: Any, *args: Any, **options: Any) -> Any:
             done = save(self, fname, *args, **options)
@@ -114,7 +113,7 @@ class Making:
 
 
 def _quieten_fonts(module: ModuleType) -> None:
-    """Fonts are looked up anew in each sandbox, and on a slow computer the library warns of it,
-    which would stand among what the script printed."""
+    """Fonts are searched in each new sandbox, and the library's warning about that on slow
+    computers would be among the script's output."""
     logging = module.logging
     logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)

@@ -1,11 +1,11 @@
-"""Python's sockets where there is no network: what a script connects goes to a proxy outside.
+"""Python sockets without a network: a script's connections go to a proxy outside.
 
-A socket is one end of a pair. To connect it, the other end is handed to the proxy, together with
-the wanted name and port; the proxy answers with a byte, 0 where it is connected, and passes on from
-then. Names are not looked up here: each gets an address that stands in for it.
+A socket is one end of a pair. To connect it, the other end is passed to the proxy, with the name
+and port; the proxy answers with a byte, 0 if connected, and forwards from then on. Names are not
+looked up here: each gets an address that represents it.
 
-A request is `REQUEST` bytes: JSON, filled up with spaces. A refusal is a byte 1, then JSON:
-{"errno": ..., "message": ...}.
+A request is `REQUEST` bytes: JSON, padded with spaces. A refusal is a byte 1, then JSON: {"errno":
+..., "message": ...}.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ from types import ModuleType
 from typing import Any
 
 REQUEST = 512
-"""Bytes of a request, all of them in one message, so that those of two threads never mix."""
+"""Bytes of a request, sent in one message, so that those of two threads never mix."""
 
-LONGEST_NAME = 253
-"""Characters of a host's name (RFC 1035)."""
+MAX_NAME_CHARS = 253
+"""Of a host's name (RFC 1035)."""
 
-PATIENCE = 30.0
-"""Seconds that a connection may take, where the script has set no time of its own."""
+CONNECT_TIMEOUT_S = 30.0
+"""For a connection, unless the script has set a timeout."""
 
 _SERVICES = {"http": 80, "https": 443}
 
 Entry = tuple[Any, Any, int, str, tuple[Any, ...]]
 
 
-class Names:
-    """Addresses that stand in for names: of 198.18.0.0/15, which is nobody's (RFC 2544)."""
+class HostNames:
+    """Addresses that represent names, from 198.18.0.0/15, which is reserved (RFC 2544)."""
 
     def __init__(self) -> None:
         self._addresses: dict[str, str] = {}
         self._names: dict[str, str] = {}
 
     def address(self, name: str) -> str:
-        """What stands in for a name, the same each time."""
+        """The address that represents a name, the same each time."""
         key = name.lower()
         if key not in self._addresses:
             number = len(self._addresses) + 1
@@ -49,21 +49,21 @@ class Names:
         return self._addresses[key]
 
     def name(self, host: str) -> str:
-        """The name that an address stands in for; else the host itself."""
+        """The name that an address represents; otherwise the host itself."""
         return self._names.get(host, host)
 
 
 class Network:
-    """The way out: a stream socket by which requests go to the proxy."""
+    """The way out: a stream socket over which requests go to the proxy."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
-        self._names = Names()
+        self._names = HostNames()
 
     def adapt(self, module: ModuleType) -> None:
-        """Give the module `socket` sockets of ours, and names that are looked up outside."""
+        """Replace sockets and name look-ups in the module `socket`."""
         lookup = _Lookup(module, self._names)
-        module.socket = _kind(module, self, self._names)  # type: ignore[attr-defined]
+        module.socket = _socket_class(module, self, self._names)  # type: ignore[attr-defined]
         module.SocketType = module.socket  # type: ignore[attr-defined]
         module.getaddrinfo = lookup.entries  # type: ignore[attr-defined]
         module.gethostbyname = lookup.address  # type: ignore[attr-defined]
@@ -71,9 +71,9 @@ class Network:
         module.has_ipv6 = False  # type: ignore[attr-defined]
 
     def ask(self, module: ModuleType, host: str, port: int, far: Any) -> None:
-        """Hand the far end of a pair to the proxy."""
+        """Pass the far end of a pair to the proxy."""
         words = json.dumps({"host": host, "port": port}).encode()
-        if len(host) > LONGEST_NAME or len(words) > REQUEST:
+        if len(host) > MAX_NAME_CHARS or len(words) > REQUEST:
             raise OSError(errno.EINVAL, "The name of the host is too long.")
         rights = (module.SOL_SOCKET, module.SCM_RIGHTS, array.array("i", [far.fileno()]))
         way = module.socket(module.AF_UNIX, module.SOCK_STREAM, 0, self._descriptor)
@@ -83,8 +83,8 @@ class Network:
             way.detach()
 
 
-def _kind(module: ModuleType, network: Network, names: Names) -> type:
-    """The class that takes the place of socket.socket."""
+def _socket_class(module: ModuleType, network: Network, names: HostNames) -> type:
+    """Create the class that replaces socket.socket."""
     real: Any = module.socket
     internet = (module.AF_INET, module.AF_INET6)
     ignored = (module.IPPROTO_TCP, module.IPPROTO_IP, module.IPPROTO_IPV6)
@@ -100,14 +100,14 @@ def _kind(module: ModuleType, network: Network, names: Names) -> type:
             if fileno is not None or family not in (-1, *internet):
                 super().__init__(family, type, proto, fileno)
                 return
-            if type != -1 and type & 0xF != module.SOCK_STREAM:  # flags stand in the higher bits
+            if type != -1 and type & 0xF != module.SOCK_STREAM:  # flags are in the higher bits
                 raise PermissionError(errno.EPERM, "A script may use TCP connections only.")
             near, self._far = module._socket.socketpair(module.AF_UNIX, module.SOCK_STREAM)
             chosen = module.AF_INET if family == -1 else family
             super().__init__(chosen, module.SOCK_STREAM, module.IPPROTO_TCP, near.detach())
 
         def connect(self, address: Any) -> None:
-            """Connect by way of the proxy. Raises OSError as sockets do."""
+            """Connect through the proxy. Raises OSError as sockets do."""
             if self._far is None:
                 if self._peer is not None:
                     raise OSError(errno.EISCONN, "The socket is connected already.")
@@ -129,10 +129,10 @@ def _kind(module: ModuleType, network: Network, names: Names) -> type:
             return 0
 
         def _settle(self) -> None:
-            """Wait for the proxy's word."""
+            """Wait for the proxy's answer."""
             patience = self.gettimeout()
-            # What does not block waits here as well: for as long as a connection takes.
-            self.settimeout(patience or PATIENCE)
+            # Non-blocking sockets wait here as well, for as long as a connection takes.
+            self.settimeout(patience or CONNECT_TIMEOUT_S)
             try:
                 word = super().recv(1)
                 if word == b"\0":
@@ -170,9 +170,9 @@ def _kind(module: ModuleType, network: Network, names: Names) -> type:
 
 
 class _Lookup:
-    """The functions that look names up."""
+    """The functions that look up names."""
 
-    def __init__(self, module: ModuleType, names: Names) -> None:
+    def __init__(self, module: ModuleType, names: HostNames) -> None:
         self._module: Any = module
         self._names = names
 
@@ -226,7 +226,7 @@ def _text(value: Any) -> str:
 
 
 def _refusal(module: ModuleType, words: bytes) -> OSError:
-    """The error that the proxy tells."""
+    """The error reported by the proxy."""
     try:
         told = json.loads(words)
         number, message = int(told["errno"]), str(told["message"])

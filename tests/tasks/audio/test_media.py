@@ -96,11 +96,11 @@ def test_a_play_list_opens_no_other_file(tmp_path: Path, playlist: str) -> None:
 
 def test_refuses_what_is_too_long(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = write_wav(tmp_path / "long.wav", tone(seconds=3), 8000)
-    monkeypatch.setattr(media, "LONGEST_SECONDS", 2)
+    monkeypatch.setattr(media, "MAX_SECONDS", 2)
     with pytest.raises(InputError, match=r"long\.wav is too long"):
         read_audio(file)
-    monkeypatch.setattr(media, "LONGEST_SECONDS", 9)
-    monkeypatch.setattr(media, "MOST_SAMPLES", 20_000)
+    monkeypatch.setattr(media, "MAX_SECONDS", 9)
+    monkeypatch.setattr(media, "MAX_SAMPLES", 20_000)
     with pytest.raises(InputError, match=r"long\.wav is too long"):
         read_audio(file)
     assert sum(block.shape[1] for block, _ in audio_blocks(file)) == 24_000
