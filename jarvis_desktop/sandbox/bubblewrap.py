@@ -40,8 +40,7 @@ FOLDERS = ("/work", "/sandbox")
 """Possible names of the working folder inside: the first that does not hide an interpreter."""
 
 ROOT = 0
-OWN = 3
-"""Processes of bubblewrap itself."""
+OWN = 3  # processes of bubblewrap itself
 TEMPORARY = "/tmp"  # noqa: S108 - the sandbox's own
 
 MASKED_FOLDERS = "sys fs irq bus acpi driver scsi asound dynamic_debug sysvipc tty".split()
@@ -59,8 +58,7 @@ class Bubblewrap:
     """Starts a process with `program`, which is bubblewrap."""
 
     program: str = PROGRAM
-    known: Collection[str] | None = None
-    """The options it supports; None to ask it."""
+    known: Collection[str] | None = None  # the options it supports; None to ask it
 
     name = "bubblewrap"
     sandboxed = True

@@ -35,10 +35,8 @@ START = "import sys; sys.path.append(sys.argv.pop(1)); from linux_launcher impor
 """Starts linux_launcher.py from its compiled form, which a program run by its path does not have.
 """
 
-MIN_INTERFACE = 4
-"""Of the kernel's interface: Linux 6.7, the first that also restricts TCP."""
-SCOPES_INTERFACE = 6
-"""Linux 6.12: the first that restricts signals to the process's own domain."""
+MIN_INTERFACE = 4  # of the kernel's interface: Linux 6.7, the first that also restricts TCP
+SCOPES_INTERFACE = 6  # Linux 6.12: the first that restricts signals to the process's own domain
 
 COMPUTER = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu")
 """What libraries read to choose a number of threads."""

@@ -43,8 +43,7 @@ RIGHTS = {
 }  # fmt: skip
 BIND_AND_CONNECT_TCP = 0b11
 ABSTRACT_SOCKETS_AND_SIGNALS = 0b11
-WITH_DEVICES, WITH_SCOPES = 5, 6
-"""Versions that restrict device ioctls, and scopes."""
+WITH_DEVICES, WITH_SCOPES = 5, 6  # versions that restrict device ioctls, and scopes
 
 SET_PDEATHSIG, SET_SECCOMP, CAPBSET_DROP, SET_SUBREAPER = 1, 22, 24, 36
 SET_NO_NEW_PRIVS, CAP_AMBIENT, CLEAR_ALL = 38, 47, 4

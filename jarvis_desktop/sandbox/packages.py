@@ -90,8 +90,7 @@ def _catches(handler: ast.ExceptHandler) -> bool:
     )
 
 
-TIMEOUT_S = 1200.0
-"""For one installation: some packages have a gigabyte."""
+TIMEOUT_S = 1200.0  # for one installation: some packages have a gigabyte
 
 MAX_NAME_CHARS = 100
 

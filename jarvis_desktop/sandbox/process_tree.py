@@ -20,10 +20,8 @@ from pathlib import Path
 
 PROC = Path("/proc")
 
-MAX_LOOKS = 8
-"""At the threads of a process, some of which may end in between."""
-PAUSE_TIMEOUT_S = 0.2
-"""For processes to stop."""
+MAX_LOOKS = 8  # at the threads of a process, some of which may end in between
+PAUSE_TIMEOUT_S = 0.2  # for processes to stop
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,10 +30,8 @@ class ProcessInfo:
 
     number: int
     began: str
-    memory: int
-    """Resident bytes."""
-    tasks: int
-    """Its threads."""
+    memory: int  # resident bytes
+    tasks: int  # its threads
 
 
 def descendants(root: int) -> tuple[ProcessInfo, ...]:
@@ -225,17 +221,14 @@ def _below(
         waiting += below.get(number, [])
 
 
-ROOTS = (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup"))
-"""Of cgroups v1 and v2."""
+ROOTS = (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup"))  # of cgroups v1 and v2
 
 JOIN = 'echo 0 >"$0" && exec "$@"'
 """For a shell: joins the group of the given list, then runs the program."""
 
-TIMEOUT_S, POLL_S = 1.0, 0.01
-"""For the last process to go, and between two tries."""
+TIMEOUT_S, POLL_S = 1.0, 0.01  # for the last process to go, and between two tries
 
-NAME = "jarvis-sandbox-"
-"""Followed by the application's process number and a counter."""
+NAME = "jarvis-sandbox-"  # followed by the application's process number and a counter
 
 _numbers = itertools.count()
 

@@ -34,12 +34,9 @@ SETTINGS = """
 class ProcessLimits:
     """Limits that the system enforces per process. A supervisor limits sums over all processes."""
 
-    cpu: int = 3600
-    """Seconds of processor time per process."""
-    memory: int = 4 * GIB
-    """Bytes of address space per process."""
-    file_size: int = 256 * MIB
-    """Bytes of a written file."""
+    cpu: int = 3600  # seconds of processor time per process
+    memory: int = 4 * GIB  # bytes of address space per process
+    file_size: int = 256 * MIB  # bytes of a written file
     open_files: int = 256
     processes: int = 256
     """Processes and threads at a time. Without a user namespace, the user's other processes may
@@ -52,10 +49,8 @@ class ProcessLimits:
 class SandboxProfile:
     """What one sandboxed process may see and use."""
 
-    folder: Path
-    """Its working folder; the only writable one besides a private /tmp."""
-    python: Path
-    """The interpreter: its prefix and base prefix are readable at their own paths."""
+    folder: Path  # its working folder; the only writable one besides a private /tmp
+    python: Path  # the interpreter: its prefix and base prefix are readable at their own paths
     readable: tuple[tuple[Path, str], ...] = ()
     """Other readable folders and files, with their intended paths inside. `Launcher.inside` returns
     their real ones, because not every launcher can move them."""
@@ -63,8 +58,7 @@ class SandboxProfile:
     """File descriptors inherited under the same numbers, such as its control channel. Sockets must
     be connected stream sockets: a datagram socket could reach other programs. Windows supports
     none: use the standard streams."""
-    environment: tuple[tuple[str, str], ...] = ()
-    """Variables besides those that every process gets."""
+    environment: tuple[tuple[str, str], ...] = ()  # variables besides those that every process gets
     limits: ProcessLimits = ProcessLimits()
 
 
@@ -87,8 +81,7 @@ class Launch:
     """A folder of the host for its temporary files, if any; it counts towards its disk space."""
     opened: tuple[int, ...] = field(default=(), repr=False)
     """Descriptors that were opened for it; all of them are in `pass_fds` too."""
-    group: Path | None = None
-    """The control group of its processes, if any."""
+    group: Path | None = None  # the control group of its processes, if any
 
     def close(self) -> None:
         """Close descriptors, kill leftovers and remove temporary files. Call once; it blocks."""

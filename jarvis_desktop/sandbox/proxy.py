@@ -26,8 +26,7 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-USUAL_PORTS = (80, 443)
-"""The ports of a host named without one: the Web's."""
+USUAL_PORTS = (80, 443)  # the ports of a host named without one: the Web's
 
 LAST_PORT = 65_535
 
@@ -97,11 +96,9 @@ BLOCK = 1 << 16
 
 MSG_DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
 
-MAX_REFUSED = 20
-"""Hosts reported per run."""
+MAX_REFUSED = 20  # hosts reported per run
 
-MAX_LOOKUPS = 2
-"""Simultaneous name lookups."""
+MAX_LOOKUPS = 2  # simultaneous name lookups
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]
 """Returns the addresses of a host. Raises JarvisError."""
@@ -113,12 +110,9 @@ CheckAddress = Callable[[str, Sequence[str]], str]
 class TrafficLimits:
     """Limits of a session's connections."""
 
-    bytes: int = 256 * MIB
-    """In both directions together."""
-    connections: int = 32
-    """At a time."""
-    connecting: float = 15.0
-    """Seconds."""
+    bytes: int = 256 * MIB  # in both directions together
+    connections: int = 32  # at a time
+    connecting: float = 15.0  # seconds
     silence: float = 60.0
     """Seconds without a byte in either direction, after which a connection is closed."""
 

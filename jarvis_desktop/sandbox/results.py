@@ -31,12 +31,9 @@ from jarvis_desktop.process.safe_delete import opened, remove
 MIB = 1 << 20
 BLOCK = 1 << 18
 
-MAX_DEPTH = 16
-"""Of nested folders."""
-MAX_ENTRIES = 20_000
-"""Names that are looked at."""
-MAX_LEFT_OUT = 20
-"""Sentences about files that were not collected."""
+MAX_DEPTH = 16  # of nested folders
+MAX_ENTRIES = 20_000  # names that are looked at
+MAX_LEFT_OUT = 20  # sentences about files that were not collected
 CACHES = ("__pycache__",)
 
 NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
@@ -50,10 +47,8 @@ BY_DESCRIPTOR = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 class CollectionLimits:
     """How much is collected of one script's files."""
 
-    file: int = 64 * MIB
-    """Bytes of a file."""
-    bytes: int = 256 * MIB
-    """Bytes of all files."""
+    file: int = 64 * MIB  # bytes of a file
+    bytes: int = 256 * MIB  # bytes of all files
     files: int = 200
 
 
@@ -344,11 +339,9 @@ def _size(number: int) -> str:
     return readable_size(number / 1_000_000)
 
 
-MAX_KEPT_BYTES = 1 << 20
-"""Of a script's output: half of them its beginning, half its end."""
+MAX_KEPT_BYTES = 1 << 20  # of a script's output: half of them its beginning, half its end
 
-MAX_PRINTED_BYTES = 64 << 20
-"""After which the script should be ended."""
+MAX_PRINTED_BYTES = 64 << 20  # after which the script should be ended
 
 _STEERING = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
 """Colours, cursor movements and titles (ECMA-48)."""
@@ -375,10 +368,8 @@ class ScriptOutput:
         self._held = b""
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
         self._total = 0
-        self.flooded = asyncio.Event()
-        """Set after more than `most` bytes."""
-        self.ended = asyncio.Event()
-        """Set after the mark."""
+        self.flooded = asyncio.Event()  # set after more than `most` bytes
+        self.ended = asyncio.Event()  # set after the mark
 
     def feed(self, data: bytes) -> None:
         """Add output. Anything after the mark is not of this run."""
@@ -435,8 +426,7 @@ MAX_MESSAGE_BYTES = 1 << 19
 """A message this long takes some tens of milliseconds to parse; the kernel's own are shorter,
 whatever characters they contain."""
 
-MAX_TEXT_CHARS = 24_000
-"""Of a value or an error."""
+MAX_TEXT_CHARS = 24_000  # of a value or an error
 
 _MODULE = re.compile(r"[^\W\d]\w{0,99}")
 _ENDINGS = {each.value: each for each in (Ending.DONE, Ending.ERROR, Ending.MEMORY)}

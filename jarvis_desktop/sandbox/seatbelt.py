@@ -63,8 +63,7 @@ PROFILE = """
 LIMIT = """
 ulimit -c 0 && ulimit -t "$1" && ulimit -n "$2" && ulimit -f "$3" && shift 3 && exec "$@"
 """
-BLOCK = 512
-"""Bytes of the unit in which a shell limits files."""
+BLOCK = 512  # bytes of the unit in which a shell limits files
 
 
 @dataclass(frozen=True, slots=True)

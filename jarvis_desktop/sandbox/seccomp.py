@@ -19,11 +19,9 @@ from typing import Any
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 
-NE, MASKED_EQ = 1, 7
-"""Comparisons, as libseccomp numbers them."""
+NE, MASKED_EQ = 1, 7  # comparisons, as libseccomp numbers them
 
-WHOLE = 0xFFFFFFFF
-"""What the kernel reads of an int argument: the upper half must not hide one."""
+WHOLE = 0xFFFFFFFF  # what the kernel reads of an int argument: the upper half must not hide one
 
 AF_UNIX, SOCK_STREAM = 1, 1
 SET_USER_ID, SET_GROUP_ID = 0o4000, 0o2000
@@ -81,10 +79,8 @@ class SyscallRule:
     """A call that is refused if all its arguments match."""
 
     call: str
-    error: int = errno.EPERM
-    """Its error; 0 looks like success."""
-    where: tuple[tuple[int, ...], ...] = ()
-    """Argument number, comparison, and one or two values."""
+    error: int = errno.EPERM  # its error; 0 looks like success
+    where: tuple[tuple[int, ...], ...] = ()  # argument number, comparison, and one or two values
 
 
 def rules(*, namespaces: bool, signals: bool) -> Iterator[SyscallRule]:

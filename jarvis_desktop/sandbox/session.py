@@ -45,8 +45,7 @@ from jarvis_desktop.sandbox.results import (
 from jarvis_desktop.sandbox.supervisor import ProcessEnd, SessionLimits, Supervisor
 from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
 
-INSIDE = Path(__file__).parent / "inside"
-"""The code that runs in the sandbox beside a script."""
+INSIDE = Path(__file__).parent / "inside"  # the code that runs in the sandbox beside a script
 KERNEL, LIBRARY, PACKAGES = "/jarvis/inside", "/jarvis/library", "/jarvis/packages"
 """Paths inside of that code, the code library and the packages."""
 
@@ -64,12 +63,9 @@ main()
 
 WITHOUT_PYTHON = "This application was built without a Python that could run code."
 
-START_TIMEOUT_S = 60.0
-"""For an interpreter to start: a computer may be busy, and a disk may sleep."""
-OUTPUT_TIMEOUT_S = 2.0
-"""For printed output to arrive after the script has ended."""
-MAX_THREADS = 8
-"""Of a numerical library; more cost address space and gain little."""
+START_TIMEOUT_S = 60.0  # for an interpreter to start: a computer may be busy, and a disk may sleep
+OUTPUT_TIMEOUT_S = 2.0  # for printed output to arrive after the script has ended
+MAX_THREADS = 8  # of a numerical library; more cost address space and gain little
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,14 +73,11 @@ class SessionDependencies:
     """What a session is made of, besides its folder."""
 
     launcher: Launcher
-    python: Path | None
-    """None in an application built without one."""
+    python: Path | None  # none in an application built without one
     files: Mapping[str, Path] = field(default_factory=dict)
     library: Path | None = None
-    packages: Path | None = None
-    """The folder of installed packages."""
-    proxy: Callable[[], Proxy] | None = None
-    """Creates the proxy; None for no network."""
+    packages: Path | None = None  # the folder of installed packages
+    proxy: Callable[[], Proxy] | None = None  # creates the proxy; None for no network
     limits: ProcessLimits = field(default_factory=ProcessLimits)
     bounds: SessionLimits = field(default_factory=SessionLimits)
     take: CollectionLimits = field(default_factory=CollectionLimits)

@@ -38,38 +38,27 @@ from jarvis_desktop.sandbox.profile import Launch
 MIB = 1 << 20
 GIB = 1 << 30
 
-POLL_S = 0.05
-"""Between two checks of the processes."""
-POLLS_PER_SCAN = 5
-"""Checks of the processes per check of the files, which takes longer."""
-STOP_TIMEOUT_S = 0.5
-"""For the launcher to end everything; then they are killed from here."""
+POLL_S = 0.05  # between two checks of the processes
+POLLS_PER_SCAN = 5  # checks of the processes per check of the files, which takes longer
+STOP_TIMEOUT_S = 0.5  # for the launcher to end everything; then they are killed from here
 KILL_TIMEOUT_S = 0.4
 STEP_S = 0.002
 KILL = 9
-OUTPUT_TIMEOUT_S = 0.1
-"""For the last output."""
-MAX_DEPTH = 32
-"""Of nested folders."""
-MAX_FILES = 1 << 20
-"""Files that are counted."""
-MIN_FREE_BYTES = 1 * GIB
-"""Left to others on the disk, whatever a script fills it with."""
+OUTPUT_TIMEOUT_S = 0.1  # for the last output
+MAX_DEPTH = 32  # of nested folders
+MAX_FILES = 1 << 20  # files that are counted
+MIN_FREE_BYTES = 1 * GIB  # left to others on the disk, whatever a script fills it with
 
 
 @dataclass(frozen=True, slots=True)
 class SessionLimits:
     """What all processes of a session may use together."""
 
-    memory: int = 4 * GIB
-    """Resident bytes."""
-    tasks: int = 256
-    """Processes and threads."""
-    disk: int = 512 * MIB
-    """Bytes in its folders, besides the given files."""
+    memory: int = 4 * GIB  # resident bytes
+    tasks: int = 256  # processes and threads
+    disk: int = 512 * MIB  # bytes in its folders, besides the given files
     files: int = 10_000
-    printed: int = 64 * MIB
-    """Bytes of output per script; far fewer are kept."""
+    printed: int = 64 * MIB  # bytes of output per script; far fewer are kept
 
 
 @dataclass(frozen=True, slots=True)

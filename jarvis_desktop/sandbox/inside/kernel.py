@@ -28,8 +28,7 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 
-MAX_VALUE_CHARS = 20_000
-"""Of the value of a last expression."""
+MAX_VALUE_CHARS = 20_000  # of the value of a last expression
 
 Answer = dict[str, str]
 FormatError = Callable[[BaseException], str]
@@ -115,10 +114,8 @@ def _no_input(prompt: object = "") -> NoReturn:
     raise EOFError("A script gets no input: nobody is there to answer.")
 
 
-MAX_MESSAGE_BYTES = 8 << 20
-"""Of an order."""
-PIPES_LOST = 70
-"""The exit code if the pipes are gone."""
+MAX_MESSAGE_BYTES = 8 << 20  # of an order
+PIPES_LOST = 70  # the exit code if the pipes are gone
 
 
 def main() -> None:
@@ -215,8 +212,7 @@ def _write(target: int, message: dict[str, Any]) -> None:
         data = data[os.write(target, data) :]
 
 
-MAX_TRACEBACK_CHARS = 16_000
-"""Of a traceback."""
+MAX_TRACEBACK_CHARS = 16_000  # of a traceback
 
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib is slow to load
 

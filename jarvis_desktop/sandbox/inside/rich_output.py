@@ -64,8 +64,7 @@ class RichOutput:
 
     def __init__(self, folder: str, hooks: ImportHooks) -> None:
         self._folder = folder
-        self._saved: WeakSet[Any] = WeakSet()
-        """Figures that the script has saved itself."""
+        self._saved: WeakSet[Any] = WeakSet()  # figures that the script has saved itself
         hooks.after("matplotlib", _quieten_fonts)
         hooks.after("matplotlib.figure", self._watch_saving)
 

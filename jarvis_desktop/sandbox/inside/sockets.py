@@ -17,14 +17,11 @@ from collections.abc import Sequence
 from types import ModuleType
 from typing import Any
 
-REQUEST = 512
-"""Bytes of a request, sent in one message, so that those of two threads never mix."""
+REQUEST = 512  # bytes of a request, sent in one message, so that those of two threads never mix
 
-MAX_NAME_CHARS = 253
-"""Of a host's name (RFC 1035)."""
+MAX_NAME_CHARS = 253  # of a host's name (RFC 1035)
 
-CONNECT_TIMEOUT_S = 30.0
-"""For a connection, unless the script has set a timeout."""
+CONNECT_TIMEOUT_S = 30.0  # for a connection, unless the script has set a timeout
 
 _SERVICES = {"http": 80, "https": 443}
 
