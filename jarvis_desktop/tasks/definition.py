@@ -34,8 +34,7 @@ class Services:
     """Stops every other turn and all speech; returns the number of turns stopped."""
     facts: Facts
     store: ArtifactStore
-    definitions: Sequence[Definition]
-    """All tasks, for the help."""
+    definitions: Sequence[Definition]  # all tasks, for the help
 
 
 Method = Callable[[Call, Report], Iterable[Artifact]]
@@ -52,10 +51,8 @@ class Definition:
     type: TaskType
     method: Method | None = None
     skill: Skill | None = None
-    question: Callable[[Call], str] | None = None
-    """What to ask before a call runs; "" if nothing."""
-    note: str = ""
-    """For the README's table: how the built-in way works, or what is needed for one."""
+    question: Callable[[Call], str] | None = None  # what to ask before a call runs; "" if nothing
+    note: str = ""  # for the README's table: how the built-in way works, or what is needed for one
 
 
 def presets(*groups: tuple[Mapping[str, Value], Iterable[str] | str]) -> tuple[Preset, ...]:

@@ -11,10 +11,8 @@ from collections.abc import Iterable, Sequence
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.tokens import stem, tokens
 
-MAX_NAMES = 40
-"""Names that are read from a request."""
-MAX_NAME_CHARS = 60
-"""Characters of a name."""
+MAX_NAMES = 40  # names that are read from a request
+MAX_NAME_CHARS = 60  # characters of a name
 
 PICTURE_WORDS = ("picture", "photo", "image")
 

@@ -88,8 +88,7 @@ VIDEO_TO_IMAGE = define(
 )  # fmt: skip
 
 
-MAX_PIXELS = 50_000_000
-"""Per picture."""
+MAX_PIXELS = 50_000_000  # per picture
 
 
 def even_frames(path: Path, count: int, *, name: str) -> list[Image]:

@@ -24,12 +24,9 @@ if TYPE_CHECKING:
 
     Frames = NDArray[np.floating]
 
-BLOCK_FRAMES = 2000
-"""Frames held in memory at once."""
-QUIET_SHARE = 0.1
-"""The share of frames that is assumed to be noise only."""
-FLOOR = 0.08
-"""Gain of pure noise, -22 dB: complete silence in its place would sound broken."""
+BLOCK_FRAMES = 2000  # frames held in memory at once
+QUIET_SHARE = 0.1  # the share of frames that is assumed to be noise only
+FLOOR = 0.08  # gain of pure noise, -22 dB: complete silence in its place would sound broken
 
 
 def denoise(samples: Samples, rate: int, report: Report) -> Samples:

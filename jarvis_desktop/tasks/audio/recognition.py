@@ -104,8 +104,7 @@ FORMATS = ("txt", "srt", "vtt", "json")
 
 LINE_CHARS, MAX_LINES = 42, 2
 """Characters per line of a subtitle, and its lines: the broadcasters' usual limits."""
-MIN_SECONDS = 0.2
-"""Minimum seconds that a subtitle is shown."""
+MIN_SECONDS = 0.2  # minimum seconds that a subtitle is shown
 MAX_PAUSE_S = 0.8
 """Seconds of silence within a segment that end a subtitle, if the words have times."""
 BREAKS = (".!?…。！？", ",;:–—、，；：")
@@ -130,8 +129,7 @@ class _Piece:
     text: str
     start: float
     end: float
-    joined: bool = False
-    """Whether it follows the previous piece without a space."""
+    joined: bool = False  # whether it follows the previous piece without a space
 
 
 def format_transcript(transcript: Transcript, format: str) -> str:

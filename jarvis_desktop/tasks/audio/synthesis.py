@@ -15,8 +15,7 @@ from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import Services, define
 from jarvis_desktop.text.sentences import stretches
 
-MAX_CHARS = 100_000
-"""Characters: about two hours of speech."""
+MAX_CHARS = 100_000  # characters: about two hours of speech
 
 
 async def speak(call: Call, report: Report, services: Services) -> Iterable[Artifact]:

@@ -23,18 +23,15 @@ if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
     from pypdfium2 import PdfPage
 
-Recognise = Callable[[Path], str]
-"""Reads the text in a picture."""
+Recognise = Callable[[Path], str]  # reads the text in a picture
 
 PAGE_TIMEOUT_S = 10.0
 TIMEOUT_S = 240.0
 MAX_PAGES = 2000
 MAX_SCANNED_PAGES = 40
-SCANNED_BELOW = 15
-"""Characters on a page below which its pictures are read."""
+SCANNED_BELOW = 15  # characters on a page below which its pictures are read
 MAX_PICTURE_PIXELS = 40_000_000
-PAGE_DPI = 150
-"""For rendering: small print stays readable, and an A4 page has two million pixels."""
+PAGE_DPI = 150  # for rendering: small print stays readable, and an A4 page has two million pixels
 
 # What pypdf, Pillow and zlib raise for malformed files besides their own errors.
 _MALFORMED = (

@@ -42,10 +42,8 @@ _ASKS = re.compile(
 )
 """Verbs that may also be names of columns: "show me the table", but "the shows"."""
 FIRST_ROWS = 3
-MAX_NAMED = 20
-"""Columns, or values of a column, that are listed."""
-MAX_LISTED = 3
-"""Columns whose values are listed."""
+MAX_NAMED = 20  # columns, or values of a column, that are listed
+MAX_LISTED = 3  # columns whose values are listed
 _ASKING = (
     FUNCTION_WORDS
     | _LARGEST
@@ -62,14 +60,10 @@ class _TableQuestion:
     """The words of a question and the columns and cells they name."""
 
     words: frozenset[str]
-    columns: tuple[int, ...]
-    """Columns that the question names, the best match first."""
-    rows: tuple[int, ...]
-    """Rows with the named cell; empty if there is none."""
-    cell: tuple[int, str] | None
-    """Column and content of the cell that is named."""
-    nothing_else: bool
-    """Whether it only names columns: "what are the cities"."""
+    columns: tuple[int, ...]  # columns that the question names, the best match first
+    rows: tuple[int, ...]  # rows with the named cell; empty if there is none
+    cell: tuple[int, str] | None  # column and content of the cell that is named
+    nothing_else: bool  # whether it only names columns: "what are the cities"
 
 
 def reply(call: Call, report: Report) -> Iterable[Artifact]:

@@ -28,8 +28,7 @@ class Table:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    name: str = ""
-    """The sheet's name if the file has several."""
+    name: str = ""  # the sheet's name if the file has several
 
     def lines(self, most: int) -> Iterator[str]:
         """Yield each row as a readable line, such as "city: Bern; people: 134,000"."""

@@ -31,19 +31,14 @@ if TYPE_CHECKING:
 
 FOLDS = 5
 NEIGHBOURS = 7
-MAX_COMPARED = 5_000
-"""Rows that each row is compared with."""
-MAX_LEARNED_KINDS = 40
-"""Different entries up to which a column is categorical; beyond, it is text."""
+MAX_COMPARED = 5_000  # rows that each row is compared with
+MAX_LEARNED_KINDS = 40  # different entries up to which a column is categorical; beyond, it is text
 MAX_WORDS = 2_000
-MAX_CELLS = 30_000_000
-"""Numbers that represent a table: 240 MB."""
-MAX_CHECKED = 5_000
-"""Rows used for cross-validation."""
+MAX_CELLS = 30_000_000  # numbers that represent a table: 240 MB
+MAX_CHECKED = 5_000  # rows used for cross-validation
 SMOOTHING = 0.5
 
-Predict = Callable[["Array"], "Array"]
-"""Returns the share of each answer, per row."""
+Predict = Callable[["Array"], "Array"]  # returns the share of each answer, per row
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +46,7 @@ class Features:
     """Rows as numbers: measures in standard units (NaN if missing), and choices and words."""
 
     measures: Array
-    choices: Array
-    """One column per entry or word: 1 if the row has it."""
+    choices: Array  # one column per entry or word: 1 if the row has it
 
     @property
     def joined(self) -> Array:
@@ -195,10 +189,8 @@ class LearnedModel:
 
     tell: Predict
     name: str
-    right: float
-    """The share of correct answers; for numbers, the mean error."""
-    plain: float
-    """The same for always answering the commonest, or the mean."""
+    right: float  # the share of correct answers; for numbers, the mean error
+    plain: float  # the same for always answering the commonest, or the mean
 
 
 def learn(rows: Features, answers: Sequence[float], kinds: int) -> LearnedModel:
@@ -236,11 +228,9 @@ def _score(guessed: Array, told: Array, kinds: int) -> float:
     return float((guessed == told).mean() if kinds else np.abs(guessed - told).mean())
 
 
-MIN_KNOWN_ROWS = 6
-"""Rows whose value must be known."""
+MIN_KNOWN_ROWS = 6  # rows whose value must be known
 
-MAX_KINDS = 50
-"""Different values of the learned column."""
+MAX_KINDS = 50  # different values of the learned column
 
 
 def fill(call: Call, report: Report) -> Iterable[Artifact]:

@@ -188,8 +188,7 @@ def _pointing() -> Iterable[str]:
     yield "how long does it take to play$"
 
 
-_PRECISE = 10.0
-"""Seconds; shorter durations are shown with tenths."""
+_PRECISE = 10.0  # seconds; shorter durations are shown with tenths
 
 
 def tell(call: Call, report: Report) -> Iterable[Artifact]:

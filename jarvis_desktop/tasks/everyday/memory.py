@@ -72,8 +72,7 @@ _SMALL = frozenset(
     "a about all am an and are be do everything for i i'm in is it like me my of on please said "
     "that the this to told want wants was what with you your".split()
 )
-ALIKE = 0.6
-"""The share of the words that must occur in a fact for it to be the one that is meant."""
+ALIKE = 0.6  # the share of the words that must occur in a fact for it to be the one that is meant
 
 
 def question(call: Call) -> str:

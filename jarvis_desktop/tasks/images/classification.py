@@ -128,8 +128,7 @@ class ImageMeasurements:
     kind: str
     colours: list[str]
     light: str
-    sharpness: str
-    """", sharp", ", blurred", or "" if unclear."""
+    sharpness: str  # ", sharp", ", blurred", or "" if unclear
 
 
 def measure(pixels: Pixels) -> ImageMeasurements:

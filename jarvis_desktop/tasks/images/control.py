@@ -166,8 +166,7 @@ def _enlarged(pixels: Pixels, full: tuple[int, int]) -> Pixels:
     return np.asarray(cv2.resize(pixels, full, interpolation=cv2.INTER_LINEAR), np.uint8)
 
 
-Point = tuple[float, float] | None
-"""A joint, in pixels from the left and top; None if not visible."""
+Point = tuple[float, float] | None  # a joint, in pixels from the left and top; None if not visible
 
 Pose = Sequence[Point]
 
@@ -188,8 +187,7 @@ COLOURS = (
 """One for each limb, and for each joint: the colours that OpenPose uses and generators learned
 (Cao, Hidalgo, Simon, Wei and Sheikh, "OpenPose", 2019)."""
 
-LIMB_LIGHT = 0.6
-"""Brightness of limbs; joints have the full colour."""
+LIMB_LIGHT = 0.6  # brightness of limbs; joints have the full colour
 
 HALF_WIDTH = 4 / 512
 """Half a limb's width, and a joint's radius, relative to the shorter side of the picture."""

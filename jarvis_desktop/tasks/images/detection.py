@@ -153,8 +153,7 @@ ZERO_SHOT_OBJECT_DETECTION = define(
 if TYPE_CHECKING:
     from jarvis_desktop.tasks.images.io import Pixels
 
-MAX_SIDE = 900
-"""Larger pictures are searched at this size."""
+MAX_SIDE = 900  # larger pictures are searched at this size
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,14 +21,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
     from PIL.Image import Image
 
-MAX_LABEL_CHARS = 40
-"""Characters of a label that are shown."""
+MAX_LABEL_CHARS = 40  # characters of a label that are shown
 
-MAX_KINDS = 12
-"""Kinds of things named in a sentence."""
+MAX_KINDS = 12  # kinds of things named in a sentence
 
-MAX_NAMED_LABELS = 5
-"""Labels named in a list."""
+MAX_NAMED_LABELS = 5  # labels named in a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +37,7 @@ class BoundingBox:
     top: float
     right: float
     bottom: float
-    score: float = 0.0
-    """Confidence, 0 to 1; 0 if unknown, then it is not shown."""
+    score: float = 0.0  # confidence, 0 to 1; 0 if unknown, then it is not shown
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,8 +48,7 @@ class Mask:
     inside: NDArray[Any]
     """(height, width), true or above 0 inside. Of any size: it is stretched over the picture, so
     that large pictures need no large masks."""
-    score: float = 0.0
-    """Confidence, 0 to 1; 0 if unknown."""
+    score: float = 0.0  # confidence, 0 to 1; 0 if unknown
 
     @property
     def share(self) -> float:
@@ -150,11 +145,9 @@ COLOURS: tuple[Colour, ...] = (
 )  # fmt: skip
 """One for each label, in the order of appearance."""
 
-MAX_DRAWN = 100
-"""Boxes or parts that are drawn, the surest or largest: more would hide the picture."""
+MAX_DRAWN = 100  # boxes or parts that are drawn, the surest or largest: more would hide the picture
 
-FILL_OPACITY = 130
-"""Opacity of a coloured part, 0 to 255."""
+FILL_OPACITY = 130  # opacity of a coloured part, 0 to 255
 
 
 def box_results(

@@ -38,18 +38,15 @@ SECONDS = TaskOption(
 
 REGIONS = ("left half", "right half", "upper half", "lower half", "middle")
 
-SHAPES = {"square": 1.0, "landscape": 3 / 2, "portrait": 2 / 3, "wide": 16 / 9}
-"""Width by height."""
+SHAPES = {"square": 1.0, "landscape": 3 / 2, "portrait": 2 / 3, "wide": 16 / 9}  # width by height
 
-MIN_SIDE, MAX_SIDE = 64, 4096
-"""Pixels of a side that may be requested."""
+MIN_SIDE, MAX_SIDE = 64, 4096  # pixels of a side that may be requested
 
 MAX_DRAWN_AREA = 2.25
 """Experts draw at most this many times the area that they were trained on: beyond it, things appear
 twice. Larger pictures are enlarged afterwards."""
 
-MAX_NAME_WORDS = 6
-"""Words of a prompt that name its file."""
+MAX_NAME_WORDS = 6  # words of a prompt that name its file
 
 
 @dataclass(frozen=True, slots=True)

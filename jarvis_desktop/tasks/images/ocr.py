@@ -25,8 +25,7 @@ if TYPE_CHECKING:
 
     Points = NDArray[np.float32]
 
-STEP = 8
-"""The recogniser reads strips 48 pixels high, in steps of 8 pixels."""
+STEP = 8  # the recogniser reads strips 48 pixels high, in steps of 8 pixels
 STRIP = 48
 BATCH = 6
 

@@ -95,8 +95,7 @@ if TYPE_CHECKING:
 
     from jarvis_desktop.tasks.images.io import Pixels
 
-MAX_SIDE = 450
-"""GrabCut's time grows with the pixels: larger pictures are reduced to this size."""
+MAX_SIDE = 450  # GrabCut's time grows with the pixels: larger pictures are reduced to this size
 
 
 def foreground(pixels: Pixels) -> Pixels:

@@ -14,8 +14,7 @@ from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.text.sentences import sentences
 
-MAX_CHARS = 20_000
-"""Characters that are read; more make no difference."""
+MAX_CHARS = 20_000  # characters that are read; more make no difference
 SURE = 0.8
 GUESS = 0.4
 
@@ -90,8 +89,7 @@ LANGUAGE_IDENTIFICATION = define(
 
 
 MAX_SENTENCES = 2000
-NEUTRAL = 0.05
-"""The threshold recommended by VADER's authors."""
+NEUTRAL = 0.05  # the threshold recommended by VADER's authors
 
 
 def classify(call: Call, report: Report) -> Iterable[Artifact]:

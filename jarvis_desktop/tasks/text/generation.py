@@ -79,8 +79,7 @@ if TYPE_CHECKING:
 MAX_CHARS = 2_000_000
 MAX_SENTENCES = 100
 DAMPING = 0.85
-TOO_ALIKE = 0.6
-"""The cosine above which two sentences count as saying the same."""
+TOO_ALIKE = 0.6  # the cosine above which two sentences count as saying the same
 
 
 def summarise(call: Call, report: Report) -> Iterable[Artifact]:

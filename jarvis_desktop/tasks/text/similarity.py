@@ -80,11 +80,9 @@ SENTENCE_SIMILARITY = define(
 PARTS = ("text", "paragraph", "sentence", "line")
 
 
-MAX_TEXTS = 2_000
-"""Vectors per table."""
+MAX_TEXTS = 2_000  # vectors per table
 
-MAX_SHOWN_CHARS = 200
-"""Characters of a text that are shown beside its vector."""
+MAX_SHOWN_CHARS = 200  # characters of a text that are shown beside its vector
 
 
 def split_text(call: Call) -> list[str]:

@@ -62,12 +62,12 @@ async def test_a_sentence_that_fails_is_tried_once_more(tmp_path: Path):
 
 def test_parts_of_another_format_are_not_joined(tmp_path: Path):
     parts = [write_wav(tmp_path / "a.wav"), write_wav(tmp_path / "b.wav", rate=8000)]
-    with pytest.raises(ExpertError, match="sound format"):
+    with pytest.raises(ExpertError, match="audio format"):
         join_wavs(parts, tmp_path / "all.wav")
 
 
 def test_a_part_that_is_no_sound(tmp_path: Path):
     broken = tmp_path / "a.wav"
     broken.write_bytes(b"RIFF")
-    with pytest.raises(ExpertError, match="no sound"):
+    with pytest.raises(ExpertError, match="not audio"):
         join_wavs([broken], tmp_path / "all.wav")
