@@ -35,14 +35,12 @@ LIMITER = "/usr/bin/prlimit"
 """Of util-linux: sets the limits inside, where processes are counted separately from the user's."""
 
 INSTALL = "Install bubblewrap: sudo apt install bubblewrap"
-
 FOLDERS = ("/work", "/sandbox")
 """Possible names of the working folder inside: the first that does not hide an interpreter."""
 
 ROOT = 0
 OWN = 3  # processes of bubblewrap itself
 TEMPORARY = "/tmp"  # noqa: S108 - the sandbox's own
-
 MASKED_FOLDERS = "sys fs irq bus acpi driver scsi asound dynamic_debug sysvipc tty".split()
 MASKED_FILES = """
     kcore keys key-users kmsg kallsyms mtrr timer_list sched_debug slabinfo vmallocinfo

@@ -37,7 +37,6 @@ START = "import sys; sys.path.append(sys.argv.pop(1)); from linux_launcher impor
 
 MIN_INTERFACE = 4  # of the kernel's interface: Linux 6.7, the first that also restricts TCP
 SCOPES_INTERFACE = 6  # Linux 6.12: the first that restricts signals to the process's own domain
-
 COMPUTER = ("/proc/cpuinfo", "/proc/meminfo", "/proc/stat", "/sys/devices/system/cpu")
 """What libraries read to choose a number of threads."""
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")

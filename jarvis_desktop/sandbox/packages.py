@@ -91,9 +91,7 @@ def _catches(handler: ast.ExceptHandler) -> bool:
 
 
 TIMEOUT_S = 1200.0  # for one installation: some packages have a gigabyte
-
 MAX_NAME_CHARS = 100
-
 _NAME = re.compile(r"([A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?)(?:==([A-Za-z0-9][\w.!+]*))?")
 _TELLING = ("Collecting ", "Downloading ", "Installing ", "Successfully installed ")
 _NO_NETWORK = (

@@ -222,12 +222,10 @@ def _below(
 
 
 ROOTS = (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup"))  # of cgroups v1 and v2
-
 JOIN = 'echo 0 >"$0" && exec "$@"'
 """For a shell: joins the group of the given list, then runs the program."""
 
 TIMEOUT_S, POLL_S = 1.0, 0.01  # for the last process to go, and between two tries
-
 NAME = "jarvis-sandbox-"  # followed by the application's process number and a counter
 
 _numbers = itertools.count()

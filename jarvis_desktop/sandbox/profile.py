@@ -20,7 +20,6 @@ from jarvis_desktop.sandbox import process_tree
 
 MIB = 1 << 20
 GIB = 1 << 30
-
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store")
 """Where Linux keeps files that every program reads."""
 SETTINGS = """

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 
 USUAL_PORTS = (80, 443)  # the ports of a host named without one: the Web's
-
 LAST_PORT = 65_535
 
 
@@ -93,11 +92,9 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 
 MIB = 1 << 20
 BLOCK = 1 << 16
-
 MSG_DONTWAIT = getattr(socket, "MSG_DONTWAIT", 0)
 
 MAX_REFUSED = 20  # hosts reported per run
-
 MAX_LOOKUPS = 2  # simultaneous name lookups
 
 Resolve = Callable[[str], Awaitable[Sequence[str]]]

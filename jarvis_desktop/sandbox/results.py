@@ -30,7 +30,6 @@ from jarvis_desktop.process.safe_delete import opened, remove
 
 MIB = 1 << 20
 BLOCK = 1 << 18
-
 MAX_DEPTH = 16  # of nested folders
 MAX_ENTRIES = 20_000  # names that are looked at
 MAX_LEFT_OUT = 20  # sentences about files that were not collected
@@ -340,9 +339,7 @@ def _size(number: int) -> str:
 
 
 MAX_KEPT_BYTES = 1 << 20  # of a script's output: half of them its beginning, half its end
-
 MAX_PRINTED_BYTES = 64 << 20  # after which the script should be ended
-
 _STEERING = re.compile("\x1b(?:\\[[0-?]*[ -/]*[@-~]|\\][^\x07\x1b]*(?:\x07|\x1b\\\\)|[@-Z\\\\-_])")
 """Colours, cursor movements and titles (ECMA-48)."""
 
@@ -427,7 +424,6 @@ MAX_MESSAGE_BYTES = 1 << 19
 whatever characters they contain."""
 
 MAX_TEXT_CHARS = 24_000  # of a value or an error
-
 _MODULE = re.compile(r"[^\W\d]\w{0,99}")
 _ENDINGS = {each.value: each for each in (Ending.DONE, Ending.ERROR, Ending.MEMORY)}
 

@@ -25,7 +25,6 @@ from jarvis_desktop.sandbox.profile import (
 
 PROGRAM = Path("/usr/bin/sandbox-exec")
 SHELL = "/bin/sh"
-
 SYSTEM = """
     /usr/lib /usr/share/zoneinfo /usr/share/locale /usr/share/icu /System/Library
     /System/Volumes/Preboot/Cryptexes /Library/Apple /Library/Fonts /private/var/db/timezone

@@ -20,9 +20,7 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 
 NE, MASKED_EQ = 1, 7  # comparisons, as libseccomp numbers them
-
 WHOLE = 0xFFFFFFFF  # what the kernel reads of an int argument: the upper half must not hide one
-
 AF_UNIX, SOCK_STREAM = 1, 1
 SET_USER_ID, SET_GROUP_ID = 0o4000, 0o2000
 TIOCSTI, TIOCLINUX, FIOSETOWN, SIOCSPGRP = 0x5412, 0x541C, 0x8901, 0x8902

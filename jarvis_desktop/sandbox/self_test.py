@@ -30,9 +30,7 @@ from jarvis_desktop.sandbox.profile import Launcher, ProcessLimits, SandboxProfi
 from jarvis_desktop.sandbox.seatbelt import Seatbelt
 
 TIMEOUT_S = 10.0  # for a trial, which takes a tenth of a second; a computer may be busy
-
 MAX_HOME_NAMES = 20  # names in the home folder that the trial looks for
-
 RESTRICTED = Path("/proc/sys/kernel/apparmor_restrict_unprivileged_userns")
 """Where Ubuntu shows that it forbids user namespaces to programs."""
 

@@ -62,7 +62,6 @@ main()
 """Loads it as a package, without adding its folder to the script's import path."""
 
 WITHOUT_PYTHON = "This application was built without a Python that could run code."
-
 START_TIMEOUT_S = 60.0  # for an interpreter to start: a computer may be busy, and a disk may sleep
 OUTPUT_TIMEOUT_S = 2.0  # for printed output to arrive after the script has ended
 MAX_THREADS = 8  # of a numerical library; more cost address space and gain little

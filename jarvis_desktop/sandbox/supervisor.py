@@ -37,7 +37,6 @@ from jarvis_desktop.sandbox.profile import Launch
 
 MIB = 1 << 20
 GIB = 1 << 30
-
 POLL_S = 0.05  # between two checks of the processes
 POLLS_PER_SCAN = 5  # checks of the processes per check of the files, which takes longer
 STOP_TIMEOUT_S = 0.5  # for the launcher to end everything; then they are killed from here

@@ -13,7 +13,6 @@ from jarvis_desktop.text.tokens import stem, tokens
 
 MAX_NAMES = 40  # names that are read from a request
 MAX_NAME_CHARS = 60  # characters of a name
-
 PICTURE_WORDS = ("picture", "photo", "image")
 
 IN_PICTURE = tuple(

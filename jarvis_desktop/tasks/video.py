@@ -65,10 +65,8 @@ def _moments(count: int, at: float, length: float) -> list[float]:
 
 
 VIDEO_TO_IMAGE = define(
-    name="video-to-image",
-    summary="Takes one or more still pictures out of a video.",
-    ports=(Port("video", (Kind.VIDEO,)),),
-    gives=(Kind.IMAGE,),
+    name="video-to-image", summary="Takes one or more still pictures out of a video.",
+    ports=(Port("video", (Kind.VIDEO,)),), gives=(Kind.IMAGE,),
     options=(
         TaskOption("count", "how many pictures, spread evenly over the video", 1,
                units=("frame*", "picture*", "image*", "still*", "screenshot*", "thumbnail*")),
@@ -205,10 +203,8 @@ def take_sound(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 VIDEO_TO_AUDIO = define(
-    name="video-to-audio",
-    summary="Takes the sound out of a video, as a WAV file.",
-    ports=(Port("video", (Kind.VIDEO,)),),
-    gives=(Kind.AUDIO,),
+    name="video-to-audio", summary="Takes the sound out of a video, as a WAV file.",
+    ports=(Port("video", (Kind.VIDEO,)),), gives=(Kind.AUDIO,),
     cues=(
         "take the audio out", "take the sound out", "take out the audio", "take out the sound",
         "extract the audio", "extract audio", "extract the sound", "extract sound",
@@ -223,24 +219,20 @@ VIDEO_TO_AUDIO = define(
 
 
 VIDEO_CLASSIFICATION = define(
-    name="video-classification",
-    summary="Says what happens in a video.",
+    name="video-classification", summary="Says what happens in a video.",
     ports=(Port("video", (Kind.VIDEO,)),),
     cues=(
         "what happens in", "what is happening in the video", "what's happening in",
         "describe the video", "classify the video", "video classification", "what is in the video",
-        "what is in the clip", "which action", "what activity", "what sport",
-        "what are they doing",
+        "what is in the clip", "which action", "what activity", "what sport", "what are they doing",
     ),
     note="needs an expert that watches",
 )  # fmt: skip
 
 
 TEXT_TO_VIDEO = define(
-    name="text-to-video",
-    summary="Makes a short video from a description.",
-    ports=(Port(PROMPT, (Kind.TEXT,)),),
-    gives=(Kind.VIDEO,),
+    name="text-to-video", summary="Makes a short video from a description.",
+    ports=(Port(PROMPT, (Kind.TEXT,)),), gives=(Kind.VIDEO,),
     options=(SECONDS, SIZE, AVOID, SEED),
     cues=(
         "make a video", "generate a video", "create a video", "video of", "film of", "animat*",

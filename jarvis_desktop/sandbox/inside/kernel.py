@@ -213,7 +213,6 @@ def _write(target: int, message: dict[str, Any]) -> None:
 
 
 MAX_TRACEBACK_CHARS = 16_000  # of a traceback
-
 _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pathlib is slow to load
 
 

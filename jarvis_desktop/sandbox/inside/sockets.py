@@ -18,11 +18,9 @@ from types import ModuleType
 from typing import Any
 
 REQUEST = 512  # bytes of a request, sent in one message, so that those of two threads never mix
-
 MAX_NAME_CHARS = 253  # of a host's name (RFC 1035)
 
 CONNECT_TIMEOUT_S = 30.0  # for a connection, unless the script has set a timeout
-
 _SERVICES = {"http": 80, "https": 443}
 
 Entry = tuple[Any, Any, int, str, tuple[Any, ...]]

@@ -305,8 +305,7 @@ def _apply(effect: str, samples: Samples, rate: int, amount: float, report: Repo
 AUDIO_TO_AUDIO = define(
     name="audio-to-audio",
     summary="Changes a recording: cleans noise, changes speed or loudness, cuts silence.",
-    ports=(Port("audio", (Kind.AUDIO,)),),
-    gives=(Kind.AUDIO,),
+    ports=(Port("audio", (Kind.AUDIO,)),), gives=(Kind.AUDIO,),
     options=(
         TaskOption("effect", "what is done to the sound", "denoise", choices=EFFECTS),
         TaskOption("amount", "speed factor, or decibels of loudness; 0 for the usual", 0.0,

@@ -59,8 +59,7 @@ def format_time(seconds: float) -> str:
 
 
 AUTOMATIC_SPEECH_RECOGNITION = define(
-    name="automatic-speech-recognition",
-    summary="Writes down what is said in a recording.",
+    name="automatic-speech-recognition", summary="Writes down what is said in a recording.",
     ports=(Port("audio", (Kind.AUDIO,)),),
     options=(
         TaskOption("timestamps", "whether each stretch begins with its time", False),
@@ -71,10 +70,9 @@ AUTOMATIC_SPEECH_RECOGNITION = define(
         "transcri*", "transcribe", "transcript", "transcription", "speech to text",
         "speech recognition", "what is said", "what's said", "whats said", "what does he say",
         "what does she say", "what do they say", "what did ... say", "write down", "take down",
-        "dictat*", "turn the recording into text", "minutes of",
-        "recording to text", "audio to text", "what is spoken", "type up",
-        "put the recording in writing", "voice memo to text", "listen to xfile*",
-        "listen to the recording", "listen to this",
+        "dictat*", "turn the recording into text", "minutes of", "recording to text",
+        "audio to text", "what is spoken", "type up", "put the recording in writing",
+        "voice memo to text", "listen to xfile*", "listen to the recording", "listen to this",
     ),
     presets=presets(
         # Experts without this format put the times into each line instead.
@@ -87,8 +85,7 @@ AUTOMATIC_SPEECH_RECOGNITION = define(
 
 
 AUDIO_CLASSIFICATION = define(
-    name="audio-classification",
-    summary="Says what kind of sound a recording is.",
+    name="audio-classification", summary="Says what kind of sound a recording is.",
     ports=(Port("audio", (Kind.AUDIO,)),),
     cues=(
         "what sound", "what is this sound", "what's this sound", "kind of sound", "which sound",

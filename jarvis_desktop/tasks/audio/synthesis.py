@@ -70,9 +70,7 @@ def join_wavs(parts: Sequence[Path], to: Path) -> None:
 
 
 TEXT_TO_SPEECH = define(
-    name="text-to-speech",
-    summary="Speaks a text aloud.",
-    ports=(Port("text", (Kind.TEXT,)),),
+    name="text-to-speech", summary="Speaks a text aloud.", ports=(Port("text", (Kind.TEXT,)),),
     gives=(Kind.AUDIO,),
     cues=(
         "read it to me", "read it aloud", "read this aloud", "read that aloud", "read aloud",
@@ -88,10 +86,8 @@ TEXT_TO_SPEECH = define(
 
 
 TEXT_TO_AUDIO = define(
-    name="text-to-audio",
-    summary="Makes music or a sound from a description.",
-    ports=(Port("prompt", (Kind.TEXT,)),),
-    gives=(Kind.AUDIO,),
+    name="text-to-audio", summary="Makes music or a sound from a description.",
+    ports=(Port("prompt", (Kind.TEXT,)),), gives=(Kind.AUDIO,),
     options=(
         TaskOption("seconds", "how long it is", 10.0, units=("second*", "sec", "secs")),
         TaskOption("seed", "another number makes another piece of the same words", 0),

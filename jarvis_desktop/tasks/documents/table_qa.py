@@ -307,9 +307,8 @@ TABLE_QUESTION_ANSWERING = define(
         "in the sheet", "highest value", "lowest value", "what is the average",
         "what is the highest", "what is the lowest", "what's the highest", "what's the lowest",
         "what is the largest", "what is the smallest", "what's the average", "whats the average",
-        "what is the sum of the",
-        "which ... has the most", "which ... has the highest", "which ... has the lowest",
-        "how many rows are", "which ... has the largest",
+        "what is the sum of the", "which ... has the most", "which ... has the highest",
+        "which ... has the lowest", "how many rows are", "which ... has the largest",
         *(
             phrase.replace("NOUN", noun)
             for noun in ("table", "csv", "spreadsheet", "sheet")

@@ -229,7 +229,6 @@ def _score(guessed: Array, told: Array, kinds: int) -> float:
 
 
 MIN_KNOWN_ROWS = 6  # rows whose value must be known
-
 MAX_KINDS = 50  # different values of the learned column
 
 

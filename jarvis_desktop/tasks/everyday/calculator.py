@@ -81,8 +81,7 @@ def _core(words: str) -> str:
 
 
 CALCULATOR = define(
-    name="calculator",
-    summary="Does sums and converts units.",
+    name="calculator", summary="Does sums and converts units.",
     options=(TaskOption("expression", "the sum, as the person said it", "", reads="clause"),),
     cues=(
         "^#@#", "what is #@#", "what's #@#", "whats #@#", "how much is #@#", "calculate",

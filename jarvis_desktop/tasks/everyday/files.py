@@ -57,11 +57,8 @@ def may_run_code(path: Path) -> bool:
 
 
 OPEN_FILE = define(
-    name="open-file",
-    summary="Opens a file with its usual program.",
-    ports=(Port("file", tuple(Kind)),),
-    acts=True,
-    guarded=True,
+    name="open-file", summary="Opens a file with its usual program.",
+    ports=(Port("file", tuple(Kind)),), acts=True, guarded=True,
     cues=(
         "open the file", "open this file", "open that file", "open it", "open this", "open that",
         "open xfile*", "open up xfile*", "open the document", "open the picture", "open the photo",
@@ -107,10 +104,7 @@ def path_of(folder: str) -> Path:
 
 
 OPEN_FOLDER = define(
-    name="open-folder",
-    summary="Opens one of the person's folders.",
-    acts=True,
-    guarded=True,
+    name="open-folder", summary="Opens one of the person's folders.", acts=True, guarded=True,
     options=(TaskOption("folder", "which folder", "home", choices=FOLDERS),),
     cues=(
         "folder", "open my downloads", "open downloads", "downloads folder", "my documents",

@@ -143,8 +143,7 @@ def _group(type: TaskType) -> str:
 
 
 HELP = define(
-    name="help",
-    summary="Says what this assistant can do, and answers greetings.",
+    name="help", summary="Says what this assistant can do, and answers greetings.",
     options=(TaskOption("topic", "what help is wanted with, or the greeting", "", reads="clause"),),
     cues=(
         "^help$", "^help me$", "help with", "help about", "how can you help", "what can you help",

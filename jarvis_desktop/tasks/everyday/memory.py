@@ -138,8 +138,7 @@ def _same(one: str, other: str) -> bool:
 FORGET = define(
     name="forget",
     summary="Forgets something the person wanted remembered: the last thing, a named one, or all.",
-    acts=True,
-    guarded=True,
+    acts=True, guarded=True,
     options=(
         TaskOption(
             "fact", "what to forget, as it was said, or “everything”", "that", reads="as-said"

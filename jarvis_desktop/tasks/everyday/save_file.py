@@ -310,12 +310,8 @@ def _put(made: Path, target: Path) -> None:
 
 
 SAVE_FILE = define(
-    name="save-file",
-    summary="Saves a result as a file with a given name.",
-    ports=(Port("content", tuple(Kind), many=True),),
-    gives=tuple(Kind),
-    acts=True,
-    guarded=True,
+    name="save-file", summary="Saves a result as a file with a given name.",
+    ports=(Port("content", tuple(Kind), many=True),), gives=tuple(Kind), acts=True, guarded=True,
     options=(TaskOption("name", "the file's name", "", reads="file-name"),),
     cues=(
         "save", "save it as", "save as", "save that as", "save it", "save the result", "store it",

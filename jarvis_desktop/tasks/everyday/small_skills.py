@@ -148,8 +148,7 @@ _FORMS = tuple(
 )
 
 SPELL = define(
-    name="spell",
-    summary="Spells a word.",
+    name="spell", summary="Spells a word.",
     options=(TaskOption("word", "the word to spell, or the question", "", reads="clause"),),
     cues=(
         "spell", "how do you spell", "how is ... spelled", "how is ... spelt", "spelling of",
@@ -168,8 +167,7 @@ async def repeat(call: Call, report: Report, services: Services) -> Iterable[Art
 
 
 REPEAT = define(
-    name="repeat",
-    summary="Repeats the last answer, or a given text.",
+    name="repeat", summary="Repeats the last answer, or a given text.",
     ports=(Port("text", (Kind.TEXT,), required=False),),
     options=(TaskOption("words", "the text to repeat, where it is no result", "",
         reads="last-reply"),),
@@ -193,9 +191,7 @@ async def stop(call: Call, report: Report, services: Services) -> Iterable[Artif
 
 
 STOP = define(
-    name="stop",
-    summary="Stops everything that is running, and is silent.",
-    acts=True,
+    name="stop", summary="Stops everything that is running, and is silent.", acts=True,
     cues=(
         "^stop$", "^stop it$", "^stop that$", "^stop now$", "^stop please$", "^please stop$",
         "^stop everything$", "^stop talking$", "^stop speaking$", "^stop reading$", "^cancel$",

@@ -238,9 +238,7 @@ def _listed(pending: Iterable[Timer], now: datetime) -> str:
 
 
 TIMER = define(
-    name="timer",
-    summary="Sets a timer that rings, or lists or cancels timers.",
-    acts=True,
+    name="timer", summary="Sets a timer that rings, or lists or cancels timers.", acts=True,
     options=(
         TaskOption("duration", "how long, or until when, as it was said", "", reads="clause"),
         TaskOption("label", "what it is for", ""),

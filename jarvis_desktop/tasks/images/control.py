@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from jarvis_desktop.tasks.images.io import Pixels
 
 MAX_SIDE = 1600
-
 NORMALS_SIDE, STEEPNESS, MIN_NEARNESS = 384, 30.0, 0.1
 """For normals: the size at which slopes are measured, their weight, and the nearness, 0 to 1, below
 which surfaces count as flat."""
@@ -188,7 +187,6 @@ COLOURS = (
 (Cao, Hidalgo, Simon, Wei and Sheikh, "OpenPose", 2019)."""
 
 LIMB_LIGHT = 0.6  # brightness of limbs; joints have the full colour
-
 HALF_WIDTH = 4 / 512
 """Half a limb's width, and a joint's radius, relative to the shorter side of the picture."""
 
@@ -295,8 +293,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "mlsd": (
         "Draws the straight lines of a picture, such as those of a building, to steer a picture "
-        "generator.",
-        "line segments by OpenCV; not the M-LSD network itself",
+        "generator.", "line segments by OpenCV; not the M-LSD network itself",
         (
             "mlsd", "mlsd control", "mlsd-control", "m-lsd", "straight line*", "line segment*",
             "line detection", "detect the lines", "detect lines", "find the lines",
@@ -314,8 +311,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "seg": (
         "Divides a picture into areas of similar colour, to steer a picture generator; it does not "
-        "know what they are.",
-        "areas by colour and place (OpenCV); it does not name them",
+        "know what they are.", "areas by colour and place (OpenCV); it does not name them",
         (
             "seg control", "seg-control", "segmentation control", "segmentation map",
             "colour areas", "color areas", "areas of similar colo*", "areas of colo*",
@@ -324,8 +320,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "openpose": (
         "Draws the poses of the people in a picture as coloured skeletons (OpenPose), to steer a "
-        "picture generator.",
-        "needs an expert that sees poses",
+        "picture generator.", "needs an expert that sees poses",
         (
             "openpose*", "open pose", "openpose control", "openpose-control", "pose estimation",
             "pose detection", "pose map", "stick figure of", "skeleton of the person",
@@ -337,8 +332,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "normal": (
         "Draws which way the surfaces in a picture face, as a map of normals, to steer a picture "
-        "generator.",
-        "needs an expert that sees depth",
+        "generator.", "needs an expert that sees depth",
         (
             "normal map", "normals map", "normal control", "normal-control", "surface normal*",
             "map of the normals", "map of normals",
@@ -346,8 +340,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
     ),
     "depth": (
         "Draws how near everything in a picture is, near bright and far dark, to steer a picture "
-        "generator.",
-        "needs an expert that sees depth",
+        "generator.", "needs an expert that sees depth",
         (
             "depth control", "depth-control", "depth control picture", "depth control image",
             "control picture of the depth", "control image of the depth",

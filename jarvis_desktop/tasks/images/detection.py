@@ -89,8 +89,7 @@ OBJECT_DETECTION = define(
     name="object-detection",
     summary="Finds faces, people and, with an expert, everyday things such as cars and dogs in a "
     "picture, counts them, says where they are and draws a box around each.",
-    ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.IMAGE, Kind.TEXT),
+    ports=(Port("image", (Kind.IMAGE,)),), gives=(Kind.IMAGE, Kind.TEXT),
     options=(
         TaskOption("what", "what to find: everything, faces, people, or things such as cars",
                "everything", reads="gap"),
@@ -134,17 +133,15 @@ ZERO_SHOT_OBJECT_DETECTION = define(
     name="zero-shot-object-detection",
     summary="Finds anything that is named in a picture, such as a red car or a street sign, says "
     "where it is and draws a box around it.",
-    ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.IMAGE, Kind.TEXT),
+    ports=(Port("image", (Kind.IMAGE,)),), gives=(Kind.IMAGE, Kind.TEXT),
     options=(
         TaskOption("what", "what to find; several things parted by commas", "", reads="thing"),
         TaskOption("threshold", "how sure it must be, 0 to 1; 0 = what suits the expert", 0.0),
     ),
     cues=(
         *(f"{ask} {place}" for ask in _ASKED for place in IN_PICTURE),
-        "show me where ... is$", "show me where ... are$",
-        "zero-shot object detection", "zero shot object detection",
-        "open vocabulary detection", "open-vocabulary detection",
+        "show me where ... is$", "show me where ... are$", "zero-shot object detection",
+        "zero shot object detection", "open vocabulary detection", "open-vocabulary detection",
     ),
     note="needs an expert that finds what words name",
 )  # fmt: skip

@@ -158,8 +158,7 @@ IMAGE_EDITING = define(
         TaskOption(
             "direction",
             "flip: horizontal (left and right change places) or vertical; rotate: left or right; "
-            "crop: the part that is kept",
-            "",
+            "crop: the part that is kept", "",
             choices=("", "horizontal", "vertical", "left", "right", "top", "bottom"),
         ),
         TaskOption(

@@ -22,9 +22,7 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
 MAX_LABEL_CHARS = 40  # characters of a label that are shown
-
 MAX_KINDS = 12  # kinds of things named in a sentence
-
 MAX_NAMED_LABELS = 5  # labels named in a list
 
 
@@ -146,7 +144,6 @@ COLOURS: tuple[Colour, ...] = (
 """One for each label, in the order of appearance."""
 
 MAX_DRAWN = 100  # boxes or parts that are drawn, the surest or largest: more would hide the picture
-
 FILL_OPACITY = 130  # opacity of a coloured part, 0 to 255
 
 

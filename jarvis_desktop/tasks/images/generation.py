@@ -39,9 +39,7 @@ SECONDS = TaskOption(
 REGIONS = ("left half", "right half", "upper half", "lower half", "middle")
 
 SHAPES = {"square": 1.0, "landscape": 3 / 2, "portrait": 2 / 3, "wide": 16 / 9}  # width by height
-
 MIN_SIDE, MAX_SIDE = 64, 4096  # pixels of a side that may be requested
-
 MAX_DRAWN_AREA = 2.25
 """Experts draw at most this many times the area that they were trained on: beyond it, things appear
 twice. Larger pictures are enlarged afterwards."""
@@ -143,10 +141,8 @@ def file_stem(text: str, otherwise: str) -> str:
 
 
 TEXT_TO_IMAGE = define(
-    name="text-to-image",
-    summary="Paints a picture from a description.",
-    ports=(Port(PROMPT, (Kind.TEXT,)),),
-    gives=(Kind.IMAGE,),
+    name="text-to-image", summary="Paints a picture from a description.",
+    ports=(Port(PROMPT, (Kind.TEXT,)),), gives=(Kind.IMAGE,),
     options=(SIZE, AVOID, SEED),
     cues=(
         "draw", "draw me", "paint", "paint me", "picture of", "image of", "generate an image",
@@ -203,9 +199,8 @@ CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         (
             "from the edges of", "along the edges of", "with the edges of", "following the edges",
             "from canny edges", "use the edges of", "with canny edges", "guided by canny",
-            "guided by the edges",
-            "canny controlnet", "same outlines as", "with the outlines of", "from a canny",
-            "from the canny", "from this canny", "using canny",
+            "guided by the edges", "canny controlnet", "same outlines as", "with the outlines of",
+            "from a canny", "from the canny", "from this canny", "using canny",
         ),
     ),
     "depth": (

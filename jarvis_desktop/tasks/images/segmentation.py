@@ -49,8 +49,7 @@ IMAGE_SEGMENTATION = define(
     name="image-segmentation",
     summary="Cuts the main thing in a picture out of its background: a transparent cut-out and a "
     "mask. With an expert, cuts out what is named, or colours each kind of thing in the picture.",
-    ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.IMAGE, Kind.TEXT),
+    ports=(Port("image", (Kind.IMAGE,)),), gives=(Kind.IMAGE, Kind.TEXT),
     options=(
         TaskOption("what",
             "foreground = the main thing without its background; everything = all kinds "
@@ -72,8 +71,7 @@ MASK_GENERATION = define(
     name="mask-generation",
     summary="Parts a picture into all the pieces that can be seen in it, without naming them: the "
     "pieces in colours, and a mask of them.",
-    ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.IMAGE, Kind.TEXT),
+    ports=(Port("image", (Kind.IMAGE,)),), gives=(Kind.IMAGE, Kind.TEXT),
     options=(
         TaskOption("most", "how many pieces at most, the largest ones", 40,
                units=("piece*", "mask*", "segment*", "part*")),
@@ -238,10 +236,8 @@ def _fine(mask: Pixels, pixels: Pixels) -> Pixels:
 
 
 DEPTH_ESTIMATION = define(
-    name="depth-estimation",
-    summary="Estimates how far away each part of a picture is.",
-    ports=(Port("image", (Kind.IMAGE,)),),
-    gives=(Kind.IMAGE,),
+    name="depth-estimation", summary="Estimates how far away each part of a picture is.",
+    ports=(Port("image", (Kind.IMAGE,)),), gives=(Kind.IMAGE,),
     cues=(
         "depth", "depth map", "how far away", "distance map", "depth estimation",
         "depth of the image", "depth of the picture", "3d map",

@@ -85,8 +85,7 @@ IMAGE_TO_TEXT = define(
 
 
 VISUAL_QUESTION_ANSWERING = define(
-    name="visual-question-answering",
-    summary="Answers a question about what a picture shows.",
+    name="visual-question-answering", summary="Answers a question about what a picture shows.",
     ports=(Port("image", (Kind.IMAGE,)), Port("question", (Kind.TEXT,))),
     cues=(
         "what is in", "what's in", "whats in", "what is this$", "what's this$", "whats this$",
@@ -96,8 +95,7 @@ VISUAL_QUESTION_ANSWERING = define(
         "what is the woman", "what is the person", "what is happening", "who is in", "who's in",
         "whos in", "how many ... are there", "what kind of", "what animal is", "what breed is",
         "describe the picture", "describe the photo", "describe the image", "describe this",
-        "describe what", "describe xfile*", "describe it", "look at the",
-        "look at this",
+        "describe what", "describe xfile*", "describe it", "look at the", "look at this",
     ),
     note="needs an expert that sees",
 )  # fmt: skip

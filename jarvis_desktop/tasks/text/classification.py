@@ -76,8 +76,7 @@ def _identifier() -> Any:
 
 
 LANGUAGE_IDENTIFICATION = define(
-    name="language-identification",
-    summary="Says which language a text is in.",
+    name="language-identification", summary="Says which language a text is in.",
     ports=(Port("text", (Kind.TEXT,)),),
     cues=(
         "what language", "which language", "detect the language", "language is", "language of",
@@ -132,8 +131,7 @@ def sentiment(text: str) -> float:
 
 
 TEXT_CLASSIFICATION = define(
-    name="text-classification",
-    summary="Says whether a text is positive, negative or neutral.",
+    name="text-classification", summary="Says whether a text is positive, negative or neutral.",
     ports=(Port("text", (Kind.TEXT,)),),
     cues=(
         "sentiment", "positive or negative", "negative or positive", "positive", "negative",
@@ -157,8 +155,7 @@ def labels_of(words: str) -> list[str]:
 
 
 ZERO_SHOT_CLASSIFICATION = define(
-    name="zero-shot-classification",
-    summary="Sorts a text under one of the labels that are given.",
+    name="zero-shot-classification", summary="Sorts a text under one of the labels that are given.",
     ports=(Port("text", (Kind.TEXT,)),),
     options=(TaskOption("labels", "the labels, parted by commas", "", reads="clause"),),
     cues=(

@@ -64,8 +64,7 @@ def keywords(text: str, count: int) -> list[str]:
 
 
 KEYWORD_EXTRACTION = define(
-    name="keyword-extraction",
-    summary="Lists the key words and phrases of a text.",
+    name="keyword-extraction", summary="Lists the key words and phrases of a text.",
     ports=(Port("text", (Kind.TEXT,)),),
     options=(TaskOption("count", "how many key words", 10, units=("key*", "word*", "tag*",
         "topic*")),),
@@ -132,8 +131,7 @@ def _plural(kind: str) -> str:
 
 
 TOKEN_CLASSIFICATION = define(
-    name="token-classification",
-    summary="Lists the names, dates, sums and addresses in a text.",
+    name="token-classification", summary="Lists the names, dates, sums and addresses in a text.",
     ports=(Port("text", (Kind.TEXT,)),),
     cues=(
         "entities", "named entit*", "entity recognition", "names in", "dates in",

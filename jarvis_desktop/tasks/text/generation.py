@@ -18,8 +18,7 @@ from jarvis_desktop.text.sentences import paragraphs, sentences
 from jarvis_desktop.text.tokens import content
 
 TEXT_GENERATION = define(
-    name="text-generation",
-    summary="Writes a new text, or continues one, after a prompt.",
+    name="text-generation", summary="Writes a new text, or continues one, after a prompt.",
     ports=(Port("prompt", (Kind.TEXT,)),),
     cues=(
         "write a", "write an", "write me", "write my", "write some", "write email",
@@ -36,33 +35,29 @@ TEXT_GENERATION = define(
 
 
 FILL_MASK = define(
-    name="fill-mask",
-    summary="Fills in a word that is missing in a sentence.",
+    name="fill-mask", summary="Fills in a word that is missing in a sentence.",
     ports=(Port("text", (Kind.TEXT,)),),
     cues=(
         "fill in", "fill the blank", "fill in the blank", "missing word",
-        "fill in the missing word", "the blank", "[mask]", "<mask>",
-        "fill mask", "complete the sentence", "which word is missing", "____",
-        "guess the word",
+        "fill in the missing word", "the blank", "[mask]", "<mask>", "fill mask",
+        "complete the sentence", "which word is missing", "____", "guess the word",
     ),
     note="needs an expert that knows the language",
 )  # fmt: skip
 
 
 TRANSLATION = define(
-    name="translation",
-    summary="Translates a text into another language.",
+    name="translation", summary="Translates a text into another language.",
     ports=(Port("text", (Kind.TEXT,)),),
     options=(TaskOption("language", "the language to translate into", "English",
         reads="language"),),
     cues=(
         "translat*", "translate", "translation", "in german", "in french", "in spanish",
-        "in italian", "in chinese",
-        "in japanese", "in portuguese", "in russian", "in dutch", "in arabic", "in hindi",
-        "in korean", "in polish", "in turkish", "in english", "into german", "into french",
-        "into spanish", "into italian", "into chinese", "into japanese", "into english",
-        "to german", "to french", "to spanish", "to english", "how do you say", "how do i say",
-        "how would i say", "how would you say", "say it in",
+        "in italian", "in chinese", "in japanese", "in portuguese", "in russian", "in dutch",
+        "in arabic", "in hindi", "in korean", "in polish", "in turkish", "in english",
+        "into german", "into french", "into spanish", "into italian", "into chinese",
+        "into japanese", "into english", "to german", "to french", "to spanish", "to english",
+        "how do you say", "how do i say", "how would i say", "how would you say", "say it in",
         "auf deutsch", "en français", "en español",
     ),
     note="no honest method without an expert or an LLM",
@@ -202,8 +197,7 @@ def _cosine(one: dict[int, float], other: dict[int, float]) -> float:
 
 
 SUMMARIZATION = define(
-    name="summarization",
-    summary="Makes a text shorter and keeps what matters.",
+    name="summarization", summary="Makes a text shorter and keeps what matters.",
     ports=(Port("text", (Kind.TEXT,)),),
     options=(TaskOption("sentences", "how many sentences the summary has", 3,
         units=("sentence*",)),),

@@ -265,8 +265,7 @@ def _clause(question: str, passage: str) -> str:
 
 
 QUESTION_ANSWERING = define(
-    name="question-answering",
-    summary="Answers a question from a given text.",
+    name="question-answering", summary="Answers a question from a given text.",
     ports=(Port("question", (Kind.TEXT,)), Port("context", (Kind.TEXT,))),
     cues=(
         "according to", "answer the question", "answer this question", "does the text say",

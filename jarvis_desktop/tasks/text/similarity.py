@@ -63,8 +63,7 @@ def _cosine(one: Counter[str], other: Counter[str]) -> float:
 
 
 SENTENCE_SIMILARITY = define(
-    name="sentence-similarity",
-    summary="Says how similar two texts are.",
+    name="sentence-similarity", summary="Says how similar two texts are.",
     ports=(Port("text_1", (Kind.TEXT,)), Port("text_2", (Kind.TEXT,))),
     cues=(
         "how similar", "similar to", "similarity", "compare", "compares",
@@ -81,7 +80,6 @@ PARTS = ("text", "paragraph", "sentence", "line")
 
 
 MAX_TEXTS = 2_000  # vectors per table
-
 MAX_SHOWN_CHARS = 200  # characters of a text that are shown beside its vector
 
 
@@ -105,8 +103,7 @@ def split_text(call: Call) -> list[str]:
 FEATURE_EXTRACTION = define(
     name="feature-extraction",
     summary="Turns a text into vectors of numbers that stand for its meaning (embeddings).",
-    ports=(Port("text", (Kind.TEXT,)),),
-    gives=(Kind.TABLE, Kind.TEXT),
+    ports=(Port("text", (Kind.TEXT,)),), gives=(Kind.TABLE, Kind.TEXT),
     options=(TaskOption("each", "what gets a vector of its own", "text", choices=PARTS),),
     cues=(
         "embedding*", "embedding of", "embeddings of", "sentence embedding*", "text embedding*",
