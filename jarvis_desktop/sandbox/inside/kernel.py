@@ -21,7 +21,7 @@ from functools import partial
 from importlib.util import find_spec
 from types import ModuleType
 
-from .rich_output import Hooks, Making
+from .rich_output import ImportHooks, RichOutput
 
 TYPE_CHECKING = False  # of `typing`, which takes a fifth of the start to load
 if TYPE_CHECKING:
@@ -144,9 +144,9 @@ def _serve(orders: int, answers: int, output: int, begun: dict[str, Any]) -> Non
     # The folder comes last, so that its files do not replace other modules.
     sys.path += [*library, *packages, folder]
     os.chdir(folder)
-    hooks = Hooks()
-    making = Making(folder, hooks)
-    cells = ScriptCells(tell, making.keep)
+    hooks = ImportHooks()
+    rich_output = RichOutput(folder, hooks)
+    cells = ScriptCells(tell, rich_output.keep)
     if begun["network"] is not None:
         from .sockets import Network
 
@@ -164,16 +164,16 @@ def _serve(orders: int, answers: int, output: int, begun: dict[str, Any]) -> Non
         answer = cells.run(order["source"])
         if os.getpid() != mine:  # a process that the script forked and did not end
             os._exit(0)
-        answer = _with_figures(answer, making, tell)
+        answer = _with_figures(answer, rich_output, tell)
         for stream in streams[1:]:
             _flush(stream)
         os.write(output, order["mark"].encode())
         _write(answers, {**answer, "mark": order["mark"]})
 
 
-def _with_figures(answer: Answer, making: Making, tell: FormatError) -> Answer:
+def _with_figures(answer: Answer, rich_output: RichOutput, tell: FormatError) -> Answer:
     try:
-        making.figures()
+        rich_output.figures()
     except BaseException as error:  # noqa: BLE001 - plotting runs what the script put into it
         if answer["ending"] == "done":
             return {**answer, "ending": "error", "error": tell(error)}
