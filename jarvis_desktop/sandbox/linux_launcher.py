@@ -117,7 +117,6 @@ def _wait(child: int, waited: set[int]) -> int:
 
 
 def _ended() -> list[tuple[int, int]]:
-    """The children that have ended since the last call."""
     found = []
     try:
         while (child := os.waitpid(-1, os.WNOHANG))[0]:

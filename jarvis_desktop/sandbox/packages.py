@@ -45,10 +45,8 @@ _CATCHES = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 
 
 def missing_from(source: str, site: Path) -> Sequence[str]:
-    """The distributions of modules that a script imports and that are not in `site`.
-
-    Nothing is imported. Imports whose failure the script handles do not count.
-    """
+    """The distributions of modules that a script imports and that are not in `site`. Nothing is
+    imported. Imports whose failure the script handles do not count."""
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -83,7 +81,6 @@ def _imported(tree: ast.AST) -> Iterator[str]:
 
 
 def _catches(handler: ast.ExceptHandler) -> bool:
-    """Whether a handler catches a failed import."""
     kinds = handler.type.elts if isinstance(handler.type, ast.Tuple) else [handler.type]
     return any(
         kind is None or (isinstance(kind, ast.Name) and kind.id in _CATCHES) for kind in kinds
@@ -358,7 +355,6 @@ def _merge(source: Path, target: Path) -> None:
 
 
 def _remove(old: Distribution, site: Path) -> None:
-    """Remove the files of a version that is being replaced."""
     for file in old.files or ():
         path = Path(os.path.normpath(site / file))
         if path.is_relative_to(site):  # the metadata may name any path
@@ -370,7 +366,6 @@ def _remove(old: Distribution, site: Path) -> None:
 
 
 def _refusal(told: Sequence[str]) -> UnavailableError:
-    """The reason why pip failed."""
     words = "\n".join(told)
     if any(sign in words for sign in _NO_NETWORK):
         return UnavailableError(

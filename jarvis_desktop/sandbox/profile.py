@@ -63,11 +63,9 @@ class SandboxProfile:
 
 @dataclass(frozen=True, slots=True)
 class Launch:
-    """How to start the process: with Popen or asyncio, and these `cwd`, `env` and `pass_fds`.
-
-    Start it from a thread that lives as long as the process: Linux ends it with that thread. Call
-    `close` after the process has ended, or if it was not started at all.
-    """
+    """How to start the process: with Popen or asyncio, and these `cwd`, `env` and `pass_fds`. Start
+    it from a thread that lives as long as the process: Linux ends it with that thread. Call `close`
+    after the process has ended, or if it was not started at all."""
 
     argv: tuple[str, ...]
     env: Mapping[str, str]
@@ -107,10 +105,8 @@ class Launcher(Protocol):
         ...
 
     def command(self, profile: SandboxProfile, argv: Sequence[str]) -> Launch:
-        """How to start `argv`, a program and its arguments as seen inside.
-
-        Raises UnavailableError if it does not work here. May read files: do not call it on a loop.
-        """
+        """How to start `argv`, a program and its arguments as seen inside. Raises UnavailableError
+        if it does not work here. May read files: do not call it on a loop."""
         ...
 
     def inside(self, profile: SandboxProfile, path: Path) -> str:
@@ -129,10 +125,8 @@ class InPlaceLauncher:
 
 
 def environment(profile: SandboxProfile, *, home: str, temporary: str) -> dict[str, str]:
-    """A process's variables, none from this one; both folders as seen inside.
-
-    Libraries cache in the temporary folder, so that their files are not among a script's.
-    """
+    """A process's variables, none from this one; both folders as seen inside. Libraries cache in
+    the temporary folder, so that their files are not among a script's."""
     return {
         "PATH": os.pathsep.join((str(profile.python.parent), "/usr/local/bin", "/usr/bin", "/bin")),
         "HOME": home,
@@ -164,11 +158,9 @@ def placed(path: Path, places: Sequence[tuple[Path, str]]) -> str:
 
 
 def prefixes(python: Path) -> tuple[tuple[Path, Path], ...]:
-    """The folders an interpreter needs: each resolved, and the path by which it is looked up.
-
-    These are its prefix and the prefix behind its virtual environment. If a prefix contains the
-    user's own files (a Python built into the home folder), only the parts that are Python's.
-    """
+    """The folders an interpreter needs: each resolved, and the path by which it is looked up. These
+    are its prefix and the prefix behind its virtual environment. If a prefix contains the user's
+    own files (a Python built into the home folder), only the parts that are Python's."""
     found: dict[Path, Path] = {}
     for prefix in (python.parent.parent, *_bases(python)):
         for path in dict.fromkeys((prefix, prefix.resolve())):

@@ -229,7 +229,6 @@ class Proxy:
         task.add_done_callback(self._tasks.discard)
 
     async def _serve(self, words: bytes, inside: socket.socket) -> None:
-        """Serve one connection, from the request to its end."""
         script = outside = None
         try:
             script = await asyncio.open_unix_connection(sock=inside)
@@ -303,7 +302,6 @@ class Proxy:
             both.create_task(self._pass_on(outside[0], script[1], limit))
 
     async def _flush(self, writer: asyncio.StreamWriter) -> None:
-        """Close after everything written has been sent."""
         writer.close()
         await asyncio.wait_for(writer.wait_closed(), self._traffic.connecting)
 

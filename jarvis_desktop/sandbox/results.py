@@ -110,10 +110,8 @@ def _open_folder(path: Path, within: _OpenFolder | None = None) -> Iterator[_Ope
 
 
 def copy_in(source: Path, folder: Path, name: str) -> None:
-    """Copy a regular file into the folder under a name, replacing what is there.
-
-    Raises InputError if it is not a readable file, StorageError if it cannot be written.
-    """
+    """Copy a regular file into the folder under a name, replacing what is there. Raises InputError
+    if it is not a readable file, StorageError if it cannot be written."""
     shown = one_line(name)
     if not name or name in (".", "..") or PurePosixPath(name).name != name or "\\" in name:
         raise InputError(tr("{shown} cannot be the name of a file.", shown=shown))
@@ -157,10 +155,8 @@ def stamp_files(folder: Path) -> FileStamps:
 def collect_files(
     folder: Path, before: FileStamps, to: Path, take: CollectionLimits = CollectionLimits()
 ) -> CollectedFiles:
-    """Copy files that are new or changed since `before` into the folder `to`.
-
-    Hidden files and caches are ignored. Raises StorageError if `to` cannot be written.
-    """
+    """Copy files that are new or changed since `before` into the folder `to`. Hidden files and
+    caches are ignored. Raises StorageError if `to` cannot be written."""
     taking = _Collector(before, to, take)
     try:
         to.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -133,10 +133,8 @@ def _without_namespaces(*, signals: bool) -> Iterator[SyscallRule]:
 @lru_cache
 def program(*, namespaces: bool, signals: bool = False, machine: str = "") -> bytes:
     """Compile the filter for the kernel (BPF), for this machine or `machine` ("x86_64", "aarch64").
-
     A call of another architecture (32 bits, x32) ends the process. Raises UnavailableError without
-    libseccomp. Takes some ten milliseconds the first time.
-    """
+    libseccomp. Takes some ten milliseconds the first time."""
     library = _library()
     made = library.SyscallFilter(library.ALLOW)
     made.set_attr(library.Attr.ACT_BADARCH, library.KILL_PROCESS)

@@ -181,7 +181,6 @@ def _run(
 
 
 def _fault(name: str, done: subprocess.CompletedProcess[bytes], word: str) -> UnavailableError:
-    """The error for a failed trial."""
     try:
         said, got = json.loads(done.stdout)
         if said == word and got:

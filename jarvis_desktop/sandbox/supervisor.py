@@ -235,7 +235,6 @@ def _statuses(folder: str, depth: int) -> Iterator[os.stat_result]:
 
 
 def _free(folder: Path) -> int:
-    """Free bytes on the folder's disk."""
     try:
         return shutil.disk_usage(folder).free
     except OSError:

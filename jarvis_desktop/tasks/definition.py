@@ -92,11 +92,9 @@ _kinds = {kind.value: kind for kind in Kind} | {"url": Kind.TEXT, "audio/video":
 
 
 def load_tools(path: Path) -> tuple[TaskType, ...]:
-    """Load the task types of a file in TaskBench's `tool_desc.json` form.
-
-    Each node has `id`, `desc`, `input-type` and `output-type`. The task types have no cues: they
-    are recognised by their descriptions. Raises InputError, which names the file.
-    """
+    """Load the task types of a file in TaskBench's `tool_desc.json` form. Each node has `id`,
+    `desc`, `input-type` and `output-type`. The task types have no cues: they are recognised by
+    their descriptions. Raises InputError, which names the file."""
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
         nodes = document["nodes"] if isinstance(document, dict) else document

@@ -110,10 +110,8 @@ _describing = lazy_re(
 
 
 def labels_named(words: str, labels: Iterable[str]) -> list[str]:
-    """List the labels of an expert that the words mention: "the dogs" means its label dog.
-
-    A label may consist of several names separated by commas, as those of ImageNet do.
-    """
+    """List the labels of an expert that the words mention: "the dogs" means its label dog. A label
+    may consist of several names separated by commas, as those of ImageNet do."""
     said = _stems(words)
     found = []
     for label in labels:

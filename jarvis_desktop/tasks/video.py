@@ -57,7 +57,6 @@ def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 def _moments(count: int, at: float, length: float) -> list[float]:
-    """The seconds at which pictures are taken."""
     if at >= 0:
         # Several pictures from a given second on are one second apart.
         return [at + i for i in range(count) if not length or at + i <= length]
@@ -91,9 +90,7 @@ MAX_PIXELS = 50_000_000  # per picture
 
 def even_frames(path: Path, count: int, *, name: str) -> list[Image]:
     """Take `count` upright RGB pictures spread evenly over a film; some repeat if it is short.
-
-    Raises InputError if none can be read, ExpertError if it has no video stream.
-    """
+    Raises InputError if none can be read, ExpertError if it has no video stream."""
     with open_film(path, name=name) as (container, stream):
         length = film_seconds(container, stream)
         moments = [length * (at + 0.5) / count for at in range(count)]
@@ -108,10 +105,8 @@ def even_frames(path: Path, count: int, *, name: str) -> list[Image]:
 
 @contextmanager
 def open_film(path: Path, *, name: str) -> Iterator[tuple[Any, Any]]:
-    """Open a film: its container and first video stream.
-
-    Raises ExpertError if it has none, InputError if its frames are too large or unreadable.
-    """
+    """Open a film: its container and first video stream. Raises ExpertError if it has none,
+    InputError if its frames are too large or unreadable."""
     with open_media(path, name=name) as container:
         if not container.streams.video:
             raise ExpertError(
@@ -270,11 +265,9 @@ CODECS = (("libx264", {"crf": "18", "preset": "medium"}), ("mpeg4", {"q": "3"}))
 
 
 def write_film(path: Path, frames: Iterable[Image], rate: float) -> Path:
-    """Write pictures of one size as an MP4 with `rate` pictures a second, without sound.
-
-    Sides are made even, as the codecs require. Raises ExpertError if there is no picture,
-    UnavailableError if PyAV has no encoder here.
-    """
+    """Write pictures of one size as an MP4 with `rate` pictures a second, without sound. Sides are
+    made even, as the codecs require. Raises ExpertError if there is no picture, UnavailableError if
+    PyAV has no encoder here."""
     import av
 
     av.logging.set_level(av.logging.PANIC)

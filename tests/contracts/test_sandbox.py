@@ -76,7 +76,7 @@ async def test_only_what_was_agreed_to_runs(
     sandbox: Sandbox, protection: Protection, tmp_path: Path
 ) -> None:
     session = sandbox.session(tmp_path / "work", protection=protection, files={})
-    with pytest.raises(InputError, match="agreed"):
+    with pytest.raises(InputError, match="approved"):
         await session.run(
             Script("open('ran.txt', 'w')"),
             approved=Script("open('ran.txt', 'w') ").sha256,

@@ -66,7 +66,7 @@ async def until(holds: Callable[[], object]) -> None:
 async def test_only_what_was_agreed_to_runs(tmp_path: Path, launcher: Launcher) -> None:
     async with bench(tmp_path, launcher) as made:
         script, other = Script("open('ran', 'w')"), Script("open('ran', 'w') ")
-        with pytest.raises(InputError, match="agreed"):
+        with pytest.raises(InputError, match="approved"):
             await made.session.run(
                 script, approved=other.sha256, to=made.to, timeout=10, report=made.told.append
             )
@@ -373,7 +373,7 @@ async def test_what_cannot_be_given_is_told_and_nothing_runs(tmp_path: Path) -> 
             await made.run("1")
     (tmp_path / "in_the_way").write_text("")
     async with bench(tmp_path / "in_the_way") as made:
-        with pytest.raises(StorageError, match="cannot be made"):
+        with pytest.raises(StorageError, match="cannot be created"):
             await made.run("1")
 
 

@@ -218,10 +218,8 @@ _HERE = os.path.dirname(os.path.abspath(__file__))  # noqa: PTH100, PTH120 - pat
 
 def traceback_of(error: BaseException, own: Sequence[str], foreign: Sequence[str]) -> str:
     """Format an error and its causes from the script's first line on, without the frames below it.
-
     Paths are shown relative to the folders `own` and `foreign`. Of frames in the foreign ones,
-    Python's and its packages', only the last is shown.
-    """
+    Python's and its packages', only the last is shown."""
     try:
         told = traceback.TracebackException.from_exception(error)
         for part in _chained(told):
@@ -289,5 +287,4 @@ def _kept_frames(
 
 
 def _is_ours(file: str) -> bool:
-    """Whether a frame belongs to these modules or the import system."""
     return file.startswith((_HERE + os.sep, "<frozen importlib"))

@@ -124,7 +124,6 @@ def _socket_class(module: ModuleType, network: Network, names: HostNames) -> typ
             return 0
 
         def _settle(self) -> None:
-            """Wait for the proxy's answer."""
             patience = self.gettimeout()
             # Non-blocking sockets wait here as well, for as long as a connection takes.
             self.settimeout(patience or CONNECT_TIMEOUT_S)
@@ -221,7 +220,6 @@ def _text(value: Any) -> str:
 
 
 def _refusal(module: ModuleType, words: bytes) -> OSError:
-    """The error reported by the proxy."""
     try:
         told = json.loads(words)
         number, message = int(told["errno"]), str(told["message"])

@@ -30,12 +30,9 @@ FLOOR = 0.08  # gain of pure noise, -22 dB: complete silence in its place would 
 
 
 def denoise(samples: Samples, rate: int, report: Report) -> Samples:
-    """Reduce a steady noise.
-
-    The noise's spectrum is that of the quietest frames, as in spectral gating (Sainburg,
-    "noisereduce", 2019). The gain is Wiener's with the decision-directed estimate of Ephraim and
-    Malah (1984), which avoids musical noise.
-    """
+    """Reduce a steady noise. The noise's spectrum is that of the quietest frames, as in spectral
+    gating (Sainburg, "noisereduce", 2019). The gain is Wiener's with the decision-directed estimate
+    of Ephraim and Malah (1984), which avoids musical noise."""
     import numpy as np
 
     size = 1 << max(8, round(np.log2(rate * 0.032)))

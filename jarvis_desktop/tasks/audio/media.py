@@ -36,10 +36,7 @@ MAX_BROKEN_SHARE = 0.05
 @contextmanager
 def open_media(path: Path, *, name: str = "", longest: float = MAX_SECONDS) -> Iterator[Any]:
     """Open an `av` container. Raises InputError if the file is not audio or video, or is longer
-    than `longest` seconds.
-
-    Errors that PyAV raises inside the block are translated too.
-    """
+    than `longest` seconds. Errors that PyAV raises inside the block are translated too."""
     import av
 
     name = name or path.name
@@ -72,10 +69,8 @@ def read_audio(
     path: Path, *, rate: int | None = None, mono: bool = False, name: str = ""
 ) -> tuple[Samples, int]:
     """Read the sound of an audio or video file: float32 (channels, samples) and its rate in Hz.
-
     `rate` and `mono` convert it; `name` is what the user calls the file. Raises InputError if there
-    is no sound, more than a twentieth of it is broken, or it is too long.
-    """
+    is no sound, more than a twentieth of it is broken, or it is too long."""
     import numpy as np
 
     sound: Samples | None = None
@@ -132,10 +127,7 @@ def audio_blocks(
 
 def write_wav(path: Path, samples: Samples, rate: int) -> Path:
     """Write (channels, samples) or (samples,) in -1 to 1 as a 16-bit WAV; louder samples are
-    clipped.
-
-    Raises InputError if there are no samples or some are not numbers.
-    """
+    clipped. Raises InputError if there are no samples or some are not numbers."""
     import numpy as np
 
     block = np.atleast_2d(samples)

@@ -140,11 +140,9 @@ def format_transcript(transcript: Transcript, format: str) -> str:
 
 
 def cues(segments: Sequence[Segment]) -> list[Cue]:
-    """Split segments into subtitles of at most two lines, in order; none is empty or overlaps.
-
-    A long segment is cut at the end of a sentence or clause, else between words. The parts' times
-    are those of their words, or are estimated from their length.
-    """
+    """Split segments into subtitles of at most two lines, in order; none is empty or overlaps. A
+    long segment is cut at the end of a sentence or clause, else between words. The parts' times are
+    those of their words, or are estimated from their length."""
     found: list[Cue] = []
     for segment in segments:
         for part in _parts(_pieces(segment)):
@@ -183,7 +181,6 @@ def _cut(text: str) -> Iterator[tuple[str, bool]]:
 
 
 def _parts(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
-    """Yield the pieces of each subtitle."""
     while pieces:
         count = _fitting(pieces)
         yield pieces[:count]
@@ -191,7 +188,6 @@ def _parts(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
 
 
 def _fitting(pieces: list[_Piece]) -> int:
-    """The number of pieces in the next subtitle."""
     most = 1
     while most < len(pieces) and _fits(pieces[: most + 1]):
         if pieces[most].start - pieces[most - 1].end > MAX_PAUSE_S:

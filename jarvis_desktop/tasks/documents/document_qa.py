@@ -184,7 +184,6 @@ def answer(question: str, rows: Sequence[Row]) -> str:
 
 
 def _content(text: str) -> list[str]:
-    """The words that say what is asked for."""
     return [word for word in _words(text) if word not in FILLER]
 
 
@@ -253,11 +252,9 @@ def _size(money: str) -> float:
 
 
 def _valued(kind: str, words: Sequence[str], texts: Sequence[str], *, alone: bool) -> str:
-    """The value of a kind whose label is closest to the question.
-
-    With `alone`, the first value of the kind is returned if no label fits, unless the question asks
-    for a particular one that is not there.
-    """
+    """The value of a kind whose label is closest to the question. With `alone`, the first value of
+    the kind is returned if no label fits, unless the question asks for a particular one that is not
+    there."""
     values = _values(kind, texts)
     if kind == "phone":
         values = _phones(values)

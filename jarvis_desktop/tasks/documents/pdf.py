@@ -45,11 +45,8 @@ class _TooSlow(Exception):
 
 
 def read_pdf(path: Path, *, name: str, report: Report, recognise: Recognise, workdir: Path) -> str:
-    """Read the text, with blank lines between pages.
-
-    Raises InputError if the file is encrypted, damaged or has no text. Broken pages among good ones
-    are left out and listed at the end.
-    """
+    """Read the text, with blank lines between pages. Raises InputError if the file is encrypted,
+    damaged or has no text. Broken pages among good ones are left out and listed at the end."""
     from pypdf.errors import PyPdfError
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
@@ -129,7 +126,6 @@ def _page_text(page: PageObject) -> str:
 
 
 def _pictured(page: PageObject, recognise: Recognise, workdir: Path) -> Iterator[str]:
-    """The text in the page's pictures, the largest three."""
     for picture in _pictures(page, 3):
         to = workdir / "scanned-page.png"
         picture.save(to)
@@ -160,11 +156,9 @@ def is_pdf(path: Path) -> bool:
 
 
 def page_pictures(path: Path, *, name: str, most: int) -> list[Image]:
-    """Render the first `most` pages of a PDF as RGB.
-
-    Returns [] if there are more and they have a text layer: then its text says more than some of
-    its pages. Raises InputError if the file is encrypted or damaged.
-    """
+    """Render the first `most` pages of a PDF as RGB. Returns [] if there are more and they have a
+    text layer: then its text says more than some of its pages. Raises InputError if the file is
+    encrypted or damaged."""
     import pypdfium2
 
     try:

@@ -67,10 +67,8 @@ class _TableQuestion:
 
 
 def reply(call: Call, report: Report) -> Iterable[Artifact]:
-    """Answer in a sentence, or describe the table if nothing in particular is asked for.
-
-    Raises ExpertError for kinds of questions that it cannot answer.
-    """
+    """Answer in a sentence, or describe the table if nothing in particular is asked for. Raises
+    ExpertError for kinds of questions that it cannot answer."""
     question = call.text("question").strip()
     if not question:
         raise InputError(tr("There is no question."))
@@ -279,7 +277,6 @@ def _looked_up(asked: _TableQuestion, table: Table) -> str:
 
 
 def _held(column: int, table: Table) -> str:
-    """The values of a column, each once."""
     values = list(dict.fromkeys(one_line(row[column]) for row in table.rows if row[column]))
     name = table.columns[column]
     if len(values) < 2:

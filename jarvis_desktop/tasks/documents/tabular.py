@@ -96,10 +96,8 @@ def _only_counts(values: Sequence[float], rows: int) -> bool:
 
 
 def _marks(cells: Sequence[str], room: int) -> list[Array]:
-    """Which rows have each entry of a column; for text, each of its words.
-
-    Only the most common ones, if there is not room for all.
-    """
+    """Which rows have each entry of a column; for text, each of its words. Only the most common
+    ones, if there is not room for all."""
     import numpy as np
 
     found = [{cell.casefold()} if cell else set() for cell in cells]
@@ -148,10 +146,8 @@ def bayes(rows: Features, answers: Sequence[float], kinds: int) -> Predict:
 
 
 def neighbours(rows: Features, answers: Sequence[float], kinds: int) -> Predict:
-    """The most similar rows decide, weighted by closeness; with 0 kinds, by their mean.
-
-    Wilson and Martinez, "Improved heterogeneous distance functions", 1997.
-    """
+    """The most similar rows decide, weighted by closeness; with 0 kinds, by their mean. Wilson and
+    Martinez, "Improved heterogeneous distance functions", 1997."""
     import numpy as np
 
     chooser = np.random.default_rng(0)
@@ -233,10 +229,8 @@ MAX_KINDS = 50  # different values of the learned column
 
 
 def fill(call: Call, report: Report) -> Iterable[Artifact]:
-    """Fill in the column; return the table, and a sentence about how reliable it is.
-
-    Raises InputError if the column is unclear, or there is too little to learn from.
-    """
+    """Fill in the column; return the table, and a sentence about how reliable it is. Raises
+    InputError if the column is unclear, or there is too little to learn from."""
     tables = _tables(call)
     column = _column(call.words("column"), tables)
     asked, examples = _roles(tables, column)

@@ -128,7 +128,6 @@ def _rtf(path: Path, name: str) -> str:
 
 
 def _recognise(picture: Path) -> str:
-    """The text in a picture of a page; "" if there is none."""
     from jarvis_desktop.tasks.images.io import read_image, to_array
     from jarvis_desktop.tasks.images.ocr import find_lines, page_text
 

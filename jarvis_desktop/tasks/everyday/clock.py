@@ -86,10 +86,8 @@ def _named(words: str) -> str:
 
 
 def _other_day(said: str, what: str, today: date) -> date | None:
-    """The day that is asked about, unless it is today, tomorrow or yesterday.
-
-    Raises InputError for days that cannot be worked out.
-    """
+    """The day that is asked about, unless it is today, tomorrow or yesterday. Raises InputError for
+    days that cannot be worked out."""
     counted = what == "days until"
     if what == "time" and not re.search(_OTHER_DAYS, said):
         return None

@@ -150,11 +150,9 @@ _FORBIDDEN = frozenset('/\\:*?"<>|')
 
 
 def save(call: Call, report: Report) -> Iterable[Artifact]:
-    """Save the content; return a sentence and the saved files. Raises InputError if it cannot.
-
-    A file of that name is replaced: `question` has asked before. The folder is the user's documents
-    unless the request names one; nothing is written outside of it.
-    """
+    """Save the content; return a sentence and the saved files. Raises InputError if it cannot. A
+    file of that name is replaced: `question` has asked before. The folder is the user's documents
+    unless the request names one; nothing is written outside of it."""
     folder = _folder(call)
     _ready(folder, make=call.folder is None)
     place = _shown(folder)
@@ -252,10 +250,8 @@ def _named(call: Call) -> list[tuple[Artifact, str]]:
 
 
 def safe_name(name: str) -> str:
-    """The name, if it names a file in a folder and nothing else.
-
-    Raises InputError for paths, reserved and hidden names, and names no file system accepts.
-    """
+    """The name, if it names a file in a folder and nothing else. Raises InputError for paths,
+    reserved and hidden names, and names no file system accepts."""
     name = unicodedata.normalize("NFC", name.strip())
     bare = name.rstrip(". ")
     hidden = name.startswith((".", "-", "~"))

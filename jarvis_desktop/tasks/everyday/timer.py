@@ -183,7 +183,6 @@ def _too_long() -> InputError:
 
 
 def _no_duration(said: str) -> InputError:
-    """The reason why no timer can be set from these words."""
     if _PART.search(said):
         return InputError(tr("A timer must run for more than zero seconds."), hint=_EXAMPLE)
     if odd := _ODD_UNIT.search(said):

@@ -70,10 +70,8 @@ _EITHER = ("is this a ... or a", "is this an ... or a", "is this the ... or the"
 
 
 def labels_of(words: str) -> list[str]:
-    """List the labels that the words name: "is this a cat or a dog?" names cat and dog.
-
-    Raises InputError if there are fewer than two.
-    """
+    """List the labels that the words name: "is this a cat or a dog?" names cat and dog. Raises
+    InputError if there are fewer than two."""
     labels = named_things(words)
     if len(labels) < 2:
         raise InputError(

@@ -125,11 +125,9 @@ def areas(pixels: Pixels) -> Pixels:
 
 
 def normals(nearness: NDArray[np.float32]) -> Pixels:
-    """The direction that surfaces face, from nearness maps, 0 to 1, (height, width).
-
-    Blue faces the viewer, red the left and green up, as generators were trained to read it. The
-    farthest parts count as a plane, as in MiDaS' normal maps (controlnet_aux, 2023).
-    """
+    """The direction that surfaces face, from nearness maps, 0 to 1, (height, width). Blue faces the
+    viewer, red the left and green up, as generators were trained to read it. The farthest parts
+    count as a plane, as in MiDaS' normal maps (controlnet_aux, 2023)."""
     import cv2
     import numpy as np
 
@@ -242,10 +240,8 @@ KIND_COUNT = 150
 
 
 def palette() -> NDArray[np.uint8]:
-    """The colours of ADE20K's 150 classes, (150, 3), in which segmentation maps are read.
-
-    Zhou et al., "Scene Parsing through ADE20K Dataset", 2017; a wall is grey, sky light blue.
-    """
+    """The colours of ADE20K's 150 classes, (150, 3), in which segmentation maps are read. Zhou et
+    al., "Scene Parsing through ADE20K Dataset", 2017; a wall is grey, sky light blue."""
     import numpy as np
 
     return np.frombuffer(bytes.fromhex(_HEX), np.uint8).reshape(KIND_COUNT, 3)

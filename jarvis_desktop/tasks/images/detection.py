@@ -117,10 +117,8 @@ _ASKED = (
 
 
 def things_to_find(words: str) -> list[str]:
-    """List the things to find: "find the red car in the picture" names red car.
-
-    Raises InputError if nothing is named.
-    """
+    """List the things to find: "find the red car in the picture" names red car. Raises InputError
+    if nothing is named."""
     things = named_things(words)
     if not things:
         raise InputError(
@@ -176,10 +174,8 @@ class DetectionBox:
 
 
 def find_faces(pixels: Pixels) -> list[DetectionBox]:
-    """Find the faces that look at the camera in an RGB picture, from left to right.
-
-    Of OpenCV's four cascades, "alt2" is the one that hardly ever sees faces in foliage and fur.
-    """
+    """Find the faces that look at the camera in an RGB picture, from left to right. Of OpenCV's
+    four cascades, "alt2" is the one that hardly ever sees faces in foliage and fur."""
     import cv2
 
     small, scale = _reduced(pixels, 2.0)
@@ -195,11 +191,9 @@ def find_faces(pixels: Pixels) -> list[DetectionBox]:
 
 
 def find_people(pixels: Pixels) -> list[DetectionBox]:
-    """Find upright people, visible from head to foot, from left to right.
-
-    The detector answers several times near a real person, but once, twice or faintly near a chance
-    likeness, so both the number of answers and the best score must be high enough.
-    """
+    """Find upright people, visible from head to foot, from left to right. The detector answers
+    several times near a real person, but once, twice or faintly near a chance likeness, so both the
+    number of answers and the best score must be high enough."""
     import cv2
 
     small, scale = _reduced(pixels, 1.0)

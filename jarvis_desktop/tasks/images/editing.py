@@ -372,7 +372,6 @@ def _sketch(image: Image, wish: EditRequest) -> Image:
 
 
 def _cartoon(image: Image, wish: EditRequest) -> Image:
-    """Flat colours with dark outlines."""
     import cv2
     import numpy as np
     from PIL import Image as images

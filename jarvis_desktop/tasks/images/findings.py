@@ -71,9 +71,7 @@ def label_lines(
 
 def describe_boxes(boxes: Sequence[BoundingBox], name: str, width: int, *, none: str = "") -> str:
     """Say how many things there are and where: "I find 2 cars in a.jpg: 1 on the left and ...".
-
-    `width` is the picture's, in pixels; `none` is what was searched for, if nothing was found.
-    """
+    `width` is the picture's, in pixels; `none` is what was searched for, if nothing was found."""
     if not boxes:
         return f"I find no {none or 'things that I know'} in {name}."
     by_label: dict[str, list[BoundingBox]] = {}
@@ -161,9 +159,7 @@ def mask_results(
     call: Call, image: Image, masks: Sequence[Mask], *, none: str = "", apart: bool = False
 ) -> list[Artifact]:
     """The results of a segmentation task: the parts of the picture in colours, and a sentence.
-
-    `apart` is for parts without names: each gets its own colour.
-    """
+    `apart` is for parts without names: each gets its own colour."""
     from jarvis_desktop.tasks.images.io import save_image
 
     words = describe_masks(masks, call.title("image"), none=none)
@@ -197,11 +193,9 @@ def draw_boxes(image: Image, boxes: Sequence[BoundingBox]) -> Image:
 
 
 def draw_masks(image: Image, masks: Sequence[Mask], *, apart: bool = False) -> Image:
-    """A copy of the picture, RGB and of its size, with coloured parts and a legend.
-
-    Parts with the same label share a colour and have an outline each. With `apart`, each part has
-    its own colour and there is no legend.
-    """
+    """A copy of the picture, RGB and of its size, with coloured parts and a legend. Parts with the
+    same label share a colour and have an outline each. With `apart`, each part has its own colour
+    and there is no legend."""
     from jarvis_desktop.tasks.images.io import on_white
 
     out = on_white(image).copy()
@@ -272,7 +266,6 @@ def _colour_in(out: Image, mask: Mask, colour: Colour) -> None:
 
 
 def _within(box: BoundingBox, size: tuple[int, int]) -> tuple[float, float, float, float]:
-    """The box's left, top, right and bottom, clipped to the picture."""
     width, height = size
 
     def kept(at: float, most: int) -> float:

@@ -57,9 +57,7 @@ class PictureSize:
 
 def picture_size(call: Call, *, side: int, multiple: int, ratio: float = 1.0) -> PictureSize:
     """Choose the size for an expert trained on squares of `side`, in multiples of `multiple`.
-
-    `ratio` is width by height if the call leaves it open. Raises InputError.
-    """
+    `ratio` is width by height if the call leaves it open. Raises InputError."""
     asked = str(call.options.get("size", "")).strip().lower()
     wanted = None if not asked or asked in SHAPES else parse_size(asked)
     ratio = SHAPES.get(asked, wanted[0] / wanted[1] if wanted else ratio)

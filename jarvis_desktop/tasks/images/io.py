@@ -63,10 +63,8 @@ _BROKEN = (
 
 def read_image(path: Path, *, name: str = "") -> Image:
     """Read a picture upright, as RGB, or RGBA if any of it is transparent; the first of several.
-
     `name` is what the user calls the file. Raises InputError if it is not a picture, is damaged, or
-    has more than 50 million pixels.
-    """
+    has more than 50 million pixels."""
     with _open(path, name or path.name) as image:
         return _upright(image, name or path.name)
 
@@ -89,10 +87,8 @@ def frame_count(path: Path, *, name: str = "") -> int:
 
 
 def save_image(image: Image, call: Call, what: str, *, port: str = "image") -> Artifact:
-    """Save `image` in the call's folder, named after its input: photo-sketch.jpg.
-
-    A JPEG stays a JPEG; everything else becomes a lossless PNG.
-    """
+    """Save `image` in the call's folder, named after its input: photo-sketch.jpg. A JPEG stays a
+    JPEG; everything else becomes a lossless PNG."""
     given = Path(call.title(port))
     photo = image.mode == "RGB" and given.suffix.lower() in (".jpg", ".jpeg")
     return _save(image, call, f"{_stem(given)}-{what}", ".jpg" if photo else ".png")

@@ -58,10 +58,8 @@ class Line:
 
 
 def find_lines(pixels: Pixels) -> list[Line]:
-    """Read the lines of text in an RGB picture (height, width, 3), in no particular order.
-
-    A sideways or upside-down page is read as if it were upright.
-    """
+    """Read the lines of text in an RGB picture (height, width, 3), in no particular order. A
+    sideways or upside-down page is read as if it were upright."""
     engine = _engine()
     image = pixels[:, :, ::-1]
     boxes = _boxes(engine, image)
@@ -192,10 +190,8 @@ def _recognise(engine: Any, crops: Sequence[Pixels]) -> list[tuple[str, float]]:
 
 
 def _known(text: str, gaps: Sequence[int]) -> list[int]:
-    """Widths of the gaps at which the recogniser saw a space between two letters.
-
-    A space has two neighbours, so its gap is the wider of the two.
-    """
+    """Widths of the gaps at which the recogniser saw a space between two letters. A space has two
+    neighbours, so its gap is the wider of the two."""
     return [
         max(gaps[i - 1], gaps[i])
         for i in range(1, len(gaps))
@@ -291,10 +287,8 @@ Row = list[Line]
 
 
 def page_text(lines: Sequence[Line]) -> str:
-    """The text of a page: column after column, with prose joined into paragraphs.
-
-    Lists, receipts and signs keep their lines; text at the same height is one line.
-    """
+    """The text of a page: column after column, with prose joined into paragraphs. Lists, receipts
+    and signs keep their lines; text at the same height is one line."""
     return "\n\n".join(_flowing(rows_of(block)) for block in blocks_of(list(lines)))
 
 
@@ -322,11 +316,9 @@ def _level(row: Row, line: Line) -> bool:
 
 
 def blocks_of(lines: list[Line]) -> list[list[Line]]:
-    """Cut the page into blocks in reading order.
-
-    Similar to the recursive X-Y cut (Nagy, Seth and Viswanathan, 1992), but columns are cut only if
-    there is prose on both sides, so that a price stays with its item.
-    """
+    """Cut the page into blocks in reading order. Similar to the recursive X-Y cut (Nagy, Seth and
+    Viswanathan, 1992), but columns are cut only if there is prose on both sides, so that a price
+    stays with its item."""
     parts = _cut(lines)
     if len(parts) < 2:
         return [lines] if lines else []

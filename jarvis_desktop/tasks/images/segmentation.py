@@ -97,11 +97,9 @@ MAX_SIDE = 450  # GrabCut's time grows with the pixels: larger pictures are redu
 
 
 def foreground(pixels: Pixels) -> Pixels:
-    """How far, 0 to 255, each pixel of an RGB picture (height, width, 3) is foreground.
-
-    GrabCut (Rother, Kolmogorov and Blake, 2004), initialised from people if there are any, else
-    from the middle of the picture. Raises ExpertError if nothing stands out.
-    """
+    """How far, 0 to 255, each pixel of an RGB picture (height, width, 3) is foreground. GrabCut
+    (Rother, Kolmogorov and Blake, 2004), initialised from people if there are any, else from the
+    middle of the picture. Raises ExpertError if nothing stands out."""
     import cv2
     import numpy as np
 

@@ -114,10 +114,8 @@ def classify(call: Call, report: Report) -> Iterable[Artifact]:
 
 def sentiment(text: str) -> float:
     """VADER's compound score, -1 to 1; for longer texts the mean over sentences with an opinion.
-
     Hutto and Gilbert, "VADER: a parsimonious rule-based model for sentiment analysis of social
-    media text", ICWSM 2014.
-    """
+    media text", ICWSM 2014."""
     from vaderSentiment.vaderSentiment import SentimentIntensityAnalyzer
 
     analyser = SentimentIntensityAnalyzer()

@@ -38,11 +38,9 @@ def extract(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 def keywords(text: str, count: int) -> list[str]:
-    """The best key words by YAKE, without those contained in a better one.
-
-    Campos et al., "YAKE! Keyword extraction from single documents using multiple local features",
-    Information Sciences 509, 2020.
-    """
+    """The best key words by YAKE, without those contained in a better one. Campos et al., "YAKE!
+    Keyword extraction from single documents using multiple local features", Information Sciences
+    509, 2020."""
     import yake
 
     language = identify(text)

@@ -99,10 +99,8 @@ def summary(text: str, count: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Vectors:
-    """TF-IDF vectors of unit length, one row per sentence, as coordinates of a sparse matrix.
-
-    The matrix of all cosines is never built: X·(Xᵀ·v) keeps time and memory linear in the text.
-    """
+    """TF-IDF vectors of unit length, one row per sentence, as coordinates of a sparse matrix. The
+    matrix of all cosines is never built: X·(Xᵀ·v) keeps time and memory linear in the text."""
 
     rows: NDArray[np.intp]
     columns: NDArray[np.intp]

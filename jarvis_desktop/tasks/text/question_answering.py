@@ -173,11 +173,8 @@ def _widened(asked: Iterable[str]) -> dict[str, float]:
 
 
 def _rank(asked: Sequence[str], passages: Sequence[str]) -> list[int]:
-    """The passages about the words asked for, best first.
-
-    Ranked by BM25 (Robertson and Zaragoza, "The probabilistic relevance framework", 2009), each
-    passage helped by the one before it.
-    """
+    """The passages about the words asked for, best first. Ranked by BM25 (Robertson and Zaragoza,
+    "The probabilistic relevance framework", 2009), each passage helped by the one before it."""
     documents = [Counter(map(stem, tokens(passage))) for passage in passages]
     frequency = Counter(word for document in documents for word in document)
     total = len(documents)

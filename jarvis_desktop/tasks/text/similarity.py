@@ -41,10 +41,8 @@ def compare(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 def similarity(one: str, other: str) -> float:
-    """0 to 1: the mean of two cosines, of stemmed words and of letter sequences.
-
-    Words see what the texts are about, letter sequences see spelling variants and compounds.
-    """
+    """0 to 1: the mean of two cosines, of stemmed words and of letter sequences. Words see what the
+    texts are about, letter sequences see spelling variants and compounds."""
     words = _cosine(Counter(content(one)), Counter(content(other)))
     letters = _cosine(_letters(one), _letters(other))
     return min(1.0, (words + letters) / 2)
