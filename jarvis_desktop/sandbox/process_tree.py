@@ -52,9 +52,7 @@ def alive(processes: tuple[ProcessInfo, ...]) -> tuple[ProcessInfo, ...]:
 
 def kill(processes: tuple[ProcessInfo, ...]) -> None:
     """Kill those that have not ended."""
-    for process in alive(processes):
-        with suppress(ProcessLookupError, PermissionError):
-            os.kill(process.number, signal.SIGKILL)
+    _send((process.number for process in alive(processes)), signal.SIGKILL)
 
 
 def unlinked(processes: Iterable[ProcessInfo], folder: Path) -> int:

@@ -413,38 +413,23 @@ class SandboxSession:
         return sum(mark[1] for mark in self._given.values())
 
 
+@dataclass(kw_only=True, eq=False)
 class OsSandbox:
     """Implements Sandbox with what the operating system offers."""
 
-    def __init__(
-        self,
-        *,
-        packages: Path,
-        find: Resolve,
-        check: CheckAddress,
-        network: Callable[[], bool] = lambda: True,
-        limits: ProcessLimits | None = None,
-        bounds: SessionLimits | None = None,
-        take: CollectionLimits | None = None,
-        traffic: TrafficLimits | None = None,
-        launchers: Sequence[Launcher] | None = None,
-        choose: Callable[[Path, tuple[Launcher, ...]], Protection] = self_test.choose,
-    ) -> None:
-        """`packages` is the folder of installed packages. `find` returns the addresses of a host,
-        `check` the one to connect to, or raises. While `network` returns False, no host can be
-        reached. `choose` returns the best of the `launchers`, or "none", by trying them with an
-        interpreter, which takes time."""
-        self._launchers = tuple(self_test.launchers() if launchers is None else launchers)
-        self._packages = packages
-        self._find = find
-        self._check = check
-        self._network = network
-        self._limits = limits or ProcessLimits()
-        self._bounds = bounds or SessionLimits()
-        self._take = take or CollectionLimits()
-        self._traffic = traffic or TrafficLimits()
-        self._choose = choose
-        self._chosen: asyncio.Future[Protection] | None = None
+    packages: Path  # the folder of installed packages
+    find: Resolve
+    check: CheckAddress
+    network: Callable[[], bool] = lambda: True  # while it returns False, no host can be reached
+    limits: ProcessLimits = field(default_factory=ProcessLimits)
+    bounds: SessionLimits = field(default_factory=SessionLimits)
+    take: CollectionLimits = field(default_factory=CollectionLimits)
+    traffic: TrafficLimits = field(default_factory=TrafficLimits)
+    launchers: Sequence[Launcher] = field(default_factory=self_test.launchers)
+    choose: Callable[[Path, Sequence[Launcher]], Protection] = self_test.choose
+    """Returns the best of the launchers, or "none", by trying them with an interpreter, which takes
+    time."""
+    _chosen: asyncio.Future[Protection] | None = field(default=None, init=False)
 
     async def protection(self) -> Protection:
         """See Sandbox."""
@@ -452,7 +437,7 @@ class OsSandbox:
         if python is None:
             return Protection("none", False, WITHOUT_PYTHON)
         if self._chosen is None:
-            trial = asyncio.to_thread(self._choose, python, self._launchers)
+            trial = asyncio.to_thread(self.choose, python, self.launchers)
             self._chosen = asyncio.ensure_future(trial)
         # A waiting caller may be cancelled; the trial continues for the next one.
         return await asyncio.shield(self._chosen)
@@ -470,24 +455,19 @@ class OsSandbox:
         named = tuple(hosts)
 
         def proxy() -> Proxy:
-            return Proxy(
-                named,
-                find=self._find,
-                check=self._check,
-                network=self._network,
-                traffic=self._traffic,
-            )
+            find, check = self.find, self.check
+            return Proxy(named, find=find, check=check, network=self.network, traffic=self.traffic)
 
         dependencies = SessionDependencies(
             launcher=self._launcher(protection),
             python=interpreter(),
             files=files,  # files added later are copied in as well
             library=library,
-            packages=self._packages,
+            packages=self.packages,
             proxy=proxy,
-            limits=self._limits,
-            bounds=self._bounds,
-            take=self._take,
+            limits=self.limits,
+            bounds=self.bounds,
+            take=self.take,
         )
         return SandboxSession(folder, dependencies)
 
@@ -495,7 +475,7 @@ class OsSandbox:
         """The chosen launcher, never a weaker one; none only if none was asked for."""
         if not protection.sandboxed:
             return Unsandboxed()
-        for launcher in self._launchers:
+        for launcher in self.launchers:
             if launcher.name == protection.name:
                 return launcher
         raise UnavailableError(

@@ -24,15 +24,8 @@ from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.child import memory_kills
-from jarvis_desktop.sandbox.process_tree import (
-    ProcessInfo,
-    alive,
-    descendants,
-    kill,
-    pause,
-    resume,
-    unlinked,
-)
+from jarvis_desktop.sandbox import process_tree
+from jarvis_desktop.sandbox.process_tree import ProcessInfo, alive, descendants, kill
 from jarvis_desktop.sandbox.profile import Launch
 
 MIB = 1 << 20
@@ -120,12 +113,12 @@ class Supervisor:
     async def pause(self) -> None:
         """Stop all its processes: nobody watches between two scripts."""
         if self._process and sys.platform != "win32":
-            await self._in_thread(pause, self._process.pid)
+            await self._in_thread(process_tree.pause, self._process.pid)
 
     async def resume(self) -> None:
         """Let them continue."""
         if self._process and sys.platform != "win32":
-            await self._in_thread(resume, self._process.pid)
+            await self._in_thread(process_tree.resume, self._process.pid)
 
     async def watch(self, spare: int) -> ProcessEnd:
         """Wait until a limit is exceeded; `spare` bytes in its folder do not count."""
@@ -195,7 +188,7 @@ class Supervisor:
             )
         if count > bounds.files:
             return ProcessEnd.because(f"it made more than {bounds.files} files")
-        if size + unlinked(found, self._launch.cwd) - spare > bounds.disk:
+        if size + process_tree.unlinked(found, self._launch.cwd) - spare > bounds.disk:
             return ProcessEnd.because(f"it wrote more than {_size(bounds.disk)} to its folder")
         if (free := _free(self._launch.cwd)) < self._least_free:
             return ProcessEnd.because(f"the disk has only {_size(free)} left")

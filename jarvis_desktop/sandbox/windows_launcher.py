@@ -131,8 +131,8 @@ def _begin(kernel: Any, sid: Any, job: int, command: list[str], folder: str) -> 
     attributes = ctypes.create_string_buffer(size.value)
     _checked(kernel.InitializeProcThreadAttributeList(attributes, 3, 0, ctypes.byref(size)))
     for key, value in ((SECURITY_CAPABILITIES, capabilities), (HANDLES, streams), (JOBS, jobs)):
-        place, size_of = ctypes.byref(value), ctypes.c_size_t(ctypes.sizeof(value))
-        given = (attributes, 0, ctypes.c_size_t(key), place, size_of, None, None)
+        content, length = ctypes.byref(value), ctypes.c_size_t(ctypes.sizeof(value))
+        given = (attributes, 0, ctypes.c_size_t(key), content, length, None, None)
         _checked(kernel.UpdateProcThreadAttribute(*given))
     startup = _Startup(size=ctypes.sizeof(_Startup), flags=OWN_STREAMS, streams=streams)
     startup.attributes = ctypes.addressof(attributes)

@@ -49,11 +49,14 @@ def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
             upright_picture(frame).save(out, compress_level=3)
             artifacts.append(Artifact(Kind.IMAGE, path=out, name=out.name))
     if not artifacts:
-        raise InputError(
-            tr("{name} contains no readable picture.", name=name),
-            hint=tr("It may be damaged."),
-        )
+        raise _no_picture(name)
     return artifacts
+
+
+def _no_picture(name: str) -> InputError:
+    return InputError(
+        tr("{name} contains no readable picture.", name=name), hint=tr("It may be damaged.")
+    )
 
 
 def _moments(count: int, at: float, length: float) -> list[float]:
@@ -96,10 +99,7 @@ def even_frames(path: Path, count: int, *, name: str) -> list[Image]:
         moments = [length * (at + 0.5) / count for at in range(count)]
         frames = [upright_picture(frame) for frame in frames_at(container, stream, moments)]
     if not frames:
-        raise InputError(
-            tr("{name} contains no readable picture.", name=name),
-            hint=tr("It may be damaged."),
-        )
+        raise _no_picture(name)
     return [frames[at * len(frames) // count] for at in range(count)]
 
 

@@ -34,29 +34,26 @@ _DAYS_UNTIL = tuple(
 
 
 _BIG_CITIES = {
-    "san francisco": "America/Los_Angeles", "seattle": "America/Los_Angeles",
-    "las vegas": "America/Los_Angeles", "san diego": "America/Los_Angeles",
-    "california": "America/Los_Angeles", "texas": "America/Chicago", "florida": "America/New_York",
-    "dallas": "America/Chicago", "houston": "America/Chicago", "austin": "America/Chicago",
-    "boston": "America/New_York", "washington": "America/New_York", "miami": "America/New_York",
-    "atlanta": "America/New_York", "philadelphia": "America/New_York",
-    "montreal": "America/Toronto",
-    "ottawa": "America/Toronto", "calgary": "America/Edmonton", "rio de janeiro":
-    "America/Sao_Paulo", "brasilia": "America/Sao_Paulo", "munich": "Europe/Berlin", "hamburg":
-    "Europe/Berlin", "frankfurt": "Europe/Berlin", "cologne": "Europe/Berlin", "geneva":
-    "Europe/Zurich", "bern": "Europe/Zurich", "lausanne": "Europe/Zurich", "milan": "Europe/Rome",
-    "barcelona": "Europe/Madrid", "lyon": "Europe/Paris", "marseille": "Europe/Paris", "manchester":
-    "Europe/London", "edinburgh": "Europe/London", "glasgow": "Europe/London", "england":
-    "Europe/London", "scotland": "Europe/London", "wales": "Europe/London", "uk": "Europe/London",
-    "britain": "Europe/London", "the hague": "Europe/Amsterdam", "saint petersburg":
-    "Europe/Moscow", "ankara": "Europe/Istanbul", "beijing": "Asia/Shanghai", "shenzhen":
-    "Asia/Shanghai", "china": "Asia/Shanghai", "mumbai": "Asia/Kolkata", "delhi": "Asia/Kolkata",
-    "new delhi": "Asia/Kolkata", "bangalore": "Asia/Kolkata", "chennai": "Asia/Kolkata", "osaka":
-    "Asia/Tokyo", "kyoto": "Asia/Tokyo", "hanoi": "Asia/Ho_Chi_Minh", "abu dhabi": "Asia/Dubai",
-    "tel aviv": "Asia/Jerusalem", "islamabad": "Asia/Karachi", "cape town": "Africa/Johannesburg",
-    "canberra": "Australia/Sydney", "wellington": "Pacific/Auckland", "hawaii": "Pacific/Honolulu",
-    "new zealand": "Pacific/Auckland", "germany": "Europe/Berlin", "spain": "Europe/Madrid",
-    "portugal": "Europe/Lisbon", "turkey": "Europe/Istanbul", "utc": "UTC", "gmt": "Etc/GMT",
+    city: zone
+    for zone, cities in {
+        "America/Los_Angeles": "san francisco|seattle|las vegas|san diego|california",
+        "America/Chicago": "texas|dallas|houston|austin",
+        "America/New_York": "florida|boston|washington|miami|atlanta|philadelphia",
+        "America/Toronto": "montreal|ottawa", "America/Edmonton": "calgary",
+        "America/Sao_Paulo": "rio de janeiro|brasilia",
+        "Europe/Berlin": "munich|hamburg|frankfurt|cologne|germany",
+        "Europe/Zurich": "geneva|bern|lausanne", "Europe/Rome": "milan",
+        "Europe/Madrid": "barcelona|spain", "Europe/Paris": "lyon|marseille",
+        "Europe/London": "manchester|edinburgh|glasgow|england|scotland|wales|uk|britain",
+        "Europe/Amsterdam": "the hague", "Europe/Moscow": "saint petersburg",
+        "Europe/Istanbul": "ankara|turkey", "Asia/Shanghai": "beijing|shenzhen|china",
+        "Asia/Kolkata": "mumbai|delhi|new delhi|bangalore|chennai", "Asia/Tokyo": "osaka|kyoto",
+        "Asia/Ho_Chi_Minh": "hanoi", "Asia/Dubai": "abu dhabi", "Asia/Jerusalem": "tel aviv",
+        "Asia/Karachi": "islamabad", "Africa/Johannesburg": "cape town",
+        "Australia/Sydney": "canberra", "Pacific/Auckland": "wellington|new zealand",
+        "Pacific/Honolulu": "hawaii", "Europe/Lisbon": "portugal", "UTC": "utc", "Etc/GMT": "gmt",
+    }.items()
+    for city in cities.split("|")
 }  # fmt: skip
 """Cities that are not the name of a time zone, and countries with a second zone on a far island."""
 

@@ -86,21 +86,10 @@ async def open_the_folder(call: Call, report: Report, services: Services) -> Ite
 
 def path_of(folder: str) -> Path:
     """The path of that folder for this user; it need not exist."""
-    match folder:
-        case "downloads":
-            return platformdirs.user_downloads_path()
-        case "documents":
-            return platformdirs.user_documents_path()
-        case "pictures":
-            return platformdirs.user_pictures_path()
-        case "music":
-            return platformdirs.user_music_path()
-        case "videos":
-            return platformdirs.user_videos_path()
-        case "desktop":
-            return platformdirs.user_desktop_path()
-        case _:
-            return Path.home()
+    if folder not in FOLDERS or folder == "home":
+        return Path.home()
+    path: Path = getattr(platformdirs, f"user_{folder}_path")()
+    return path
 
 
 OPEN_FOLDER = define(

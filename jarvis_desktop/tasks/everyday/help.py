@@ -93,14 +93,16 @@ _SMALL_WORDS = frozenset(
     "your my does this work tell list all everything things any jarvis".split()
 )
 _TOPICS = {
-    "picture": "Pictures", "pictures": "Pictures", "photo": "Pictures", "photos": "Pictures",
-    "image": "Pictures", "images": "Pictures", "sound": "Sound and speech", "audio":
-    "Sound and speech", "speech": "Sound and speech", "recordings": "Sound and speech", "music":
-    "Sound and speech", "voice": "Sound and speech", "video": "Video", "videos": "Video", "text":
-    "Text", "texts": "Text", "writing": "Text", "document": "Documents and tables", "documents":
-    "Documents and tables", "files": "Documents and tables", "pdf": "Documents and tables",
-    "tables": "Documents and tables", "spreadsheets": "Documents and tables",
-}  # fmt: skip
+    word: group
+    for group, words in (
+        ("Pictures", "picture pictures photo photos image images"),
+        ("Sound and speech", "sound audio speech recordings music voice"),
+        ("Video", "video videos"),
+        ("Text", "text texts writing"),
+        ("Documents and tables", "document documents files pdf tables spreadsheets"),
+    )
+    for word in words.split()
+}
 
 
 def _is_about(type: TaskType, words: Sequence[str]) -> bool:

@@ -164,9 +164,8 @@ def save(call: Call, report: Report) -> Iterable[Artifact]:
         try:
             shutil.copyfile(made, copy)
         except OSError as error:
-            reason = (error.strerror or "unknown reason").lower()
             raise StorageError(
-                tr("{name} cannot be saved: {reason}.", name=name, reason=reason)
+                tr("{name} cannot be saved: {reason}.", name=name, reason=_reason(error))
             ) from error
         _put(copy, folder / name)
         saved.append(Artifact(item.kind, path=copy, name=name))
@@ -211,12 +210,11 @@ def _ready(folder: Path, *, make: bool) -> None:
             folder.mkdir(parents=True, exist_ok=True)
         there = folder.is_dir()
     except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
         raise InputError(
             tr(
                 "The folder {folder} cannot be used: {reason}.",
                 folder=_shown(folder),
-                reason=reason,
+                reason=_reason(error),
             )
         ) from error
     if not there:
@@ -294,15 +292,18 @@ def _put(made: Path, target: Path) -> None:
         finally:
             Path(temporary).unlink(missing_ok=True)
     except OSError as error:
-        reason = (error.strerror or "unknown reason").lower()
         raise InputError(
             tr(
                 "{name} cannot be saved in {parent}: {reason}.",
                 name=target.name,
                 parent=_shown(target.parent),
-                reason=reason,
+                reason=_reason(error),
             )
         ) from error
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or "unknown reason").lower()
 
 
 SAVE_FILE = define(

@@ -431,26 +431,13 @@ def _blur_background(image: Image, wish: EditRequest) -> Image:
 
 
 _SHAPES: dict[str, Callable[[Image, EditRequest], Image]] = {
-    "rotate": _rotate,
-    "flip": _flip,
-    "crop": _crop,
-    "resize": _resize,
-    "blur": _blur,
-}
+    "rotate": _rotate, "flip": _flip, "crop": _crop, "resize": _resize, "blur": _blur,
+}  # fmt: skip
 _COLOURS: dict[str, Callable[[Image, EditRequest], Image]] = {
-    "grey": _grey,
-    "brightness": _brighten,
-    "contrast": _adjust_contrast,
-    "colour": _adjust_colour,
-    "sharpen": _sharpen,
-    "enhance": _enhance,
-    "invert": _invert,
-    "sepia": _sepia,
-    "sketch": _sketch,
-    "cartoon": _cartoon,
-    "painting": _painting,
-    "background-blur": _blur_background,
-}
+    "grey": _grey, "brightness": _brighten, "contrast": _adjust_contrast, "colour": _adjust_colour,
+    "sharpen": _sharpen, "enhance": _enhance, "invert": _invert, "sepia": _sepia, "sketch": _sketch,
+    "cartoon": _cartoon, "painting": _painting, "background-blur": _blur_background,
+}  # fmt: skip
 
 
 STYLES = ("sketch", "cartoon", "painting", "sepia", "grey", "invert")

@@ -38,21 +38,9 @@ EDITS = (
 )
 """The built-in edits; their results are named after them."""
 _OTHER_EDITS = (
-    *(
-        "found",
-        "parts",
-        "cut-out",
-        "mask",
-        "canny",
-        "hed",
-        "mlsd",
-        "scribble",
-        "seg",
-        "depth",
-        "normal",
-    ),
-    *("openpose", "edited", "restyled", "inpainted"),
-)
+    "found", "parts", "cut-out", "mask", "canny", "hed", "mlsd", "scribble", "seg", "depth",
+    "normal", "openpose", "edited", "restyled", "inpainted",
+)  # fmt: skip
 
 _BROKEN = (
     *(OSError, SyntaxError, ValueError, TypeError, LookupError, ArithmeticError, EOFError),

@@ -1,5 +1,4 @@
-"""OCR with RapidOCR's weights, and the reading order of the lines on a page. In child processes
-only.
+"""OCR with RapidOCR's weights, and the reading order of lines on a page. In child processes only.
 
 The engine's stages are called one by one: its own pipeline shrinks large scans before reading them,
 enlarges thin strips to thousands of pixels, and reads sideways pages in the wrong order.
@@ -17,8 +16,10 @@ from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+import cv2
+import numpy as np
+
 if TYPE_CHECKING:
-    import numpy as np
     from numpy.typing import NDArray
 
     from jarvis_desktop.tasks.images.io import Pixels
@@ -95,9 +96,6 @@ def _engine() -> Any:
 
 def _boxes(engine: Any, image: Pixels) -> Points:
     """The corners (n, 4, 2) of the stretches of text, clockwise from the top left."""
-    import cv2
-    import numpy as np
-
     height, width = image.shape[:2]
     wanted = max(1.0, 736 / min(height, width))
     scale = min(wanted, 4.0, math.sqrt(2_000_000 / (width * height)), 3000 / max(width, height))
@@ -127,9 +125,6 @@ def _upright(
     engine: Any, crops: list[Pixels], boxes: Points, shape: tuple[int, int]
 ) -> tuple[list[Pixels], Points]:
     """The crops turned upright, and the boxes as they are on the upright page."""
-    import cv2
-    import numpy as np
-
     height, width = shape
     sides = np.linalg.norm(boxes - np.roll(boxes, -1, axis=1), axis=2)
     tall = sides[:, 1] >= 1.5 * sides[:, 0]
@@ -154,9 +149,6 @@ def _upright(
 
 
 def _turned(crop: Pixels, way: int) -> Pixels:
-    import cv2
-    import numpy as np
-
     return np.asarray(cv2.rotate(crop, way), np.uint8)
 
 
@@ -224,9 +216,6 @@ def _spaced(text: str, gaps: Sequence[int], page: Sequence[int]) -> str:
 
 def _gaps(crop: Pixels, columns: Sequence[int]) -> list[int]:
     """The widest run without ink between neighbouring letters, in pixels of the strip."""
-    import cv2
-    import numpy as np
-
     width = max(STRIP, math.ceil(STRIP * crop.shape[1] / crop.shape[0]))
     grey = cv2.cvtColor(cv2.resize(crop, (width, STRIP)), cv2.COLOR_BGR2GRAY)
     _, black = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY_INV + cv2.THRESH_OTSU)
@@ -250,8 +239,6 @@ def _legible(text: str, score: float) -> bool:
 
 def _straightened(boxes: Points) -> Points:
     """Rotate the boxes so that lines of text are level, for a page photographed at an angle."""
-    import numpy as np
-
     along = boxes[:, 1] - boxes[:, 0]
     lengths = np.linalg.norm(along, axis=1)
     long = lengths >= 0.5 * lengths.max()

@@ -27,15 +27,13 @@ def compare(call: Call, report: Report) -> Iterable[Artifact]:
     if not all(tokens(text) for text in texts):
         raise InputError(tr("Two texts with words in them are needed to compare them."))
     share = round(100 * similarity(*texts))
-    verdict = (
-        "They have the same words."
-        if share == 100
-        else "They share most of their wording."
-        if share >= 65
-        else "They share some of their wording."
-        if share >= 30
-        else "They have little wording in common."
+    verdicts = (
+        (100, "They have the same words."),
+        (65, "They share most of their wording."),
+        (30, "They share some of their wording."),
+        (0, "They have little wording in common."),
     )
+    verdict = next(words for least, words in verdicts if share >= least)
     caveat = "This compares words, not meaning."
     return [text_artifact(f"The two texts are {share}% alike. {verdict} {caveat}")]
 
