@@ -425,8 +425,8 @@ class OsSandbox:
     bounds: SessionLimits = field(default_factory=SessionLimits)
     take: CollectionLimits = field(default_factory=CollectionLimits)
     traffic: TrafficLimits = field(default_factory=TrafficLimits)
-    launchers: Sequence[Launcher] = field(default_factory=self_test.launchers)
-    choose: Callable[[Path, Sequence[Launcher]], Protection] = self_test.choose
+    launchers: tuple[Launcher, ...] = field(default_factory=self_test.launchers)
+    choose: Callable[[Path, tuple[Launcher, ...]], Protection] = self_test.choose
     """Returns the best of the launchers, or "none", by trying them with an interpreter, which takes
     time."""
     _chosen: asyncio.Future[Protection] | None = field(default=None, init=False)

@@ -144,7 +144,7 @@ async def test_what_offline_refuses_runs_in_hybrid_and_the_reverse(
         assert app.mode is app.policy.mode is mode
         assert app.selector._policy.allows(remote) is may
         assert app.intake._online() is (mode is not Mode.OFFLINE)
-        assert app.sandbox._network() is (mode is not Mode.OFFLINE)
+        assert app.sandbox.network() is (mode is not Mode.OFFLINE)
         sent.clear()
         told = await asked_by_api(app)
         assert bool(sent) is may

@@ -82,7 +82,7 @@ def _core(words: str) -> str:
 
 CALCULATOR = define(
     name="calculator", summary="Does sums and converts units.",
-    options=(TaskOption("expression", "the sum, as the person said it", "", reads="clause"),),
+    options=(TaskOption("expression", "the sum, as the user said it", "", reads="clause"),),
     cues=(
         "^#@#", "what is #@#", "what's #@#", "whats #@#", "how much is #@#", "calculate",
         "compute #", "work out #", "#+#", "#×#", "#÷#", "#^#", "what #@# is", "# plus #",

@@ -35,7 +35,7 @@ REMEMBER = define(
     summary="Remembers a wish or fact of the person for all conversations, or lists them.",
     acts=True,
     options=(
-        TaskOption("fact", "what to remember, in the person's own words", "", reads="as-said"),
+        TaskOption("fact", "what to remember, in the user's own words", "", reads="as-said"),
         TaskOption("action", "what to do", "keep", choices=("keep", "list")),
     ),
     cues=(

@@ -169,7 +169,7 @@ async def repeat(call: Call, report: Report, services: Services) -> Iterable[Art
 REPEAT = define(
     name="repeat", summary="Repeats the last answer, or a given text.",
     ports=(Port("text", (Kind.TEXT,), required=False),),
-    options=(TaskOption("words", "the text to repeat, where it is no result", "",
+    options=(TaskOption("words", "the text to repeat, if it is not a result", "",
         reads="last-reply"),),
     cues=(
         "^repeat$", "repeat that", "repeat it", "repeat yourself", "repeat the last",

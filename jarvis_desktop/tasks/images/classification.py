@@ -85,7 +85,7 @@ ZERO_SHOT_IMAGE_CLASSIFICATION = define(
     name="zero-shot-image-classification",
     summary="Says which of several labels that are given suits a picture best, such as cat or dog.",
     ports=(Port("image", (Kind.IMAGE,)),),
-    options=(TaskOption("labels", "the labels, parted by commas", "", reads="clause"),),
+    options=(TaskOption("labels", "the labels, separated by commas", "", reads="clause"),),
     cues=(
         *_EITHER,
         *(cue.replace("this", which) for cue in _EITHER for which in ("it", "that", *_PICTURES)),

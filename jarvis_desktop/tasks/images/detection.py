@@ -133,7 +133,7 @@ ZERO_SHOT_OBJECT_DETECTION = define(
     "where it is and draws a box around it.",
     ports=(Port("image", (Kind.IMAGE,)),), gives=(Kind.IMAGE, Kind.TEXT),
     options=(
-        TaskOption("what", "what to find; several things parted by commas", "", reads="thing"),
+        TaskOption("what", "what to find; several things separated by commas", "", reads="thing"),
         TaskOption("threshold", "how sure it must be, 0 to 1; 0 = what suits the expert", 0.0),
     ),
     cues=(

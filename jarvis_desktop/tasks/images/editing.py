@@ -153,7 +153,7 @@ IMAGE_EDITING = define(
     ports=(Port("image", (Kind.IMAGE,)), Port(PROMPT, (Kind.TEXT,), required=False)),
     gives=(Kind.IMAGE,),
     options=(
-        TaskOption("edit", "which edit, where it is one of these", "", choices=("", *EDITS)),
+        TaskOption("edit", "which edit, if it is one of these", "", choices=("", *EDITS)),
         AMOUNT,
         TaskOption(
             "direction",

@@ -170,7 +170,7 @@ INPAINTING = define(
     ),
     gives=(Kind.IMAGE,),
     options=(
-        TaskOption("region", "the part that is painted, where there is no mask", "",
+        TaskOption("region", "the part to paint, if there is no mask", "",
                choices=("", *REGIONS)),
         AVOID,
         STRENGTH,

@@ -155,7 +155,7 @@ def labels_of(words: str) -> list[str]:
 ZERO_SHOT_CLASSIFICATION = define(
     name="zero-shot-classification", summary="Sorts a text under one of the labels that are given.",
     ports=(Port("text", (Kind.TEXT,)),),
-    options=(TaskOption("labels", "the labels, parted by commas", "", reads="clause"),),
+    options=(TaskOption("labels", "the labels, separated by commas", "", reads="clause"),),
     cues=(
         "which of these labels", "which category", "which of the following", "classify ... as",
         "classify it as", "sort ... into", "categor*", "label it as", "label this", "is it about",

@@ -100,7 +100,7 @@ FEATURE_EXTRACTION = define(
     name="feature-extraction",
     summary="Turns a text into vectors of numbers that stand for its meaning (embeddings).",
     ports=(Port("text", (Kind.TEXT,)),), gives=(Kind.TABLE, Kind.TEXT),
-    options=(TaskOption("each", "what gets a vector of its own", "text", choices=PARTS),),
+    options=(TaskOption("each", "what gets its own vector", "text", choices=PARTS),),
     cues=(
         "embedding*", "embedding of", "embeddings of", "sentence embedding*", "text embedding*",
         "word vector*", "feature vector*", "vector representation", "feature extraction",
