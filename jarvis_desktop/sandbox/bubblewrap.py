@@ -72,6 +72,8 @@ class Bubblewrap:
                 hint=tr("Install it: sudo apt install util-linux"),
             )
         bpf = seccomp.program(namespaces=True)
+        # Forbids user namespaces inside; for versions without the option, seccomp does.
+        disabled = ["--disable-userns"] if "--disable-userns" in self._known else []
         home = folder(profile)
         # Older versions cannot limit the size of a tmpfs.
         temporary = None if "--size" in self._known else temporary_folder()
@@ -83,7 +85,7 @@ class Bubblewrap:
                 if group
                 else ()
             ),
-            *(program, "--unshare-all", "--unshare-user", *self._disabled),
+            *(program, "--unshare-all", "--unshare-user", *disabled),
             *("--die-with-parent", "--new-session", "--cap-drop", "ALL"),
             *("--uid", "1000", "--gid", "1000", "--hostname", "sandbox"),
             *_system(),
@@ -107,11 +109,6 @@ class Bubblewrap:
     def inside(self, profile: SandboxProfile, path: Path) -> str:
         """As `Launcher.inside`."""
         return placed(path, ((profile.folder, folder(profile)), *profile.readable))
-
-    @property
-    def _disabled(self) -> tuple[str, ...]:
-        """Forbid user namespaces inside; seccomp does so for versions without this option."""
-        return ("--disable-userns",) if "--disable-userns" in self._known else ()
 
     @cached_property
     def _known(self) -> Collection[str]:

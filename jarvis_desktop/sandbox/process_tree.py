@@ -13,7 +13,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -200,23 +200,16 @@ def _listed(root: int) -> tuple[ProcessInfo, ...]:
         )
     except (OSError, subprocess.SubprocessError):
         return ()
-    below: dict[int, list[tuple[int, int]]] = {}
-    own = 0
+    memory: dict[int, int] = {}
+    below: dict[int, list[int]] = {}
     for line in done.stdout.splitlines():
-        number, parent, memory = (int(word) for word in line.split())
-        below.setdefault(parent, []).append((number, memory * 1024))
-        own = memory * 1024 if number == root else own
-    return tuple(_below(root, own, below))
-
-
-def _below(
-    root: int, own: int, below: Mapping[int, list[tuple[int, int]]]
-) -> Iterator[ProcessInfo]:
-    waiting = [(root, own)]
-    while waiting:
-        number, memory = waiting.pop()
-        yield ProcessInfo(number, "", memory, 1)
-        waiting += below.get(number, [])
+        number, parent, kilobytes = (int(word) for word in line.split())
+        memory[number] = kilobytes * 1024
+        below.setdefault(parent, []).append(number)
+    found = [root]
+    for number in found:  # the list grows
+        found += below.get(number, [])
+    return tuple(ProcessInfo(number, "", memory.get(number, 0), 1) for number in found)
 
 
 ROOTS = (Path("/sys/fs/cgroup/pids"), Path("/sys/fs/cgroup"))  # of cgroups v1 and v2

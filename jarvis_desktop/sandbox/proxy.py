@@ -259,7 +259,8 @@ class Proxy:
         if len(self._tasks) > self._traffic.connections:
             raise ConnectionRefused(errno.EMFILE, "The script has too many connections open.")
         if self._left <= 0:
-            raise ConnectionRefused(errno.EDQUOT, self._used_up)
+            moved = f"more than {self._traffic.bytes // MIB} MiB over the network"
+            raise ConnectionRefused(errno.EDQUOT, f"The script has moved {moved}.")
         address = host.name
         try:
             async with asyncio.timeout(self._traffic.connecting):
@@ -286,10 +287,6 @@ class Proxy:
         return ConnectionRefused(
             errno.EACCES, f"{host} is not among the hosts that this script may reach."
         )
-
-    @property
-    def _used_up(self) -> str:
-        return f"The script has moved more than {self._traffic.bytes // MIB} MiB over the network."
 
     async def _pump(
         self,

@@ -15,12 +15,15 @@ from jarvis_desktop.tasks.definition import define, presets
 from jarvis_desktop.tasks.images.findings import BoundingBox
 from jarvis_desktop.tasks.naming import IN_PICTURE, named_things
 
-KNOWN = {
-    "": "both", "both": "both", "all": "both", "auto": "both", "everything": "both",
-    "objects": "both", "face": "faces", "faces": "faces", "person": "people", "persons": "people",
-    "people": "people", "man": "people", "men": "people", "woman": "people", "women": "people",
-    "child": "people", "children": "people", "pedestrian": "people", "pedestrians": "people",
-    "humans": "people", "human": "people",
+KNOWN = {"": "both"} | {
+    word: what
+    for what, words in (
+        ("both", "both all auto everything objects"),
+        ("faces", "face faces"),
+        ("people", "person persons people man men woman women child children human humans "
+         "pedestrian pedestrians"),
+    )
+    for word in words.split()
 }  # fmt: skip
 
 FACES = (

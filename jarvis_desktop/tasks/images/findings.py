@@ -80,7 +80,8 @@ def describe_boxes(boxes: Sequence[BoundingBox], name: str, width: int, *, none:
     kinds = list(by_label.items())
     if len(kinds) == 1:
         label, found = kinds[0]
-        return f"I find {count_of(len(found), label)} in {name}{_spread(found, width)}."
+        spread = f"{',' if len(found) == 1 else ':'} {_places(found, width)}"
+        return f"I find {count_of(len(found), label)} in {name}{spread}."
     kinds.sort(key=lambda kind: -len(kind[1]))
     parts = [f"{count_of(len(found), label)} ({_places(found, width)})" for label, found in kinds]
     return f"In {name} I find {_listed(parts)}."
@@ -106,11 +107,6 @@ def describe_masks(masks: Sequence[Mask], name: str, *, none: str = "") -> str:
 def format_share(share: float) -> str:
     """A share as people read it: "12%", "less than 1%"."""
     return f"{min(share, 1.0):.0%}" if share >= 0.005 else "less than 1%"
-
-
-def _spread(boxes: Sequence[BoundingBox], width: int) -> str:
-    places = _places(boxes, width)
-    return f", {places}" if len(boxes) == 1 else f": {places}"
 
 
 def _places(boxes: Sequence[BoundingBox], width: int) -> str:

@@ -41,36 +41,24 @@ _KINDS_OF_ANSWER: tuple[tuple[str, tuple[str, ...]], ...] = (
      ("name",)),
 )  # fmt: skip
 
-_SYNONYMS: tuple[frozenset[str], ...] = tuple(
+_SYNONYMS = tuple(
     frozenset(stem(word) for word in group.split())
     for group in (
-        "total sum amount balance due grand payable",
-        "cost price fee charge pay paid expensive",
-        "begin start commence open launch",
-        "end finish close conclude stop",
-        "write wrote written author pen",
-        "invent invented inventor create created creator develop developed design designed found",
-        "born birth birthday birthplace",
-        "die died death dead killed",
-        "big large size area great",
-        "buy bought purchase purchased acquire acquired",
-        "live lives lived resident reside home located",
-        "job work profession occupation employ employed",
-        "boss manager director head chief president leader led ceo",
-        "build built construct constructed erect erected",
-        "make made manufacture manufactured produce produced",
-        "car vehicle automobile",
-        "doctor physician",
-        "film movie",
-        "wife husband married spouse",
-        "child children son daughter",
-        "located lies situated",
-        "win won winner victory champion",
-        "old age aged",
-        "high height tall",
-        "heavy weigh weight",
-        "people inhabitants population residents",
-    )
+        "total sum amount balance due grand payable|cost price fee charge pay paid expensive|"
+        "begin start commence open launch|end finish close conclude stop|"
+        "write wrote written author pen|"
+        "invent invented inventor create created creator develop developed design designed found|"
+        "born birth birthday birthplace|die died death dead killed|big large size area great|"
+        "buy bought purchase purchased acquire acquired|"
+        "live lives lived resident reside home located|"
+        "job work profession occupation employ employed|"
+        "boss manager director head chief president leader led ceo|"
+        "build built construct constructed erect erected|"
+        "make made manufacture manufactured produce produced|car vehicle automobile|"
+        "doctor physician|film movie|wife husband married spouse|child children son daughter|"
+        "located lies situated|win won winner victory champion|old age aged|high height tall|"
+        "heavy weigh weight|people inhabitants population residents"
+    ).split("|")
 )
 
 
