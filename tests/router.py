@@ -196,7 +196,6 @@ class _Handler(BaseHTTPRequestHandler):
         elif how == "drip":
             for byte in body:
                 self.wfile.write(bytes([byte]))
-                self.router.waiting.set()
                 if self.router.closing.wait(0.1):
                     return
         else:

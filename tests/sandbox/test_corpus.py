@@ -22,7 +22,11 @@ ROOT = Path(__file__).parents[2]
 SYSTEM_PYTHON = "/usr/bin/python3"
 NOBODY = "65534"
 
-SANDBOXES = [name for name, launcher in BACKENDS.items() if launcher.sandboxed]
+SANDBOXES = [
+    pytest.param(name, marks=[pytest.mark.exhaustive] if name.startswith("older") else [])
+    for name, launcher in BACKENDS.items()
+    if launcher.sandboxed
+]
 
 SLOW = {"disk", "files", "memory", "seconds"}
 """Bounds that the supervisor keeps, or the system in the same way for all."""

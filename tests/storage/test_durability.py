@@ -3,12 +3,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from jarvis_desktop.core.turn import Conversation
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import INVENTORY, START, full_turn, stored_file
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = 20
+ROUNDS = [6, pytest.param(40, marks=pytest.mark.exhaustive)]
 
 
 def started(folder: Path, name: str) -> subprocess.Popen[str]:
@@ -30,14 +32,15 @@ def killed_after(run: subprocess.Popen[str], count: int, spin: int) -> int:
     return sum(line.endswith("\n") for line in told)
 
 
-def test_a_writer_killed_at_any_moment_loses_no_turn_that_was_saved(tmp_path: Path):
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_a_writer_killed_at_any_moment_loses_no_turn_that_was_saved(tmp_path: Path, rounds: int):
     chance = random.Random(7)
     store = tmp_path / "store"
     given, made = stored_file(store, "aa11.png"), stored_file(store, "bb22.wav")
     acknowledged: dict[str, int] = {}
     runs = [started(tmp_path, "w0")]
-    for number in range(ROUNDS):
-        if number + 1 < ROUNDS:
+    for number in range(rounds):
+        if number + 1 < rounds:
             runs.append(started(tmp_path, f"w{number + 1}"))  # another one writes meanwhile
         told = killed_after(runs[number], chance.randint(1, 12), chance.randint(0, 200_000))
         acknowledged[f"w{number}"] = told

@@ -7,11 +7,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import INVENTORY, START
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = 4
+ROUNDS = [3, pytest.param(12, marks=pytest.mark.exhaustive)]
 
 
 def started(folder: Path) -> subprocess.Popen[str]:
@@ -42,11 +44,12 @@ def last_told(run: subprocess.Popen[str], count: int, spin: int) -> int:
     return max(int(line) for line in told if line.endswith("\n"))
 
 
-def test_no_finished_round_is_lost_or_done_again(tmp_path: Path):
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_no_finished_round_is_lost_or_done_again(tmp_path: Path, rounds: int):
     chance = random.Random(5)
     runs = [started(tmp_path)]
-    for number in range(ROUNDS):
-        if number + 1 < ROUNDS:
+    for number in range(rounds):
+        if number + 1 < rounds:
             runs.append(started(tmp_path))
         told = last_told(runs[number], chance.randint(1, 9), chance.randint(0, 200_000))
         history = SqliteHistory(

@@ -33,7 +33,7 @@ from tests.storage.samples import (
 )
 
 ROOT = Path(__file__).parents[2]
-ROUNDS = 10
+ROUNDS = [5, pytest.param(40, marks=pytest.mark.exhaustive)]
 
 
 def opened(folder: Path, inventory=INVENTORY) -> SqliteHistory:
@@ -199,14 +199,15 @@ def killed_after(run: subprocess.Popen[str], count: int, spin: int) -> list[str]
     return [line.strip() for line in told if line.endswith("\n")]
 
 
-def test_a_process_killed_at_any_moment_loses_nothing_that_it_told(tmp_path: Path):
+@pytest.mark.parametrize("rounds", ROUNDS)
+def test_a_process_killed_at_any_moment_loses_nothing_that_it_told(tmp_path: Path, rounds: int):
     chance = random.Random(11)
     store = tmp_path / "store"
     for name in ("aa11.png", "bb22.wav"):
         stored_file(store, name)
     runs = [started(tmp_path, 0)]
-    for number in range(ROUNDS):
-        if number + 1 < ROUNDS:
+    for number in range(rounds):
+        if number + 1 < rounds:
             runs.append(started(tmp_path, number + 1))  # gets ready meanwhile
         told = killed_after(runs[number], chance.randint(1, 30), chance.randint(0, 200_000))
         history = opened(tmp_path)

@@ -276,6 +276,7 @@ async def test_no_answer_in_time_is_an_end(desk: Desk, how: str) -> None:
             await desk.ask("summarization", text="Bern is old.")
     finally:
         desk.backend._time_limit = 30.0
+        desk.router.days.clear()  # on a busy computer the request may never have arrived
     assert (caught.value.fault, caught.value.retryable) == (Fault.TIMEOUT, True)
 
 

@@ -29,7 +29,7 @@ from tests.backends.tiny import WORDS, files_of
 from tests.hub import running_hub
 
 # Each of them starts a process that imports torch, twice or thrice: slow on a busy computer.
-pytestmark = pytest.mark.timeout(400)
+pytestmark = [pytest.mark.timeout(400), pytest.mark.usefixtures("warm_children")]
 
 GIVES = {
     "text-generation": Kind.TEXT,

@@ -1,0 +1,59 @@
+"""Child processes that start at once: forks of a process that has imported what experts need.
+
+Each child is still a process of its own that loads, runs, hangs and dies as one; only the seconds in
+which torch and transformers are imported are not repeated.
+"""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from typing import Any
+
+import pytest
+
+IMPORTED = [
+    "numpy",
+    "PIL.Image",
+    "safetensors.torch",
+    "torch",
+    "transformers",
+    "jarvis_desktop.backends.local.worker",
+]
+
+
+def run(environment: dict[str, str], target: Callable[..., None], args: tuple[object, ...]) -> None:
+    """What a spawned process does, in the environment of the test that it is started in."""
+    os.environ.clear()
+    os.environ.update(environment)
+    target(*args)
+
+
+class WarmContext(ForkServerContext):
+    """Looks like the context "spawn"."""
+
+    def Process(
+        self, *, target: Callable[..., None], args: tuple[object, ...], **named: Any
+    ) -> ForkServerProcess:
+        return ForkServerProcess(target=run, args=(dict(os.environ), target, args), **named)
+
+
+@pytest.fixture(scope="session")
+def warm_context() -> WarmContext:
+    context = WarmContext()
+    context.set_forkserver_preload(IMPORTED)
+    return context
+
+
+@pytest.fixture
+def warm_children(warm_context: WarmContext, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Let children be forks of a warm process in this test."""
+    real = multiprocessing.get_context
+
+    def get_context(method: str | None = None) -> Any:
+        return warm_context if method == "spawn" else real(method)
+
+    monkeypatch.setattr(multiprocessing, "get_context", get_context)
+    yield
