@@ -66,7 +66,9 @@ def _pytest() -> list[str]:
     colour = ["--color=yes"] if sys.stdout.isatty() else []
     # Elsewhere there is no private screen and no private sound server to be had.
     only = (
-        [] if sys.platform.startswith("linux") else ["-m", "not screen and not sound and not gpu and not exhaustive"]
+        []
+        if sys.platform.startswith("linux")
+        else ["-m", "not screen and not sound and not gpu and not exhaustive"]
     )
     return colour + only
 
