@@ -1,14 +1,14 @@
 """Child processes that start at once: forks of a process that has imported what experts need.
 
-Each child is still a process of its own that loads, runs, hangs and dies as one; only the seconds in
-which torch and transformers are imported are not repeated.
+Each child is still a process that loads, runs, hangs and dies on its own; only the seconds in which
+torch and transformers are imported are not repeated.
 """
 
 from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any
 
@@ -34,7 +34,7 @@ def run(environment: dict[str, str], target: Callable[..., None], args: tuple[ob
 class WarmContext(ForkServerContext):
     """Looks like the context "spawn"."""
 
-    def Process(
+    def Process(  # type: ignore[override]  # a function, where it is a class there
         self, *, target: Callable[..., None], args: tuple[object, ...], **named: Any
     ) -> ForkServerProcess:
         return ForkServerProcess(target=run, args=(dict(os.environ), target, args), **named)
@@ -48,7 +48,7 @@ def warm_context() -> WarmContext:
 
 
 @pytest.fixture
-def warm_children(warm_context: WarmContext, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+def warm_children(warm_context: WarmContext, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let children be forks of a warm process in this test."""
     real = multiprocessing.get_context
 
@@ -56,4 +56,3 @@ def warm_children(warm_context: WarmContext, monkeypatch: pytest.MonkeyPatch) ->
         return warm_context if method == "spawn" else real(method)
 
     monkeypatch.setattr(multiprocessing, "get_context", get_context)
-    yield
