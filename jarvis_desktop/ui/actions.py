@@ -1,7 +1,8 @@
-"""What a person may want done with a result; widgets say it here, the window does it."""
+"""What widgets and pages share: the actions that the window carries out, and its main parts."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
@@ -12,6 +13,9 @@ if TYPE_CHECKING:
     from jarvis_desktop.core.artifact import Artifact
     from jarvis_desktop.ui.history.controller import HistoryDesk
     from jarvis_desktop.ui.plan.controller import PlanController
+    from jarvis_desktop.ui.session import WindowSession
+    from jarvis_desktop.ui.settings.controller import SettingsDesk
+    from jarvis_desktop.ui.voice.talk import Talker
 
 
 class Actions(QObject):
@@ -65,3 +69,13 @@ class Actions(QObject):
     def open(self, who: QObject, artifact: Artifact) -> None:
         """Have a file opened that is shown, as long as `who` lives."""
         self.media.lend(who, artifact, self.open_file.emit)
+
+
+@dataclass(frozen=True, slots=True)
+class PageContext:
+    """The parts of the window that a page works with."""
+
+    session: WindowSession
+    talker: Talker
+    actions: Actions
+    settings: SettingsDesk

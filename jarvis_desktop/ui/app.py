@@ -37,7 +37,6 @@ from shiboken6 import delete
 from jarvis_desktop import localization, paths
 from jarvis_desktop.app.ipc_client import LaunchRequest
 from jarvis_desktop.paths import log_to_file
-from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.desktop.presence import Presence
 from jarvis_desktop.ui.engine import EngineThread, unexpected
 from jarvis_desktop.ui.gc_on_main_thread import Tidying
@@ -49,7 +48,11 @@ from jarvis_desktop.ui.widgets.forms import ReturnPresses
 from jarvis_desktop.ui.widgets.theme import Appearance
 
 if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.app.single_instance import Instance
+
+    Build = Callable[[WindowSession], Application]
+    """Builds the application on the engine thread; background events go to the session."""
 
 
 class WindowSet(QObject):
@@ -169,11 +172,7 @@ _levels = {
 }
 
 
-Build = Callable[[WindowSession], AppPort]
-"""Makes the application, on the engine thread; the session is told what happens on its own."""
-
-
-def composed(session: WindowSession, instance: Instance | None = None) -> AppPort:
+def composed(session: WindowSession, instance: Instance | None = None) -> Application:
     """The application as the settings want it; `instance` is given where it is claimed already."""
     from jarvis_desktop import settings
     from jarvis_desktop.app import application as compose_settings

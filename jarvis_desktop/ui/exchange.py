@@ -21,13 +21,14 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Frontend, Unfinished
 from jarvis_desktop.core.turn import Request, Turn
-from jarvis_desktop.ui.app_protocols import AppPort, AssistantPort
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.request.attachments import uninspected
 
 if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.app.single_instance import CommandHandler
-    from jarvis_desktop.ui.app_protocols import AppPort, HistoryPort
+    from jarvis_desktop.assistant.assistant import Assistant
+    from jarvis_desktop.storage.history import SqliteHistory
 
 
 @dataclass(eq=False)
@@ -41,7 +42,7 @@ class OpenConversation:
     unkept: bool = False
     """Whether nothing of it is to be kept."""
 
-    def begin(self, history: HistoryPort) -> str:
+    def begin(self, history: SqliteHistory) -> str:
         """Its id, which it gets with its first turn; to be called on the engine."""
         if self.id is None:
             self.id = (history.open_unkept() if self.unkept else history.open_conversation()).id
@@ -95,7 +96,7 @@ class PendingTurn:
         self.waiting = ""
         self.turn = self.turn.apply(TurnFinished(status, datetime.now().astimezone()))
 
-    async def set_aside(self, app: AppPort) -> Turn:
+    async def set_aside(self, app: Application) -> Turn:
         """Leave in the history what was asked for, though nobody began with it."""
         request = replace(self.request, text=self.turn.text)
         conversation = self.place.begin(app.history)
@@ -118,7 +119,7 @@ class Rerun:
     afresh: frozenset[int] = frozenset()
 
     async def carry_out(
-        self, assistant: AssistantPort, frontend: Frontend, conversation: str | None
+        self, assistant: Assistant, frontend: Frontend, conversation: str | None
     ) -> Turn:
         """Run it, on the engine; the new turn."""
         return await assistant.run_again(
@@ -165,12 +166,12 @@ class Lifetime:
     """Begins it and ends it, even where its start has not ended."""
 
     def __init__(self) -> None:
-        self._built: list[AppPort] = []
+        self._built: list[Application] = []
         self._building = self._leaving = False
 
     async def begin(
-        self, build: Callable[[], AppPort], commands: dict[str, CommandHandler]
-    ) -> AppPort:
+        self, build: Callable[[], Application], commands: dict[str, CommandHandler]
+    ) -> Application:
         """Build and start it, to be reached by other processes with `commands` too."""
         self._building = True
         try:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Coroutine, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
@@ -18,9 +18,8 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr, trn
-from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.engine import Outcome, unexpected
-from jarvis_desktop.ui.page_context import PageContext
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
@@ -30,6 +29,7 @@ from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.page import WindowPage
 
 if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.app.health_checks import Finding, HealthCheck
 
 
@@ -68,34 +68,35 @@ class DoctorDesk(QObject):
 
     def examine(self) -> None:
         """Look at everything anew."""
-        app = self._session.app
-        if app is None or self.busy:
+        if self._session.app is None or self.busy:
             return
         checks = self.checks
         self._left = len(checks) + 1
         self.begun.emit(len(checks))
         for number, check in enumerate(checks):
-            self._run(number, check, app)
-        self._look_for_ollama(app)
+            self._run(number, check)
+        self._look_for_ollama()
 
     def start_ollama(self) -> None:
         """Start it, and look anew."""
 
-        async def start(app: AppPort) -> None:
+        async def start(app: Application) -> None:
             await app.shelf.start_ollama()
 
-        self._do(start, lambda outcome: self.mended.emit(str(outcome.error or "")))
+        self._session.run(start, lambda outcome: self.mended.emit(str(outcome.error or "")))
 
-    def _run(self, number: int, check: HealthCheck, app: AppPort) -> None:
+    def _run(self, number: int, check: HealthCheck) -> None:
         def tell(outcome: Outcome) -> None:
             self.found.emit(number, outcome.value or (_failed(check, outcome),))
             self._one_less()
 
-        # The checks ask more of the application than the rest of the window does.
-        self._session.engine.run(lambda: check.look(app), tell)  # type: ignore[arg-type, return-value]
+        async def look(app: Application) -> Sequence[Finding]:
+            return await check.look(app)
 
-    def _look_for_ollama(self, app: AppPort) -> None:
-        async def look(app: AppPort) -> bool:
+        self._session.run(look, tell)
+
+    def _look_for_ollama(self) -> None:
+        async def look(app: Application) -> bool:
             from jarvis_desktop.llm import ollama
 
             llms = app.llms
@@ -109,18 +110,12 @@ class DoctorDesk(QObject):
             self.startable.emit(bool(outcome.value))
             self._one_less()
 
-        self._do(look, tell)
+        self._session.run(look, tell)
 
     def _one_less(self) -> None:
         self._left -= 1
         if not self._left:
             self.ended.emit()
-
-    def _do(
-        self, work: Callable[[AppPort], Coroutine[Any, Any, Any]], then: Callable[[Outcome], None]
-    ) -> None:
-        if app := self._session.app:
-            self._session.engine.run(lambda: work(app), then)
 
 
 def _failed(check: HealthCheck, outcome: Outcome) -> Finding:

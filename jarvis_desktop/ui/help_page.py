@@ -8,8 +8,8 @@ from PySide6.QtWidgets import QButtonGroup
 
 from jarvis_desktop.app.help_pages import TOPICS, help_page
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.conversation.answer import AnswerText
-from jarvis_desktop.ui.page_context import PageContext
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
 from jarvis_desktop.ui.widgets.forms import button

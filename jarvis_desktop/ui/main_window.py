@@ -30,20 +30,19 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.actions import Actions, PageContext
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.conversation.notices import ElsewhereNotice, QuitNotice, ResumeNotice
 from jarvis_desktop.ui.conversation.turn_controller import TurnController
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.experts.controller import DownloadMark, LLMOverview, LLMWatch, described
-from jarvis_desktop.ui.experts.llm_notice import LLMNotice
+from jarvis_desktop.ui.experts.llm_status import LLMNotice
 from jarvis_desktop.ui.header import Header
 from jarvis_desktop.ui.history.controller import HistoryDesk
-from jarvis_desktop.ui.history.wiring import HistoryParts
+from jarvis_desktop.ui.history.drawer import HistoryParts
 from jarvis_desktop.ui.media.image_viewer import ImageViewer, pictures_of
 from jarvis_desktop.ui.navigation import PLACES, Places
-from jarvis_desktop.ui.page_context import PageContext
 from jarvis_desktop.ui.plan.controller import PlanController
 from jarvis_desktop.ui.request.attachments import DropTarget
 from jarvis_desktop.ui.request.composer import Composer, TypeAnywhere

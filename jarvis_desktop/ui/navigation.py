@@ -11,7 +11,7 @@ from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import QGridLayout, QStackedWidget, QWidget
 
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.ui.page_context import PageContext
+from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.shortcuts import (
     AS_BEFORE,
     GROUPS,

@@ -13,16 +13,16 @@ from jarvis_desktop import paths
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.turn import Request
+from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.experts.controller import LLMOverview, LLMWatch
-from jarvis_desktop.ui.experts.llm_notice import LLMNotice
+from jarvis_desktop.ui.experts.llm_status import LLMNotice
 from jarvis_desktop.ui.mode_picker import ModeChoice
-from jarvis_desktop.ui.page_context import PageContext
 from jarvis_desktop.ui.settings.groups import HEARING, SPEAKING
 from jarvis_desktop.ui.settings.page import Subject
 from jarvis_desktop.ui.settings.schema import Group, Hands, SettingsCard
 from jarvis_desktop.ui.settings.speech_controller import VoiceDesk
 from jarvis_desktop.ui.welcome import EXAMPLES, ExampleButton
-from jarvis_desktop.ui.widgets import tab_order, theme
+from jarvis_desktop.ui.widgets import flow_layout, theme
 from jarvis_desktop.ui.widgets.banners import Covering
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import Label
@@ -262,7 +262,7 @@ class FirstStart(QFrame):
         """Stay within: what is beneath cannot be seen."""
         if self.isHidden():  # what hides hands its focus on
             return super().focusNextPrevChild(forwards)
-        tab_order.go_round(self, forwards=forwards)
+        flow_layout.go_round(self, forwards=forwards)
         if (focused := self.focusWidget()) and self._scroll.isAncestorOf(focused):
             self._scroll.ensureWidgetVisible(focused)
         return True

@@ -4,7 +4,7 @@ conversation that is open. It lives on the main thread and gives its work to the
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Coroutine, Iterable
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -16,9 +16,17 @@ from jarvis_desktop.core.events import Event, Kept
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Unfinished
+from jarvis_desktop.core.task import Report
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.ui.app_protocols import AppPort
-from jarvis_desktop.ui.engine import EngineJob, EngineQuestion, EngineThread, Outcome, QtFrontend
+from jarvis_desktop.ui.engine import (
+    EngineJob,
+    EngineQuestion,
+    EngineThread,
+    Outcome,
+    QtFrontend,
+    Then,
+    while_there,
+)
 from jarvis_desktop.ui.exchange import (
     Lifetime,
     OpenConversation,
@@ -30,9 +38,12 @@ from jarvis_desktop.ui.exchange import (
 )
 
 if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.app.single_instance import CommandHandler
 
-__all__ = ["OpenConversation", "PendingTurn", "WindowSession"]
+    AppWork = Callable[[Application], Coroutine[Any, Any, Any]]
+
+__all__ = ["AppJobs", "OpenConversation", "PendingTurn", "WindowSession"]
 
 
 class WindowSession(QObject):
@@ -74,7 +85,7 @@ class WindowSession(QObject):
         """The conversation in the quick box."""
         self.commands: dict[str, CommandHandler] = {}
         """What other processes may ask of the window; carried out on the engine."""
-        self.app: AppPort | None = None
+        self.app: Application | None = None
         """Set once it is ready."""
         self._lifetime = Lifetime()
         self._waiting: deque[PendingTurn] = deque()
@@ -84,9 +95,15 @@ class WindowSession(QObject):
         self.broken = ""
         """Why there will be no application; "" where there is one, or may be."""
 
-    def start(self, build: Callable[[], AppPort]) -> None:
+    def start(self, build: Callable[[], Application]) -> None:
         """Build the application on the engine; what was sent before then waits for it."""
         self.engine.run(lambda: self._lifetime.begin(build, self.commands), self._started)
+
+    def run(self, work: AppWork, then: Then) -> EngineJob | None:
+        """Run `work(app)` on the engine and pass its outcome to `then`, on this thread. None, and
+        nothing happens, until the application is ready."""
+        app = self.app
+        return None if app is None else self.engine.run(lambda: work(app), then)
 
     def leave(self) -> bool:
         """Start nothing any more; whether the application is only being built."""
@@ -120,7 +137,7 @@ class WindowSession(QObject):
         """Go on with a turn that was cut off, in its conversation, which is opened for it."""
         conversation_id = unfinished.conversation
 
-        async def read(app: AppPort) -> Conversation | Turn:
+        async def read(app: Application) -> Conversation | Turn:
             try:
                 return app.history.show(conversation_id)
             except InputError:  # its first turn was the one that was cut off
@@ -136,7 +153,7 @@ class WindowSession(QObject):
                 turn = replace(unfinished.turn, notes=())
                 self._put_in_line(PendingTurn(turn, self.open, unfinished=unfinished))
 
-        self._ask_app(read, put)
+        self.run(read, put)
 
     def stop(self, place: OpenConversation | None = None) -> None:
         """Stop what goes on in a conversation, the open one where none is given; where nothing
@@ -202,14 +219,14 @@ class WindowSession(QObject):
             self._seek(turn_id)
             return
 
-        async def read(app: AppPort) -> Conversation | Turn:
+        async def read(app: Application) -> Conversation | Turn:
             return app.history.show(conversation_id)
 
         def show(outcome: Outcome) -> None:
             self._read(outcome)
             self._seek(turn_id)
 
-        self._ask_app(read, show)
+        self.run(read, show)
 
     def open_place(self, place: OpenConversation) -> None:
         """Open a conversation that goes on; the quick box begins another one after its own."""
@@ -261,12 +278,6 @@ class WindowSession(QObject):
     def _refuse(self) -> None:
         self._drop(list(self._waiting), Status.FAILED)
         self.failed.emit(self.broken)
-
-    def _ask_app(
-        self, work: Callable[[AppPort], Any], then: Callable[[Outcome], None]
-    ) -> EngineJob | None:
-        app = self.app
-        return None if app is None else self.engine.run(lambda: work(app), then)
 
     def _tell(self, outcome: Outcome) -> None:
         if outcome.error:
@@ -325,10 +336,10 @@ class WindowSession(QObject):
         self._brake.press()
         self._show_brake()
 
-        async def interrupt(app: AppPort) -> bool:
+        async def interrupt(app: Application) -> bool:
             return app.assistant.interrupt()
 
-        self._ask_app(interrupt, lambda outcome: self._interrupted(exchange, outcome))
+        self.run(interrupt, lambda outcome: self._interrupted(exchange, outcome))
 
     def _interrupted(self, exchange: PendingTurn, outcome: Outcome) -> None:
         """Nothing was there to interrupt, or the engine failed: then the turn itself is to end."""
@@ -365,7 +376,7 @@ class WindowSession(QObject):
             if exchange.place is self.aside or not exchange.place.unkept:  # else it was forgotten
                 self._tell(outcome)
 
-        self._ask_app(exchange.set_aside, kept)
+        self.run(exchange.set_aside, kept)
 
     def _ended(self, exchange: PendingTurn, outcome: Outcome) -> None:
         self._running = None
@@ -391,10 +402,10 @@ class WindowSession(QObject):
     def _forget(self, place: OpenConversation) -> None:
         self.forgotten.emit(place)
 
-        async def forget(app: AppPort) -> None:
+        async def forget(app: Application) -> None:
             app.history.forget_unkept(place.id or "")
 
-        self._ask_app(forget, self._tell)
+        self.run(forget, self._tell)
 
     def _seek(self, turn_id: str) -> None:
         for number, entry in enumerate(self.open.entries):
@@ -404,3 +415,48 @@ class WindowSession(QObject):
     def _switch(self, place: OpenConversation) -> None:
         self.open = place
         self.switched.emit()
+
+
+class AppJobs(QObject):
+    """The jobs of one controller on the engine, by name; one of a name at a time.
+
+    They go on when the controller is deleted, but their outcomes are then dropped.
+    """
+
+    def __init__(self, session: WindowSession, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session = session
+        self._running: dict[str, EngineJob] = {}
+
+    def __contains__(self, name: object) -> bool:
+        """Whether a job of that name is running."""
+        return name in self._running
+
+    @property
+    def busy(self) -> bool:
+        """Whether any job is running."""
+        return bool(self._running)
+
+    def start(self, name: str, work: AppWork, then: Then) -> bool:
+        """Run `work(app)` on the engine and pass its outcome to `then`. Return False, and start
+        nothing, while a job of that name is running and until the application is ready."""
+
+        def ended(outcome: Outcome) -> None:
+            del self._running[name]
+            then(outcome)
+
+        job = None if name in self._running else self._session.run(work, ended)
+        if job:
+            self._running[name] = job
+        return job is not None
+
+    def cancel(self, name: str) -> None:
+        """Cancel a job; its outcome arrives when it has really stopped."""
+        if job := self._running.get(name):
+            job.cancel()
+
+    def reporter(self, show: Callable[[float | None, str], object]) -> Report:
+        """A progress callback for the engine that calls `show` on the main thread, as long as the
+        controller exists."""
+        engine, guarded = self._session.engine, while_there(self, show)
+        return lambda fraction, words: engine.post(guarded, fraction, words)

@@ -24,12 +24,11 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.experts.catalogue import ExpertHit, ExpertQuery, Fit, FitLevel
-from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.actions import Actions, PageContext
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.experts.page import ExpertsPage
-from jarvis_desktop.ui.page_context import PageContext
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsDesk
 from jarvis_desktop.ui.widgets.theme import Theme

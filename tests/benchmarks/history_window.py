@@ -74,7 +74,7 @@ def main(turns: int) -> int:
         sidebar.list.lines.more_wanted.connect(desk.more)
         sidebar.resize(280, 800)
         sidebar.show()
-        session.start(lambda: FakeApp(history=opened()))  # type: ignore[arg-type]
+        session.start(FakeApp(history=opened()).build)  # type: ignore[arg-type]
         while not sidebar.list.lines.rows():
             QTest.qWait(20)
         painted = Painted()

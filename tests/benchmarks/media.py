@@ -52,7 +52,7 @@ class Bench:
         self.engine.start()
         self.session = WindowSession(self.engine)
         self.app = FakeApp(player=SoundPlayer())  # type: ignore[arg-type]
-        self.session.start(lambda: self.app)
+        self.session.start(self.app.build)
         self.actions = Actions()
         self.actions.media.serve(self.session)
         self.wait(lambda: self.session.app is not None)

@@ -73,7 +73,7 @@ class Bench:
         self.window = MainWindow(self.session, folder / "window.ini")
         self.app = Timed()
         self.window.show()
-        self.session.start(lambda: self.app)
+        self.session.start(self.app.build)
         self.wait(lambda: self.window.composer.talk.isEnabled())
 
     def wait(self, condition: Callable[[], bool]) -> None:

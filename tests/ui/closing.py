@@ -16,6 +16,7 @@ import time
 from PySide6.QtCore import QTimer
 from PySide6.QtWidgets import QApplication
 
+from jarvis_desktop.app.application import Application
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import app as window_app
 from jarvis_desktop.ui.main_window import MainWindow
@@ -44,11 +45,11 @@ class AppWithChild(FakeApp):
             await asyncio.to_thread(time.sleep, 60)
 
 
-def build(session: WindowSession) -> AppWithChild:
+def build(session: WindowSession) -> Application:
     if WHEN == "build":
         session.engine.post(lambda: window().close())
         time.sleep(60)
-    return AppWithChild(assistant=FakeAssistant(script=for_ever))
+    return AppWithChild(assistant=FakeAssistant(script=for_ever)).build()
 
 
 def window() -> MainWindow:

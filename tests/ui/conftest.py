@@ -158,7 +158,7 @@ def window(
     qtbot.addWidget(window)
     window.show()
     with qtbot.waitSignal(session.ready):
-        session.start(lambda: app)
+        session.start(app.build)
     yield window
     session.end()
     window.talker.cancel()
@@ -186,7 +186,7 @@ def served(
 ) -> Iterator[Actions]:
     """Actions whose media are at work, with an application that has started."""
     with qtbot.waitSignal(session.ready):
-        session.start(lambda: app)
+        session.start(app.build)
     actions.media.serve(session)
     yield actions
     session.engine.submit(session.close_app()).result(5)

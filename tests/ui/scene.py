@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, 
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 
@@ -44,6 +45,9 @@ from tests.fake_house import fake_shelf
 from tests.fake_voice import FakeHotkey, FakeMicrophone, FakePlayer, FakeRecogniser, FakeVoice
 from tests.tasks.calls import FakeTimers
 from tests.ui.fake_history import FakeHistory
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
 
 NOW = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 
@@ -321,6 +325,10 @@ class FakeApp:
         self.speaker = AnswerSpeaker(self.voice, self.player, self.store)
         self.shelf = fake_shelf(self)
         self.talk = Talk(self.microphone, self.recogniser, way="hold")
+
+    def build(self) -> Application:
+        """This one, for a session that starts: it has what the window uses of the real one."""
+        return cast("Application", self)
 
     async def devices(self) -> Sequence[Device]:
         if self.no_devices:

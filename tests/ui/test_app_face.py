@@ -39,7 +39,7 @@ def face(
     face = WindowSet(session, appearance, kept)
     face.begin(LaunchRequest())
     with qtbot.waitSignal(session.ready):
-        session.start(lambda: app)
+        session.start(app.build)
     yield face
     session.end()
     face.window.talker.cancel()

@@ -280,7 +280,7 @@ def test_a_goal_that_was_cut_off_is_offered_and_goes_on(
         Unfinished("a", Turn("u", NOW), goal=True),
     ]
     notice = window.resume_notice
-    notice._look(app)
+    notice._look(app.build())
     qtbot.waitUntil(notice.isVisible)
     assert notice.go_on.isVisible()
     assert notice.words.text() == (

@@ -17,9 +17,8 @@ from jarvis_desktop.app.health_checks import Finding, HealthCheck
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.llm import ollama
 from jarvis_desktop.llm.choice import LLMPreference, Provider
-from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.actions import Actions, PageContext
 from jarvis_desktop.ui.health_page import PLACES, STATES, DoctorPage, report
-from jarvis_desktop.ui.page_context import PageContext
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsDesk
 from jarvis_desktop.ui.settings.groups import GROUPS
@@ -66,7 +65,7 @@ def page(
     page.resize(700, 700)
     page.show()
     with qtbot.waitSignal(page.desk.ended):
-        session.start(lambda: app)
+        session.start(app.build)
     yield page
     session.end()
     session.engine.submit(session.close_app()).result(5)

@@ -25,7 +25,7 @@ from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.experts.controller import described
-from jarvis_desktop.ui.experts.llm_notice import OLLAMA, LLMNotice
+from jarvis_desktop.ui.experts.llm_status import LLMNotice
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -77,7 +77,7 @@ class World:
         self.windows.append(window)
         window.show()
         with self.qtbot.waitSignal(window.llms.looked):
-            window.session.start(lambda: app)
+            window.session.start(app.build)
         return window
 
 
@@ -318,10 +318,6 @@ def test_only_what_would_be_used_is_offered(
     world.memory = memory
     notice = world.open(provider=provider, id=id, mode=mode).llm_notice
     assert [b.text() for b in notice.findChildren(QPushButton) if b.isVisible()] == buttons
-
-
-def test_the_page_is_that_of_the_advice() -> None:
-    assert OLLAMA == DOWNLOAD
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))

@@ -101,7 +101,7 @@ def header(qtbot: QtBot, theme: Theme, session: WindowSession, app: FakeApp) -> 
     header.show()
     assert not header.mode.isEnabled()
     with qtbot.waitSignal(session.settled):
-        session.start(lambda: app)
+        session.start(app.build)
     return header
 
 

@@ -25,7 +25,7 @@ from tests.ui.scene import NOW, FakeApp, Shown
 @pytest.fixture
 def ready(session: WindowSession, app: FakeApp, qtbot: QtBot) -> WindowSession:
     with qtbot.waitSignal(session.ready):
-        session.start(lambda: app)
+        session.start(app.build)
     return session
 
 
@@ -42,7 +42,7 @@ def test_what_is_sent_before_it_is_ready_waits_and_is_answered(
 ) -> None:
     exchange = session.send(Request("hello"))
     assert exchange.waiting == "Getting ready…"
-    session.start(lambda: app)
+    session.start(app.build)
     qtbot.waitUntil(lambda: exchange.turn.status is Status.DONE)
     assert exchange.turn.reply == "You said: hello"
     assert exchange.waiting == ""

@@ -112,7 +112,7 @@ def opened(window: MainWindow, qtbot: QtBot) -> SettingsPage:
     QTest.mouseClick(window.header.voice, LEFT)
     page = window.places.page("settings")
     assert isinstance(page, SettingsPage)
-    qtbot.waitUntil(lambda: not page.voice.does("look") and not page.voice.does("devices"))
+    qtbot.waitUntil(lambda: not page.voice.jobs.busy)
     return page
 
 

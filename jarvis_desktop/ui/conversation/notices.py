@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QWidget
@@ -13,12 +14,14 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.ports import Timer, Unfinished
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import labels
 from jarvis_desktop.ui.widgets.banners import BannerCard
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
 
 DONE_STAYS = mark("Finished steps are not repeated.")
 NOT_STARTED = mark("Nothing was done yet.")
@@ -41,7 +44,7 @@ class ResumeNotice(BannerCard):
         self.go_on.clicked.connect(self._go_on)
         session.ready.connect(self._look)
 
-    def _look(self, app: AppPort) -> None:
+    def _look(self, app: Application) -> None:
         async def work() -> list[Unfinished]:
             return list(app.assistant.unfinished())
 

@@ -15,10 +15,9 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import discard
+from jarvis_desktop.ui.widgets.flow_layout import discard, thread
 from jarvis_desktop.ui.widgets.labels import FIRST
 from jarvis_desktop.ui.widgets.page import WIDEST
-from jarvis_desktop.ui.widgets.tab_order import thread
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.conversation.turn_view import TurnView

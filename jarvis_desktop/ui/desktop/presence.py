@@ -17,7 +17,6 @@ from jarvis_desktop.app.ipc_client import LaunchRequest
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.desktop.notifications import Note, Notifier, Telling
 from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.main_window import MainWindow
@@ -27,6 +26,7 @@ from jarvis_desktop.ui.quick.quick_box import QuickBoxController
 from jarvis_desktop.ui.quick.tray import TrayIcon
 
 if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.app.single_instance import CommandHandler
     from jarvis_desktop.settings import Settings
 
@@ -216,7 +216,7 @@ class Presence(QObject):
             self._late.stop()
             self._become_hidden()
 
-    def _ready(self, app: AppPort) -> None:
+    def _ready(self, app: Application) -> None:
         self.quick.bind(app.quick_key)
 
     def _change_mode(self, value: str) -> None:

@@ -9,103 +9,94 @@ The downloads as the window knows them, and the mark beside the way to their pag
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QRectF, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.placement import MB
-from jarvis_desktop.core.task import Report
-from jarvis_desktop.ui.app_protocols import AppPort
-from jarvis_desktop.ui.engine import EngineJob, Outcome, unexpected, while_there
-from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.engine import Outcome, unexpected
+from jarvis_desktop.ui.session import AppJobs, WindowSession
 from jarvis_desktop.ui.widgets import theme
 
 if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.app.experts import ExpertManager
     from jarvis_desktop.core.llm import LLM
     from jarvis_desktop.experts.catalogue import ExpertQuery
     from jarvis_desktop.experts.downloads import Download
     from jarvis_desktop.llm.catalogue import LLMOffer, NoLLM
+    from jarvis_desktop.ui.session import AppWork
     from jarvis_desktop.ui.settings.controller import SettingsDesk
 
 
-BEAT = 2000
-"""Milliseconds between two looks at the memory."""
-
-Work = Callable[["ExpertManager", Report], Coroutine[Any, Any, Any]]
-Then = Callable[[Outcome], None]
-News = Callable[[float | None, str], None]
-
-
-def _unheard(fraction: float | None, words: str) -> None:
-    pass
+MEMORY_INTERVAL_MS = 2000
+"""Between two measurements of the memory while the page is shown."""
 
 
 class ExpertsDesk(QObject):
-    """Looks, searches and does what the page wants, on the engine."""
+    """Lists, searches and changes experts and LLMs, on the engine. Results arrive as signals."""
 
     kept = Signal(object)
-    """Carries the experts of this computer."""
+    """Carries the installed experts."""
     disk = Signal(object)
-    """Carries the Room on the disk."""
+    """Carries the MemoryUse of the disk."""
     memory = Signal(object)
-    """Carries the Rooms in the memories."""
+    """Carries the MemoryUse of each memory."""
     found = Signal(object, object, int)
-    """Carries what was Sought, the Hits, and how many experts of the Hub are known."""
+    """Carries the query, its Hits, and how many experts of the Hub are known."""
     llms = Signal(object)
-    """Carries what is Shelved of LLMs."""
+    """Carries what is known of the LLMs."""
     failed = Signal(str)
-    """Carries what the person should know."""
+    """Carries a message for the user."""
 
     def __init__(self, settings: SettingsDesk, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.session = session = settings.session
+        self.jobs = AppJobs(session, self)
         self._settings = settings
-        self._engine = session.engine
-        self._jobs: dict[str, EngineJob] = {}
         self._sought: ExpertQuery | None = None
-        self._beat = QTimer(self, interval=BEAT)
-        self._beat.timeout.connect(self._measure)
+        self._timer = QTimer(self, interval=MEMORY_INTERVAL_MS)
+        self._timer.timeout.connect(self._measure)
         self._shown = False
         session.ready.connect(self._ready)
         settings.saved.connect(lambda waits: self.look_at_llms() if self._shown else None)
         settings.failed.connect(lambda reason: self.failed.emit(reason) if self._shown else None)
 
     def appear(self) -> None:
-        """Look at everything, and at the memory again and again."""
+        """Refresh everything, and the memory every two seconds."""
         self._shown = True
         self.look()
         self.look_at_llms(anew=True)
         self._measure()
-        self._beat.start()
+        self._timer.start()
 
     def leave(self) -> None:
-        """Nobody looks."""
+        """The page is hidden: stop measuring."""
         self._shown = False
-        self._beat.stop()
+        self._timer.stop()
 
     def look(self) -> None:
-        """Look which experts there are, and at the disk."""
-        self._ask("kept", lambda shelf, _: shelf.kept(), self.kept)
-        self._ask("disk", lambda shelf, _: shelf.disk(), self.disk)
+        """Refresh the installed experts and the disk."""
+        self._ask("kept", lambda app: app.shelf.kept(), self.kept)
+        self._ask("disk", lambda app: app.shelf.disk(), self.disk)
 
     def look_at_llms(self, *, anew: bool = False) -> None:
-        """Look which LLMs there are."""
-        self._ask("llms", lambda shelf, _: shelf.llms(anew=anew), self.llms)
+        """Refresh the LLMs; `anew` asks their providers again."""
+        self._ask("llms", lambda app: app.shelf.llms(anew=anew), self.llms)
 
     def search(self, sought: ExpertQuery) -> None:
-        """Search; only what was sought last is answered."""
+        """Search; only the latest query is answered."""
         self._sought = sought
 
-        async def work(shelf: ExpertManager, _: Report) -> object:
-            hits = await asyncio.to_thread(shelf.search, sought)
-            return hits, await asyncio.to_thread(lambda: shelf.known_of_hub)
+        async def work(app: Application) -> object:
+            hits = await asyncio.to_thread(app.shelf.search, sought)
+            return hits, await asyncio.to_thread(lambda: app.shelf.known_of_hub)
 
         def ended(outcome: Outcome) -> None:
             newest = self._sought
@@ -116,47 +107,20 @@ class ExpertsDesk(QObject):
             else:
                 self.tell(outcome)
 
-        self.run("search", work, ended)
-
-    def does(self, what: str) -> bool:
-        """Whether that goes on."""
-        return what in self._jobs
-
-    def stop(self, what: str) -> None:
-        """End it; its outcome is told once it has ended."""
-        if job := self._jobs.get(what):
-            job.cancel()
-
-    def run(self, what: str, work: Work, then: Then, news: News = _unheard) -> None:
-        """Do something, one of a kind at a time; `news` hears how far it is."""
-        app: AppPort | None = self.session.app
-        if app is None or what in self._jobs:
-            return
-        engine = self._engine
-
-        def report(fraction: float | None, words: str) -> None:
-            engine.post(news, fraction, words)
-
-        def ended(outcome: Outcome) -> None:
-            del self._jobs[what]
-            then(outcome)
-
-        self._jobs[what] = engine.run(lambda: work(app.shelf, report), ended)
+        self.jobs.start("search", work, ended)
 
     def do(self, work: Callable[[ExpertManager], object]) -> None:
-        """Do something short; where it is refused the reason is told."""
+        """Do something short; if it fails, the reason is emitted."""
 
-        async def called(shelf: ExpertManager, _: Report) -> None:
-            done = work(shelf)
+        async def called(app: Application) -> None:
+            done = work(app.shelf)
             if asyncio.iscoroutine(done):
                 await done
 
-        app = self.session.app
-        if app:
-            self._engine.run(lambda: called(app.shelf, _unheard), self.tell)
+        self.session.run(called, self.tell)
 
     def use(self, name: str) -> None:
-        """Use this LLM from now on; "auto" is the best that is there."""
+        """Use this LLM from now on; "auto" is the best one available."""
 
         def wished(outcome: Outcome) -> None:
             for key, value in (outcome.value or {}).items():
@@ -164,24 +128,24 @@ class ExpertsDesk(QObject):
             self._settings.write()
             self.tell(outcome)
 
-        self.run("use", lambda shelf, _: shelf.wish(name), wished)
+        self.jobs.start("use", lambda app: app.shelf.wish(name), wished)
 
     def tell(self, outcome: Outcome) -> None:
-        """Say why something failed."""
+        """Emit why something failed."""
         if outcome.error:
             self.failed.emit(str(outcome.error))
 
-    def _ask(self, what: str, work: Work, answer: Any) -> None:
+    def _ask(self, name: str, work: AppWork, answer: SignalInstance) -> None:
         def ended(outcome: Outcome) -> None:
             if outcome.value is not None:
                 answer.emit(outcome.value)
             else:
                 self.tell(outcome)
 
-        self.run(what, work, ended)
+        self.jobs.start(name, work, ended)
 
     def _measure(self) -> None:
-        self._ask("memory", lambda shelf, _: shelf.memory(), self.memory)
+        self._ask("memory", lambda app: app.shelf.memory(), self.memory)
 
     def _ready(self) -> None:
         if self._shown:
@@ -216,7 +180,7 @@ class DownloadsWatch(QObject):
         if session.app:
             self._ready(session.app)
 
-    def _ready(self, app: AppPort) -> None:
+    def _ready(self, app: Application) -> None:
         if self._watches:
             return  # a window that is made anew is greeted besides
         self._watches = True
@@ -297,61 +261,44 @@ class LLMOverview:
 
 
 class LLMWatch(QObject):
-    """Looks after each turn, and whenever it is told to; one look at a time."""
+    """Checks which LLM is used after each turn and on demand; one check at a time."""
 
     looked = Signal(object)
-    """Carries a Look."""
+    """Carries an LLMOverview."""
     progressed = Signal(object, str)
-    """Carries how far the fetching is: a fraction or None, and a few words."""
+    """Carries the progress of the download: a fraction or None, and a few words."""
     fetched = Signal(object)
-    """Carries the Outcome of the fetching: the LLM that is used then, or None."""
+    """Carries the Outcome of the download: the LLM that is used now, or None."""
 
     def __init__(self, session: WindowSession, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
-        self._looking: EngineJob | None = None
+        self._jobs = AppJobs(session, self)
         self._wanted = False
-        """Whether the person wants it told, and a look was under way then."""
-        self._fetching: EngineJob | None = None
-        session.ready.connect(self._first_look)
+        """Whether the user asked for an answer while a check was running."""
+        # Methods, not lambdas: the session outlives the window, and would keep it alive.
+        session.ready.connect(self._ready)
         session.busy_changed.connect(self._busy_changed)
         session.settled.connect(self._settled)
         self._downloads = DownloadsWatch(session, self)
         self._downloads.changed.connect(self._came)
         self._here: frozenset[str] = frozenset()
 
-    def _busy_changed(self, busy: bool) -> None:
-        if not busy:
-            self.look()
-
-    def _settled(self) -> None:
-        self.look()
-
     @property
     def fetching(self) -> bool:
-        """Whether an LLM is being fetched."""
-        return self._fetching is not None
+        """Whether an LLM is being downloaded."""
+        return "fetch" in self._jobs
 
     def look(self, *, wanted: bool = False) -> None:
-        """Look which LLM is used; `wanted` looks anew, and tells where there is none too."""
-        if self._session.app and not self._looking:
-            self._begin(self._session.app, wanted=wanted)
-        else:
+        """Check which LLM is used. `wanted` asks the providers again, and reports a missing one."""
+        if not self._check(wanted=wanted):
             self._wanted |= wanted
 
     def fetch(self, offer: LLMOffer) -> None:
-        """Fetch an LLM; nothing happens while one is being fetched."""
-        app = self._session.app
-        if app is None or self._fetching:
-            return
-        engine = self._session.engine
-        # The window may be made anew meanwhile, and the fetching goes on.
-        progressed = while_there(self, self.progressed.emit)
+        """Download an LLM; nothing happens while one is being downloaded."""
+        report = self._jobs.reporter(self.progressed.emit)
 
-        async def work() -> LLM | None:
-            def report(fraction: float | None, words: str) -> None:
-                engine.post(progressed, fraction, words)
-
+        async def work(app: Application) -> LLM | None:
             if offer.expert:
                 await app.shelf.fetch_now(offer.expert, report)
             else:
@@ -360,25 +307,30 @@ class LLMWatch(QObject):
             app.llms.forget()
             return await app.llms.current()
 
-        self._fetching = engine.run(work, self._fetched)
+        self._jobs.start("fetch", work, self._fetched)
 
     def stop(self) -> None:
-        """Stop the fetching."""
-        if self._fetching:
-            self._fetching.cancel()
+        """Stop the download."""
+        self._jobs.cancel("fetch")
+
+    def _ready(self) -> None:
+        self._check(first=True)
+
+    def _busy_changed(self, busy: bool) -> None:
+        if not busy:
+            self.look()
+
+    def _settled(self) -> None:
+        self.look()
 
     def _came(self, listed: Sequence[Download]) -> None:
-        """Something has come: it may be an LLM."""
         here = frozenset(each.name for each in listed if each.over)
-        if here - self._here:
+        if here - self._here:  # what has arrived may be an LLM
             self.look()
         self._here = here
 
-    def _first_look(self, app: AppPort) -> None:
-        self._begin(app, first=True)
-
-    def _begin(self, app: AppPort, *, wanted: bool = False, first: bool = False) -> None:
-        async def work() -> LLMOverview:
+    def _check(self, *, wanted: bool = False, first: bool = False) -> bool:
+        async def work(app: Application) -> LLMOverview:
             from jarvis_desktop.llm.catalogue import LLMOfferFinder
 
             offering = LLMOfferFinder(app)
@@ -391,18 +343,16 @@ class LLMWatch(QObject):
                 offering.note_told()
             return LLMOverview(described(llm) if llm else "", app.llms.reason, wanted, missing)
 
-        self._looking = self._session.engine.run(work, self._looked)
+        return self._jobs.start("check", work, self._looked)
 
     def _looked(self, outcome: Outcome) -> None:
-        self._looking = None
         if outcome.value:
             self.looked.emit(outcome.value)
-        if self._wanted:  # while it was looked
+        if self._wanted:
             self._wanted = False
             self.look(wanted=True)
 
     def _fetched(self, outcome: Outcome) -> None:
-        self._fetching = None
         self.fetched.emit(outcome)
         self.look()
 

@@ -205,13 +205,13 @@ class InstalledPart(QWidget):
             self._desk.look()
 
         entry.complain("")
-        self._desk.run(f"remove {key}", lambda shelf, _: shelf.remove(key), ended)
+        self._desk.jobs.start(f"remove {key}", lambda app: app.shelf.remove(key), ended)
 
     def _test(self, entry: ExpertListItem, key: str) -> None:
         what = f"try {key}"
         test = entry.doings.findChildren(QPushButton)[0]
-        if self._desk.does(what):
-            self._desk.stop(what)
+        if what in self._desk.jobs:
+            self._desk.jobs.cancel(what)
             return
         entry.complain("")
         entry.say(tr("Working… The first time its weights are loaded, which takes longer."))
@@ -226,7 +226,11 @@ class InstalledPart(QWidget):
                 entry.complain(why(outcome))
             self._desk.look()
 
-        self._desk.run(what, lambda shelf, report: shelf.try_expert(key, report), ended)
+        self._desk.jobs.start(what, lambda app: app.shelf.try_expert(key, _ignore), ended)
+
+
+def _ignore(fraction: float | None, words: str) -> None:
+    """Progress of a test, which is too short to show."""
 
 
 def _found(tried: SmokeTestResult) -> str:

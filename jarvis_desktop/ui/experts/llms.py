@@ -34,8 +34,7 @@ from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
-    from jarvis_desktop.app.experts import ExpertManager
-    from jarvis_desktop.core.task import Report
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.experts.downloads import Download
     from jarvis_desktop.llm.catalogue import LLMTrial
 
@@ -197,8 +196,8 @@ class LLMTest(QObject):
     def press(self) -> None:
         """Begin, or stop what was begun."""
         what = f"try llm {self._known.name}"
-        if self._desk.does(what):
-            self._desk.stop(what)
+        if what in self._desk.jobs:
+            self._desk.jobs.cancel(what)
             return
         self._entry.complain("")
         self._entry.say(
@@ -210,10 +209,10 @@ class LLMTest(QObject):
         self._button.setText(tr("Stop"))
         engine, entry, known = self._desk.session.engine, self._entry, self._known
 
-        async def work(shelf: ExpertManager, _: Report) -> LLMTrial:
-            return await shelf.try_llm(known, lambda trial: engine.post(_show, entry, trial))
+        async def work(app: Application) -> LLMTrial:
+            return await app.shelf.try_llm(known, lambda trial: engine.post(_show, entry, trial))
 
-        self._desk.run(what, work, self._ended)
+        self._desk.jobs.start(what, work, self._ended)
 
     def _ended(self, outcome: Outcome) -> None:
         self._entry.done()
@@ -343,7 +342,9 @@ class LLMPart(QWidget):
         """Do what the state above asks for."""
         match need:
             case Need.START:
-                self._desk.run("start ollama", lambda shelf, _: shelf.start_ollama(), self._started)
+                self._desk.jobs.start(
+                    "start ollama", lambda app: app.shelf.start_ollama(), self._started
+                )
                 self.state.wait(tr("Ollama is started…"))
             case Need.FETCH:
                 self.more.fetch_best()
@@ -379,13 +380,11 @@ class LLMPart(QWidget):
                 entry.complain(why(outcome))
             self._desk.look_at_llms(anew=True)
 
-        entry.ask(
-            question,
-            tr("Remove it"),
-            lambda: self._desk.run(
-                f"remove {known.name}", lambda shelf, _: shelf.remove_llm(known), ended
-            ),
-        )
+        def remove() -> None:
+            name = f"remove {known.name}"
+            self._desk.jobs.start(name, lambda app: app.shelf.remove_llm(known), ended)
+
+        entry.ask(question, tr("Remove it"), remove)
 
     def _coming(self, listed: Sequence[Download]) -> None:
         """Look anew when one has come; show which of them are in line."""

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from PySide6.QtWidgets import QWidget
 
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.experts.downloads import Download
-from jarvis_desktop.ui.app_protocols import AppPort
+from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.experts.controller import DownloadsWatch, ExpertsDesk
 from jarvis_desktop.ui.experts.downloads import DownloadsPart
 from jarvis_desktop.ui.experts.gauges import Gauges
 from jarvis_desktop.ui.experts.installed import InstalledPart
 from jarvis_desktop.ui.experts.llms import LLMPart
 from jarvis_desktop.ui.experts.search import FindingPart
-from jarvis_desktop.ui.page_context import PageContext
-from jarvis_desktop.ui.widgets import tab_order, theme
+from jarvis_desktop.ui.widgets import flow_layout, theme
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.page import WindowPage
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
 
 PARTS = {
     "llms": mark("LLMs"),
@@ -113,18 +116,18 @@ class ExpertsPage(WindowPage):
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
         """Go through the page as it is read."""
-        if not tab_order.go_on(self, forwards=forwards):
+        if not flow_layout.go_on(self, forwards=forwards):
             return super().focusNextPrevChild(forwards)
         if (focused := self.focusWidget()) and self.scroller.isAncestorOf(focused):
             self.scroller.ensureWidgetVisible(focused)
         return True
 
-    def _ready(self, app: AppPort) -> None:
+    def _ready(self, app: Application) -> None:
         self.installed.know(app.shelf.inventory)
         self.finding.know(app.shelf.inventory, app.shelf.tasks)
         self._allow(app)
 
-    def _allow(self, app: AppPort) -> None:
+    def _allow(self, app: Application) -> None:
         self.finding.allow(app.policy.allows_downloads)
         self.llms.allow(app.policy.allows_downloads)
 

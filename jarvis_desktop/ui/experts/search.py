@@ -40,8 +40,7 @@ from jarvis_desktop.ui.widgets.forms import SelectOption, Tick, button
 from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
-    from jarvis_desktop.app.experts import ExpertManager
-    from jarvis_desktop.core.task import Report
+    from jarvis_desktop.app.application import Application
 
 
 LICENCES = (
@@ -184,12 +183,12 @@ class HubList(QFrame):
     def allow(self, may_fetch: bool) -> None:
         """Whether the mode lets the Hub be asked."""
         self._allowed = may_fetch
-        self.act.setEnabled(may_fetch or self._desk.does(REFRESH))
+        self.act.setEnabled(may_fetch or REFRESH in self._desk.jobs)
 
     def show_known(self, known: int) -> None:
         """Show how many experts of the Hub are known."""
         self._known = known
-        if self._desk.does(REFRESH):
+        if REFRESH in self._desk.jobs:
             return
         if known:
             self.said.setText(
@@ -211,12 +210,12 @@ class HubList(QFrame):
         self.act.setAccessibleName(self.act.text())
 
     def _act(self) -> None:
-        if self._desk.does(REFRESH):
-            self._desk.stop(REFRESH)
+        if REFRESH in self._desk.jobs:
+            self._desk.jobs.cancel(REFRESH)
             return
         self.trouble.hide()
-        self._desk.run(REFRESH, lambda shelf, report: shelf.refresh(report), self._ended, self._far)
-        if self._desk.does(REFRESH):
+        report = self._desk.jobs.reporter(self._far)
+        if self._desk.jobs.start(REFRESH, lambda app: app.shelf.refresh(report), self._ended):
             self.act.setText(tr("Cancel"))
             self.act.setAccessibleName(tr("Stop reading the list"))
             self._far(None, tr("Asking the Hub…"))
@@ -429,8 +428,8 @@ class FindingPart(QWidget):
         entry.complain("")
         expert = hit.expert
 
-        async def work(shelf: ExpertManager, _: Report) -> Sequence[str]:
-            return await asyncio.to_thread(shelf.displaced, expert)
+        async def work(app: Application) -> Sequence[str]:
+            return await asyncio.to_thread(app.shelf.displaced, expert)
 
         def ended(outcome: Outcome) -> None:
             if outcome.value is None:
@@ -448,7 +447,7 @@ class FindingPart(QWidget):
             else:
                 self._get(expert)
 
-        self._desk.run(f"get {expert.id}", work, ended)
+        self._desk.jobs.start(f"get {expert.id}", work, ended)
 
     def _get(self, expert: Expert) -> None:
         self._desk.do(lambda shelf: shelf.fetch(expert))

@@ -3,28 +3,28 @@ carry out what the person wants changed."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QTimer, Signal
 
 from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.search_terms import EVERYTHING, TurnFilters
-from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.history.rows import HistoryRow
+from jarvis_desktop.ui.history.list_view import HistoryRow
+from jarvis_desktop.ui.session import AppJobs, WindowSession
 
 if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.storage.deletion import Trashed
     from jarvis_desktop.storage.export import Exported, Form, Media
     from jarvis_desktop.storage.import_ import Imported
     from jarvis_desktop.ui.exchange import PendingTurn
-    from jarvis_desktop.ui.session import WindowSession
 
 PAGE = 200
 """Conversations that are read at a time."""
@@ -81,7 +81,7 @@ class HistoryDesk(QObject):
         self.chosen: HistoryRow | None = None
         """The conversation that is to be exported, where the person named one."""
         self._rows: list[HistoryRow] = []
-        self._busy = False
+        self._jobs = AppJobs(session, self)
         self._stale = False
         self._removal: Removal | None = None
         self._final = QTimer(self, singleShot=True, interval=UNDO)
@@ -105,7 +105,7 @@ class HistoryDesk(QObject):
     def refresh(self) -> None:
         """Read anew what is shown. While something is read already, once more after it: whoever
         types quickly is answered for the last letter, and never waits for those before."""
-        if self._busy:
+        if "read" in self._jobs:
             self._stale = True
         else:
             most = FINDS if self.searching else PAGE
@@ -113,14 +113,14 @@ class HistoryDesk(QObject):
 
     def more(self) -> None:
         """Read what comes after what is shown."""
-        if not self._busy:
+        if "read" not in self._jobs:
             self._ask(FINDS if self.searching else PAGE, skip=len(self._rows))
 
     def _ask(self, most: int, *, skip: int) -> None:
         words, filters, searching = self.words, self.filters, self.searching
         last = self._rows[-1].id if skip else None
 
-        async def work(app: AppPort) -> list[HistoryRow]:
+        async def work(app: Application) -> list[HistoryRow]:
             if searching:
                 hits = app.history.search(words, most, filters=filters, skip=skip)
                 return [
@@ -138,7 +138,6 @@ class HistoryDesk(QObject):
             return [HistoryRow(item.id, item.title, item.last, item.pinned) for item in listed]
 
         def then(outcome: Outcome) -> None:
-            self._busy = False
             rows: list[HistoryRow] | None = outcome.value
             if self._stale or (words, filters) != (self.words, self.filters):
                 self._stale = False
@@ -148,7 +147,7 @@ class HistoryDesk(QObject):
                 self.read.emit(Batch(rows, not skip, more=len(rows) >= most))
             self._tell(outcome)
 
-        self._busy = self._run(work, then)
+        self._jobs.start("read", work, then)
 
     # What the person changes
 
@@ -212,17 +211,17 @@ class HistoryDesk(QObject):
         if removal:
             self.removed.emit(None)
 
-            async def work(app: AppPort) -> int:
+            async def work(app: Application) -> int:
                 return await app.history.empty_trash(removal.number)
 
-            self._run(work, self._tell)
+            self.session.run(work, self._tell)
 
     # Out and in
 
     def export(self, path: Path, form: Form, ids: Sequence[str] | None, media: Media) -> None:
         """Write conversations to a file, all or those of `ids`."""
 
-        async def work(app: AppPort) -> Exported:
+        async def work(app: Application) -> Exported:
             return await app.history.export_to(path, form, ids, media=media)
 
         def then(outcome: Outcome) -> None:
@@ -230,12 +229,12 @@ class HistoryDesk(QObject):
                 self.told.emit(_exported(outcome.value), True)
             self._tell(outcome)
 
-        self._run(work, then)
+        self.session.run(work, then)
 
     def import_from(self, path: Path) -> None:
         """Read conversations from a file."""
 
-        async def work(app: AppPort) -> Imported:
+        async def work(app: Application) -> Imported:
             return await app.history.import_from(path)
 
         def then(outcome: Outcome) -> None:
@@ -245,38 +244,41 @@ class HistoryDesk(QObject):
             self.refresh()
             self.count()
 
-        self._run(work, then)
+        self.session.run(work, then)
 
     def count(self) -> None:
         """Tell how much there is."""
 
-        async def work(app: AppPort) -> tuple[int, int]:
+        async def work(app: Application) -> tuple[int, int]:
             return app.history.size()
 
         def then(outcome: Outcome) -> None:
             if outcome.value:
                 self.counted.emit(*outcome.value)
 
-        self._run(work, then)
+        self.session.run(work, then)
 
     def experts(self, then: Callable[[Sequence[str]], None]) -> None:
         """Tell which experts did something."""
 
-        async def work(app: AppPort) -> Sequence[str]:
+        async def work(app: Application) -> Sequence[str]:
             return app.history.experts()
 
-        self._run(work, lambda outcome: then(outcome.value or ()))
+        self.session.run(work, lambda outcome: then(outcome.value or ()))
 
     def _delete_turn(self, turn_id: str) -> None:
         words = tr("The request and its answer are deleted.")
         self._trash(lambda app: app.history.delete_turn(turn_id), lambda gone: words, turn_id)
 
     def _trash(
-        self, work: Callable[[AppPort], Trashed], words: Callable[[Trashed], str], turn_id: str = ""
+        self,
+        work: Callable[[Application], Trashed],
+        words: Callable[[Trashed], str],
+        turn_id: str = "",
     ) -> None:
         self.make_final()
 
-        async def trash(app: AppPort) -> Trashed:
+        async def trash(app: Application) -> Trashed:
             return work(app)
 
         def then(outcome: Outcome) -> None:
@@ -296,7 +298,7 @@ class HistoryDesk(QObject):
             self.refresh()
             self.count()
 
-        self._run(trash, then)
+        self.session.run(trash, then)
 
     def _back(self, removal: Removal) -> None:
         """What was restored is shown where it was."""
@@ -308,9 +310,9 @@ class HistoryDesk(QObject):
         self.count()
 
     def _change(
-        self, work: Callable[[AppPort], object], done: Callable[[], None] = lambda: None
+        self, work: Callable[[Application], object], done: Callable[[], None] = lambda: None
     ) -> None:
-        async def change(app: AppPort) -> bool:
+        async def change(app: Application) -> bool:
             work(app)
             return True
 
@@ -320,18 +322,7 @@ class HistoryDesk(QObject):
                 done()
             self.refresh()
 
-        self._run(change, then)
-
-    def _run(
-        self,
-        work: Callable[[AppPort], Coroutine[Any, Any, object]],
-        then: Callable[[Outcome], None],
-    ) -> bool:
-        """Have the engine do something; False before there is an application."""
-        app = self.session.app
-        if app is not None:
-            self.session.engine.run(lambda: work(app), then)
-        return app is not None
+        self.session.run(change, then)
 
     def _tell(self, outcome: Outcome) -> None:
         if outcome.error:

@@ -1,16 +1,502 @@
-"""The side list as one uses it: with the mouse, the keyboard and a menu."""
+"""The list of the sidebar: conversations by date, or the turns that were found.
+
+Titles and passages are drawn as plain text and never read as HTML. All rows are equally tall, so
+that a list of 100,000 is laid out at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+from typing import Any
 
-from PySide6.QtCore import QItemSelectionModel, QModelIndex, QPoint, Qt, Signal
-from PySide6.QtGui import QContextMenuEvent, QKeyEvent, QMouseEvent
-from PySide6.QtWidgets import QAbstractItemView, QFrame, QListView, QMenu
+from PySide6.QtCore import (
+    QAbstractListModel,
+    QDate,
+    QItemSelectionModel,
+    QLocale,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QPoint,
+    QPointF,
+    QRect,
+    QRectF,
+    QSize,
+    Qt,
+    QTime,
+    Signal,
+)
+from PySide6.QtGui import (
+    QContextMenuEvent,
+    QFont,
+    QFontMetrics,
+    QKeyEvent,
+    QMouseEvent,
+    QPainter,
+    QPen,
+    QTextCharFormat,
+    QTextLayout,
+    QTextOption,
+)
+from PySide6.QtWidgets import (
+    QAbstractItemView,
+    QFrame,
+    QLineEdit,
+    QListView,
+    QMenu,
+    QStyle,
+    QStyledItemDelegate,
+    QStyleOptionViewItem,
+    QWidget,
+)
 
-from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.ui.history.rows import ROW, HistoryModel, HistoryRow, RowDelegate
-from jarvis_desktop.ui.widgets import icons
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.ui.widgets import icons, theme
+
+Index = QModelIndex | QPersistentModelIndex
+ROW = Qt.ItemDataRole.UserRole
+"""The Row of a line; None for a heading."""
+STATE = Qt.ItemDataRole.UserRole + 1
+"""Its State."""
+
+NAMELESS = mark("Spoken request")
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRow:
+    """A conversation, or a turn that was found in one."""
+
+    id: str
+    title: str
+    when: datetime
+    pinned: bool = False
+    turn_id: str = ""
+    snippet: str = ""
+    spots: tuple[tuple[int, int], ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The title as it is shown."""
+        return one_line(self.title, limit=200) or tr(NAMELESS)
+
+
+@dataclass(frozen=True, slots=True)
+class HistoryRowState:
+    """What a line shows besides its words."""
+
+    open: bool = False
+    running: bool = False
+    unread: bool = False
+
+
+class HistoryModel(QAbstractListModel):
+    """Conversations stand below headings; turns that were found do not."""
+
+    more_wanted = Signal()
+    """Whoever looks comes near the end of what was read."""
+    renamed = Signal(str, str)
+    """Carries the id of a conversation and the title that the person wrote."""
+
+    def __init__(self, parent: QObject | None = None) -> None:
+        super().__init__(parent)
+        self._lines: list[HistoryRow | str] = []
+        self._more = False
+        self._today = date.today()
+        self._open = ""
+        self._running: Collection[str] = ()
+        self._unread: Collection[str] = ()
+
+    def show(self, rows: Sequence[HistoryRow], today: date, *, more: bool) -> bool:
+        """Show these from the beginning; `more` says whether there are more to be read.
+
+        Tells whether the lines are others than before.
+        """
+        self._more = more
+        self._today = today
+        lines = list(self._with_headings(rows, ""))
+        if lines == self._lines:
+            return False
+        self.beginResetModel()
+        self._lines = lines
+        self.endResetModel()
+        return True
+
+    def extend(self, rows: Sequence[HistoryRow], *, more: bool) -> None:
+        """Show these after the others."""
+        self._more = more
+        heading = next((line for line in reversed(self._lines) if isinstance(line, str)), "")
+        if lines := list(self._with_headings(rows, heading)):
+            first = len(self._lines)
+            self.beginInsertRows(QModelIndex(), first, first + len(lines) - 1)
+            self._lines += lines
+            self.endInsertRows()
+
+    def mark(self, *, opened: str, running: Collection[str], unread: Collection[str]) -> None:
+        """Say which conversation is open, and where something runs or is new, by their ids."""
+        self._open, self._running, self._unread = opened, running, unread
+        if self._lines:
+            self.dataChanged.emit(self.index(0), self.index(len(self._lines) - 1), [STATE])
+
+    def rows(self) -> list[HistoryRow]:
+        """All that was read, in their order."""
+        return [line for line in self._lines if isinstance(line, HistoryRow)]
+
+    def find(self, conversation_id: str, turn_id: str = "") -> QModelIndex:
+        """The line of a conversation, or of a turn in it; an invalid one where there is none."""
+        for number, line in enumerate(self._lines):
+            if isinstance(line, HistoryRow) and (line.id, line.turn_id) == (
+                conversation_id,
+                turn_id,
+            ):
+                return self.index(number)
+        return QModelIndex()
+
+    def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt has it
+        """How many lines there are."""
+        return 0 if parent.isValid() else len(self._lines)
+
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+        """What a line is and says."""
+        if not index.isValid():
+            return None
+        line = self._lines[index.row()]
+        if role == ROW:
+            return line if isinstance(line, HistoryRow) else None
+        if isinstance(line, str):
+            heard = (Qt.ItemDataRole.DisplayRole, Qt.ItemDataRole.AccessibleTextRole)
+            return line if role in heard else None
+        match role:
+            case Qt.ItemDataRole.DisplayRole | Qt.ItemDataRole.EditRole:
+                return line.name
+            case Qt.ItemDataRole.AccessibleTextRole:
+                return self._heard(line)
+            case _ if role == STATE:
+                return self._state(line)
+        return None
+
+    def flags(self, index: Index) -> Qt.ItemFlag:
+        """A heading is only read; a conversation can be renamed."""
+        row = self.data(index, ROW)
+        if row is None:
+            return Qt.ItemFlag.NoItemFlags
+        usual = Qt.ItemFlag.ItemIsEnabled | Qt.ItemFlag.ItemIsSelectable
+        return usual if row.turn_id else usual | Qt.ItemFlag.ItemIsEditable
+
+    def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
+        """Rename a conversation; the new title is there once it is written."""
+        row = self.data(index, ROW)
+        title = one_line(str(value), limit=120)
+        if row is None or not title or title == row.title:
+            return False
+        self.renamed.emit(row.id, title)
+        return True
+
+    def canFetchMore(self, parent: Index) -> bool:
+        """Whether there are more to be read."""
+        return self._more and not parent.isValid()
+
+    def fetchMore(self, parent: Index) -> None:
+        """Ask for them; they come a moment later."""
+        self._more = False
+        self.more_wanted.emit()
+
+    def _with_headings(
+        self, rows: Sequence[HistoryRow], heading: str
+    ) -> Iterator[HistoryRow | str]:
+        for row in rows:
+            above = "" if row.turn_id else self._heading(row)
+            if above != heading:
+                heading = above
+                yield above
+            yield row
+
+    def _heading(self, row: HistoryRow) -> str:
+        if row.pinned:
+            return tr("Pinned")
+        return day_heading(row.when.astimezone().date(), self._today)
+
+    def _state(self, row: HistoryRow) -> HistoryRowState:
+        if row.turn_id:
+            return HistoryRowState()
+        return HistoryRowState(
+            row.id == self._open, row.id in self._running, row.id in self._unread
+        )
+
+    def _heard(self, row: HistoryRow) -> str:
+        """What a screen reader says of it."""
+        state = self._state(row)
+        said = [row.name, QLocale().toString(_day(row.when))]
+        said += [row.snippet] * bool(row.snippet)
+        said += [tr("pinned")] * row.pinned + [tr("open")] * state.open
+        said += [tr("a request runs")] * state.running + [tr("has a new answer")] * state.unread
+        return ", ".join(said)
+
+
+def day_heading(when: date, today: date) -> str:
+    """The heading under which a day stands."""
+    age = (today - when).days
+    if age <= 0:
+        return tr("Today")
+    if age == 1:
+        return tr("Yesterday")
+    if age < 7:
+        return tr("Last seven days")
+    if (when.year, when.month) == (today.year, today.month):
+        return tr("This month")
+    month = QLocale().standaloneMonthName(when.month)
+    month = month[:1].upper() + month[1:]
+    return tr("{month} {year}", month=month, year=when.year)
+
+
+def short_day(when: datetime, today: date) -> str:
+    """A moment in few letters: the time of today, the day of this year, or the month."""
+    moment, locale = when.astimezone(), QLocale()
+    if moment.date() == today:
+        time = QTime(moment.hour, moment.minute)
+        return locale.toString(time, QLocale.FormatType.ShortFormat)
+    if moment.year == today.year:
+        name = locale.monthName(moment.month, QLocale.FormatType.ShortFormat)
+        return tr("{day} {month}", day=moment.day, month=name)
+    return locale.toString(_day(when), "yyyy-MM-dd")
+
+
+def _day(when: datetime) -> QDate:
+    day = when.astimezone()
+    return QDate(day.year, day.month, day.day)
+
+
+SIDE = 10
+"""Pixels between the edge of a line and its words."""
+TALL = 16
+"""Pixels of a line besides its letters."""
+RADIUS = 8.0
+LINES = 2
+"""Lines of a passage."""
+MARK = 14
+"""Pixels of a sign at the end of a line."""
+
+
+class RowDelegate(QStyledItemDelegate):
+    """Every line is equally tall, so that a list of 100,000 is laid out at once."""
+
+    def __init__(self, parent: QWidget) -> None:
+        super().__init__(parent)
+        self.today = date.today()
+        self._begin = Qt.AlignmentFlag.AlignLeft
+        self.passages = False
+        """Whether the lines are turns that were found, with a passage below each title."""
+
+    def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
+        """As tall as its lines of text."""
+        height = QFontMetrics(option.font).height() + TALL
+        if self.passages:
+            height += LINES * QFontMetrics(_small(option.font)).lineSpacing() + 2
+        return QSize(80, height)
+
+    def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
+        """Draw a heading, a conversation or a find."""
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        # Each text runs as its own letters do, from the side where lines of the window begin.
+        painter.setLayoutDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        self._begin = _beginning(option.direction)
+        row = index.data(ROW)
+        if row is None:
+            self._heading(painter, option, str(index.data()))
+        else:
+            state: HistoryRowState = index.data(STATE)
+            ink = self._ground(painter, option, state)
+            inner = option.rect.adjusted(SIDE, 0, -SIDE, 0)
+            if self.passages:
+                self._find(painter, option, row, inner, ink)
+            else:
+                self._conversation(painter, option, row, state, inner, ink)
+        painter.restore()
+
+    def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
+        """The title as a field in its place."""
+        field = QLineEdit(parent)
+        field.setProperty("role", "rename")
+        field.setMaxLength(120)
+        field.setAccessibleName(tr("New title of the conversation"))
+        return field
+
+    def updateEditorGeometry(
+        self, editor: QWidget, option: QStyleOptionViewItem, index: Index
+    ) -> None:
+        """Over the whole line."""
+        editor.setGeometry(option.rect.adjusted(1, 1, -1, -1))
+
+    def _ground(
+        self, painter: QPainter, option: QStyleOptionViewItem, state: HistoryRowState
+    ) -> str:
+        """Draw what lies below the words; the colour for them."""
+        box = QRectF(option.rect).adjusted(1, 1, -1, -1)
+        chosen = bool(option.state & QStyle.StateFlag.State_Selected)
+        focused = chosen and bool(option.state & QStyle.StateFlag.State_HasFocus)
+        painter.setPen(Qt.PenStyle.NoPen)
+        if state.open or chosen:
+            painter.setBrush(theme.colour("soft"))
+            painter.drawRoundedRect(box, RADIUS, RADIUS)
+        elif option.state & QStyle.StateFlag.State_MouseOver:
+            painter.setBrush(theme.colour("hover"))
+            painter.drawRoundedRect(box, RADIUS, RADIUS)
+        if focused:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(theme.colour("accent"), 2))
+            painter.drawRoundedRect(box, RADIUS, RADIUS)
+        return "on_soft" if state.open or chosen else "text"
+
+    def _heading(self, painter: QPainter, option: QStyleOptionViewItem, words: str) -> None:
+        font = _small(option.font)
+        font.setWeight(QFont.Weight.DemiBold)
+        inner = option.rect.adjusted(SIDE, 0, -SIDE, -5)
+        _draw(painter, font, "muted", inner, words, self._begin | Qt.AlignmentFlag.AlignBottom)
+
+    def _conversation(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        row: HistoryRow,
+        state: HistoryRowState,
+        inner: QRect,
+        ink: str,
+    ) -> None:
+        rest = QRect(inner)
+        if state.running:
+            self._dot(painter, option, rest, "warning", filled=False)
+        elif state.unread:
+            self._dot(painter, option, rest, "accent", filled=True)
+        if row.pinned:
+            place = _end_of(rest, MARK, option)
+            ratio = painter.device().devicePixelRatioF()
+            colour = "on_soft" if ink == "on_soft" else "muted"
+            painter.drawPixmap(place, icons.pixmap("pin", colour, size=MARK, ratio=ratio))
+        font = QFont(option.font)
+        if state.unread:
+            font.setWeight(QFont.Weight.DemiBold)
+        _draw(painter, font, ink, rest, row.name, self._begin | Qt.AlignmentFlag.AlignVCenter)
+
+    def _dot(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        rest: QRect,
+        colour: str,
+        *,
+        filled: bool,
+    ) -> None:
+        middle = QPointF(_end_of(rest, MARK, option).center()) + QPointF(0.5, 0.5)
+        ink = theme.colour(colour)
+        painter.setPen(QPen(ink, 2))
+        painter.setBrush(ink if filled else Qt.BrushStyle.NoBrush)
+        painter.drawEllipse(middle, 3.5, 3.5)
+
+    def _find(
+        self,
+        painter: QPainter,
+        option: QStyleOptionViewItem,
+        row: HistoryRow,
+        inner: QRect,
+        ink: str,
+    ) -> None:
+        small = _small(option.font)
+        muted = "on_soft" if ink == "on_soft" else "muted"
+        top = QRect(inner.left(), inner.top() + TALL // 2, inner.width(), 0)
+        top.setHeight(QFontMetrics(option.font).height())
+        day = short_day(row.when, self.today)
+        width = QFontMetrics(small).horizontalAdvance(day)
+        place = _end_of(top, width, option, gap=8)
+        place.setHeight(top.height())
+        place.moveTop(top.top())
+        _draw(painter, small, muted, place, day, self._begin | Qt.AlignmentFlag.AlignVCenter)
+        font = QFont(option.font)
+        font.setWeight(QFont.Weight.DemiBold)
+        _draw(painter, font, ink, top, row.name, self._begin | Qt.AlignmentFlag.AlignVCenter)
+        below = QRectF(inner.left(), top.bottom() + 2, inner.width(), inner.height())
+        self._passage(painter, small, row, below, ink)
+
+    def _passage(
+        self,
+        painter: QPainter,
+        font: QFont,
+        row: HistoryRow,
+        place: QRectF,
+        ink: str,
+    ) -> None:
+        """Two lines of text, with what was found in bold letters on a ground of their own."""
+        layout = QTextLayout(row.snippet, font)
+        wrapping = QTextOption()
+        wrapping.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
+        wrapping.setTextDirection(Qt.LayoutDirection.LayoutDirectionAuto)
+        wrapping.setAlignment(self._begin)
+        layout.setTextOption(wrapping)
+        layout.setFormats([_found(start, end) for start, end in row.spots])
+        layout.beginLayout()
+        height = 0.0
+        for _ in range(LINES):
+            line = layout.createLine()
+            if not line.isValid():
+                break
+            line.setLineWidth(place.width())
+            line.setPosition(QPointF(0, height))
+            height += line.height()
+        layout.endLayout()
+        painter.setPen(theme.colour("on_soft" if ink == "on_soft" else "muted"))
+        layout.draw(painter, place.topLeft())
+
+
+def _beginning(direction: Qt.LayoutDirection) -> Qt.AlignmentFlag:
+    """The side where lines begin."""
+    right = direction == Qt.LayoutDirection.RightToLeft
+    side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
+    return side | Qt.AlignmentFlag.AlignAbsolute
+
+
+def _found(start: int, end: int) -> QTextLayout.FormatRange:
+    look = QTextCharFormat()
+    look.setFontWeight(QFont.Weight.DemiBold)
+    look.setForeground(theme.colour("text"))
+    look.setBackground(theme.colour("warning_soft"))
+    marked = QTextLayout.FormatRange()
+    marked.start, marked.length, marked.format = start, end - start, look
+    return marked
+
+
+def _small(font: QFont) -> QFont:
+    small = QFont(font)
+    scale = theme.tokens().scale
+    small.setPointSizeF(font.pointSizeF() * scale["small"] / scale["body"])
+    return small
+
+
+def _end_of(rest: QRect, width: int, option: QStyleOptionViewItem, *, gap: int = 6) -> QRect:
+    """A place of that width at the end of a line, which becomes shorter by it."""
+    whole = QRect(rest)
+    rest.setWidth(rest.width() - width - gap)
+    place = QRect(whole.right() - width + 1, 0, width, width)
+    if option.direction == Qt.LayoutDirection.RightToLeft:
+        rest.moveRight(whole.right())
+        place.moveLeft(whole.left())
+    place.moveTop(whole.top() + (whole.height() - width) // 2)
+    return place
+
+
+def _draw(
+    painter: QPainter,
+    font: QFont,
+    colour: str,
+    place: QRect,
+    words: str,
+    alignment: Qt.AlignmentFlag,
+) -> None:
+    """One line, cut with "…" where it does not fit."""
+    painter.setFont(font)
+    painter.setPen(theme.colour(colour))
+    shown = QFontMetrics(font).elidedText(words, Qt.TextElideMode.ElideRight, place.width())
+    painter.drawText(place, alignment, shown)
 
 
 class HistoryList(QListView):

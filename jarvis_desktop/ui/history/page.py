@@ -20,7 +20,7 @@ from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.page import WindowPage
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.page_context import PageContext
+    from jarvis_desktop.ui.actions import PageContext
 
 FORMS = {
     "html": mark("Page for the browser (HTML)"),

@@ -30,8 +30,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.storage.search_terms import EVERYTHING, TurnFilters
 from jarvis_desktop.ui.history.controller import Batch
-from jarvis_desktop.ui.history.list_view import HistoryList
-from jarvis_desktop.ui.history.rows import HistoryRow
+from jarvis_desktop.ui.history.list_view import HistoryList, HistoryRow
 from jarvis_desktop.ui.navigation import PLACES
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.forms import button

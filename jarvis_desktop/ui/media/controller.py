@@ -21,7 +21,8 @@ from jarvis_desktop.ui.engine import EngineJob, Outcome, Then
 from jarvis_desktop.ui.media.previews import Peaks
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.app_protocols import AppPort, Store
+    from jarvis_desktop.app.application import Application
+    from jarvis_desktop.storage.artifacts import FileStore
     from jarvis_desktop.ui.conversation.syntax_worker import Lines
     from jarvis_desktop.ui.engine import EngineThread
     from jarvis_desktop.ui.exchange import PendingTurn
@@ -45,7 +46,7 @@ class SharedPlayer(QObject):
         self._session = session
 
     @property
-    def _app(self) -> AppPort | None:
+    def _app(self) -> Application | None:
         return self._session.app if self._session else None
 
     @property
@@ -163,7 +164,7 @@ class MediaController(QObject):
         """Make copies of files under their proper names and pass their paths to `then`; `handed`
         returns them from then on."""
 
-        def make(store: Store) -> list[Path]:
+        def make(store: FileStore) -> list[Path]:
             return [store.hand_out(item) for item in artifacts]
 
         def keep(outcome: Outcome) -> None:
@@ -184,7 +185,7 @@ class MediaController(QObject):
         self._with_store(who, lambda store: store.lend(artifact), tell)
 
     def _with_store(
-        self, who: QObject, work: Callable[[Store], Any], then: Callable[[Outcome], None]
+        self, who: QObject, work: Callable[[FileStore], Any], then: Callable[[Outcome], None]
     ) -> None:
         if app := self._session.app if self._session else None:
             store = app.store

@@ -36,7 +36,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media.file_actions import DragOut, FileError, FileLine
-from jarvis_desktop.ui.widgets import tab_order, theme
+from jarvis_desktop.ui.widgets import flow_layout, theme
 from jarvis_desktop.ui.widgets.banners import Covering
 from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
@@ -365,7 +365,7 @@ class ImageViewer(QFrame):
         """Keep the focus inside: what is below cannot be seen."""
         if self._left or not self.isVisible():  # hiding moves the focus elsewhere
             return super().focusNextPrevChild(forward)
-        tab_order.go_round(self, forwards=forward)
+        flow_layout.go_round(self, forwards=forward)
         return True
 
     def resizeEvent(self, event: QResizeEvent) -> None:

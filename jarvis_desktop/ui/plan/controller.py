@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from PySide6.QtCore import QObject, QSettings, Qt, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -12,10 +12,12 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Turn
-from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import Outcome, Then
 from jarvis_desktop.ui.exchange import Rerun
 from jarvis_desktop.ui.session import WindowSession
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
 
 Form = Literal["graph", "outline"]
 SETTINGS_KEY = "plan_form"
@@ -80,7 +82,7 @@ class PlanController(QObject):
         dialog.fileSelected.connect(lambda name: then(Path(name)))
         dialog.open()
 
-    def _ask(self, work: Callable[[AppPort], Any], then: Then) -> None:
+    def _ask(self, work: Callable[[Application], Any], then: Then) -> None:
         app = self._session.app
         if app is None:
             then(Outcome(cancelled=True))

@@ -19,7 +19,6 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.storage.file_inspection import MOST, FileInspection, Offered, look_over
-from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.banners import DropZone
@@ -30,6 +29,7 @@ from jarvis_desktop.ui.widgets.images import Picture
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.ui.session import WindowSession
 
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
     from jarvis_desktop.ui.session import WindowSession
 
-    Look = Callable[[AppPort], Coroutine[None, None, FileInspection]]
+    Look = Callable[[Application], Coroutine[None, None, FileInspection]]
 
 MAX_PASTED_BYTES = 64 * 1024 * 1024
 MAX_DROPPED_CHARS = 1_000_000
@@ -89,7 +89,7 @@ class FileOffers(QObject):
     def offer(self, files: Sequence[Path], *, room: int) -> None:
         """Inspect these files and folders."""
 
-        async def look(app: AppPort) -> FileInspection:
+        async def look(app: Application) -> FileInspection:
             try:
                 async with asyncio.timeout(DISK_TIMEOUT_S):
                     return await _aside(partial(look_over, files, app.store.look_at, room=room))
@@ -116,7 +116,7 @@ class FileOffers(QObject):
         """Save a pasted picture as a file."""
         from jarvis_desktop.storage.file_inspection import look_over
 
-        async def keep(app: AppPort) -> FileInspection:
+        async def keep(app: Application) -> FileInspection:
             def write() -> FileInspection:
                 folder = app.store.workdir()
                 path = folder / f"{tr('picture')}.{suffix}"
@@ -143,7 +143,7 @@ class FileOffers(QObject):
         else:
             self._session.engine.run(lambda: look(app), self._looked)
 
-    def _ready(self, app: AppPort) -> None:
+    def _ready(self, app: Application) -> None:
         early, self._early = self._early, []
         for look in early:
             self._session.engine.run(partial(look, app), self._looked)

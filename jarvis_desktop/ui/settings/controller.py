@@ -21,7 +21,6 @@ from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.platform import api_keys, desktop
 from jarvis_desktop.process import network_guard
-from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme
@@ -30,6 +29,7 @@ from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.settings import Settings, Value
 
 
@@ -68,19 +68,18 @@ class SettingsDesk(QObject):
     def write(self) -> None:
         """Write what was changed now, and let it be taken up."""
         self._later.stop()
-        app = self.session.app
-        if app is None:
+        if self.session.app is None:
             return  # it is kept until there is one
         values, self._pending = self._pending, {}
         if values:
-            self.session.engine.run(lambda: self._write(app, values), self._written)
+            self.session.run(lambda app: self._write(app, values), self._written)
 
     async def taken_up(self) -> None:
         """Wait until what is being written is taken up; runs on the engine."""
         if self._writes:
             await asyncio.wait(self._writes)
 
-    async def _write(self, app: AppPort, values: dict[str, Value | None]) -> _Written:
+    async def _write(self, app: Application, values: dict[str, Value | None]) -> _Written:
         from jarvis_desktop import settings
 
         task = asyncio.current_task()

@@ -9,9 +9,9 @@ from __future__ import annotations
 from jarvis_desktop.core.i18n import mark
 from jarvis_desktop.core.plan import SIMPLE
 from jarvis_desktop.localization import LANGUAGES
-from jarvis_desktop.ui.settings.desktop_panel import DesktopPanel
 from jarvis_desktop.ui.settings.panels import (
     AutostartSwitch,
+    DesktopPanel,
     FolderPanel,
     KeyPanel,
     ModeControl,

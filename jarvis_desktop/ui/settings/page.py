@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.ui.page_context import PageContext
+from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.settings.controller import Notice
 from jarvis_desktop.ui.settings.controls import SettingRow
 from jarvis_desktop.ui.settings.groups import GROUPS

@@ -1,21 +1,16 @@
-"""Keys of services on the network: kept in the system's keyring alone, never shown, never written
-anywhere else.
-
-Where the person's data lie, and how much of the disk they take.
-
-Controls of the settings that are for one row alone.
-
-In the settings of the network: whether the Hub is reached through it."""
+"""Settings controls that are for one row alone: API keys, folders, autostart, reset, the network
+test, the desktop."""
 
 from __future__ import annotations
 
 import asyncio
 import os
+import sys
 import time
 from collections.abc import Callable, Coroutine, Iterable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
@@ -25,9 +20,12 @@ from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.platform import api_keys
-from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.mode_picker import ModeChoice
+from jarvis_desktop.ui.quick import tray
+from jarvis_desktop.ui.quick.floating_window import places_windows
+from jarvis_desktop.ui.quick.overlay import UNSUPPORTED
+from jarvis_desktop.ui.session import AppJobs
 from jarvis_desktop.ui.settings.controls import Switch
 from jarvis_desktop.ui.settings.schema import Hands, SettingsRow, fields
 from jarvis_desktop.ui.widgets import labels, theme
@@ -35,6 +33,11 @@ from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
 from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
+    from jarvis_desktop.ui.settings.schema import Hands, SettingsRow
+
 
 NO_CALLS = mark(
     "It may not make calls to Inference Providers: give it that permission at "
@@ -53,7 +56,7 @@ class KeyPanel(SettingsPanel):
         super().__init__(tr(row.title))
         self._hands = hands
         self._hub = row.key == "hub-key"
-        self._jobs: set[str] = set()
+        self._jobs = AppJobs(hands.settings.session, self)
         name = tr(row.title)
         state = QHBoxLayout()
         state.setSpacing(theme.space())
@@ -102,10 +105,10 @@ class KeyPanel(SettingsPanel):
             self._invite(False)
             return
 
-        async def look(app: AppPort) -> api_keys.KeyState:
+        async def look(app: Application) -> api_keys.KeyState:
             return await asyncio.to_thread(api_keys.state, address)
 
-        self._do("look", look, self._looked)
+        self._jobs.start("look", look, self._looked)
 
     def leave(self) -> None:
         """What was typed and not kept is nobody's."""
@@ -152,7 +155,7 @@ class KeyPanel(SettingsPanel):
         if not key or not address:
             return
 
-        async def keep(app: AppPort) -> api_keys.KeyState:
+        async def keep(app: Application) -> api_keys.KeyState:
             if self._hub:
                 await asyncio.to_thread(api_keys.keep_hub_key, key)
             else:
@@ -164,18 +167,20 @@ class KeyPanel(SettingsPanel):
                 self.field.clear()
             self._after(outcome, tr("The key is kept in the system’s keyring."))
 
-        self._do("keep", keep, kept)
+        self._jobs.start("keep", keep, kept)
 
     def _remove(self) -> None:
         address = self._address
 
-        async def remove(app: AppPort) -> api_keys.KeyState:
+        async def remove(app: Application) -> api_keys.KeyState:
             await asyncio.to_thread(api_keys.forget, address)
             return await self._changed(app, address)
 
-        self._do("remove", remove, lambda outcome: self._after(outcome, tr("The key is deleted.")))
+        self._jobs.start(
+            "remove", remove, lambda outcome: self._after(outcome, tr("The key is deleted."))
+        )
 
-    async def _changed(self, app: AppPort, address: str) -> api_keys.KeyState:
+    async def _changed(self, app: Application, address: str) -> api_keys.KeyState:
         """What used the old one uses it no more."""
         app.api.forget_key()
         app.llms.choose(app.llms.wanted)
@@ -184,7 +189,7 @@ class KeyPanel(SettingsPanel):
     def _test(self) -> None:
         address = self._address
 
-        async def test(app: AppPort) -> str:
+        async def test(app: Application) -> str:
             if not app.policy.allows_downloads:
                 raise InputError(tr(KEYS_OFFLINE))
             if self._hub:
@@ -197,7 +202,9 @@ class KeyPanel(SettingsPanel):
             return tr("It is taken; the service has {count} LLMs.", count=len(found))
 
         self._tell(tr("Asking…"))
-        self._do("test", test, lambda outcome: self._after(outcome, str(outcome.value or "")))
+        self._jobs.start(
+            "test", test, lambda outcome: self._after(outcome, str(outcome.value or ""))
+        )
 
     def _after(self, outcome: Outcome, told: str) -> None:
         if isinstance(outcome.value, api_keys.KeyState):
@@ -212,23 +219,6 @@ class KeyPanel(SettingsPanel):
     def _tell(self, words: str) -> None:
         self.told.setText(words)
         self.told.setVisible(bool(words))
-
-    def _do(
-        self,
-        what: str,
-        work: Callable[[AppPort], Coroutine[Any, Any, Any]],
-        then: Callable[[Outcome], None],
-    ) -> None:
-        app = self._hands.settings.session.app
-        if app is None or what in self._jobs:
-            return
-        self._jobs.add(what)
-
-        def ended(outcome: Outcome) -> None:
-            self._jobs.discard(what)
-            then(outcome)
-
-        self._hands.settings.session.engine.run(lambda: work(app), ended)
 
 
 NAMES = (
@@ -276,7 +266,7 @@ class FolderPanel(SettingsPanel):
         super().__init__(tr(row.title))
         self._session = hands.settings.session
         self._actions = hands.surroundings.actions
-        self._counting = False
+        self._jobs = AppJobs(self._session, self)
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.space("two"))
         grid.setVerticalSpacing(6)
@@ -303,23 +293,18 @@ class FolderPanel(SettingsPanel):
 
     def appear(self) -> None:
         """Count anew."""
-        app = self._session.app
-        if app is None or self._counting:
-            return
-        self._counting = True
-        found = places(app.paths)
-        self._first = [each[0] for each in found]
-        for path, where, show in zip(self._first, self.where, self.opens, strict=True):
-            where.show_text(one_line(tilde(path), limit=300))
-            show.setEnabled(True)
 
-        async def count(app: AppPort) -> list[int]:
+        async def count(app: Application) -> list[int]:
             return [await asyncio.to_thread(size_of, each) for each in places(app.paths)]
 
-        self._session.engine.run(lambda: count(app), self._counted)
+        app = self._session.app
+        if app and self._jobs.start("count", count, self._counted):
+            self._first = [each[0] for each in places(app.paths)]
+            for path, where, show in zip(self._first, self.where, self.opens, strict=True):
+                where.show_text(one_line(tilde(path), limit=300))
+                show.setEnabled(True)
 
     def _counted(self, outcome: Outcome) -> None:
-        self._counting = False
         for label, size in zip(self.sizes, outcome.value or (), strict=False):
             label.setText(labels.size(size) if size else tr("empty"))
 
@@ -362,7 +347,7 @@ class AutostartSwitch(Switch):
     def appear(self) -> None:
         """Look whether it does."""
 
-        async def look(app: AppPort) -> bool:
+        async def look(app: Application) -> bool:
             from jarvis_desktop.platform import desktop
 
             return await asyncio.to_thread(desktop.is_autostarted)
@@ -370,7 +355,7 @@ class AutostartSwitch(Switch):
         self._ask(look)
 
     def _turn(self, on: bool) -> None:
-        async def turn(app: AppPort) -> bool:
+        async def turn(app: Application) -> bool:
             from jarvis_desktop.platform import desktop
 
             await asyncio.to_thread(desktop.set_autostart, on)
@@ -379,12 +364,10 @@ class AutostartSwitch(Switch):
         self.setEnabled(False)
         self._ask(turn)
 
-    def _ask(self, work: Callable[[AppPort], Coroutine[Any, Any, bool]]) -> None:
-        session = self._hands.settings.session
-        if app := session.app:
-            self._asked += 1
-            asked = self._asked
-            session.engine.run(lambda: work(app), lambda outcome: self._told(asked, outcome))
+    def _ask(self, work: Callable[[Application], Coroutine[Any, Any, bool]]) -> None:
+        self._asked += 1
+        asked = self._asked
+        self._hands.settings.session.run(work, lambda outcome: self._told(asked, outcome))
 
     def _told(self, asked: int, outcome: Outcome) -> None:
         if asked != self._asked:
@@ -470,7 +453,7 @@ class NetworkPanel(SettingsPanel):
     def __init__(self, row: SettingsRow, hands: Hands) -> None:
         super().__init__(tr(row.title))
         self._settings = hands.settings
-        self._trying = False
+        self._jobs = AppJobs(hands.settings.session, self)
         line = QHBoxLayout()
         line.setSpacing(theme.space())
         self.test = button(tr("Test"), tr("Test the network"))
@@ -482,16 +465,13 @@ class NetworkPanel(SettingsPanel):
         self.setFocusProxy(self.test)
 
     def _test(self) -> None:
-        app = self._settings.session.app
-        if app is None or self._trying:
-            return
-        self._trying = True
-        self._settings.write()
-        self.complain("")
-        self.told.setText(tr("Asking…"))
-        self._settings.session.engine.run(lambda: self._ask(app), self._asked)
+        if "test" not in self._jobs:
+            self._settings.write()
+            self.complain("")
+            if self._jobs.start("test", self._ask, self._asked):
+                self.told.setText(tr("Asking…"))
 
-    async def _ask(self, app: AppPort) -> float:
+    async def _ask(self, app: Application) -> float:
         import httpx
 
         await self._settings.taken_up()
@@ -509,7 +489,6 @@ class NetworkPanel(SettingsPanel):
         return time.monotonic() - begun
 
     def _asked(self, outcome: Outcome) -> None:
-        self._trying = False
         self.told.setText("")
         if outcome.value is not None:
             took = labels.seconds(outcome.value)
@@ -520,3 +499,61 @@ class NetworkPanel(SettingsPanel):
 
 def _reason(error: Exception) -> str:
     return one_line(str(error) or type(error).__name__, limit=160).rstrip(".")
+
+
+HAS_TRAY = mark("This desktop has a tray.")
+LISTED = mark("JARVIS is in the menu of this desktop.")
+UNLISTED = mark(
+    "JARVIS is not in the menu of this desktop. Some desktops lend keys only to programs that are."
+)
+
+
+class DesktopPanel(SettingsPanel):
+    """Looks again whenever it is looked at."""
+
+    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+        super().__init__(tr(row.title))
+        self._session = hands.settings.session
+        self.tray = Label(role="small", wrap=True)
+        self.overlay = Label(role="small", wrap=True)
+        self.menu = Label(role="small", wrap=True)
+        self.put = button(tr("Put it there"))
+        self.put.setAccessibleName(tr("Put JARVIS into the menu of this desktop"))
+        self.put.clicked.connect(self._put)
+        self.put.hide()
+        line = QHBoxLayout()
+        line.setSpacing(theme.space())
+        line.addWidget(self.menu, 1)
+        line.addWidget(self.put)
+        self.column.addWidget(self.tray)
+        self.column.addWidget(self.overlay)
+        self.column.addLayout(line)
+
+    def appear(self) -> None:
+        """Look what there is."""
+        self.tray.setText(tr(HAS_TRAY if tray.is_available() else tray.NO_TRAY))
+        self.overlay.setText("" if places_windows() else tr(UNSUPPORTED))
+        self.overlay.setVisible(bool(self.overlay.text()))
+        if sys.platform == "linux":
+            self._ask(install=False)
+
+    def _put(self) -> None:
+        self.put.setEnabled(False)
+        self._ask(install=True)
+
+    def _ask(self, *, install: bool) -> None:
+        def look() -> bool:
+            from jarvis_desktop.platform import desktop
+
+            if install:
+                desktop.install()
+            return desktop.is_installed()
+
+        self._session.engine.run(lambda: asyncio.to_thread(look), self._looked)
+
+    def _looked(self, outcome: Outcome) -> None:
+        self.put.setEnabled(True)
+        self.complain(str(outcome.error or ""))
+        if isinstance(outcome.value, bool):
+            self.menu.setText(tr(LISTED if outcome.value else UNLISTED))
+            self.put.setVisible(not outcome.value)

@@ -20,7 +20,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.settings import Settings
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.page_context import PageContext
+    from jarvis_desktop.ui.actions import PageContext
     from jarvis_desktop.ui.settings.controller import SettingsDesk
     from jarvis_desktop.ui.settings.speech_controller import VoiceDesk
 

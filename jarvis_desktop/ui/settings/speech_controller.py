@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable, Coroutine, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -18,10 +18,11 @@ from PySide6.QtCore import QObject, Qt, Signal
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import HotkeyStatus
-from jarvis_desktop.ui.app_protocols import AppPort
-from jarvis_desktop.ui.engine import EngineJob, Outcome, unexpected, while_there
+from jarvis_desktop.ui.engine import Outcome, unexpected, while_there
+from jarvis_desktop.ui.session import AppJobs
 
 if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.settings import SpeechSettings
     from jarvis_desktop.speech.devices import Device
     from jarvis_desktop.ui.settings.controller import SettingsDesk
@@ -74,8 +75,8 @@ class VoiceDesk(QObject):
         super().__init__(parent)
         self.settings = settings
         self.session = settings.session
-        self._engine = self.session.engine
-        self._jobs: dict[str, EngineJob] = {}
+        self.jobs = AppJobs(self.session, self)
+        """Named "level", "sentence" and "fetch"."""
         self._watches = False
         self._loud.connect(self.level, Qt.ConnectionType.QueuedConnection)
         self._bound.connect(self.bound, Qt.ConnectionType.QueuedConnection)
@@ -87,19 +88,10 @@ class VoiceDesk(QObject):
         self.list_devices()
         self._watch()
 
-    def does(self, what: str) -> bool:
-        """Whether "level", "sentence" or "fetch" goes on."""
-        return what in self._jobs
-
-    def stop(self, what: str) -> None:
-        """End it; its outcome is told once it has ended."""
-        if job := self._jobs.get(what):
-            job.cancel()
-
     def look(self) -> None:
         """Find out which recognisers there are, and whether the voice can speak."""
 
-        async def look(app: AppPort) -> SpeechOverview:
+        async def look(app: Application) -> SpeechOverview:
             whispers = sorted(
                 (each for each in app.experts if WHISPER in each.repo),
                 key=lambda each: each.download_mb,
@@ -114,35 +106,37 @@ class VoiceDesk(QObject):
                 await asyncio.to_thread(_lacking, app, speech),
             )
 
-        self._do("look", look, lambda outcome: self._tell(outcome, self.looked.emit))
+        self.jobs.start("look", look, lambda outcome: self._tell(outcome, self.looked.emit))
 
     def list_devices(self) -> None:
         """Look which devices there are now."""
 
-        async def list_devices(app: AppPort) -> Sequence[Device]:
+        async def list_devices(app: Application) -> Sequence[Device]:
             return await app.devices()
 
         def tell(outcome: Outcome) -> None:
             self.listed.emit(outcome.value or (), str(outcome.error or ""))
 
-        self._do("devices", list_devices, tell)
+        self.jobs.start("devices", list_devices, tell)
 
     def measure(self) -> None:
         """Tell how loud it is, until that is stopped."""
 
-        async def measure(app: AppPort) -> None:
+        async def measure(app: Application) -> None:
             await self.settings.taken_up()
             async with aclosing(app.microphone.listen(asyncio.Event())) as sounds:
                 async for sound in sounds:
                     self._loud.emit(sound.level)
 
-        self._do("level", measure, lambda outcome: self.measured.emit(str(outcome.error or "")))
+        self.jobs.start(
+            "level", measure, lambda outcome: self.measured.emit(str(outcome.error or ""))
+        )
 
     def say(self, text: str = "") -> None:
         """Speak a sentence as an answer is spoken."""
         sentence = text or tr(SENTENCE)
 
-        async def say(app: AppPort) -> float:
+        async def say(app: Application) -> float:
             await self.settings.taken_up()
             asked, heard = time.monotonic(), [0.0]
 
@@ -154,24 +148,20 @@ class VoiceDesk(QObject):
                 await app.player.play(audio, begun=begun)
             return heard[0]
 
-        self._do("sentence", say, self.said.emit)
+        self.jobs.start("sentence", say, self.said.emit)
 
     def fetch(self, expert: Expert) -> None:
         """Fetch a recogniser."""
+        report = self.jobs.reporter(self.progressed.emit)
 
-        progressed = while_there(self, self.progressed.emit)
-
-        async def fetch(app: AppPort) -> Expert:
-            def report(fraction: float | None, message: str) -> None:
-                self._engine.post(progressed, fraction, message)
-
+        async def fetch(app: Application) -> Expert:
             await app.shelf.fetch_now(expert, report)
             return expert
 
-        self._do("fetch", fetch, self.fetched.emit)
+        self.jobs.start("fetch", fetch, self.fetched.emit)
 
     def _watch(self) -> None:
-        async def watch(app: AppPort) -> tuple[HotkeyStatus, HotkeyStatus]:
+        async def watch(app: Application) -> tuple[HotkeyStatus, HotkeyStatus]:
             if not self._watches:
                 self._watches = True
                 app.hotkey.watch(while_there(self, partial(self._bound.emit, "speech.key")))
@@ -187,24 +177,7 @@ class VoiceDesk(QObject):
                 ):
                     self.bound.emit(key, status)
 
-        self._do("watch", watch, tell)
-
-    def _do(
-        self,
-        what: str,
-        work: Callable[[AppPort], Coroutine[Any, Any, Any]],
-        then: Callable[[Outcome], None],
-    ) -> None:
-        """One of a kind at a time."""
-        app = self.session.app
-        if app is None or what in self._jobs:
-            return
-
-        def ended(outcome: Outcome) -> None:
-            del self._jobs[what]
-            then(outcome)
-
-        self._jobs[what] = self._engine.run(lambda: work(app), ended)
+        self.jobs.start("watch", watch, tell)
 
     def _tell(self, outcome: Outcome, then: Callable[[Any], None]) -> None:
         if outcome.value is None:
@@ -213,7 +186,7 @@ class VoiceDesk(QObject):
             then(outcome.value)
 
 
-def _lacking(app: AppPort, speech: SpeechSettings) -> str:
+def _lacking(app: Application, speech: SpeechSettings) -> str:
     from jarvis_desktop.speech.voices.neural import neural
 
     engine = neural(speech.engine, app.paths.weights)

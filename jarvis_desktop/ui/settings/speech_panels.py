@@ -85,10 +85,10 @@ class LevelPanel(SettingsPanel):
 
     def leave(self) -> None:
         """Close the microphone."""
-        self._desk.stop("level")
+        self._desk.jobs.cancel("level")
 
     def _toggle(self) -> None:
-        if self._desk.does("level"):
+        if "level" in self._desk.jobs:
             self.leave()
             return
         self._settings.write()
@@ -108,7 +108,7 @@ class LevelPanel(SettingsPanel):
             self.complain("")
 
     def _judged(self) -> None:
-        if self._desk.does("level") and self._loudest < FAINT:
+        if "level" in self._desk.jobs and self._loudest < FAINT:
             self.complain(self._quiet)
 
     def _measured(self, trouble: str) -> None:
@@ -287,7 +287,7 @@ class DeviceChoice(SettingsPanel):
     def _picked(self) -> None:
         self._chosen = self.list.value
         self.complain("")
-        self._hands.voice.stop("level")
+        self._hands.voice.jobs.cancel("level")
         self.changed.emit(self._chosen)
         self._hands.settings.write()
 
@@ -317,7 +317,7 @@ class SentencePanel(SettingsPanel):
 
     def leave(self) -> None:
         """Be silent."""
-        self._desk.stop("sentence")
+        self._desk.jobs.cancel("sentence")
 
     def _looked(self, look: SpeechOverview) -> None:
         lacking = look.lacking
@@ -328,7 +328,7 @@ class SentencePanel(SettingsPanel):
         )
 
     def _toggle(self) -> None:
-        if self._desk.does("sentence"):
+        if "sentence" in self._desk.jobs:
             self.leave()
             return
         self._settings.write()
@@ -411,7 +411,7 @@ class RecogniserPanel(SettingsPanel):
         coming = QHBoxLayout()
         self.coming = Label(role="small", wrap=True)
         self.stop = button(tr("Cancel"), tr("Cancel the download"))
-        self.stop.clicked.connect(lambda: desk.stop("fetch"))
+        self.stop.clicked.connect(lambda: desk.jobs.cancel("fetch"))
         coming.addWidget(self.coming, 1)
         coming.addWidget(self.stop)
         self.column.addLayout(coming)

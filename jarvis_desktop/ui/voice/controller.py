@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
@@ -14,7 +14,6 @@ from PySide6.QtWidgets import QWidget
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import Talking, Transcript
-from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.exchange import PendingTurn
@@ -22,6 +21,9 @@ from jarvis_desktop.ui.header import Header
 from jarvis_desktop.ui.request.composer import Composer
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import NOTHING, Dictation, Talker
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
 
 TALK_KEY = Qt.Key.Key_F4
 REPEAT_GAP_MS = 30
@@ -117,7 +119,7 @@ class VoiceController(QObject):
         self.keys.let_go()
         self._talker.cancel()
 
-    def _ready(self, app: AppPort) -> None:
+    def _ready(self, app: Application) -> None:
         self._talker.use(app)
         self._composer.talk.setEnabled(True)
 

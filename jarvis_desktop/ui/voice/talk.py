@@ -24,7 +24,6 @@ from jarvis_desktop.core.speech import (
     Transcript,
     Unheard,
 )
-from jarvis_desktop.ui.app_protocols import AppPort
 from jarvis_desktop.ui.engine import EngineThread, while_there
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
@@ -33,6 +32,7 @@ from jarvis_desktop.ui.widgets.icons import StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
     from jarvis_desktop.assistant.talk.talk import Talk
 
 
@@ -84,7 +84,7 @@ class Talker(QObject):
         self._front.understood.connect(self.heard, queued)
         self._front.opened.connect(self._opened, queued)
 
-    def use(self, app: AppPort) -> None:
+    def use(self, app: Application) -> None:
         """Talk to this application from now on, and follow its microphone."""
 
         def follow() -> None:

@@ -30,7 +30,7 @@ SOURCE = 'def f():\n    # one\n    return "a"\n'
 @pytest.fixture
 def block(qtbot: QtBot, theme: Theme, session: WindowSession, app: FakeApp) -> Iterator[CodeBlock]:
     with qtbot.waitSignal(session.ready):
-        session.start(lambda: app)
+        session.start(app.build)
     actions = Actions(session)
     actions.media.serve(session)
     holder = QWidget()

@@ -36,7 +36,7 @@ def opened(
         qtbot.addWidget(window)
         window.show()
         with qtbot.waitSignal(session.ready):
-            session.start(lambda: app)
+            session.start(app.build)
         if left:
             qtbot.waitUntil(window.resume_notice.isVisible)
         return window

@@ -10,15 +10,14 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.platform import desktop as menu_entry
-from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.page_context import PageContext
+from jarvis_desktop.ui.actions import Actions, PageContext
 from jarvis_desktop.ui.quick import tray as tray_module
 from jarvis_desktop.ui.quick.overlay import UNSUPPORTED
 from jarvis_desktop.ui.quick.tray import NO_TRAY
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.settings import desktop_panel
+from jarvis_desktop.ui.settings import panels
 from jarvis_desktop.ui.settings.controller import SettingsDesk
-from jarvis_desktop.ui.settings.desktop_panel import HAS_TRAY, LISTED, UNLISTED, DesktopPanel
+from jarvis_desktop.ui.settings.panels import HAS_TRAY, LISTED, UNLISTED, DesktopPanel
 from jarvis_desktop.ui.settings.schema import Hands, SettingsRow
 from jarvis_desktop.ui.settings.speech_controller import VoiceDesk
 from jarvis_desktop.ui.voice.talk import Talker
@@ -60,7 +59,7 @@ def test_what_the_desktop_lacks_is_said(
     assert panel.tray.text() == HAS_TRAY
     assert not panel.overlay.isVisible()
     desktop.has_tray = False
-    monkeypatch.setattr(desktop_panel, "places_windows", lambda: False)
+    monkeypatch.setattr(panels, "places_windows", lambda: False)
     panel.appear()
     assert panel.tray.text() == NO_TRAY
     assert panel.overlay.text() == UNSUPPORTED

@@ -147,7 +147,7 @@ def test_files_of_the_start_are_attached_once_they_were_looked_over(
 ) -> None:
     early.begin(LaunchRequest(files=(picture,)))
     session = early.window.session
-    session.start(lambda: app)
+    session.start(app.build)
     attached = early.window.composer.attached
     qtbot.waitUntil(lambda: attached.files() == (picture,))
     session.engine.submit(session.close_app()).result(5)

@@ -15,11 +15,10 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.llm.choice import LLMChoice
-from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.actions import Actions, PageContext
 from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.experts.list_item import ExpertListItem
 from jarvis_desktop.ui.experts.page import ExpertsPage
-from jarvis_desktop.ui.page_context import PageContext
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsDesk
 from tests.fake_fetcher import FakeFetcher
@@ -143,7 +142,7 @@ class World:
         page.resize(900, 800)
         page.show()
         with self.qtbot.waitSignal(session.ready):
-            session.start(lambda: app)
+            session.start(app.build)
         page.appear(part)
         self.settle(page)
         return page
@@ -155,7 +154,7 @@ class World:
 
     def settle(self, page: ExpertsPage) -> None:
         """Wait until everything that was asked is answered."""
-        self.qtbot.waitUntil(lambda: not page.desk._jobs, timeout=10_000)
+        self.qtbot.waitUntil(lambda: not page.desk.jobs.busy, timeout=10_000)
         QApplication.processEvents()
 
     def close(self) -> None:

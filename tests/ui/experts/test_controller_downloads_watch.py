@@ -14,7 +14,7 @@ def test_a_window_that_is_made_anew_hears_of_each_change_once(
     session: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     with qtbot.waitSignal(session.ready):
-        session.start(lambda: app)
+        session.start(app.build)
     session.engine.submit(app.shelf.downloads.restore()).result(5)
     watch, told, over = DownloadsWatch(session), list[object](), list[Outcome]()
     watch.changed.connect(told.append)

@@ -27,7 +27,7 @@ from jarvis_desktop.ui.experts import controller as desks
 from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.gauges import DOT
 from jarvis_desktop.ui.experts.page import PARTS
-from jarvis_desktop.ui.widgets import tab_order
+from jarvis_desktop.ui.widgets import flow_layout
 from tests.fake_house import GAMER, FakeProbe, kept
 from tests.ui.experts.scene import ALL, PAINTER, TRANSLATOR, World, entries, said
 from tests.ui.scene import HOSTILE
@@ -73,7 +73,7 @@ def test_without_a_budget_what_is_free_is_the_measure(world: World) -> None:
 
 
 def test_the_memory_is_looked_at_only_while_the_page_is_shown(world: World, monkeypatch) -> None:
-    monkeypatch.setattr(desks, "BEAT", 5)
+    monkeypatch.setattr(desks, "MEMORY_INTERVAL_MS", 5)
     page = world.open("installed")
     probe = world.house.local.probe
     assert isinstance(probe, FakeProbe)
@@ -158,9 +158,9 @@ def test_the_tab_key_goes_through_the_page_as_it_is_read(world: World) -> None:
 
 def test_after_the_last_one_the_keyboard_leaves_the_page(world: World) -> None:
     page = world.open("downloads")
-    last = list(tab_order.reached(page))[-1]
+    last = list(flow_layout.reached(page))[-1]
     last.setFocus()
-    assert not tab_order.go_on(page, forwards=True)  # nothing else is in this window
+    assert not flow_layout.go_on(page, forwards=True)  # nothing else is in this window
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))

@@ -209,7 +209,7 @@ def test_the_list_of_the_hub_is_read(world: World) -> None:
         click(page.finding, "Read the list")
         assert page.finding.hub.act.text() == "Cancel"
         world.qtbot.waitUntil(page.finding.hub.progress.isVisible)
-        world.qtbot.waitUntil(lambda: not page.desk.does("refresh"), timeout=60_000)
+        world.qtbot.waitUntil(lambda: "refresh" not in page.desk.jobs, timeout=60_000)
         world.settle(page)
         assert "1 expert of the Hugging Face Hub" in page.finding.hub.said.text()
         assert page.finding.hub.act.text() == "Refresh the list"
@@ -222,7 +222,7 @@ def test_reading_the_list_can_be_cancelled(world: World) -> None:
         click(page.finding, "Read the list")
         assert hub.held.wait(30)
         click(page.finding, "Stop reading the list")
-        world.qtbot.waitUntil(lambda: not page.desk.does("refresh"), timeout=30_000)
+        world.qtbot.waitUntil(lambda: "refresh" not in page.desk.jobs, timeout=30_000)
         assert "What was read is kept." in said(page.finding.hub)
         assert not page.finding.hub.progress.isVisible()
 
@@ -251,7 +251,7 @@ def test_only_what_was_sought_last_is_shown(world: World) -> None:
     for words in ("p", "pa", "pai", "painter"):
         page.finding.filters.words.setText(words)
         page.finding.search()
-    world.qtbot.waitUntil(lambda: not page.desk.does("search"))
+    world.qtbot.waitUntil(lambda: "search" not in page.desk.jobs)
     world.settle(page)
     assert next(iter(entries(page.finding))) in ("painter", "steered")
     assert "opus-en-fr" not in entries(page.finding)

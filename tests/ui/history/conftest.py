@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Conversation, Turn
-from jarvis_desktop.ui.history import page, rows
+from jarvis_desktop.ui.history import list_view, page
 from jarvis_desktop.ui.history import sidebar as side
 from jarvis_desktop.ui.history.controller import HistoryDesk
 from jarvis_desktop.ui.history.sidebar import Sidebar
@@ -38,7 +38,7 @@ class _Today(date):
 @pytest.fixture
 def today(monkeypatch: pytest.MonkeyPatch) -> None:
     """Midnight may pass while the tests run; for the window it stays the day they began on."""
-    for module in (rows, rows, page, side):
+    for module in (list_view, page, side):
         monkeypatch.setattr(module, "date", _Today)
 
 
@@ -70,4 +70,4 @@ def titles(window: MainWindow) -> list[str]:
 
 def settle(window: MainWindow, qtbot: QtBot) -> None:
     """Wait until nothing is read any more."""
-    qtbot.waitUntil(lambda: not window.past.desk._busy and not window.past.desk._stale)
+    qtbot.waitUntil(lambda: "read" not in window.past.desk._jobs and not window.past.desk._stale)

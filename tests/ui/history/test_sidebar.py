@@ -12,7 +12,7 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.storage.search_terms import TurnFilters
 from jarvis_desktop.ui.history.controller import Batch
-from jarvis_desktop.ui.history.rows import HistoryRow
+from jarvis_desktop.ui.history.list_view import HistoryRow
 from jarvis_desktop.ui.history.sidebar import Sidebar
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.widgets.icons import IconButton

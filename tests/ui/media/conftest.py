@@ -33,7 +33,7 @@ def actions(
 ) -> Iterator[Actions]:
     """Served by a session whose application has started."""
     with qtbot.waitSignal(session.ready):
-        session.start(lambda: app)
+        session.start(app.build)
     actions = Actions()
     actions.media.serve(session)
     yield actions

@@ -37,7 +37,7 @@ def overlay(session: WindowSession, talker: Talker, theme: Theme, qtbot: QtBot) 
 @pytest.fixture
 def started(session: WindowSession, app: FakeApp, qtbot: QtBot) -> Iterator[FakeApp]:
     with qtbot.waitSignal(session.ready):
-        session.start(lambda: app)
+        session.start(app.build)
     yield app
     session.end()
     session.engine.submit(session.close_app()).result(5)

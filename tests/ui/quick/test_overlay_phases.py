@@ -43,7 +43,7 @@ def test_a_turn_thinks_asks_works_and_speaks(
 
     app.assistant = FakeAssistant(script=script)
     with qtbot.waitSignal(session.ready):
-        session.start(lambda: app)
+        session.start(app.build)
     exchange = session.send(Request("x"))
     qtbot.waitUntil(lambda: exchange.question is not None)
     assert told == [Phase.THINKING, Phase.ASKING]

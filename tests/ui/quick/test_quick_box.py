@@ -44,7 +44,7 @@ def box(
     qtbot.addWidget(box)
     box.sent.connect(lambda request: session.send(request, place=session.quick))
     with qtbot.waitSignal(session.ready):
-        session.start(lambda: app)
+        session.start(app.build)
     box.appear()
     qtbot.waitUntil(box.isActiveWindow)
     yield box

@@ -13,8 +13,7 @@ from jarvis_desktop import settings as settings_file
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.settings import Settings
-from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.page_context import PageContext
+from jarvis_desktop.ui.actions import Actions, PageContext
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsDesk
 from jarvis_desktop.ui.settings.page import SettingsPage
@@ -77,8 +76,8 @@ def begun(
 ) -> Iterator[WindowSession]:
     """The session, with its application started."""
     with qtbot.waitSignal(session.settled):
-        session.start(lambda: app)
-    talker.use(app)
+        session.start(app.build)
+    talker.use(app.build())
     yield session
     session.end()
     talker.cancel()
@@ -103,7 +102,7 @@ def page(
 
 def settle(page: SettingsPage, qtbot: QtBot) -> None:
     """Wait until the page has looked at everything."""
-    qtbot.waitUntil(lambda: not page.voice._jobs)
+    qtbot.waitUntil(lambda: not page.voice.jobs.busy)
 
 
 def kept(app: FakeApp) -> Settings:

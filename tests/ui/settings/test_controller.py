@@ -77,7 +77,7 @@ def test_what_is_changed_before_there_is_an_application_is_kept_for_it(
     desk.write()
     assert not Path(app.paths.settings).exists()
     with qtbot.waitSignal(desk.saved):
-        session.start(lambda: app)
+        session.start(app.build)
     assert kept(app).window.theme == "dark"
     session.engine.submit(session.close_app()).result(5)
 

@@ -47,9 +47,9 @@ def test_the_folders_are_shown_with_their_sizes_and_opened(
     page.appear("folders")
     panel = page.row("folders").control
     assert isinstance(panel, FolderPanel)
-    qtbot.waitUntil(lambda: not panel._counting)
+    qtbot.waitUntil(lambda: "count" not in panel._jobs)
     page.appear("folders")
-    qtbot.waitUntil(lambda: not panel._counting)
+    qtbot.waitUntil(lambda: "count" not in panel._jobs)
     assert panel.sizes[0].text() == "750 bytes"
     assert panel.sizes[-1].text() == "2.5 kB"
     assert panel.sizes[1].text() == "empty"
@@ -91,7 +91,7 @@ def test_whether_the_hub_is_reached_is_told(
 
     def press() -> None:
         QTest.mouseClick(panel.test, LEFT)
-        qtbot.waitUntil(lambda: not panel._trying)
+        qtbot.waitUntil(lambda: "test" not in panel._jobs)
 
     press()
     assert panel.told.text().startswith("The Hugging Face Hub was reached, in 0")

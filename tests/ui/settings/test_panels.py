@@ -29,7 +29,7 @@ def panel(page: SettingsPage, key: str, qtbot: QtBot) -> KeyPanel:
     page.appear(key)
     found = page.row(key).control
     assert isinstance(found, KeyPanel)
-    qtbot.waitUntil(lambda: not found._jobs)
+    qtbot.waitUntil(lambda: not found._jobs.busy)
     return found
 
 
@@ -37,12 +37,12 @@ def enter(panel: KeyPanel, key: str, qtbot: QtBot) -> None:
     panel.field.setFocus()
     QTest.keyClicks(panel.field, key)
     QTest.mouseClick(panel.keep, LEFT)
-    qtbot.waitUntil(lambda: not panel._jobs)
+    qtbot.waitUntil(lambda: not panel._jobs.busy)
 
 
 def press(button: object, panel: KeyPanel, qtbot: QtBot) -> None:
     QTest.mouseClick(button, LEFT)  # type: ignore[call-overload]
-    qtbot.waitUntil(lambda: not panel._jobs)
+    qtbot.waitUntil(lambda: not panel._jobs.busy)
 
 
 def test_a_key_is_kept_tested_and_removed_and_shown_to_nobody(

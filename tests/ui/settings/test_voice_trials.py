@@ -68,7 +68,7 @@ def test_a_microphone_that_hears_nothing_is_told_until_it_does(
     page.desk.session.engine.call(app.microphone.feed, scene.SPEECH)
     qtbot.waitUntil(lambda: not level.trouble.isVisible())
     page.leave()
-    qtbot.waitUntil(lambda: not page.voice.does("level"))
+    qtbot.waitUntil(lambda: "level" not in page.voice.jobs)
 
 
 def test_a_microphone_that_cannot_be_opened_says_why(

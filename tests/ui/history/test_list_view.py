@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
 
-from jarvis_desktop.ui.history.rows import (
+from jarvis_desktop.ui.history.list_view import (
     ROW,
     STATE,
     HistoryModel,
