@@ -43,7 +43,7 @@ class Paths:
         return self.data / "artifacts"
 
     @property
-    def unkept(self) -> Path:
+    def private_files(self) -> Path:
         """The files of conversations that are not to be kept, while they are open."""
         return self.data / "unkept"
 

@@ -32,7 +32,7 @@ from jarvis_desktop.backends.builtin import BuiltinBackend
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.backends.task_encoder import BackgroundScorer, TaskEncoder
-from jarvis_desktop.core.context import local_now, works_unkept
+from jarvis_desktop.core.context import in_private_conversation, local_now
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
@@ -58,9 +58,9 @@ from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.storage import goals as goal_folders
+from jarvis_desktop.storage.conversations import ConversationFileStore, PrivateConversations
 from jarvis_desktop.storage.goals import SqliteGoalMemory
 from jarvis_desktop.storage.history import SqliteHistory
-from jarvis_desktop.storage.private_conversations import Unkept, UnkeptStore
 from jarvis_desktop.text.languages import BackgroundLanguages
 
 if TYPE_CHECKING:
@@ -141,25 +141,25 @@ class Records:
     """The history and its files."""
 
     history: SqliteHistory
-    store: UnkeptStore
-    unkept: Unkept
+    store: ConversationFileStore
+    private: PrivateConversations
     goals: Path
 
     def goal_folder(self, goal_id: str) -> Path:
         """The folder in which the code of a goal works."""
-        return (self.unkept.folder if works_unkept() else self.goals) / goal_id
+        return (self.private.folder if in_private_conversation() else self.goals) / goal_id
 
 
 def build_records(
     paths: Paths, inventory: Mapping[str, TaskType], now: Callable[[], datetime]
 ) -> Records:
     """The user's history, with private conversations beside it."""
-    unkept = Unkept(paths.unkept, inventory)
-    store = UnkeptStore(paths.artifacts, unkept)
+    private = PrivateConversations(paths.private_files, inventory)
+    store = ConversationFileStore(paths.artifacts, private)
     history = SqliteHistory(
-        paths.database, store_root=paths.artifacts, inventory=inventory, now=now, unkept=unkept
+        paths.database, store_root=paths.artifacts, inventory=inventory, now=now, private=private
     )
-    return Records(history, store, unkept, paths.goals)
+    return Records(history, store, private, paths.goals)
 
 
 async def keep_tidy(history: SqliteHistory, days: Callable[[], int]) -> None:
@@ -193,7 +193,7 @@ class Application:
     languages: BackgroundLanguages
     intake: AttachmentIntake
     history: SqliteHistory
-    store: UnkeptStore
+    store: ConversationFileStore
     speech: SpeechSystem
     talk: Talk
     microphone: SoundMicrophone

@@ -56,7 +56,7 @@ def run(
 def conversation(app: Application, settings_minutes: int, args: argparse.Namespace) -> str | None:
     """Which conversation a command carries on with: None begins a new one."""
     if getattr(args, "unkept", False):
-        return app.history.open_unkept().id
+        return app.history.open_private().id
     if getattr(args, "new", False):
         return None
     if named := getattr(args, "conversation", None):

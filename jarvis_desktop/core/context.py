@@ -42,19 +42,19 @@ current_conversation: ContextVar[str] = ContextVar("current_conversation", defau
 that are begun for a turn inherit it."""
 
 
-def unkept_id() -> str:
+def private_id() -> str:
     """The id of a new one."""
     return f"{PREFIX}{secrets.token_hex(16)}"
 
 
-def is_unkept(conversation_id: str) -> bool:
+def is_private(conversation_id: str) -> bool:
     """Whether the conversation of this id is one."""
     return conversation_id.startswith(PREFIX)
 
 
-def works_unkept() -> bool:
+def in_private_conversation() -> bool:
     """Whether the running code works for one."""
-    return is_unkept(current_conversation.get())
+    return is_private(current_conversation.get())
 
 
 def local_now() -> datetime:

@@ -25,14 +25,13 @@ from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.storage import code_files
-from jarvis_desktop.storage.agent_documents import text_of
 from jarvis_desktop.storage.code_files import ModuleFiles, SealBrokenError, Seals
 from jarvis_desktop.storage.code_search import Meaning, Nearest
 from jarvis_desktop.storage.database import attached, reading, writing
-from jarvis_desktop.storage.turn_rows import Row
+from jarvis_desktop.storage.turn_rows import Row, text_of
 
 if TYPE_CHECKING:
-    from jarvis_desktop.storage.sqlite import Database
+    from jarvis_desktop.storage.database import Database
 
 
 _SEALED = (
@@ -132,15 +131,15 @@ class LibraryRows:
         """Write down a version whose files come next. Rows of its name that were changed go."""
         for row in list(db.query("SELECT * FROM library WHERE name = ?", [function.name])):
             if not self._holds(row):
-                db.conn.execute(_DROP, (row["name"], row["version"]))
+                db.execute(_DROP, (row["name"], row["version"]))
         row = self._row(LibraryVersion(function, VersionState.WRITING)) | {"used": function.used}
         names, marks = ", ".join(row), ", ".join("?" * len(row))
         insert = f"INSERT INTO library ({names}) VALUES ({marks})"  # noqa: S608
-        db.conn.execute(insert, list(row.values()))
+        db.execute(insert, list(row.values()))
 
     def drop(self, db: Database, entry: LibraryVersion) -> None:
         """Forget a version whose files could not be written."""
-        db.conn.execute(_DROP, (entry.function.name, entry.function.version))
+        db.execute(_DROP, (entry.function.name, entry.function.version))
 
     def settle(self, db: Database, record: Record, entry: LibraryVersion) -> None:
         """The files of a version are in place: it counts from now on."""
@@ -152,7 +151,7 @@ class LibraryRows:
     def _move(self, db: Database, entry: LibraryVersion, state: VersionState) -> None:
         row = self._row(replace(entry, state=state))
         change = "UPDATE library SET state = ?, seal = ? WHERE name = ? AND version = ?"
-        db.conn.execute(change, (row["state"], row["seal"], row["name"], row["version"]))
+        db.execute(change, (row["state"], row["seal"], row["name"], row["version"]))
 
     def _record(self, name: str, rows: Iterable[Row]) -> Record:
         read = [self._entry(row) for row in rows]
@@ -286,7 +285,7 @@ class CodeLibrary:
         with self._writing() as db:
             # A version that is being written has taken the count over, and goes on with it.
             count = "UPDATE library SET used = used + 1 WHERE name = ? AND state <> 'older'"
-            db.conn.executemany(count, [(encodable(name),) for name in sorted(set(names))])
+            db.executemany(count, [(encodable(name),) for name in sorted(set(names))])
 
     def remove(self, name: str) -> None:
         """Remove one with all its versions, also one that was changed."""
@@ -298,7 +297,7 @@ class CodeLibrary:
             if clean.isidentifier():
                 self._files.remove(clean)
             for table in ("library", "library_vectors"):
-                db.conn.execute(f"DELETE FROM {table} WHERE name = ?", (clean,))  # noqa: S608
+                db.execute(f"DELETE FROM {table} WHERE name = ?", (clean,))  # noqa: S608
 
     def lay_out(self, to: Path) -> tuple[str, ...]:
         """Write the package into a folder from checked bytes; what was refused, a sentence each."""

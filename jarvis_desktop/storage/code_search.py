@@ -22,7 +22,7 @@ from jarvis_desktop.storage.database import writing
 if TYPE_CHECKING:
     import numpy as np
 
-    from jarvis_desktop.storage.sqlite import Database
+    from jarvis_desktop.storage.database import Database
 
 
 EMPTY = frozenset(
@@ -167,7 +167,7 @@ class Nearest:
             self._reader = packed(meaning([_PROBE])[0])
         keys = {item.name: self._key(item) for item in functions}
         with connected() as db:
-            rows = db.conn.execute("SELECT name, key, vector FROM library_vectors").fetchall()
+            rows = db.execute("SELECT name, key, vector FROM library_vectors").fetchall()
         known = {name: bytes(vector) for name, key, vector in rows if keys.get(name) == key}
         fresh = [item for item in functions if item.name not in known][:MOST_READ]
         if fresh:
@@ -178,7 +178,7 @@ class Nearest:
             known |= {name: vector for name, _, vector in values}
             put = "INSERT OR REPLACE INTO library_vectors (name, key, vector) VALUES (?, ?, ?)"
             with connected() as db, writing(db):
-                db.conn.executemany(put, values)
+                db.executemany(put, values)
         return [known.get(item.name, b"") for item in functions]
 
     def _key(self, function: Function) -> str:

@@ -1,27 +1,36 @@
-"""Conversations as the assistant knows them: over the tables of a database, on the disk or not.
+"""Conversations: saved ones and their list, and private ones that are not saved.
 
-The list of conversations, and what a person changes of an entry."""
+The turns of a private conversation are in memory and its files in a folder that is removed with it.
+If the program is killed, the next start removes the folder.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.context import (
+    current_conversation,
+    in_private_conversation,
+    is_private,
+    private_id,
+)
 from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Recap, Resource
+from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Turn
-from jarvis_desktop.storage.database import reading, writing
+from jarvis_desktop.process.safe_delete import remove
+from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.database import Database, in_memory, reading, writing
 from jarvis_desktop.storage.export import ExportedConversation
-from jarvis_desktop.storage.search_terms import PINNED
+from jarvis_desktop.storage.journal import Owners
+from jarvis_desktop.storage.search import PINNED
 from jarvis_desktop.storage.turn_rows import TurnRows
-
-if TYPE_CHECKING:
-    from jarvis_desktop.storage.sqlite import Database
-
 
 RECENT = 20
 """How many turns of a conversation a planner gets to know."""
@@ -36,10 +45,10 @@ class Conversations:
     """Implements core.ports.History for one database. What is in the trash is not there."""
 
     def __init__(
-        self, db: Database, rows: TurnRows, *, saved: Callable[[str], None] = lambda turn_id: None
+        self, rows: TurnRows, *, saved: Callable[[str], None] = lambda turn_id: None
     ) -> None:
-        """`saved` is told of each turn within the transaction that writes it."""
-        self._db = db
+        """`saved` is called with the id of each turn, within the transaction that writes it."""
+        self._db = rows.db
         self._rows = rows
         self._saved = saved
 
@@ -52,7 +61,7 @@ class Conversations:
         begin = "INSERT OR IGNORE INTO conversations (id, started, title) VALUES (?, ?, ?)"
         conversation_id = encodable(conversation_id)
         with writing(self._db) as db:
-            db.conn.execute(begin, (conversation_id, turn.started.isoformat(), title_of(turn)))
+            db.execute(begin, (conversation_id, turn.started.isoformat(), title_of(turn)))
             self._rows.write(conversation_id, turn)
             self._saved(turn.id)
 
@@ -60,7 +69,7 @@ class Conversations:
         """Write a kept turn anew; False, and nothing happens, where it is gone."""
         find = "SELECT pinned FROM turns WHERE id = ? AND trash IS NULL"
         with writing(self._db) as db:
-            row = db.conn.execute(find, (encodable(turn.id),)).fetchone()
+            row = db.execute(find, (encodable(turn.id),)).fetchone()
             if row:
                 turn = replace(turn, pinned=bool(row[0]))
                 self._rows.write(encodable(conversation_id), turn)
@@ -89,14 +98,14 @@ class Conversations:
                 (SELECT 1 FROM turns WHERE conversation = :id AND trash IS NOT NULL)
         """
         with reading():
-            row = self._db.conn.execute(find, {"id": encodable(conversation_id)}).fetchone()
+            row = self._db.execute(find, {"id": encodable(conversation_id)}).fetchone()
         return Recap(*row) if row else None
 
     def keep_recap(self, conversation_id: str, recap: Recap) -> None:
         """Keep it durably in the place of the last one; nothing happens where its turn is gone."""
         values = {"conversation": conversation_id, "through": recap.through, "text": recap.text}
         with writing(self._db) as db:
-            db.conn.execute(
+            db.execute(
                 "INSERT OR REPLACE INTO recaps (conversation, through, text)"
                 " SELECT conversation, id, :text FROM turns"
                 " WHERE conversation = :conversation AND id = :through AND trash IS NULL",
@@ -108,7 +117,7 @@ class Conversations:
         find = "SELECT title, pinned FROM conversations WHERE id = ? AND kept"
         for name in ids:
             with reading():
-                row = self._db.conn.execute(find, (name,)).fetchone()
+                row = self._db.execute(find, (name,)).fetchone()
             if row:
                 yield ExportedConversation(
                     Conversation(name, self.turns(name)), row[0], bool(row[1])
@@ -129,7 +138,7 @@ class Conversations:
     def read(self, numbers: str, *parameters: object) -> tuple[Turn, ...]:
         """The turns whose numbers a query gives, in its order."""
         with reading():
-            rows = self._db.conn.execute(numbers, parameters).fetchall()
+            rows = self._db.execute(numbers, parameters).fetchall()
             return self._rows.read([row[0] for row in rows])
 
 
@@ -168,7 +177,7 @@ class ConversationList:
         """Pinned conversations first, then the one last talked in; `before` continues there."""
         choice = {"before": before and encodable(before), "limit": limit}
         with reading():
-            rows = self._db.conn.execute(_LISTED, choice).fetchall()
+            rows = self._db.execute(_LISTED, choice).fetchall()
         moment = datetime.fromisoformat
         return tuple(
             Summary(name, title, moment(started), moment(last), turns, bool(pinned))
@@ -183,7 +192,7 @@ class ConversationList:
             ORDER BY last DESC, newest DESC LIMIT 1
         """
         with reading():
-            row = self._db.conn.execute(newest).fetchone()
+            row = self._db.execute(newest).fetchone()
         return (str(row[0]), datetime.fromisoformat(row[1])) if row else None
 
     def resolve(self, prefix: str) -> tuple[str, str]:
@@ -192,7 +201,7 @@ class ConversationList:
         found = []
         with reading():
             for table, there in (("conversations", "kept"), ("turns", "trash IS NULL")):
-                rows = self._db.conn.execute(
+                rows = self._db.execute(
                     f"SELECT id FROM {table} WHERE id >= ? AND substr(id, 1, ?) = ?"  # noqa: S608
                     f" AND {there} ORDER BY id LIMIT 2",
                     (start, len(start), start),
@@ -212,7 +221,7 @@ class ConversationList:
         """How many conversations and how many turns there are."""
         count = "SELECT count(*), coalesce(sum(kept), 0) FROM conversations WHERE kept"
         with reading():
-            conversations, turns = self._db.conn.execute(count).fetchone()
+            conversations, turns = self._db.execute(count).fetchone()
         return int(conversations), int(turns)
 
     def experts(self) -> tuple[str, ...]:
@@ -222,7 +231,7 @@ class ConversationList:
             GROUP BY expert ORDER BY count(*) DESC, expert
         """
         with reading():
-            return tuple(str(row[0]) for row in self._db.conn.execute(used).fetchall())
+            return tuple(str(row[0]) for row in self._db.execute(used).fetchall())
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title. Raises InputError where it is empty."""
@@ -239,16 +248,161 @@ class ConversationList:
         """Mark a turn, or unmark it. Raises InputError where there is none of that id."""
         change = "UPDATE turns SET pinned = ? WHERE id = ? AND trash IS NULL RETURNING number"
         with writing(self._db) as db:
-            row = db.conn.execute(change, (int(pinned), encodable(turn_id))).fetchone()
+            row = db.execute(change, (int(pinned), encodable(turn_id))).fetchone()
             if row is None:
                 raise InputError(tr("This turn is not in the history."))
-            (was,) = db.conn.execute("SELECT marks FROM search WHERE rowid = ?", row).fetchone()
+            (was,) = db.execute("SELECT marks FROM search WHERE rowid = ?", row).fetchone()
             marks = [mark for mark in was.split() if mark != PINNED] + [PINNED] * pinned
             change = "UPDATE search SET marks = ? WHERE rowid = ?"
-            db.conn.execute(change, (" ".join(marks), row[0]))
+            db.execute(change, (" ".join(marks), row[0]))
 
     def _change(self, column: str, value: object, conversation_id: str) -> None:
         change = f"UPDATE conversations SET {column} = ? WHERE id = ? AND kept"  # noqa: S608
         with writing(self._db) as db:
-            if not db.conn.execute(change, (value, encodable(conversation_id))).rowcount:
+            if not db.execute(change, (value, encodable(conversation_id))).rowcount:
                 raise InputError(tr("This conversation is not in the history."))
+
+
+FOLDER = ".files"
+"""Ends the name of the folder of a process, which else is that of its lock."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where one conversation lies while it is open."""
+
+    folder: Path
+    store: FileStore
+    rows: TurnRows
+    conversations: Conversations
+
+
+class PrivateConversations:
+    """The open conversations of this process that are not to be kept.
+
+    Used from one thread, but for the stores and folders, which any thread may have.
+    """
+
+    def __init__(self, root: Path, inventory: Mapping[str, TaskType]) -> None:
+        """`root` has a folder for each process that has such conversations."""
+        self._root = root
+        self._inventory = inventory
+        self._owners = Owners(root)
+        self._places: dict[str, _Place] = {}
+
+    def begin(self) -> str:
+        """Make room for a new one, and give its id. Raises StorageError."""
+        name = private_id()
+        own = self._owners.own(lambda: [path.stem for path in self._folders()])
+        folder = self._root / f"{own}{FOLDER}" / name
+        store = FileStore(folder)
+        rows = TurnRows(in_memory(), folder.absolute(), self._inventory)
+        self._places[name] = _Place(folder, store, rows, Conversations(rows))
+        return name
+
+    def forget(self, conversation_id: str) -> None:
+        """Let nothing be left of one; an id that is not known is no error."""
+        if place := self._places.pop(conversation_id, None):
+            place.rows.db.close()
+            remove(place.folder)
+
+    def close(self) -> None:
+        """Let nothing be left of any."""
+        for name in list(self._places):
+            self.forget(name)
+        self.sweep()
+        self._owners.close()
+
+    def sweep(self) -> None:
+        """Remove what processes left behind that were killed, and this one's folder once empty."""
+        for folder in self._folders():
+            if self._owners.has_ended(folder.stem) or (
+                not self._places and folder.stem == self._owners.name
+            ):
+                remove(folder)
+
+    def conversations(self, conversation_id: str) -> Conversations:
+        """Where a conversation lies. Raises InputError once it is closed."""
+        return self._place(conversation_id).conversations
+
+    def entries(self, ids: Sequence[str]) -> Sequence[ExportedConversation]:
+        """Conversations as they are written out: without their ids, so that who reads them in may
+        keep them. Raises InputError where one is closed."""
+        found = (entry for name in ids for entry in self.conversations(name).entries([name]))
+        return [replace(entry, conversation=replace(entry.conversation, id="")) for entry in found]
+
+    def holds(self, path: Path) -> bool:
+        """Whether this is a file of an open conversation."""
+        store = self.store_of(path)
+        return store is not None and store.holds(path)
+
+    @property
+    def store(self) -> FileStore:
+        """The files of the conversation that the running code works for."""
+        return self._place(current_conversation.get()).store
+
+    def current_rows(self) -> TurnRows | None:
+        """Return the rows of the private conversation that the running code works for, if any."""
+        name = current_conversation.get()
+        return self._place(name).rows if is_private(name) else None
+
+    @property
+    def folder(self) -> Path:
+        """For whatever else the running code puts on the disk."""
+        return self._place(current_conversation.get()).folder
+
+    def store_of(self, path: Path) -> FileStore | None:
+        """The store of an open conversation that this path lies in."""
+        places = list(self._places.values())
+        return next((item.store for item in places if path.is_relative_to(item.folder)), None)
+
+    def _place(self, conversation_id: str) -> _Place:
+        if place := self._places.get(conversation_id):
+            return place
+        raise InputError(tr("This conversation is closed, and nothing of it was kept."))
+
+    def _folders(self) -> Sequence[Path]:
+        return list(self._root.glob(f"*{FOLDER}"))
+
+
+class ConversationFileStore(FileStore):
+    """The artifact store, which puts the files of conversations that are not to be kept aside."""
+
+    def __init__(self, root: Path, private: PrivateConversations) -> None:
+        super().__init__(root)
+        self._private = private
+
+    def take_in(self, path: Path) -> Artifact:
+        """Check a person's file and copy it in."""
+        if not in_private_conversation():
+            return super().take_in(path)
+        taken = self._private.store.take_in(path)
+        return replace(taken, source=None) if path.is_relative_to(self._root) else taken
+
+    def keep(self, artifact: Artifact) -> Artifact:
+        """Move an expert's file in and return the artifact with its new path."""
+        if not in_private_conversation() or (artifact.path and super().holds(artifact.path)):
+            return super().keep(artifact)
+        return self._private.store.keep(artifact)
+
+    def hand_out(self, artifact: Artifact, *, locked: bool = False) -> Path:
+        """A copy; that of a file which is not to be kept goes with its conversation."""
+        store = self._private.store_of(artifact.path) if artifact.path else None
+        if store is None:
+            return super().hand_out(artifact, locked=locked)
+        return store.hand_out(artifact, locked=locked)
+
+    def workdir(self) -> Path:
+        """A new, empty folder for one call."""
+        return self._private.store.workdir() if in_private_conversation() else super().workdir()
+
+    def discard(self, workdir: Path) -> None:
+        """Remove such a folder; that of a conversation which is closed is gone already."""
+        if store := self._private.store_of(workdir):
+            store.discard(workdir)
+        elif workdir.is_relative_to(self._root):
+            super().discard(workdir)
+
+    def holds(self, path: Path) -> bool:
+        """Whether this is the path of a file that was taken in or kept."""
+        return self._private.holds(path) or super().holds(path)

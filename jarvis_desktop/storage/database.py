@@ -1,45 +1,57 @@
-"""Opens the history's database: durable settings, our tables, and what to do with a damaged file.
+"""The history's database: durable settings, migrations, and recovery from a damaged file.
 
-A connection belongs to the thread that opened it; the engine thread owns the application's.
+A connection belongs to the thread that opened it; the application's belongs to the engine thread.
+sqlite-utils applies the migrations. It imports numpy and pandas wherever they are installed, so it
+is itself imported only when a migration is pending, and all other access is the standard library's.
 """
 
 from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.i18n import tr
-
-if TYPE_CHECKING:
-    from jarvis_desktop.storage.sqlite import Database
+from jarvis_desktop.storage.migrations import STEPS
+from jarvis_desktop.text.tokens import spell_runs
 
 BUSY_SECONDS = 1
-"""How long another process is waited for, twice where something is to be written: it is the event
-loop that waits, and with it the window."""
+"""How long to wait for another process, twice for a write: the event loop waits, and the window."""
 OPENING_SECONDS = 10
-"""The same while opening, when another process may be making the tables."""
+"""The same while opening, when another process may be creating the tables."""
 CHECKED_BYTES = 128 * 1024**2
-"""A database up to this size is checked whole when opened, which takes a fraction of a second."""
+"""A database up to this size is checked completely when opened, in a fraction of a second."""
 
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
 class _DamagedError(Exception):
-    """The content of the database file is not what SQLite wrote."""
+    """The database file does not hold what SQLite wrote."""
+
+
+class Database(sqlite3.Connection):
+    """A connection whose queries may return rows as dictionaries."""
+
+    def query(
+        self, sql: str, params: Sequence[object] | Mapping[str, object] = ()
+    ) -> Iterator[dict[str, Any]]:
+        """Yield the rows of a query, by column name."""
+        cursor = self.execute(sql, params)
+        names = [column[0] for column in cursor.description]
+        return (dict(zip(names, row, strict=True)) for row in cursor)
 
 
 def connect(path: Path) -> tuple[Database, Path | None]:
-    """The database at `path`, made where there is none, with all our tables.
+    """Open the database at `path` with all tables; create it if it does not exist.
 
-    A damaged file is moved aside and a new one begun: the second value is then where the old one
-    lies now, and must be told to the person. Raises StorageError where the file cannot be opened
-    or was written by a newer version.
+    A damaged file is moved aside and a new one created. The second value is then the new path of
+    the damaged file, which must be reported to the user. Raises StorageError if the file cannot be
+    opened or was written by a newer version.
     """
     with _translating(path):
         try:
@@ -50,46 +62,40 @@ def connect(path: Path) -> tuple[Database, Path | None]:
 
 
 def in_memory() -> Database:
-    """A database with all our tables that never touches the disk, and is gone when it is closed."""
-    from jarvis_desktop.storage.sqlite import Database
-
-    db = Database(sqlite3.connect(":memory:"), execute_plugins=False)
+    """Create a database with all tables that never touches the disk."""
+    db = sqlite3.connect(":memory:", factory=Database)
     for pragma in ("temp_store = MEMORY", "foreign_keys = ON"):
-        db.conn.execute(f"PRAGMA {pragma}").fetchall()
-    _migrate(db)
+        db.execute(f"PRAGMA {pragma}").fetchall()
+    _register_functions(db)
+    for step in STEPS:
+        step(db)
     return db
 
 
 @contextmanager
 def attached(path: Path) -> Iterator[Database]:
-    """A connection of its own, for any thread, to a database that was checked when it was opened.
+    """Open another connection, from any thread, to a database that was checked when first opened.
 
-    Where it lacks one of our tables it is opened as `connect` does. To be used within `reading`.
+    If it lacks one of the tables it is opened as in `connect`. To be used within `reading`.
     """
-    from jarvis_desktop.storage.sqlite import Database
-
     if not path.exists():
         connect(path)[0].close()
-    connection = sqlite3.connect(path, timeout=BUSY_SECONDS)
-    try:
-        db = Database(connection, execute_plugins=False)
-        if not _is_whole(db):
+    with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, factory=Database)) as db:
+        if not _known_steps() <= _applied_steps(db):
             connect(path)[0].close()
-        _settle(db)
+        _configure(db)
         yield db
-    finally:
-        connection.close()
 
 
 @contextmanager
 def writing(db: Database) -> Iterator[Database]:
-    """One transaction: all of it or nothing. Raises StorageError where it cannot be written."""
+    """Run one transaction: all of it or nothing. Raises StorageError if it cannot be written."""
     with reading():
-        # IMMEDIATE waits for another writer now; a deferred one could not wait at its first write.
+        # IMMEDIATE waits for another writer here; a deferred one could not at its first write.
         _begin(db)
         try:
             yield db
-            db.conn.execute("COMMIT")
+            db.execute("COMMIT")
         except BaseException:
             db.rollback()
             raise
@@ -97,95 +103,104 @@ def writing(db: Database) -> Iterator[Database]:
 
 @contextmanager
 def reading() -> Iterator[None]:
-    """Translates SQLite's errors into StorageError."""
+    """Translate SQLite's errors into StorageError."""
     try:
         yield
     except sqlite3.ProgrammingError:
-        raise  # a wrong thread or a closed connection is our mistake, not the file's
+        raise  # a wrong thread or a closed connection is a bug, not a problem of the file
     except sqlite3.Error as error:
         raise _translated(error) from error
 
 
 def _open(path: Path) -> Database:
-    from jarvis_desktop.storage.sqlite import Database
-
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    # Made first, so that it and the files SQLite puts beside it are for this person only.
+    # Created first, so that it and the files that SQLite puts beside it are private to the user.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
-    connection = sqlite3.connect(path, timeout=OPENING_SECONDS)
+    db = sqlite3.connect(path, timeout=OPENING_SECONDS, factory=Database)
     try:
-        db = Database(connection, execute_plugins=False)
-        _settle(db)
+        _configure(db)
         if path.stat().st_size <= CHECKED_BYTES:
             _check(db)
         _migrate(db)
-        connection.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}").fetchall()
+        db.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}").fetchall()
     except sqlite3.DatabaseError as error:
-        connection.close()
+        db.close()
         if _is_damage(error):
             raise _DamagedError from error
         raise
     except BaseException:
-        connection.close()
+        db.close()
         raise
     return db
 
 
 def _begin(db: Database) -> None:
     try:
-        db.conn.execute("BEGIN IMMEDIATE")
+        db.execute("BEGIN IMMEDIATE")
     except sqlite3.OperationalError as error:
         if not _is_busy(error):
             raise
-        db.conn.execute("BEGIN IMMEDIATE")
+        db.execute("BEGIN IMMEDIATE")
 
 
-def _settle(db: Database) -> None:
+def _configure(db: Database) -> None:
     for pragma in (
         "journal_mode = WAL",
         "synchronous = FULL",  # with NORMAL a power cut takes the last turns with it
         "foreign_keys = ON",
         "secure_delete = ON",
-        "cache_size = -16000",  # kB at most: a search in a large history reads here and there
+        "cache_size = -16000",  # kB at most: a search in a large history reads at random
     ):
-        db.conn.execute(f"PRAGMA {pragma}").fetchall()
+        db.execute(f"PRAGMA {pragma}").fetchall()
 
 
 def _check(db: Database) -> None:
-    (answer,) = db.conn.execute("PRAGMA quick_check(1)").fetchone()
+    (answer,) = db.execute("PRAGMA quick_check(1)").fetchone()
     if answer != "ok":
         raise _DamagedError(answer)
 
 
 def _migrate(db: Database) -> None:
-    from jarvis_desktop.storage.migrations import STEPS, steps
-
     # One transaction around all steps: a second process waits here, then finds them done.
-    db.conn.execute("BEGIN IMMEDIATE")
+    db.execute("BEGIN IMMEDIATE")
     try:
-        migrations = steps()
-        known = {step.__name__ for step in STEPS}
-        if not {step.name for step in migrations.applied(db)} <= known:
+        applied = _applied_steps(db)
+        if not applied <= _known_steps():
             raise StorageError(
                 tr("The history was written by a newer version of JARVIS Desktop."),
                 hint=tr("Install that version; the history is left as it is."),
             )
-        migrations.apply(db)
-        db.conn.execute("COMMIT")
+        if applied < _known_steps():
+            _apply_pending(db)
+        db.execute("COMMIT")
     except BaseException:
         db.rollback()
         raise
 
 
-def _is_whole(db: Database) -> bool:
-    """Whether all steps were taken: another process or thread may be about to take them."""
-    from jarvis_desktop.storage.migrations import STEPS
+def _apply_pending(db: Database) -> None:
+    import sqlite_utils
 
-    try:
-        done = db.conn.execute("SELECT name FROM _sqlite_migrations").fetchall()
-    except sqlite3.OperationalError:  # there is no such table
-        return False
-    return {step.__name__ for step in STEPS} <= {row[0] for row in done}
+    _register_functions(db)
+    migrations = sqlite_utils.Migrations("jarvis_desktop")
+    for step in STEPS:
+        migrations()(step)
+    migrations.apply(sqlite_utils.Database(db, execute_plugins=False))
+
+
+def _register_functions(db: Database) -> None:
+    db.create_function("spelt", 1, lambda text: spell_runs(text or ""), deterministic=True)
+
+
+def _known_steps() -> set[str]:
+    return {step.__name__ for step in STEPS}
+
+
+def _applied_steps(db: Database) -> set[str]:
+    table = "SELECT 1 FROM sqlite_master WHERE name = '_sqlite_migrations'"
+    if not db.execute(table).fetchone():  # another process or thread may be about to create it
+        return set()
+    return {str(row[0]) for row in db.execute("SELECT name FROM _sqlite_migrations").fetchall()}
 
 
 def _move_aside(path: Path) -> Path:
@@ -212,7 +227,7 @@ def _is_busy(error: sqlite3.Error) -> bool:
 
 @contextmanager
 def _translating(path: Path) -> Iterator[None]:
-    hint = tr("See that its folder may be written to and that the disk has room.")
+    hint = tr("Check that its folder is writable and that the disk is not full.")
     try:
         yield
     except OSError as error:
@@ -222,7 +237,7 @@ def _translating(path: Path) -> Iterator[None]:
     except sqlite3.Error as error:
         message = tr("The history at {path} cannot be opened: {reason}.", path=path, reason=error)
         raise StorageError(message, hint=hint) from error
-    except _DamagedError as error:  # the new one as well: the disk itself fails
+    except _DamagedError as error:  # the new file as well: the disk itself fails
         raise StorageError(
             tr("The history at {path} cannot be written.", path=path), hint=hint
         ) from error
@@ -231,13 +246,13 @@ def _translating(path: Path) -> Iterator[None]:
 def _translated(error: sqlite3.Error) -> StorageError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     if code == sqlite3.SQLITE_FULL:
-        hint = tr("Free some space on the disk, then try again.")
-        return StorageError(tr("There is no room on the disk for the history."), hint=hint)
+        hint = tr("Free some disk space, then try again.")
+        return StorageError(tr("The disk is full: the history could not be saved."), hint=hint)
     if code in _DAMAGE:
-        hint = tr("Start JARVIS Desktop anew; it then sets the damaged file aside.")
-        return StorageError(tr("The history's file is damaged."), hint=hint)
+        hint = tr("Restart JARVIS Desktop; it then moves the damaged file aside.")
+        return StorageError(tr("The history file is damaged."), hint=hint)
     if _is_busy(error):
         hint = tr("Try again in a moment.")
-        message = tr("Another program keeps the history locked.")
+        message = tr("Another program has locked the history.")
         return StorageError(message, hint=hint, retryable=True)
     return StorageError(tr("The history cannot be read or written: {error}.", error=error))

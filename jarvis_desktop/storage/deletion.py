@@ -19,7 +19,7 @@ from jarvis_desktop.storage.journal import SqliteJournal
 from jarvis_desktop.storage.turn_rows import TurnRows
 
 if TYPE_CHECKING:
-    from jarvis_desktop.storage.sqlite import Database
+    from jarvis_desktop.storage.database import Database
 
 
 UNDO = timedelta(seconds=10)
@@ -66,7 +66,7 @@ class Trash:
 
     def put(self, numbers: Sequence[int], now: datetime, *, extent: Extent) -> Trashed:
         """Put turns away."""
-        execute = self._db.conn.execute
+        execute = self._db.execute
         row = execute("INSERT INTO trash (at, extent) VALUES (?, ?)", (now.isoformat(), extent))
         number = int(row.lastrowid or 0)
         put = execute(
@@ -78,17 +78,17 @@ class Trash:
 
     def touch(self, number: int, now: datetime) -> None:
         """Say that somebody still works on it: nobody takes it for left behind."""
-        self._db.conn.execute("UPDATE trash SET at = ? WHERE number = ?", (now.isoformat(), number))
+        self._db.execute("UPDATE trash SET at = ? WHERE number = ?", (now.isoformat(), number))
 
     def restore(self, number: int) -> int:
         """Bring the turns of one deletion back; how many."""
-        execute = self._db.conn.execute
+        execute = self._db.execute
         execute("DELETE FROM trash WHERE number = ?", (number,))
         return execute("UPDATE turns SET trash = NULL WHERE trash = ?", (number,)).rowcount
 
     def waiting(self, *, older_than: datetime | None = None) -> tuple[int, ...]:
         """The deletions that are not final, all or those of before a moment."""
-        rows = self._db.conn.execute("SELECT number, at FROM trash ORDER BY number").fetchall()
+        rows = self._db.execute("SELECT number, at FROM trash ORDER BY number").fetchall()
         return tuple(
             int(number)
             for number, at in rows
@@ -98,7 +98,7 @@ class Trash:
 
     def meant(self, numbers: Sequence[int]) -> Final:
         """What these deletions are of."""
-        chosen, execute = json.dumps(list(numbers)), self._db.conn.execute
+        chosen, execute = json.dumps(list(numbers)), self._db.execute
         inside = "IN (SELECT value FROM json_each(?))"
         find = f"SELECT number FROM turns WHERE trash IS NOT NULL AND trash {inside}"  # noqa: S608
         turns = execute(find, (chosen,))
@@ -114,11 +114,11 @@ class Trash:
     def done(self, numbers: Sequence[int]) -> None:
         """These deletions are final: nothing is left of their turns."""
         gone = "DELETE FROM trash WHERE number IN (SELECT value FROM json_each(?))"
-        self._db.conn.execute(gone, (json.dumps(list(numbers)),))
+        self._db.execute(gone, (json.dumps(list(numbers)),))
 
     def _emptied(self, numbers: Sequence[int]) -> tuple[str, ...]:
         chosen = json.dumps(list(numbers))
-        rows = self._db.conn.execute(_EMPTIED, (chosen, chosen)).fetchall()
+        rows = self._db.execute(_EMPTIED, (chosen, chosen)).fetchall()
         return tuple(str(row[0]) for row in rows)
 
 
@@ -138,7 +138,6 @@ class Erasing:
 
     def __init__(
         self,
-        db: Database,
         rows: TurnRows,
         store: FileStore,
         *,
@@ -146,13 +145,13 @@ class Erasing:
         goals: SqliteGoalMemory,
         now: Callable[[], datetime],
     ) -> None:
-        self._db = db
+        self._db = rows.db
         self._rows = rows
         self._store = store
         self._journal = journal
         self._goals = goals
         self._now = now
-        self._trash = Trash(db)
+        self._trash = Trash(rows.db)
         self._own: set[int] = set()
         """The deletions of this process that it has not undone."""
 
@@ -206,7 +205,7 @@ class Erasing:
             AND NOT EXISTS (SELECT 1 FROM turns WHERE conversation = conversations.id AND pinned)
         """
         with reading():
-            rows = self._db.conn.execute(old, (last.isoformat(),)).fetchall() if days > 0 else []
+            rows = self._db.execute(old, (last.isoformat(),)).fetchall() if days > 0 else []
         chosen = [("conversations", str(row[0])) for row in rows]
         for start in range(0, len(chosen), AT_ONCE):
             yield chosen[start : start + AT_ONCE]
@@ -233,7 +232,7 @@ class Erasing:
             self._trash.done(deletions)
         with reading():
             # The log beside the database still has the old pages until it is cut.
-            self._db.conn.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+            self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _remove_bit(self, numbers: Sequence[int] | None, final: Final) -> int:
         """Remove some turns, or all there are, and the files that nobody refers to then."""
@@ -259,10 +258,10 @@ class Erasing:
         """Write the index anew: it keeps deleted words until its parts are merged."""
         merge = "INSERT INTO search(search, rank) VALUES ('merge', ?)"
         pages, before = -PAGES, -2
-        while self._db.conn.total_changes - before >= 2:  # as long as a step finds work
-            before = self._db.conn.total_changes
+        while self._db.total_changes - before >= 2:  # as long as a step finds work
+            before = self._db.total_changes
             with writing(self._db) as db:
-                db.conn.execute(merge, (pages,))
+                db.execute(merge, (pages,))
             pages = PAGES
             yield 0
 
@@ -281,7 +280,7 @@ class Erasing:
         """The files of some turns, or of all."""
         chosen = "" if numbers is None else " WHERE turn IN (SELECT value FROM json_each(?))"
         find = f"SELECT DISTINCT path FROM files{chosen}"  # noqa: S608
-        rows = self._db.conn.execute(find, () if numbers is None else (json.dumps(list(numbers)),))
+        rows = self._db.execute(find, () if numbers is None else (json.dumps(list(numbers)),))
         return {str(row[0]) for row in rows.fetchall()}
 
     def _files_besides(self) -> set[str]:
@@ -290,22 +289,22 @@ class Erasing:
 
     def _still_used(self, files: set[str]) -> set[str]:
         find = "SELECT path FROM files WHERE path IN (SELECT value FROM json_each(?))"
-        rows = self._db.conn.execute(find, (json.dumps(list(files)),)).fetchall()
+        rows = self._db.execute(find, (json.dumps(list(files)),)).fetchall()
         return {str(row[0]) for row in rows} | self._files_besides()
 
     def _others(self, numbers: Sequence[int]) -> bool:
-        (count,) = self._db.conn.execute("SELECT count(*) FROM turns").fetchone()
+        (count,) = self._db.execute("SELECT count(*) FROM turns").fetchone()
         return int(count) > len(numbers)
 
     def _numbers(self, chosen: Chosen) -> Sequence[int]:
         if chosen is None:
-            rows = self._db.conn.execute("SELECT number FROM turns").fetchall()
+            rows = self._db.execute("SELECT number FROM turns").fetchall()
             return [row[0] for row in rows]
         found: dict[int, None] = {}
         for table, name in chosen:
             column = "conversation" if table == "conversations" else "id"
             find = f"SELECT number FROM turns WHERE {column} = ?"  # noqa: S608
-            found |= {row[0]: None for row in self._db.conn.execute(find, (name,)).fetchall()}
+            found |= {row[0]: None for row in self._db.execute(find, (name,)).fetchall()}
         return list(found)
 
     def _within(self, since: date | None, until: date | None) -> Sequence[int]:
@@ -318,7 +317,7 @@ class Erasing:
         zone = self._now().tzinfo
         days = (
             (name, datetime.fromisoformat(started).astimezone(zone).date())
-            for name, started in self._db.conn.execute(newest).fetchall()
+            for name, started in self._db.execute(newest).fetchall()
         )
         chosen = [
             ("conversations", str(name))

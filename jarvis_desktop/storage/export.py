@@ -28,7 +28,7 @@ from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.serialization import plan_to_wire, to_wire
 from jarvis_desktop.core.turn import Conversation, Round, Turn
-from jarvis_desktop.storage.agent_documents import outline_values
+from jarvis_desktop.storage.turn_rows import outline_values
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt

@@ -9,12 +9,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import InputError, StorageError
@@ -22,8 +21,12 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import ControllerFrame, Goal, GoalMemory, LogEntry
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.safe_delete import remove
-from jarvis_desktop.storage.agent_documents import (
+from jarvis_desktop.storage.code_search import words as words_in
+from jarvis_desktop.storage.database import reading, writing
+from jarvis_desktop.storage.turn_rows import (
     DamagedError,
+    Row,
+    TurnRows,
     artifacts_of,
     frame_of,
     frame_values,
@@ -36,13 +39,6 @@ from jarvis_desktop.storage.agent_documents import (
     text_of,
     values_of,
 )
-from jarvis_desktop.storage.code_search import words as words_in
-from jarvis_desktop.storage.database import reading, writing
-from jarvis_desktop.storage.turn_rows import Row, TurnRows
-
-if TYPE_CHECKING:
-    from jarvis_desktop.storage.sqlite import Database
-
 
 log = logging.getLogger(__name__)
 
@@ -72,9 +68,15 @@ class SqliteGoalMemory:
     What is told of a goal that is not there, because somebody removed it, is not kept.
     """
 
-    def __init__(self, db: Database, rows: TurnRows) -> None:
-        self._db = db
-        self._rows = rows
+    def __init__(self, rows: TurnRows, private: Callable[[], TurnRows | None]) -> None:
+        """`private` returns the rows of the private conversation that the running code works for,
+        if any: its goal is kept there, while lists and searches only know saved goals."""
+        self._saved = rows
+        self._private = private
+
+    @property
+    def _rows(self) -> TurnRows:
+        return self._private() or self._saved
 
     def begin(self, goal: Goal, frames: Sequence[ControllerFrame]) -> None:
         """Write a new goal down durably, in the place of what there was of it."""
@@ -87,9 +89,9 @@ class SqliteGoalMemory:
             goal.status and goal.status.value,
             encodable(goal.answer),
         )
-        with writing(self._db) as db:
-            db.conn.execute("DELETE FROM goals WHERE id = ?", row[:1])
-            cursor = db.conn.execute(
+        with writing(self._rows.db) as db:
+            db.execute("DELETE FROM goals WHERE id = ?", row[:1])
+            cursor = db.execute(
                 "INSERT INTO goals (id, conversation, text, terms, started, status, answer)"
                 " VALUES (?, ?, ?, ?, ?, ?, ?)",
                 row,
@@ -99,7 +101,7 @@ class SqliteGoalMemory:
     def goal(self, goal_id: str) -> Goal | None:
         """One goal."""
         with reading():
-            rows = self._db.query("SELECT * FROM goals WHERE id = ?", [encodable(goal_id)])
+            rows = self._rows.db.query("SELECT * FROM goals WHERE id = ?", [encodable(goal_id)])
             return next(_goals(rows), None)
 
     def frames(self, goal_id: str) -> tuple[ControllerFrame, ...]:
@@ -110,7 +112,7 @@ class SqliteGoalMemory:
             " WHERE id = ? ORDER BY depth"
         )
         with reading():
-            rows = self._db.conn.execute(find, (encodable(goal_id),)).fetchall()
+            rows = self._rows.db.execute(find, (encodable(goal_id),)).fetchall()
         found: list[ControllerFrame] = []
         for depth, document in rows:
             try:
@@ -126,7 +128,7 @@ class SqliteGoalMemory:
         self, goal_id: str, frames: Sequence[ControllerFrame], entries: Sequence[LogEntry] = ()
     ) -> None:
         """Write the stack and what was done: when this returns, it survives a power cut."""
-        with writing(self._db):
+        with writing(self._rows.db):
             found = self._number(goal_id)
             if found is not None:
                 self._put_frames(found, frames)
@@ -142,7 +144,7 @@ class SqliteGoalMemory:
         )
         chosen = {"id": encodable(goal_id), "after": after, "path": encodable(path)}
         with reading():
-            rows = list(self._db.query(find, chosen))
+            rows = list(self._rows.db.query(find, chosen))
         found = []
         for row in rows:
             try:
@@ -154,13 +156,13 @@ class SqliteGoalMemory:
     def end(self, goal_id: str, status: Status, answer: str) -> None:
         """Write down that it is over, and with what answer."""
         row = (status.value, encodable(answer), encodable(goal_id))
-        with writing(self._db) as db:
-            db.conn.execute("UPDATE goals SET status = ?, answer = ? WHERE id = ?", row)
+        with writing(self._rows.db) as db:
+            db.execute("UPDATE goals SET status = ?, answer = ? WHERE id = ?", row)
 
     def list(self, most: int = 50) -> tuple[Goal, ...]:
         """The newest first."""
         with reading():
-            rows = self._db.query("SELECT * FROM goals ORDER BY number DESC LIMIT ?", [most])
+            rows = self._saved.db.query("SELECT * FROM goals ORDER BY number DESC LIMIT ?", [most])
             return tuple(_goals(rows))
 
     def like(self, words: str, most: int) -> tuple[Goal, ...]:
@@ -171,12 +173,12 @@ class SqliteGoalMemory:
         # Each word alone, quoted so that none is syntax; the index knows its stem.
         expression = " OR ".join(f'"{word}"' for word in found)
         with reading():
-            return tuple(_goals(self._db.query(_LIKE, [expression, most])))
+            return tuple(_goals(self._saved.db.query(_LIKE, [expression, most])))
 
     def remove(self, goal_id: str) -> None:
         """Forget a goal with its plan and log. Raises InputError where there is none."""
-        with writing(self._db) as db:
-            gone = db.conn.execute("DELETE FROM goals WHERE id = ?", (encodable(goal_id),))
+        with writing(self._saved.db) as db:
+            gone = db.execute("DELETE FROM goals WHERE id = ?", (encodable(goal_id),))
             if not gone.rowcount:
                 raise InputError(
                     tr("There is no goal with the id '{goal_id}'.", goal_id=one_line(goal_id))
@@ -186,7 +188,7 @@ class SqliteGoalMemory:
     def clear(self, conversations: Collection[str] | None, turns: Collection[str]) -> None:
         """Forget the goals of conversations (None: of all) and of turns, but for those that are in
         the journal: they go on. Needs an open transaction."""
-        gone = self._db.conn.execute(
+        gone = self._saved.db.execute(
             "DELETE FROM goals WHERE id NOT IN (SELECT turn FROM journal) AND"
             " (:all OR id IN (SELECT value FROM json_each(:turns))"
             " OR conversation IN (SELECT value FROM json_each(:conversations)))",
@@ -204,28 +206,28 @@ class SqliteGoalMemory:
 
         Needs to be called within `reading` or `writing`.
         """
-        rows = self._db.conn.execute("SELECT DISTINCT path FROM goal_files")
+        rows = self._saved.db.execute("SELECT DISTINCT path FROM goal_files")
         return {str(row[0]) for row in rows.fetchall()}
 
     def _number(self, goal_id: str) -> int | None:
         find = "SELECT number FROM goals WHERE id = ?"
-        row = self._db.conn.execute(find, (encodable(goal_id),)).fetchone()
+        row = self._rows.db.execute(find, (encodable(goal_id),)).fetchone()
         return int(row[0]) if row else None
 
     def _put_frames(self, goal: int, frames: Sequence[ControllerFrame]) -> None:
         """Write a stack, and of it only what is another than before. Needs a transaction."""
         rows = [(goal, depth, text_of(frame_values(item))) for depth, item in enumerate(frames)]
-        self._db.conn.executemany(_FRAME, rows)
+        self._rows.db.executemany(_FRAME, rows)
         left = "DELETE FROM goal_frames WHERE goal = ? AND depth >= ?"
-        self._db.conn.execute(left, (goal, len(rows)))
+        self._rows.db.execute(left, (goal, len(rows)))
 
     def _put_entry(self, goal: int, entry: LogEntry) -> None:
         made = [self._rows.artifact_values(item) for item in entry.artifacts]
         words = (entry.path, entry.branch, entry.what, entry.status.value, entry.observation)
         row = (*map(encodable, words), entry.at.isoformat(), encodable(entry.code), text_of(made))
-        self._db.conn.execute(_ENTRY, (goal, entry.number, *row, entry.seconds))
+        self._rows.db.execute(_ENTRY, (goal, entry.number, *row, entry.seconds))
         inner = [(goal, path) for item in entry.artifacts if (path := self._rows.inner(item))]
-        self._db.conn.executemany("INSERT OR IGNORE INTO goal_files VALUES (?, ?)", inner)
+        self._rows.db.executemany("INSERT OR IGNORE INTO goal_files VALUES (?, ?)", inner)
 
     def _entry(self, row: Row) -> LogEntry:
         return LogEntry(
@@ -243,7 +245,7 @@ class SqliteGoalMemory:
 
     def _purge(self) -> None:
         # The index keeps deleted words until its parts are merged.
-        self._db.conn.execute("INSERT INTO goal_search(goal_search) VALUES ('optimize')")
+        self._saved.db.execute("INSERT INTO goal_search(goal_search) VALUES ('optimize')")
 
 
 def _goals(rows: Iterable[Row]) -> Iterator[Goal]:

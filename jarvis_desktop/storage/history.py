@@ -12,24 +12,27 @@ from functools import partial
 from pathlib import Path
 from threading import Event
 
-from jarvis_desktop.core.context import is_unkept
+from jarvis_desktop.core.context import is_private
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Recap, Resource
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.storage.artifacts import FileStore
-from jarvis_desktop.storage.conversations import ConversationList, Conversations, Summary
+from jarvis_desktop.storage.conversations import (
+    ConversationList,
+    Conversations,
+    PrivateConversations,
+    Summary,
+)
 from jarvis_desktop.storage.database import attached, connect, reading
 from jarvis_desktop.storage.deletion import Erasing, Trashed
 from jarvis_desktop.storage.export import Exported, Form, Media, export_to, exported
 from jarvis_desktop.storage.goals import SqliteGoalMemory
 from jarvis_desktop.storage.import_ import Imported, import_from
 from jarvis_desktop.storage.journal import Owners, SqliteJournal
-from jarvis_desktop.storage.private_conversations import Unkept, UnkeptGoals
 from jarvis_desktop.storage.records import FactRecords, SavedTimers, TrackRecords
-from jarvis_desktop.storage.search import TurnHit, search, tend
-from jarvis_desktop.storage.search_terms import EVERYTHING, TurnFilters
+from jarvis_desktop.storage.search import EVERYTHING, TurnFilters, TurnHit, search, tend
 from jarvis_desktop.storage.turn_rows import TurnRows
 
 log = logging.getLogger(__name__)
@@ -50,7 +53,7 @@ class SqliteHistory:
         store_root: Path,
         inventory: Mapping[str, TaskType],
         now: Callable[[], datetime],
-        unkept: Unkept | None = None,
+        private: PrivateConversations | None = None,
     ) -> None:
         self._store = FileStore(store_root)
         self._db, moved = connect(path)
@@ -66,28 +69,26 @@ class SqliteHistory:
         self._inventory = inventory
         self._rows = TurnRows(self._db, self._root, inventory)
         self._now = now
-        self._unkept = unkept
+        self._private = private
         self._listing = ConversationList(self._db)
         self.timers = SavedTimers(self._db)
         self.facts = FactRecords(self._db)
         self.records = TrackRecords(self._db, now=now)
-        self.goals: SqliteGoalMemory = (
-            UnkeptGoals(self._db, self._rows, unkept)
-            if unkept
-            else SqliteGoalMemory(self._db, self._rows)
+        self.goals = SqliteGoalMemory(
+            self._rows, private=private.current_rows if private else lambda: None
         )
-        self.journal = SqliteJournal(self._db, self._rows, Owners(path.with_name("running")))
-        self._kept = Conversations(self._db, self._rows, saved=self.journal.remove)
+        self.journal = SqliteJournal(self._rows, Owners(path.with_name("running")))
+        self._kept = Conversations(self._rows, saved=self.journal.remove)
         self._erasing = Erasing(
-            self._db, self._rows, self._store, journal=self.journal, goals=self.goals, now=now
+            self._rows, self._store, journal=self.journal, goals=self.goals, now=now
         )
 
     def close(self) -> None:
         """Close the database. Of what was deleted, or not to be kept, nothing is left."""
         with suppress(StorageError):  # the next start does it then
             sum(self._erasing.finish())
-        if self._unkept:
-            self._unkept.close()
+        if self._private:
+            self._private.close()
         self.journal.close()
         self._db.close()
 
@@ -142,15 +143,15 @@ class SqliteHistory:
 
     # What is not to be kept
 
-    def open_unkept(self) -> Conversation:
+    def open_private(self) -> Conversation:
         """A new conversation that leaves nothing on the disk, until `forget_unkept`."""
-        assert self._unkept
-        return Conversation(self._unkept.begin())
+        assert self._private
+        return Conversation(self._private.begin())
 
-    def forget_unkept(self, conversation_id: str) -> None:
+    def forget_private(self, conversation_id: str) -> None:
         """Such a conversation is closed: nothing of it is left, in memory or on the disk."""
-        if self._unkept:
-            self._unkept.forget(conversation_id)
+        if self._private:
+            self._private.forget(conversation_id)
 
     # What a person looks at
 
@@ -255,8 +256,8 @@ class SqliteHistory:
     async def tidy(self) -> None:
         """Remove what runs left behind that were killed: files of conversations that were not to be
         kept, and deletions that were not final yet. Then make searching quick."""
-        if self._unkept:
-            await asyncio.to_thread(self._unkept.sweep)
+        if self._private:
+            await asyncio.to_thread(self._private.sweep)
         await self.empty_trash(left=True)
         stopped = Event()
         try:
@@ -275,15 +276,15 @@ class SqliteHistory:
         self, path: Path, form: Form, ids: Sequence[str] | None = None, *, media: Media = "none"
     ) -> Exported:
         """Write them to a file, with what was given and made in a folder beside it, or inside."""
-        if ids and self._unkept and all(map(is_unkept, ids)):
+        if ids and self._private and all(map(is_private, ids)):
             # They lie in memory, which one thread alone may read.
             return await asyncio.to_thread(
                 export_to,
                 path,
                 form,
-                self._unkept.entries(ids),
+                self._private.entries(ids),
                 media=media,
-                holds=self._unkept.holds,
+                holds=self._private.holds,
             )
         return await asyncio.to_thread(self._export, path, form, self._names(ids), media)
 
@@ -313,8 +314,8 @@ class SqliteHistory:
 
     def _of(self, conversation_id: str) -> Conversations:
         """Where a conversation lies."""
-        if self._unkept and is_unkept(conversation_id):
-            return self._unkept.conversations(conversation_id)
+        if self._private and is_private(conversation_id):
+            return self._private.conversations(conversation_id)
         return self._kept
 
     def _chosen(self, ids: Sequence[str] | None) -> Sequence[tuple[str, str]] | None:
@@ -325,14 +326,13 @@ class SqliteHistory:
         if ids is not None:
             return [self._listing.resolve(prefix)[1] for prefix in ids]
         with reading():
-            rows = self._db.conn.execute("SELECT id FROM conversations WHERE kept ORDER BY rowid")
+            rows = self._db.execute("SELECT id FROM conversations WHERE kept ORDER BY rowid")
             return [str(row[0]) for row in rows.fetchall()]
 
     def _export(self, path: Path, form: Form, names: Sequence[str], media: Media) -> Exported:
         """In any thread, with a connection of its own: the engine goes on meanwhile."""
         with reading(), attached(self._path) as db:
-            rows = TurnRows(db, self._root, self._inventory)
-            entries = Conversations(db, rows).entries(names)
+            entries = Conversations(TurnRows(db, self._root, self._inventory)).entries(names)
             return export_to(path, form, entries, media=media, holds=self._store.holds)
 
 

@@ -18,7 +18,7 @@ from pathlib import Path, PureWindowsPath
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.context import is_unkept
+from jarvis_desktop.core.context import is_private
 from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import Fault, InputError, PlanError
 from jarvis_desktop.core.expert import (
@@ -36,8 +36,14 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.serialization import plan_from_wire
 from jarvis_desktop.core.task import Item, Task, TaskType
 from jarvis_desktop.core.turn import Round, Turn
-from jarvis_desktop.storage.agent_documents import (
+from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.conversations import TITLE, title_of
+from jarvis_desktop.storage.database import attached, reading, writing
+from jarvis_desktop.storage.deletion import Trash
+from jarvis_desktop.storage.export import FORMAT, VERSION
+from jarvis_desktop.storage.turn_rows import (
     DamagedError,
+    TurnRows,
     Values,
     number,
     outline_of,
@@ -46,15 +52,9 @@ from jarvis_desktop.storage.agent_documents import (
     text,
     texts,
 )
-from jarvis_desktop.storage.artifacts import FileStore
-from jarvis_desktop.storage.conversations import TITLE, title_of
-from jarvis_desktop.storage.database import attached, reading, writing
-from jarvis_desktop.storage.deletion import Trash
-from jarvis_desktop.storage.export import FORMAT, VERSION
-from jarvis_desktop.storage.turn_rows import TurnRows
 
 if TYPE_CHECKING:
-    from jarvis_desktop.storage.sqlite import Database
+    pass
 
 
 ID = 200
@@ -277,7 +277,7 @@ def import_from(
             pass
     with reading(), attached(database) as db:
         rows = TurnRows(db, store_root.absolute(), inventory)
-        return _Writer(db, rows, now).write(told, inventory, beside)
+        return _Writer(rows, now).write(told, inventory, beside)
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,11 +344,11 @@ class _Beside:
 class _Writer:
     """Writes into the trash first, from where all of it comes out in one step at the end."""
 
-    def __init__(self, db: Database, rows: TurnRows, now: Callable[[], datetime]) -> None:
-        self._db = db
+    def __init__(self, rows: TurnRows, now: Callable[[], datetime]) -> None:
+        self._db = rows.db
         self._rows = rows
         self._now = now
-        self._trash = Trash(db)
+        self._trash = Trash(rows.db)
 
     def write(
         self, told: Sequence[_Told], inventory: Mapping[str, TaskType], beside: _Beside
@@ -390,7 +390,7 @@ class _Writer:
         first = (identity, batch[0].started.isoformat(), title, int(told.pinned))
         with writing(self._db) as db:
             self._trash.touch(number, self._now())
-            db.conn.execute(begin, first)
+            db.execute(begin, first)
             for turn in batch:
                 self._rows.write(identity, turn, trash=number)
         written = len(batch)
@@ -399,7 +399,7 @@ class _Writer:
 
     def _is_there(self, table: str, identity: str) -> bool:
         find = f"SELECT 1 FROM {table} WHERE id = ?"  # noqa: S608
-        return bool(self._db.conn.execute(find, (encodable(identity),)).fetchone())
+        return bool(self._db.execute(find, (encodable(identity),)).fetchone())
 
 
 def _document(path: Path) -> dict[str, Any]:
@@ -446,7 +446,7 @@ def _conversations(document: dict[str, Any]) -> list[_Told]:
 
 def _told(entry: dict[str, Any]) -> _Told:
     identity = "" if entry.get("id") == "" else name(entry, "id")
-    if is_unkept(identity):
+    if is_private(identity):
         raise DamagedError(tr("It has a conversation that was not to be kept."))
     pinned, title = entry.get("pinned") is True, text(entry, "title")
     return _Told(identity, title, pinned, entries(entry, "turns"))

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.context import is_unkept
+from jarvis_desktop.core.context import is_private
 from jarvis_desktop.core.display import encodable
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.expert import Selection, Status, TaskResult
@@ -29,8 +29,6 @@ from jarvis_desktop.storage.turn_rows import Row, TurnRows, attempt_of, attempt_
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
-
-    from jarvis_desktop.storage.sqlite import Database
 
 
 HOUR = 60 * 60
@@ -125,8 +123,8 @@ _FILES = """
 class SqliteJournal:
     """Implements Journal. Used from the thread that opened the database."""
 
-    def __init__(self, db: Database, rows: TurnRows, owners: Owners) -> None:
-        self._db = db
+    def __init__(self, rows: TurnRows, owners: Owners) -> None:
+        self._db = rows.db
         self._rows = rows
         self._owners = owners
 
@@ -135,14 +133,14 @@ class SqliteJournal:
 
         One of a conversation that is not to be kept is not written down.
         """
-        if is_unkept(unfinished.conversation):
+        if is_private(unfinished.conversation):
             return
         turn, own = unfinished.turn, self._own()
         name, done = encodable(turn.id), _done(turn)
         with writing(self._db) as db:
-            db.conn.execute("DELETE FROM journal WHERE turn = ?", (name,))
+            db.execute("DELETE FROM journal WHERE turn = ?", (name,))
             row = (name, own, self._document(unfinished))
-            db.conn.execute("INSERT INTO journal (turn, owner, document) VALUES (?, ?, ?)", row)
+            db.execute("INSERT INTO journal (turn, owner, document) VALUES (?, ?, ?)", row)
             for task_id in unfinished.perhaps - done.keys():
                 self._put(name, task_id, None)
             for task_id, result in done.items():
@@ -161,13 +159,13 @@ class SqliteJournal:
                 self._put(name, result.task_id, result)
             else:
                 unmade = "DELETE FROM journal_tasks WHERE turn = ? AND task_id = ?"
-                db.conn.execute(unmade, (name, result.task_id))
+                db.execute(unmade, (name, result.task_id))
 
     def end(self, turn_id: str) -> None:
         """Forget a turn; one that is not there is no error, and costs no writing."""
         name = encodable(turn_id)
         with reading():
-            there = self._db.conn.execute("SELECT 1 FROM journal WHERE turn = ?", (name,))
+            there = self._db.execute("SELECT 1 FROM journal WHERE turn = ?", (name,))
             if not there.fetchone():
                 return
         with writing(self._db):
@@ -175,7 +173,7 @@ class SqliteJournal:
 
     def remove(self, turn_id: str) -> None:
         """Forget a turn. Needs an open transaction, that which writes it into the history."""
-        self._db.conn.execute("DELETE FROM journal WHERE turn = ?", (encodable(turn_id),))
+        self._db.execute("DELETE FROM journal WHERE turn = ?", (encodable(turn_id),))
 
     def clear(self, conversations: Collection[str] | None = None) -> None:
         """Forget the turns that were cut off, all or those of `conversations`.
@@ -185,7 +183,7 @@ class SqliteJournal:
         rows = list(self._db.query("SELECT DISTINCT owner FROM journal"))
         ended = [owner for owner in _owners(rows) if self._owners.has_ended(owner)]
         chosen = None if conversations is None else json.dumps(list(conversations))
-        self._db.conn.execute(
+        self._db.execute(
             "DELETE FROM journal WHERE owner IN (SELECT value FROM json_each(:ended))"
             " AND (:chosen IS NULL OR json_extract(document, '$.conversation') IN"
             " (SELECT value FROM json_each(:chosen)))",
@@ -219,7 +217,7 @@ class SqliteJournal:
             owner = rows[0]["owner"]
             if owner != own and not self._owners.has_ended(owner):
                 return None
-            db.conn.execute("UPDATE journal SET owner = ? WHERE turn = ?", (own, name))
+            db.execute("UPDATE journal SET owner = ? WHERE turn = ?", (own, name))
             return self._read(rows[0])
 
     def files(self) -> set[str]:
@@ -227,7 +225,7 @@ class SqliteJournal:
 
         Needs to be called within `reading` or `writing`.
         """
-        return {str(row[0]) for row in self._db.conn.execute(_FILES).fetchall()}
+        return {str(row[0]) for row in self._db.execute(_FILES).fetchall()}
 
     def close(self) -> None:
         """Let other processes have what is left of this one."""
@@ -242,7 +240,7 @@ class SqliteJournal:
 
     def _put(self, name: str, task_id: int, result: TaskResult | None) -> None:
         """Write a task, for a turn that is there. Needs an open transaction."""
-        self._db.conn.execute(
+        self._db.execute(
             "INSERT OR REPLACE INTO journal_tasks (turn, task_id, result)"
             " SELECT turn, ?, ? FROM journal WHERE turn = ?",
             (task_id, result and self._result_text(result), name),
@@ -278,7 +276,7 @@ class SqliteJournal:
         document = json.loads(row["document"])
         plan = None if document["plan"] is None else self._rows.plan(document["plan"])
         find = "SELECT task_id, result FROM journal_tasks WHERE turn = ? ORDER BY task_id"
-        written = self._db.conn.execute(find, (row["turn"],)).fetchall()
+        written = self._db.execute(find, (row["turn"],)).fetchall()
         results = [self._result(number, text, plan) for number, text in written if text]
         turn = Turn(
             id=row["turn"],

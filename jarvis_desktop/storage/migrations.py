@@ -1,18 +1,28 @@
-"""The tables of the history, as steps: a change is a new function at the end, never an edit.
-
-Imported inside `database.connect` only, because sqlite_utils takes a while to import.
-"""
+"""The tables of the history, as steps. A change is a new function at the end, never an edit."""
 
 from __future__ import annotations
 
-from jarvis_desktop.storage.sqlite import Database, Migrations
+from collections.abc import Callable
+from typing import Protocol
 
 
-def conversations_and_turns(db: Database) -> None:
-    """Requests with their plans, results and answers, their files, and the search index.
+class Schema(Protocol):
+    """What a step changes: a connection, or sqlite-utils' Database, which keeps its transaction."""
 
-    The index holds a copy of its text: an index over the tables' own text would have to be given
-    the exact old text at each deletion, and a mismatch damages it.
+    def execute(self, sql: str, /) -> object:
+        """Run one statement."""
+        ...
+
+    def executescript(self, sql: str, /) -> object:
+        """Run several statements."""
+        ...
+
+
+def conversations_and_turns(db: Schema) -> None:
+    """Create the tables of requests, plans, results, answers and files, and the search index.
+
+    The index holds a copy of its text: an external-content index needs the exact old text at each
+    deletion, and a mismatch damages it.
     """
     db.executescript(
         """
@@ -81,15 +91,15 @@ def conversations_and_turns(db: Database) -> None:
     )
 
 
-def timers(db: Database) -> None:
-    """Timers that have not rung."""
+def timers(db: Schema) -> None:
+    """Create the table of pending timers."""
     db.executescript(
         "CREATE TABLE timers (id TEXT PRIMARY KEY, label TEXT NOT NULL, due TEXT NOT NULL);"
     )
 
 
-def expert_runs(db: Database) -> None:
-    """How experts did on this computer: one row per run, of which the newest few are kept."""
+def expert_runs(db: Schema) -> None:
+    """Create the track record of experts: one row per run; the newest few are kept."""
     db.executescript(
         """
         CREATE TABLE expert_runs (
@@ -105,10 +115,10 @@ def expert_runs(db: Database) -> None:
     )
 
 
-def facts_and_recaps(db: Database) -> None:
-    """What the person wants remembered, and what is kept in words of older turns.
+def facts_and_recaps(db: Schema) -> None:
+    """Create the tables of remembered facts and of summaries of older turns.
 
-    A recap may tell of any turn of its conversation, so it goes when one of them is deleted.
+    A recap may mention any turn of its conversation, so it goes when one of them is deleted.
     """
     db.executescript(
         """
@@ -128,8 +138,8 @@ def facts_and_recaps(db: Database) -> None:
     )
 
 
-def selections(db: Database) -> None:
-    """Why its experts were chosen for each task of a turn."""
+def selections(db: Schema) -> None:
+    """Add why the experts of each task were selected."""
     db.executescript(
         """
         CREATE TABLE selections (
@@ -142,8 +152,8 @@ def selections(db: Database) -> None:
     )
 
 
-def faults_and_sizes(db: Database) -> None:
-    """What an attempt failed of, in a word, and how much a run worked on."""
+def faults_and_sizes(db: Schema) -> None:
+    """Add why an attempt failed, and the input size of a run."""
     db.executescript(
         """
         ALTER TABLE attempts ADD COLUMN fault TEXT NOT NULL DEFAULT '';
@@ -152,10 +162,10 @@ def faults_and_sizes(db: Database) -> None:
     )
 
 
-def journal(db: Database) -> None:
-    """What is done of the turns that run now, or were cut off; each belongs to a process.
+def journal(db: Schema) -> None:
+    """Create the journal of running and interrupted turns; each belongs to a process.
 
-    A task without a result acts outside of the store, and was started.
+    A task without a result has effects outside the store, and was started.
     """
     db.executescript(
         """
@@ -174,8 +184,8 @@ def journal(db: Database) -> None:
     )
 
 
-def goals(db: Database) -> None:
-    """Goals of agent mode: their controllers, what each round did, the files of that."""
+def goals(db: Schema) -> None:
+    """Create the goals of agent mode: their controllers, log and files."""
     db.executescript(
         """
         CREATE TABLE goals (
@@ -225,8 +235,8 @@ def goals(db: Database) -> None:
     )
 
 
-def turns_of_agent_mode(db: Database) -> None:
-    """The plan and the rounds of a turn that was worked on in agent mode, as JSON."""
+def turns_of_agent_mode(db: Schema) -> None:
+    """Add the plan and rounds of agent-mode turns, as JSON."""
     db.executescript(
         """
         ALTER TABLE turns ADD COLUMN agentic INTEGER NOT NULL DEFAULT 0;
@@ -236,10 +246,10 @@ def turns_of_agent_mode(db: Database) -> None:
     )
 
 
-def code_library(db: Database) -> None:
-    """The index of the code library: each version of each function, sealed, as it was agreed to.
+def code_library(db: Schema) -> None:
+    """Create the index of the code library: each approved version of each function, signed.
 
-    A vector says where a function's words point; what it was made of is known by its key.
+    `key` identifies what a function's embedding was computed from.
     """
     db.executescript(
         """
@@ -269,16 +279,16 @@ def code_library(db: Database) -> None:
     )
 
 
-def lengths_of_rounds(db: Database) -> None:
-    """How many seconds a round took; 0 for those of before."""
+def lengths_of_rounds(db: Schema) -> None:
+    """Add the duration of a round in seconds; 0 for older rounds."""
     db.executescript("ALTER TABLE goal_log ADD COLUMN seconds REAL NOT NULL DEFAULT 0")
 
 
-def pins_and_trash(db: Database) -> None:
-    """What is pinned, what was deleted a moment ago, and of each conversation what a list shows:
-    the number and the day (Julian, UTC) of its newest turn that is not in the trash.
+def pins_and_trash(db: Schema) -> None:
+    """Add pins, the trash, and what a list shows of each conversation.
 
-    They are kept right by triggers, so that a list of 100,000 reads its own rows only.
+    The latter are the number and Julian day (UTC) of the newest turn outside the trash. Triggers
+    update them, so that a list of 100,000 conversations only reads its own rows.
     """
     db.executescript(
         """
@@ -318,16 +328,15 @@ def pins_and_trash(db: Database) -> None:
                     ORDER BY position DESC LIMIT 1
                 ) WHERE id = {turn}.conversation;
             END;
-            """  # noqa: S608 - nothing of it comes from outside
+            """  # noqa: S608 - no part of it comes from outside
         )
 
 
-def search_with_marks(db: Database) -> None:
-    """An index that knows first letters, scripts without spaces, and what a turn is besides its
-    words: the kinds of its files, its experts, its day."""
-    from jarvis_desktop.storage.search_terms import spelt
+def search_with_marks(db: Schema) -> None:
+    """Rebuild the index with first letters, scripts without spaces, and marks for filters.
 
-    db.conn.create_function("spelt", 1, lambda text: spelt(text or ""), deterministic=True)
+    The marks are the kinds of a turn's files, its experts and its date.
+    """
     db.executescript(
         """
         CREATE TEMP TABLE marked AS SELECT number, (
@@ -361,8 +370,8 @@ def search_with_marks(db: Database) -> None:
     )
 
 
-def costs_of_attempts(db: Database) -> None:
-    """Which attempts were made on another computer, by whom, and what they cost."""
+def costs_of_attempts(db: Schema) -> None:
+    """Add which attempts ran on another computer, who ran them, and what they cost."""
     for column in ("remote", "calls", "tokens"):
         db.execute(f"ALTER TABLE attempts ADD COLUMN {column} INTEGER NOT NULL DEFAULT 0")
     db.execute("ALTER TABLE attempts ADD COLUMN provider TEXT NOT NULL DEFAULT ''")
@@ -370,7 +379,7 @@ def costs_of_attempts(db: Database) -> None:
     db.execute("UPDATE attempts SET remote = 1 WHERE backend = 'api'")
 
 
-STEPS = (
+STEPS: tuple[Callable[[Schema], None], ...] = (
     conversations_and_turns,
     timers,
     expert_runs,
@@ -386,11 +395,3 @@ STEPS = (
     search_with_marks,
     costs_of_attempts,
 )
-
-
-def steps() -> Migrations:
-    """All steps, oldest first."""
-    migrations = Migrations("jarvis_desktop")
-    for step in STEPS:
-        migrations()(step)
-    return migrations

@@ -14,7 +14,7 @@ from datetime import datetime, timedelta
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from jarvis_desktop.core.context import works_unkept
+from jarvis_desktop.core.context import in_private_conversation
 from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.expert import Experience
@@ -23,7 +23,7 @@ from jarvis_desktop.core.ports import Fact, Timer
 from jarvis_desktop.storage.database import reading, writing
 
 if TYPE_CHECKING:
-    from jarvis_desktop.storage.sqlite import Database
+    from jarvis_desktop.storage.database import Database
 
 
 log = logging.getLogger(__name__)
@@ -52,17 +52,17 @@ class TrackRecords:
 
         From a conversation that is not to be kept nothing is learned.
         """
-        if works_unkept():
+        if in_private_conversation():
             return
         row = (task, expert_id, seconds, worked, size, self._now().isoformat())
         try:
             with writing(self._db) as db:
-                db.conn.execute(
+                db.execute(
                     "INSERT INTO expert_runs (task, expert, seconds, worked, size, at)"
                     " VALUES (?, ?, ?, ?, ?, ?)",
                     row,
                 )
-                db.conn.execute(
+                db.execute(
                     "DELETE FROM expert_runs WHERE task = ? AND expert = ? AND number NOT IN"
                     " (SELECT number FROM expert_runs WHERE task = ? AND expert = ?"
                     " ORDER BY number DESC LIMIT ?)",
@@ -80,7 +80,7 @@ class TrackRecords:
         runs: dict[str, list[_Row]] = defaultdict(list)
         try:
             with reading():
-                for expert, *row in self._db.conn.execute(find, (task,)).fetchall():
+                for expert, *row in self._db.execute(find, (task,)).fetchall():
                     runs[str(expert)].append(_Row(*row))
         except StorageError as error:
             log.info("The runs of %s were not read: %s", task, error.message)
@@ -126,7 +126,7 @@ class FactRecords:
     def list(self) -> tuple[Fact, ...]:
         """All facts, oldest first."""
         with reading():
-            rows = self._db.conn.execute(_LIST).fetchall()
+            rows = self._db.execute(_LIST).fetchall()
         return tuple(Fact(number, text) for number, text in rows)
 
     def add(self, text: str) -> Fact:
@@ -135,7 +135,7 @@ class FactRecords:
         Raises InputError where it is empty, too long, or one too many, and in a conversation that
         is not to be kept.
         """
-        if works_unkept():
+        if in_private_conversation():
             raise InputError(
                 tr("Nothing of this conversation is kept, so this was not noted down either."),
                 hint=tr("Say it in another conversation."),
@@ -152,7 +152,7 @@ class FactRecords:
                 hint=tr("Say the main thing in a sentence."),
             )
         with writing(self._db) as db:
-            rows = db.conn.execute(_LIST).fetchall()
+            rows = db.execute(_LIST).fetchall()
             same = [number for number, other in rows if _bare(other) == _bare(text)]
             if len(rows) - len(same) >= MOST:
                 raise InputError(
@@ -160,21 +160,21 @@ class FactRecords:
                     hint=tr("Say “forget that …”, or use: jarvis-desktop memory remove."),
                 )
             for number in same:
-                db.conn.execute("DELETE FROM facts WHERE number = ?", (number,))
-            row = db.conn.execute("INSERT INTO facts (text) VALUES (?)", (text,))
+                db.execute("DELETE FROM facts WHERE number = ?", (number,))
+            row = db.execute("INSERT INTO facts (text) VALUES (?)", (text,))
             return Fact(int(row.lastrowid or 0), text)
 
     def remove(self, number: int) -> None:
         """Delete a fact. Raises InputError where there is none of that number."""
         with writing(self._db) as db:
-            gone = db.conn.execute("DELETE FROM facts WHERE number = ?", (number,))
+            gone = db.execute("DELETE FROM facts WHERE number = ?", (number,))
             if not gone.rowcount:
                 raise InputError(tr("I remember nothing with the number {number}.", number=number))
 
     def clear(self) -> int:
         """Delete all facts; how many there were."""
         with writing(self._db) as db:
-            return db.conn.execute("DELETE FROM facts").rowcount
+            return db.execute("DELETE FROM facts").rowcount
 
 
 def _bare(text: str) -> str:
@@ -193,22 +193,20 @@ class SavedTimers:
 
         One of a conversation that is not to be kept rings as long as the program runs.
         """
-        if works_unkept():
+        if in_private_conversation():
             return
         values = (timer.id, encodable(timer.label), timer.due.isoformat())
         with writing(self._db) as db:
-            db.conn.execute(
-                "INSERT OR REPLACE INTO timers (id, label, due) VALUES (?, ?, ?)", values
-            )
+            db.execute("INSERT OR REPLACE INTO timers (id, label, due) VALUES (?, ?, ?)", values)
 
     def remove(self, timer_id: str) -> None:
         """Forget a timer; one that is not there is no error."""
         with writing(self._db) as db:
-            db.conn.execute("DELETE FROM timers WHERE id = ?", (timer_id,))
+            db.execute("DELETE FROM timers WHERE id = ?", (timer_id,))
 
     def pending(self) -> tuple[Timer, ...]:
         """All that are written, the next one first, also those that are overdue."""
         with reading():
-            rows = self._db.conn.execute("SELECT id, label, due FROM timers").fetchall()
+            rows = self._db.execute("SELECT id, label, due FROM timers").fetchall()
         timers = (Timer(name, label, datetime.fromisoformat(due)) for name, label, due in rows)
         return tuple(sorted(timers, key=lambda timer: timer.due.astimezone()))

@@ -1,40 +1,142 @@
 """Full-text search over requests, answers and results. Any words may be given; none is syntax.
 
-How well each of many hits fits is not asked of FTS5: its ranking reads every text that has a word,
-and of a common word that is all of them. The newest hits come first out of the index at once, and
-these few are put in order here.
+FTS5's ranking reads every text that has a word, and for a common word that is all of them. So the
+newest hits are read from the index first, and only these few are ranked, here.
 
-Keeps searching quick in a large history: the index in few pieces, and what a search reads in the
-system's memory, so that the first one after the start need not wait for the disk.
-
-Each turn that is kept adds a small piece to the index, and a search looks into every piece. SQLite
-puts some together as it goes; all of them are put together here, once enough has been added."""
+What a turn is besides its words (kinds of its files, experts, date) is in the index as marks, for
+the filters. Each saved turn adds a small segment to the index and a search reads every segment, so
+`optimize_index` merges them.
+"""
 
 from __future__ import annotations
 
 import json
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import date, datetime, timedelta
 from pathlib import Path
 from threading import Event
-from typing import TYPE_CHECKING
 
+from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.display import encodable, one_line
-from jarvis_desktop.storage.database import attached, reading, writing
-from jarvis_desktop.storage.search_terms import (
-    EVERYTHING,
-    RUN,
-    TurnFilters,
-    bare,
-    expression,
-    spelt_run,
-)
+from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.storage.database import Database, attached, reading, writing
+from jarvis_desktop.text.tokens import INDEX_MARK, UNSPACED_RUN, spell_run
 
-if TYPE_CHECKING:
-    from jarvis_desktop.storage.sqlite import Database
+EARLIEST = date(2000, 1, 1)
+"""Nothing in a history is older."""
+
+ATTACHED = f"{INDEX_MARK}a"
+PINNED = f"{INDEX_MARK}p"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFilters:
+    """What a turn has to be; the defaults let every one pass."""
+
+    kind: Kind | None = None
+    """Something of this kind was given or made."""
+    experts: tuple[str, ...] = ()
+    """One of these did something, by their ids."""
+    attached: bool = False
+    """Something was attached."""
+    pinned: bool = False
+    """It is pinned, or its conversation is."""
+    since: date | None = None
+    until: date | None = None
+    """The last day that passes."""
+
+    def __bool__(self) -> bool:
+        return self != EVERYTHING
+
+
+EVERYTHING = TurnFilters()
+
+
+def marks(turn: Turn, conversation: str) -> str:
+    """What the index is told of a turn besides its words; a pinned one is marked when it is."""
+    made = [item for result in turn.results.values() for item in result.artifacts]
+    made += [item for each in turn.rounds.values() for item in each.artifacts]
+    kinds = {item.kind for item in (*turn.attachments, *made) if item.path is not None}
+    tried = (attempt for result in turn.results.values() for attempt in result.attempts)
+    experts = {attempt.candidate.expert.id for attempt in tried if not attempt.error}
+    day = turn.started.date()
+    found = [f"{INDEX_MARK}{kind.value}" for kind in sorted(kinds)]
+    found += [_expert(name) for name in sorted(experts)]
+    found += [ATTACHED] * bool(turn.attachments) + [PINNED] * turn.pinned
+    found += [conversation_mark(conversation), _year(day), _month(day), _day(day)]
+    return " ".join(found)
+
+
+def expression(filters: TurnFilters, pinned: Sequence[str]) -> str:
+    """The filters as an FTS5 query, "" where all pass; `pinned` are the pinned conversations."""
+    parts = [f"{INDEX_MARK}{filters.kind.value}"] if filters.kind else []
+    if filters.experts:
+        parts.append(_any(map(_expert, filters.experts)))
+    if filters.attached:
+        parts.append(ATTACHED)
+    if filters.pinned:
+        parts.append(_any([PINNED, *map(conversation_mark, pinned)]))
+    if filters.since or filters.until:
+        first, last = filters.since or EARLIEST, filters.until or _soon()
+        parts.append(_any(_between(first, last)) if first <= last else f"{INDEX_MARK}none")
+    return " AND ".join(parts)
+
+
+def conversation_mark(conversation: str) -> str:
+    """Marks the turns of a conversation."""
+    return f"{INDEX_MARK}c{_hex(conversation)}"
+
+
+def _soon() -> date:
+    """Nothing in a history is younger, even where clocks differ."""
+    return date(date.today().year + 1, 12, 31)
+
+
+def _between(first: date, last: date) -> Iterator[str]:
+    """The marks of a range of days: as few as say it, years and months where all of one is in."""
+    day = first
+    while day <= last:
+        year_end, month_end = date(day.year, 12, 31), _month_end(day)
+        if (day.month, day.day) == (1, 1) and year_end <= last:
+            yield _year(day)
+            day = date(day.year + 1, 1, 1)
+        elif day.day == 1 and month_end <= last:
+            yield _month(day)
+            day = month_end + timedelta(days=1)
+        else:
+            yield _day(day)
+            day += timedelta(days=1)
+
+
+def _month_end(day: date) -> date:
+    return (day.replace(day=28) + timedelta(days=4)).replace(day=1) - timedelta(days=1)
+
+
+def _year(day: date) -> str:
+    return f"{INDEX_MARK}y{day.year:04d}"
+
+
+def _month(day: date) -> str:
+    return f"{INDEX_MARK}m{day:%Y%m}"
+
+
+def _day(day: date) -> str:
+    return f"{INDEX_MARK}d{day:%Y%m%d}"
+
+
+def _expert(name: str) -> str:
+    return f"{INDEX_MARK}x{_hex(name)}"
+
+
+def _hex(text: str) -> str:
+    return encodable(text).encode().hex()
+
+
+def _any(marks: Iterable[str]) -> str:
+    return f"({' OR '.join(marks)})"
 
 
 TERMS = 32
@@ -119,7 +221,7 @@ def _block(
         "before": block * BLOCK,
         "now": now.astimezone().isoformat(),
     }
-    hits = db.conn.execute(_HITS, chosen).fetchall()
+    hits = db.execute(_HITS, chosen).fetchall()
     if patterns:
         hits.sort(key=lambda hit: -_worth(hit[1], hit[2], patterns))
     return [int(hit[0]) for hit in hits]
@@ -150,12 +252,12 @@ class _Part:
 
 
 def _parts(words: str) -> Iterator[_Part]:
-    known = encodable(" ".join(bare(words).replace("\0", " ").split()))[:2000]
+    known = encodable(" ".join(words.replace(INDEX_MARK, " ").replace("\0", " ").split()))[:2000]
     for word in known.split()[:TERMS]:
-        rest = RUN.sub(" ", word)
-        for run in RUN.findall(word):
+        rest = UNSPACED_RUN.sub(" ", word)
+        for run in UNSPACED_RUN.findall(word):
             signs = _Pattern(_folded(run), re.compile(re.escape(_folded(run))))
-            yield _Part(f'signs : "{spelt_run(run)}"', signs, signs)
+            yield _Part(f'signs : "{spell_run(run)}"', signs, signs)
         for term in rest.split():
             if letters := re.findall(r"[^\W_]+", _folded(term)):
                 begun = r"(?<![^\W_])" + r"[\W_]+".join(map(re.escape, letters))
@@ -247,9 +349,7 @@ def _folded(text: str) -> str:
 
 
 def _pinned(db: Database) -> list[str]:
-    rows = db.conn.execute(
-        "SELECT id FROM conversations WHERE pinned = 1 ORDER BY last DESC LIMIT 500"
-    )
+    rows = db.execute("SELECT id FROM conversations WHERE pinned = 1 ORDER BY last DESC LIMIT 500")
     return [str(row[0]) for row in rows.fetchall()]
 
 
@@ -271,7 +371,7 @@ def tend(path: Path, stopped: Event, *, warmed: bool = False) -> None:
     with reading(), attached(path) as db:
         for query in () if warmed else _READ:
             if not stopped.is_set():
-                db.conn.execute(query).fetchall()
+                db.execute(query).fetchall()
         steps = put_together(db)
         while not stopped.is_set() and next(steps, False):
             pass
@@ -280,15 +380,15 @@ def tend(path: Path, stopped: Event, *, warmed: bool = False) -> None:
 def put_together(db: Database) -> Iterator[bool]:
     """Put the pieces of the search index together where that is worth it, bit by bit: others can
     write after each bit, which is a True."""
-    pieces = [int(row[0]) for row in db.conn.execute(_PIECES).fetchall()]
+    pieces = [int(row[0]) for row in db.execute(_PIECES).fetchall()]
     if SHARE * sum(pieces[1:]) <= sum(pieces):
         return
     size = -PAGES  # the first time it says that all pieces are meant
     while True:
-        before = db.conn.total_changes
+        before = db.total_changes
         with writing(db):
-            db.conn.execute("INSERT INTO search (search, rank) VALUES ('merge', ?)", (size,))
-        if db.conn.total_changes - before < 2:  # as FTS5 says that there was nothing to do
+            db.execute("INSERT INTO search (search, rank) VALUES ('merge', ?)", (size,))
+        if db.total_changes - before < 2:  # as FTS5 says that there was nothing to do
             return
         size = PAGES
         yield True

@@ -1,6 +1,9 @@
-"""Turns as rows of the database, and back. What matters only while a turn runs is not kept.
+"""Turns, plans and rounds as rows and JSON documents, and back.
 
-What a turn of agent mode has besides: its plans and its rounds, as columns of its row."""
+Readers check each value that they know and ignore others: a file may be damaged, and a newer
+version may write more. They raise DamagedError and nothing else. What matters only while a turn
+runs is not saved.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +12,9 @@ import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.display import encodable
@@ -24,35 +28,253 @@ from jarvis_desktop.core.expert import (
     Status,
     TaskResult,
 )
-from jarvis_desktop.core.goal import Outline
+from jarvis_desktop.core.goal import (
+    BranchChoice,
+    CodeTerms,
+    ControllerFrame,
+    Outline,
+    OutlineStep,
+    StepState,
+    Terms,
+)
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Resource
 from jarvis_desktop.core.serialization import plan_from_wire, plan_to_wire
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.core.turn import Round, Turn
-from jarvis_desktop.storage.agent_documents import (
-    DamagedError,
-    Values,
-    outline_of,
-    outline_values,
-    round_of,
-    round_values,
-    text_of,
-    values_of,
-)
-from jarvis_desktop.storage.search_terms import marks, spelt
+from jarvis_desktop.storage.search import marks
+from jarvis_desktop.text.tokens import spell_runs
 
 if TYPE_CHECKING:
-    from jarvis_desktop.storage.sqlite import Database
-
+    from jarvis_desktop.storage.database import Database
 
 log = logging.getLogger(__name__)
+
+Values = Mapping[str, Any]
+E = TypeVar("E", bound=StrEnum)
+
+
+class DamagedError(Exception):
+    """These are not the values that were written."""
+
+
+def text_of(values: object) -> str:
+    """Values as they lie in the database."""
+    return encodable(json.dumps(values, ensure_ascii=False))
+
+
+def values_of(text: object) -> Any:
+    """What was written so."""
+    try:
+        return json.loads(text) if isinstance(text, str) else _damaged("text")
+    except (ValueError, RecursionError) as error:
+        raise DamagedError(tr("It is no JSON.")) from error
+
+
+def outline_values(outline: Outline) -> Values:
+    """A plan as it is written."""
+    return {
+        "steps": [
+            {"id": step.id, "text": step.text, "state": step.state.value, "note": step.note}
+            for step in outline
+        ],
+        "highest": outline.highest,
+    }
+
+
+def outline_of(values: object) -> Outline:
+    """The plan that was written so."""
+    whole = _mapping(values)
+    entries = [_mapping(item) for item in _list(whole, "steps")]
+    try:
+        return Outline(
+            tuple(
+                OutlineStep(
+                    number(entry, "id"),
+                    text(entry, "text"),
+                    _one_of(StepState, entry, "state"),
+                    text(entry, "note"),
+                )
+                for entry in entries
+            ),
+            highest=number(whole, "highest"),
+        )
+    except PlanError as error:
+        raise DamagedError(error.message) from error
+
+
+def frame_values(frame: ControllerFrame) -> Values:
+    """A controller as it is written."""
+    pending = frame.pending
+    return {
+        "role": frame.role,
+        "task": frame.task,
+        "outline": frame.outline and outline_values(frame.outline),
+        "rounds": frame.rounds,
+        "tokens": frame.tokens,
+        "summary": frame.summary,
+        "summed": frame.summed,
+        "notices": list(frame.notices),
+        "observation": frame.observation,
+        "last": frame.last,
+        "pending": pending
+        and {"branch": pending.branch, "args": dict(pending.args), "why": pending.why},
+        "tainted": frame.tainted,
+        "kept": dict(frame.kept),
+    }
+
+
+def frame_of(values: object) -> ControllerFrame:
+    """The controller that was written so."""
+    entry = _mapping(values)
+    outline, pending = entry.get("outline"), entry.get("pending")
+    kept = _mapping(entry.get("kept"))
+    return ControllerFrame(
+        role=text(entry, "role"),
+        task=text(entry, "task"),
+        outline=None if outline is None else outline_of(outline),
+        rounds=number(entry, "rounds"),
+        tokens=number(entry, "tokens"),
+        summary=text(entry, "summary"),
+        summed=number(entry, "summed"),
+        notices=texts(entry, "notices"),
+        observation=text(entry, "observation"),
+        last=text(entry, "last"),
+        pending=None if pending is None else _choice_of(_mapping(pending)),
+        tainted=_yes_or_no(entry, "tainted"),
+        kept={key: text(kept, key) for key in kept},
+    )
+
+
+def terms_values(terms: Terms) -> Values:
+    """What was agreed to, as it is written."""
+    return {
+        "plan_accepted": terms.plan_accepted,
+        "code": terms.code and terms.code.value,
+        "hosts": list(terms.hosts),
+    }
+
+
+def terms_of(values: object) -> Terms:
+    """What was agreed to; where that cannot be told, the person is asked about everything."""
+    try:
+        entry = _mapping(values)
+        code = None if entry.get("code") is None else _one_of(CodeTerms, entry, "code")
+        return Terms(_yes_or_no(entry, "plan_accepted"), code, texts(entry, "hosts"))
+    except DamagedError:
+        return Terms(code=CodeTerms.ASK)
+
+
+def round_values(item: Round, artifact_values: Callable[[Artifact], Values]) -> Values:
+    """A round as it is written."""
+    return {
+        "number": item.number,
+        "path": item.path,
+        "branch": item.branch,
+        "what": item.what,
+        "code": item.code,
+        "printed": item.printed,
+        "status": item.status and item.status.value,
+        "observation": item.observation,
+        "artifacts": [artifact_values(made) for made in item.artifacts],
+        "seconds": item.seconds,
+    }
+
+
+def round_of(values: object, artifact: Callable[[dict[str, Any]], Artifact]) -> Round:
+    """The round that was written so."""
+    entry = _mapping(values)
+    return Round(
+        number(entry, "number"),
+        text(entry, "path"),
+        text(entry, "branch"),
+        text(entry, "what"),
+        text(entry, "code"),
+        text(entry, "printed"),
+        None if entry.get("status") is None else status_of(entry.get("status")),
+        text(entry, "observation"),
+        artifacts_of(_list(entry, "artifacts"), artifact),
+        seconds_of(entry),
+    )
+
+
+def artifacts_of(
+    values: object, artifact: Callable[[dict[str, Any]], Artifact]
+) -> tuple[Artifact, ...]:
+    """The artifacts that were written so; one that is damaged is left out."""
+    found = []
+    for item in values if isinstance(values, list) else ():
+        try:
+            found.append(artifact(item))
+        except (KeyError, TypeError, ValueError, AttributeError):
+            continue
+    return tuple(found)
+
+
+def status_of(value: object) -> Status:
+    """How something ended; what is not known did not end well."""
+    known = isinstance(value, str) and value in set(Status)
+    return Status(str(value)) if known else Status.FAILED
+
+
+def text(entry: Values, key: str) -> str:
+    """A text of an entry."""
+    value = entry.get(key)
+    return value if isinstance(value, str) else _damaged(key)
+
+
+def texts(entry: Values, key: str) -> tuple[str, ...]:
+    """A list of texts of an entry."""
+    items = _list(entry, key)
+    return tuple(items) if all(isinstance(item, str) for item in items) else _damaged(key)
+
+
+def number(entry: Values, key: str) -> int:
+    """A whole number of an entry."""
+    value = entry.get(key)
+    return value if isinstance(value, int) and not isinstance(value, bool) else _damaged(key)
+
+
+def seconds_of(entry: Values) -> float:
+    """How long something took; 0 where that was not written, or makes no sense."""
+    value = entry.get("seconds")
+    known = isinstance(value, int | float) and 0 <= value < float("inf")
+    return float(value) if known and value is not None else 0.0
+
+
+def _choice_of(entry: Values) -> BranchChoice:
+    return BranchChoice(text(entry, "branch"), _mapping(entry.get("args")), text(entry, "why"))
+
+
+def _yes_or_no(entry: Values, key: str) -> bool:
+    value = entry.get(key)
+    return value if isinstance(value, bool) else _damaged(key)
+
+
+def _one_of(kind: type[E], entry: Values, key: str) -> E:
+    value = text(entry, key)
+    return kind(value) if value in set(kind) else _damaged(key)
+
+
+def _mapping(value: object) -> dict[str, Any]:
+    return value if isinstance(value, dict) else _damaged("object")
+
+
+def _list(entry: Values, key: str) -> list[Any]:
+    value = entry.get(key)
+    return value if isinstance(value, list) else _damaged(key)
+
+
+def _damaged(what: str) -> Any:
+    raise DamagedError(tr("There is no valid {what}.", what=what))
+
 
 OWN = ""
 """Stands for the path of the plan of the goal itself."""
 
 
-def values(turn: Turn, artifact_values: Callable[[Artifact], Values]) -> dict[str, object]:
+def _agent_columns(turn: Turn, artifact_values: Callable[[Artifact], Values]) -> dict[str, object]:
     """The columns of a turn."""
     plans = {OWN: turn.outline, **turn.inner_outlines}
     outlines = {path: outline_values(item) for path, item in plans.items() if item is not None}
@@ -64,7 +286,7 @@ def values(turn: Turn, artifact_values: Callable[[Artifact], Values]) -> dict[st
     }
 
 
-def fields(
+def _agent_fields(
     row: Mapping[str, Any], artifact: Callable[[dict[str, Any]], Artifact]
 ) -> dict[str, Any]:
     """The fields of the turn that has these columns. What cannot be read is left out."""
@@ -125,7 +347,7 @@ class TurnRows:
     """Writes and reads turns. Paths inside `root`, the artifact store, are kept relative to it."""
 
     def __init__(self, db: Database, root: Path, inventory: Mapping[str, TaskType]) -> None:
-        self._db = db
+        self.db = db
         self.root = root
         self._inventory = inventory
 
@@ -151,7 +373,7 @@ class TurnRows:
             notes=json.dumps(turn.notes, ensure_ascii=False),
             pinned=int(turn.pinned),
             trash=trash,
-            **values(turn, self.artifact_values),
+            **_agent_columns(turn, self.artifact_values),
         )
         types = {task.id: task.type.name for task in turn.plan or ()}
         self._write_artifacts(number, None, turn.attachments)
@@ -170,7 +392,7 @@ class TurnRows:
             request=turn.text,
             reply=turn.reply,
             results=words,
-            signs=spelt("\n".join((turn.text, turn.reply, words))),
+            signs=spell_runs("\n".join((turn.text, turn.reply, words))),
             marks=marks(turn, conversation),
         )
 
@@ -191,7 +413,7 @@ class TurnRows:
 
     def resources(self, conversation: str) -> tuple[Resource, ...]:
         """What was given to a conversation's turns and what answered them, oldest first."""
-        rows = self._db.query(_RESOURCES, [encodable(conversation)])
+        rows = self.db.query(_RESOURCES, [encodable(conversation)])
         return tuple(
             Resource("", self.artifact(row), row["task_id"] is None, row["type"] or "")
             for row in rows
@@ -202,7 +424,7 @@ class TurnRows:
 
         The index keeps the deleted words until its parts are merged.
         """
-        execute = self._db.conn.execute
+        execute = self.db.execute
         gone, places = [], set()
         for number in numbers:
             execute("DELETE FROM search WHERE rowid = ?", (number,))
@@ -220,7 +442,7 @@ class TurnRows:
 
     def clear(self) -> None:
         """Delete all turns and conversations. Needs an open transaction."""
-        execute = self._db.conn.execute
+        execute = self.db.execute
         for table in _EMPTIED:
             execute(f"DELETE FROM {table}")  # noqa: S608
         # Emptying the index row by row takes much longer than making it anew.
@@ -257,7 +479,7 @@ class TurnRows:
 
     def _place(self, conversation: str, turn_id: str) -> tuple[int, int]:
         """Number and position of an earlier version, which is removed; else the next position."""
-        execute = self._db.conn.execute
+        execute = self.db.execute
         find = "SELECT number, position FROM turns WHERE id = ?"
         if old := execute(find, (encodable(turn_id),)).fetchone():
             execute("DELETE FROM search WHERE rowid = ?", (old[0],))
@@ -304,10 +526,10 @@ class TurnRows:
         # Table and columns are written in this file; only values come from outside.
         names, marks = ", ".join(values), ", ".join("?" * len(values))
         clean = [encodable(item) if isinstance(item, str) else item for item in values.values()]
-        self._db.conn.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", clean)  # noqa: S608
+        self.db.execute(f"INSERT INTO {table} ({names}) VALUES ({marks})", clean)  # noqa: S608
 
     def _select(self, table: str, column: str, order: str, chosen: str) -> Iterator[Row]:
-        return self._db.query(
+        return self.db.query(
             f"SELECT * FROM {table} WHERE {column} IN (SELECT value FROM json_each(?))"  # noqa: S608
             f" ORDER BY {order}",
             [chosen],
@@ -366,7 +588,7 @@ class TurnRows:
             status=Status(row["status"]) if row["status"] else None,
             finished=datetime.fromisoformat(row["finished"]) if row["finished"] else None,
             pinned=bool(row["pinned"]),
-            **fields(row, self.artifact),
+            **_agent_fields(row, self.artifact),
         )
 
     def _plan_text(self, plan: Plan | None) -> str | None:

@@ -69,3 +69,32 @@ def content(text: str) -> list[str]:
     words = tokens(text)
     telling = [stem(word) for word in words if word not in FUNCTION_WORDS]
     return telling or [stem(word) for word in words]
+
+
+INDEX_MARK = "ꙮ"
+"""Begins every special word of a full-text index. It is a letter, so that the index takes the word
+for one, and a letter that nobody types."""
+
+_UNSPACED = (
+    "\u0e00-\u0eff\u0f00-\u109f\u1780-\u17ff"  # Thai, Lao, Tibetan, Burmese, Khmer
+    "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Chinese, kana
+    "\u20a0-\u20cf\u2190-\u2bff\U0001f000-\U0001faff"  # currencies, arrows, symbols, emoji
+)
+UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
+"""A run of a script written without spaces, or of symbols. FTS5 splits text into words at spaces: a
+Chinese sentence would be one word, and an emoji none."""
+
+
+def spell_runs(text: str) -> str:
+    """Return all unspaced runs of a text with each sign as a word; "" if there are none.
+
+    Between two runs stands a meaningless word, so that no phrase matches across both.
+    """
+    if text.isascii():
+        return ""
+    return f" {INDEX_MARK} ".join(spell_run(run) for run in UNSPACED_RUN.findall(text))
+
+
+def spell_run(run: str) -> str:
+    """Return one run sign by sign. What FTS5 would take for a space is written as its number."""
+    return " ".join(sign if sign.isalpha() else f"{INDEX_MARK}{ord(sign):x}" for sign in run)

@@ -45,7 +45,7 @@ class OpenConversation:
     def begin(self, history: SqliteHistory) -> str:
         """Its id, which it gets with its first turn; to be called on the engine."""
         if self.id is None:
-            self.id = (history.open_unkept() if self.unkept else history.open_conversation()).id
+            self.id = (history.open_private() if self.unkept else history.open_conversation()).id
         return self.id
 
     def take_out(self, turn_id: str) -> tuple[int, PendingTurn] | None:

@@ -49,7 +49,7 @@ async def test_old_conversations_are_forgotten_at_the_start_and_whenever_that_is
 def test_what_a_goal_works_on_lies_where_its_conversation_does(tmp_path: Path):
     records = build_records(paths(tmp_path), INVENTORY, lambda: datetime.now().astimezone())
     assert records.goal_folder("g") == tmp_path / "data" / "goals" / "g"
-    name = records.history.open_unkept().id
+    name = records.history.open_private().id
     before = current_conversation.set(name)
     inside = records.goal_folder("g")
     current_conversation.reset(before)
@@ -61,7 +61,7 @@ def test_what_a_goal_works_on_lies_where_its_conversation_does(tmp_path: Path):
 @pytest.mark.parametrize("form", ["json", "html", "markdown", "text"])
 async def test_what_is_not_kept_can_be_exported_while_it_is_open(tmp_path: Path, form: Form):
     history = build_records(paths(tmp_path), INVENTORY, datetime.now).history
-    name = history.open_unkept().id
+    name = history.open_private().id
     history.save(name, small_turn("t", "between us"))
     out = tmp_path / "out"
     done = await history.export_to(out, form, [name], media="none")
@@ -69,7 +69,7 @@ async def test_what_is_not_kept_can_be_exported_while_it_is_open(tmp_path: Path,
     assert "between us" in out.read_text(encoding="utf-8")
     assert name not in out.read_text(encoding="utf-8")
     assert history.size() == (0, 0)
-    history.forget_unkept(name)
+    history.forget_private(name)
     with pytest.raises(InputError):
         await history.export_to(out, form, [name])
     history.close()
@@ -77,7 +77,7 @@ async def test_what_is_not_kept_can_be_exported_while_it_is_open(tmp_path: Path,
 
 async def test_what_was_not_kept_is_kept_by_who_reads_it_in(tmp_path: Path):
     history = build_records(paths(tmp_path), INVENTORY, datetime.now).history
-    name = history.open_unkept().id
+    name = history.open_private().id
     history.save(name, small_turn("t", "between us"))
     await history.export_to(tmp_path / "out.json", "json", [name])
     assert (await history.import_from(tmp_path / "out.json")).conversations == 1

@@ -45,7 +45,7 @@ def main(rounds: int, goals: int) -> None:
 
         def bare() -> None:
             with writing(history._db) as db:
-                db.conn.execute("INSERT OR REPLACE INTO timers VALUES ('a', 'tea', '2026-01-01')")
+                db.execute("INSERT OR REPLACE INTO timers VALUES ('a', 'tea', '2026-01-01')")
 
         def worked(number: int) -> Callable[[], None]:
             entry = LogEntry(

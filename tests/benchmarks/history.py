@@ -21,7 +21,7 @@ from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskR
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.database import writing
 from jarvis_desktop.storage.history import SqliteHistory
-from jarvis_desktop.storage.search_terms import TurnFilters
+from jarvis_desktop.storage.search import TurnFilters
 from tests.storage.samples import INVENTORY, START, small_turn
 
 VOCABULARY = 20_000
@@ -123,7 +123,7 @@ def fill(history: SqliteHistory, count: int) -> None:
     begin = "INSERT OR IGNORE INTO conversations (id, started, title) VALUES (?, ?, ?)"
     with writing(history._db) as db:
         for conversation, turn in turns(count, random.Random(1)):
-            db.conn.execute(begin, (conversation, turn.started.isoformat(), turn.text[:80]))
+            db.execute(begin, (conversation, turn.started.isoformat(), turn.text[:80]))
             history._rows.write(conversation, turn)
 
 

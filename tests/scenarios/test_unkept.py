@@ -9,7 +9,7 @@ import pytest
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Status
-from jarvis_desktop.storage.private_conversations import FOLDER
+from jarvis_desktop.storage.conversations import FOLDER
 from tests.scenarios import files
 from tests.scenarios.conftest import Person
 
@@ -23,10 +23,10 @@ TABLES = (
 
 
 @pytest.fixture
-def unkept(person: Person) -> Iterator[Person]:
-    person.conversation = person.app.history.open_unkept().id
+def private(person: Person) -> Iterator[Person]:
+    person.conversation = person.app.history.open_private().id
     yield person
-    person.app.history.forget_unkept(person.conversation)
+    person.app.history.forget_private(person.conversation)
 
 
 def traces(person: Person) -> list[str]:
@@ -42,65 +42,65 @@ def _bytes(path: Path) -> bytes:
     return path.read_bytes() if path.stat().st_size < 50_000_000 else b""
 
 
-async def test_it_is_answered_with_what_was_said_before_and_leaves_nothing(unkept: Person):
-    (unkept.folder / "note.txt").write_text(f"The {CODE_WORD} plays. " * 30, encoding="utf-8")
-    files.photo(unkept.folder / "photo.jpg")
-    first = await unkept.then("Summarise note.txt", "note.txt")
+async def test_it_is_answered_with_what_was_said_before_and_leaves_nothing(private: Person):
+    (private.folder / "note.txt").write_text(f"The {CODE_WORD} plays. " * 30, encoding="utf-8")
+    files.photo(private.folder / "photo.jpg")
+    first = await private.then("Summarise note.txt", "note.txt")
     assert first.status is Status.DONE, first.reply
-    await unkept.then("Turn photo.jpg into a pencil sketch", "photo.jpg")
-    again = await unkept.then("Now make it brighter")
+    await private.then("Turn photo.jpg into a pencil sketch", "photo.jpg")
+    again = await private.then("Now make it brighter")
     assert again.status is Status.DONE, again.reply
-    known = unkept.app.history.open_conversation(unkept.conversation)
+    known = private.app.history.open_conversation(private.conversation)
     assert [turn.id for turn in known.turns][::2] == [first.id, again.id]
     given = first.attachments[0].path
     assert given
-    assert given.is_relative_to(unkept.app.paths.unkept)
-    assert traces(unkept) == [given.name], "only its own folder, while it is open"
-    unkept.app.history.forget_unkept(unkept.conversation)
-    assert traces(unkept) == []
-    assert unkept.app.history.list() == ()
-    assert unkept.app.history.search(CODE_WORD) == ()
+    assert given.is_relative_to(private.app.paths.private_files)
+    assert traces(private) == [given.name], "only its own folder, while it is open"
+    private.app.history.forget_private(private.conversation)
+    assert traces(private) == []
+    assert private.app.history.list() == ()
+    assert private.app.history.search(CODE_WORD) == ()
     with pytest.raises(InputError, match="closed"):
-        unkept.app.history.open_conversation(unkept.conversation)
+        private.app.history.open_conversation(private.conversation)
 
 
-async def test_nothing_is_learned_from_it_and_a_timer_is_not_written_down(unkept: Person):
-    told = await unkept.then(f"Remember that I am a {CODE_WORD}")
+async def test_nothing_is_learned_from_it_and_a_timer_is_not_written_down(private: Person):
+    told = await private.then(f"Remember that I am a {CODE_WORD}")
     assert told.status is not Status.DONE
     assert "Nothing of this conversation is kept" in told.reply
-    rings = await unkept.then(f"Set a timer for the {CODE_WORD} for 20 minutes")
+    rings = await private.then(f"Set a timer for the {CODE_WORD} for 20 minutes")
     assert rings.status is Status.DONE
-    assert len(unkept.app.timers.pending()) == 1
-    assert traces(unkept) == []
-    unkept.app.timers.cancel_all()
+    assert len(private.app.timers.pending()) == 1
+    assert traces(private) == []
+    private.app.timers.cancel_all()
 
 
-async def test_one_that_is_closed_while_it_works_keeps_nothing(unkept: Person):
-    unkept.app.history.forget_unkept(unkept.conversation)
-    turn = await unkept.then(f"What is 6 times 7? {CODE_WORD}")
+async def test_one_that_is_closed_while_it_works_keeps_nothing(private: Person):
+    private.app.history.forget_private(private.conversation)
+    turn = await private.then(f"What is 6 times 7? {CODE_WORD}")
     assert turn.status is not None
-    assert traces(unkept) == []
+    assert traces(private) == []
 
 
-async def test_another_conversation_meanwhile_is_kept(unkept: Person):
-    aside = unkept.conversation
-    kept = await unkept.ask("What is 6 times 7?")
-    assert unkept.app.history.open_conversation(unkept.conversation).turns[0].id == kept.id
-    unkept.app.history.delete([unkept.conversation])
-    unkept.app.history._db.conn.execute("DELETE FROM expert_runs")
-    unkept.app.history._db.conn.commit()
-    unkept.conversation = aside
+async def test_another_conversation_meanwhile_is_kept(private: Person):
+    aside = private.conversation
+    kept = await private.ask("What is 6 times 7?")
+    assert private.app.history.open_conversation(private.conversation).turns[0].id == kept.id
+    private.app.history.delete([private.conversation])
+    private.app.history._db.execute("DELETE FROM expert_runs")
+    private.app.history._db.commit()
+    private.conversation = aside
 
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
 from jarvis_desktop.core.context import current_conversation
-from jarvis_desktop.storage.private_conversations import Unkept, UnkeptStore
+from jarvis_desktop.storage.conversations import PrivateConversations, ConversationFileStore
 root = Path(sys.argv[1])
-unkept = Unkept(root / "unkept", {})
-current_conversation.set(unkept.begin())
-store = UnkeptStore(root / "artifacts", unkept)
+private = PrivateConversations(root / "unkept", {})
+current_conversation.set(private.begin())
+store = ConversationFileStore(root / "artifacts", private)
 note = root / "note.txt"
 note.write_text("words")
 print(store.take_in(note).path, flush=True)
@@ -109,9 +109,9 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 
 async def test_what_a_killed_run_left_is_removed_at_the_next_start_and_nothing_else(
-    unkept: Person, tmp_path: Path
+    private: Person, tmp_path: Path
 ):
-    paths = unkept.app.paths
+    paths = private.app.paths
     ran = subprocess.run(
         [sys.executable, "-c", KILLED, str(paths.data)],
         cwd=Path(__file__).parents[2],
@@ -121,7 +121,7 @@ async def test_what_a_killed_run_left_is_removed_at_the_next_start_and_nothing_e
     )
     left = Path(ran.stdout.strip())
     assert left.is_file()
-    await unkept.app.history.tidy()
+    await private.app.history.tidy()
     assert not left.exists()
-    assert len(list(paths.unkept.glob(f"*{FOLDER}"))) == 1, "that of the one that is open here"
-    assert (await unkept.then("What is 6 times 7?")).status is Status.DONE
+    assert len(list(paths.private_files.glob(f"*{FOLDER}"))) == 1, "only that of the open one"
+    assert (await private.then("What is 6 times 7?")).status is Status.DONE

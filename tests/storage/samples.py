@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -131,3 +132,8 @@ def within_turn(turn_id: str) -> Iterator[None]:
         yield
     finally:
         current_turn.reset(token)
+
+
+def count(db: sqlite3.Connection, table: str) -> int:
+    """How many rows a table has."""
+    return int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])

@@ -64,7 +64,7 @@ def picture(tmp_path: Path) -> Artifact:
 
 def change(history: SqliteHistory, column: str, value: object) -> None:
     with writing(history._db) as db:
-        db.conn.execute(f"UPDATE turns SET {column} = ?", (value,))
+        db.execute(f"UPDATE turns SET {column} = ?", (value,))
 
 
 def read(history: SqliteHistory) -> Turn:
@@ -79,7 +79,7 @@ def test_it_comes_back_as_it_was(tmp_path: Path, history: SqliteHistory, picture
     for item in (turn, bare):
         history.save("c", item)
     assert history.open_conversation("c").turns == (turn, bare)
-    stored = history._db.conn.execute("SELECT rounds FROM turns").fetchone()[0]
+    stored = history._db.execute("SELECT rounds FROM turns").fetchone()[0]
     assert str(tmp_path) not in stored
 
 
@@ -115,7 +115,7 @@ def test_a_damaged_plan_or_round_hides_no_other(history: SqliteHistory, picture:
     turn = agentic(small_turn("t"), picture)
     history.save("c", turn)
     find = "SELECT outline, rounds FROM turns"
-    outlines, rounds = map(json.loads, history._db.conn.execute(find).fetchone())
+    outlines, rounds = map(json.loads, history._db.execute(find).fetchone())
     rounds[1]["number"] = "two"
     rounds[2]["artifacts"][0]["kind"] = "dream"
     rounds[3]["status"] = "unheard of"

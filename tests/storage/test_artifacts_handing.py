@@ -10,7 +10,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.context import current_conversation
 from jarvis_desktop.storage import artifacts
 from jarvis_desktop.storage.artifacts import FileStore, safe_name
-from jarvis_desktop.storage.private_conversations import Unkept, UnkeptStore
+from jarvis_desktop.storage.conversations import ConversationFileStore, PrivateConversations
 from tests.storage.samples import INVENTORY, mode
 
 
@@ -134,9 +134,9 @@ def test_what_is_used_again_has_no_source(store: FileStore, own: Path) -> None:
 
 
 def test_what_is_not_to_be_kept_is_handed_out_beside_its_files(own: Path, tmp_path: Path) -> None:
-    unkept = Unkept(tmp_path / "unkept", INVENTORY)
-    store = UnkeptStore(tmp_path / "store", unkept)
-    name = unkept.begin()
+    private = PrivateConversations(tmp_path / "unkept", INVENTORY)
+    store = ConversationFileStore(tmp_path / "store", private)
+    name = private.begin()
     pasted = store.workdir() / "picture.txt"
     pasted.write_text("pasted")
     token = current_conversation.set(name)
@@ -151,6 +151,6 @@ def test_what_is_not_to_be_kept_is_handed_out_beside_its_files(own: Path, tmp_pa
     assert handed.is_relative_to(tmp_path / "unkept")
     kept = kept_only(store.take_in(own))
     assert store.hand_out(kept).is_relative_to(tmp_path / "store")
-    unkept.forget(name)
+    private.forget(name)
     assert not handed.exists()
-    unkept.close()
+    private.close()

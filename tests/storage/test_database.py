@@ -9,14 +9,20 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import StorageError
-from jarvis_desktop.storage import database
+from jarvis_desktop.storage import database, migrations
 from jarvis_desktop.storage.database import connect, reading, writing
+from tests.storage.samples import count
 
 ROOT = Path(__file__).parents[2]
 
 
+def schema(db: sqlite3.Connection) -> str:
+    rows = db.execute("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name")
+    return "\n".join(row[0] for row in rows.fetchall())
+
+
 def pragma(db, name: str) -> object:
-    return db.conn.execute(f"PRAGMA {name}").fetchone()[0]
+    return db.execute(f"PRAGMA {name}").fetchone()[0]
 
 
 def test_the_settings_that_make_it_durable(tmp_path: Path):
@@ -30,7 +36,7 @@ def test_the_settings_that_make_it_durable(tmp_path: Path):
 def test_only_the_person_may_read_its_files(tmp_path: Path):
     db, _ = connect(tmp_path / "deep" / "history.db")
     with writing(db):
-        db.conn.execute("INSERT INTO timers VALUES ('a', 'tea', '2026-01-01')")
+        db.execute("INSERT INTO timers VALUES ('a', 'tea', '2026-01-01')")
     files = sorted((tmp_path / "deep").iterdir())
     assert [path.name for path in files] == ["history.db", "history.db-shm", "history.db-wal"]
     assert {stat.S_IMODE(path.stat().st_mode) for path in files} == {0o600}
@@ -41,13 +47,13 @@ def test_only_the_person_may_read_its_files(tmp_path: Path):
 def test_opened_again_it_is_as_it_was(tmp_path: Path):
     db, _ = connect(tmp_path / "history.db")
     with writing(db):
-        db.conn.execute("INSERT INTO timers VALUES ('a', 'tea', '2026-01-01')")
-    schema = db.schema
+        db.execute("INSERT INTO timers VALUES ('a', 'tea', '2026-01-01')")
+    before = schema(db)
     db.close()
     db, moved = connect(tmp_path / "history.db")
     assert moved is None
-    assert db.schema == schema
-    assert [row["label"] for row in db["timers"].rows] == ["tea"]
+    assert schema(db) == before
+    assert db.execute("SELECT label FROM timers").fetchall() == [("tea",)]
     db.close()
 
 
@@ -55,8 +61,8 @@ def test_a_failed_transaction_leaves_nothing(tmp_path: Path):
     db, _ = connect(tmp_path / "history.db")
     rows = [("a", "tea", "2026-01-01"), ("a", "again", "2026-01-01")]
     with pytest.raises(StorageError), writing(db):
-        db.conn.executemany("INSERT INTO timers VALUES (?, ?, ?)", rows)
-    assert db["timers"].count == 0
+        db.executemany("INSERT INTO timers VALUES (?, ?, ?)", rows)
+    assert count(db, "timers") == 0
     db.close()
 
 
@@ -86,7 +92,7 @@ def test_a_damaged_file_is_kept_and_a_new_one_begun(tmp_path: Path, how: str):
         assert moved is not None
         assert moved.name.startswith("history.db.corrupt-2")
         assert moved.read_bytes() == damaged
-        assert db["turns"].count == 0
+        assert count(db, "turns") == 0
         db.close()
         kept = [item for item in tmp_path.glob("history.db.corrupt-*") if "wal" not in item.name]
         assert len(kept) == place
@@ -95,8 +101,11 @@ def test_a_damaged_file_is_kept_and_a_new_one_begun(tmp_path: Path, how: str):
 def test_one_left_by_a_newer_version_is_refused_and_left_alone(tmp_path: Path):
     path = tmp_path / "history.db"
     db, _ = connect(path)
-    row = {"migration_set": "jarvis_desktop", "name": "from_the_future", "applied_at": "2030"}
-    db.table("_sqlite_migrations").insert(row)
+    db.execute(
+        "INSERT INTO _sqlite_migrations (migration_set, name, applied_at) VALUES (?, ?, ?)",
+        ("jarvis_desktop", "from_the_future", "2030"),
+    )
+    db.commit()
     db.close()
     content = path.read_bytes()
     with pytest.raises(StorageError, match="newer version") as caught:
@@ -109,31 +118,30 @@ def test_one_left_by_a_newer_version_is_refused_and_left_alone(tmp_path: Path):
 def test_an_older_one_gets_the_steps_it_lacks(tmp_path: Path):
     path = tmp_path / "history.db"
     db, _ = connect(path)
-    db["timers"].drop()
-    db.table("_sqlite_migrations").delete_where("name = 'timers'")
+    db.execute("DROP TABLE timers")
+    db.execute("DELETE FROM _sqlite_migrations WHERE name = 'timers'")
+    db.commit()
     db.close()
     db, moved = connect(path)
     assert moved is None
-    assert db["timers"].exists()
+    assert count(db, "timers") == 0
     db.close()
 
 
 def test_a_step_that_fails_leaves_the_old_tables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    from jarvis_desktop.storage import migrations
-
     path = tmp_path / "history.db"
     connect(path)[0].close()
 
     def step(db):
         db.executescript("CREATE TABLE half (a); CREATE TABLE timers (a);")
 
-    monkeypatch.setattr(migrations, "STEPS", (*migrations.STEPS, step))
+    monkeypatch.setattr(database, "STEPS", (*migrations.STEPS, step))
     with pytest.raises(StorageError, match="cannot be opened"):
         connect(path)
     monkeypatch.undo()
     db, moved = connect(path)
     assert moved is None
-    assert not db["half"].exists()
+    assert "half" not in schema(db)
     db.close()
 
 
@@ -151,7 +159,6 @@ def test_a_full_disk_is_told_when_opening(tmp_path: Path):
         "import resource, sys; from pathlib import Path\n"
         "from jarvis_desktop.core.errors import StorageError\n"
         "from jarvis_desktop.storage.database import connect\n"
-        "import sqlite_utils\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
         "try: connect(Path(sys.argv[1]))\n"
         "except StorageError as error: print(error.message)\n"
@@ -166,7 +173,7 @@ def test_an_empty_file_becomes_a_database(tmp_path: Path):
     (tmp_path / "history.db").touch()
     db, moved = connect(tmp_path / "history.db")
     assert moved is None
-    assert db["turns"].count == 0
+    assert count(db, "turns") == 0
     db.close()
 
 
@@ -192,21 +199,21 @@ def test_a_locked_one_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
 
 def test_a_lock_that_is_gone_at_the_second_try_is_no_error(tmp_path: Path):
     (one, _), (other, _) = (connect(tmp_path / "history.db") for _ in range(2))
-    other.conn.execute("PRAGMA busy_timeout = 0").fetchall()
+    other.execute("PRAGMA busy_timeout = 0").fetchall()
     tried: list[str] = []
 
     def trace(statement: str) -> None:
         if statement.startswith("BEGIN"):
             tried.append(statement)
             if len(tried) == 2:
-                one.conn.execute("ROLLBACK")
+                one.execute("ROLLBACK")
 
-    one.conn.execute("BEGIN IMMEDIATE")
-    other.conn.set_trace_callback(trace)
+    one.execute("BEGIN IMMEDIATE")
+    other.set_trace_callback(trace)
     with writing(other) as db:
-        db.conn.execute("INSERT INTO timers VALUES ('a', 'tea', '2026-01-01')")
+        db.execute("INSERT INTO timers VALUES ('a', 'tea', '2026-01-01')")
     assert len(tried) == 2
-    assert one["timers"].count == 1
+    assert count(one, "timers") == 1
     one.close()
     other.close()
 
@@ -226,7 +233,7 @@ def test_damage_found_later_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     db, _ = connect(path)
     with writing(db):
         rows = [(str(number), "x" * 500, "2026-01-01") for number in range(200)]
-        db.conn.executemany("INSERT INTO timers VALUES (?, ?, ?)", rows)
+        db.executemany("INSERT INTO timers VALUES (?, ?, ?)", rows)
     db.close()
     with path.open("r+b") as file:
         file.seek(-20 * 4096, os.SEEK_END)
@@ -234,7 +241,7 @@ def test_damage_found_later_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(database, "CHECKED_BYTES", 0)
     db, _ = connect(path)
     with pytest.raises(StorageError, match="damaged") as caught, reading():
-        db.conn.execute("SELECT max(label) FROM timers").fetchall()
+        db.execute("SELECT max(label) FROM timers").fetchall()
     assert caught.value.hint
     db.close()
 
@@ -262,7 +269,8 @@ def test_several_processes_may_begin_it_at_once(tmp_path: Path):
         "import sys; from pathlib import Path\n"
         "from jarvis_desktop.storage.database import connect\n"
         "import sqlite_utils; print('ready', flush=True); sys.stdin.readline()\n"
-        "db, moved = connect(Path(sys.argv[1])); print(moved, db['turns'].count)\n"
+        "db, moved = connect(Path(sys.argv[1]))\n"
+        "print(moved, db.execute('SELECT count(*) FROM turns').fetchone()[0])\n"
     )
     command = [sys.executable, "-c", script, str(tmp_path / "history.db")]
     runs = [subprocess.Popen(command, stdin=-1, stdout=-1, text=True, cwd=ROOT) for _ in range(4)]

@@ -10,7 +10,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.ports import Recap
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.history import SqliteHistory
-from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file
+from tests.storage.samples import INVENTORY, START, count, full_turn, small_turn, stored_file
 
 
 class Clock:
@@ -136,7 +136,7 @@ async def test_a_range_of_days_is_deleted(
     assert listed(history) == left
     assert gone.turns == 4 - len(left)
     await history.empty_trash()
-    assert history._db["turns"].count == len(left)
+    assert count(history._db, "turns") == len(left)
 
 
 async def test_deleting_all_spares_what_is_said_after_it(history: SqliteHistory):
@@ -156,10 +156,10 @@ async def test_a_killed_run_s_deletions_become_final_at_the_next_start(
     killed.trash(["c1"])
     other = opened(tmp_path, clock)
     await other.tidy()
-    assert other._db["turns"].count == 1, "the other one may still undo it"
+    assert count(other._db, "turns") == 1, "the other one may still undo it"
     clock.now += timedelta(seconds=11)
     await other.tidy()
-    assert other._db["turns"].count == other._db["trash"].count == 0
+    assert count(other._db, "turns") == count(other._db, "trash") == 0
     killed._db.close()
     other.close()
 
@@ -173,7 +173,7 @@ def test_at_the_end_of_the_run_it_is_final(tmp_path: Path, clock: Clock):
     first.close()
     second = opened(tmp_path, clock)
     assert listed(second) == ["c2"]
-    assert second._db["turns"].count == 1
+    assert count(second._db, "turns") == 1
     second.close()
 
 
@@ -249,6 +249,6 @@ def test_the_list_agrees_with_the_turns_whatever_happens(history: SqliteHistory)
         SELECT conversation, count(*), max(number) FROM turns WHERE trash IS NULL
         GROUP BY conversation
     """
-    right = sorted(history._db.conn.execute(find).fetchall())
+    right = sorted(history._db.execute(find).fetchall())
     kept = "SELECT id, kept, newest FROM conversations WHERE kept"
-    assert sorted(history._db.conn.execute(kept).fetchall()) == right
+    assert sorted(history._db.execute(kept).fetchall()) == right

@@ -49,10 +49,10 @@ def test_a_writer_killed_at_any_moment_loses_no_turn_that_was_saved(tmp_path: Pa
         tmp_path / "history.db", store_root=store, inventory=INVENTORY, now=lambda: START
     )
     assert history.notice == ""
-    assert history._db.conn.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-    assert history._db.conn.execute("PRAGMA foreign_key_check").fetchall() == []
-    history._db.conn.execute("INSERT INTO search(search) VALUES ('integrity-check')")
-    (indexed,) = history._db.conn.execute("SELECT count(*) FROM search").fetchone()
+    assert history._db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    assert history._db.execute("PRAGMA foreign_key_check").fetchall() == []
+    history._db.execute("INSERT INTO search(search) VALUES ('integrity-check')")
+    (indexed,) = history._db.execute("SELECT count(*) FROM search").fetchone()
     total = 0
     for name, count in acknowledged.items():
         shown = history.show(name)

@@ -27,7 +27,7 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.database import writing
 from jarvis_desktop.storage.history import SqliteHistory
-from tests.storage.samples import INVENTORY, START, small_turn, stored_file
+from tests.storage.samples import INVENTORY, START, count, small_turn, stored_file
 
 FRAMES = tuple(
     ControllerFrame(role, "Plot it", Outline((OutlineStep(1, "Plot"),)), kept={"name": "plot"})
@@ -64,7 +64,7 @@ def entry(number: int, *artifacts: Artifact) -> LogEntry:
 
 def change(history: SqliteHistory, table: str, column: str, value: object, where: str) -> None:
     with writing(history._db) as db:
-        db.conn.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (value,))
+        db.execute(f"UPDATE {table} SET {column} = ? WHERE {where}", (value,))
 
 
 @pytest.mark.parametrize("seconds", [None, "long", -1, float("inf"), True])
@@ -103,7 +103,7 @@ def test_it_goes_with_its_turn(tmp_path: Path, history: SqliteHistory):
     assert not history.goals.list()
     assert not made.path.exists()
     for table in ("goal_frames", "goal_log", "goal_files", "goal_search"):
-        assert history._db.table(table).count == 0
+        assert count(history._db, table) == 0
 
 
 def test_it_goes_with_its_conversation_and_with_all(history: SqliteHistory):
@@ -182,7 +182,7 @@ def test_a_controller_that_cannot_be_read_is_begun_anew_by_its_caller(
 def damaged(history: SqliteHistory, what: str) -> str:
     """A controller as it is written, with one thing wrong."""
     find = "SELECT document FROM goal_frames WHERE depth = 1"
-    values = json.loads(history._db.conn.execute(find).fetchone()[0])
+    values = json.loads(history._db.execute(find).fetchone()[0])
     match what:
         case "rounds" | "notices":
             values[what] = True
@@ -206,14 +206,14 @@ def damaged(history: SqliteHistory, what: str) -> str:
 def test_a_controller_that_is_missing_ends_the_stack(history: SqliteHistory):
     begun(history)
     with writing(history._db) as db:
-        db.conn.execute("DELETE FROM goal_frames WHERE depth = 1")
+        db.execute("DELETE FROM goal_frames WHERE depth = 1")
     assert history.goals.frames("g") == (replace(FRAMES[0], tainted=True),)
 
 
 def test_what_a_newer_version_writes_besides_is_passed_over(history: SqliteHistory):
     begun(history)
     find = "SELECT document FROM goal_frames WHERE depth = 1"
-    values = json.loads(history._db.conn.execute(find).fetchone()[0])
+    values = json.loads(history._db.execute(find).fetchone()[0])
     values["mood"] = "good"
     values["outline"]["steps"][0]["colour"] = "red"
     change(history, "goal_frames", "document", json.dumps(values), "depth = 1")
@@ -248,11 +248,11 @@ def test_a_damaged_goal_or_entry_hides_no_other(history: SqliteHistory):
 
 def test_only_what_is_another_is_written(history: SqliteHistory):
     begun(history)
-    changes = history._db.conn.total_changes
+    changes = history._db.total_changes
     history.goals.keep("g", FRAMES)
-    assert history._db.conn.total_changes == changes
+    assert history._db.total_changes == changes
     history.goals.keep("g", (*FRAMES[:2], replace(FRAMES[2], rounds=1)))
-    assert history._db.conn.total_changes == changes + 1
+    assert history._db.total_changes == changes + 1
 
 
 def test_the_stack_is_not_written_without_what_was_done(history: SqliteHistory):

@@ -22,6 +22,7 @@ from tests.storage.samples import (
     INVENTORY,
     READ,
     START,
+    count,
     full_turn,
     in_store,
     small_turn,
@@ -112,8 +113,8 @@ def test_text_that_utf8_cannot_hold_is_kept_as_far_as_it_goes(history: SqliteHis
 
 
 def test_only_recent_turns_come_with_a_conversation(history: SqliteHistory):
-    for count in range(RECENT + 5):
-        history.save("c", small_turn(f"t{count}"))
+    for number in range(RECENT + 5):
+        history.save("c", small_turn(f"t{number}"))
     turns = history.open_conversation("c").turns
     assert [turn.id for turn in turns] == [f"t{count}" for count in range(5, RECENT + 5)]
     shown = history.show("c")
@@ -135,13 +136,13 @@ def test_what_cannot_be_written_leaves_nothing_and_can_be_tried_again(
     good = TaskResult(1, Status.DONE)
     bad = TaskResult(2, Status.DONE, (text_artifact("x" * 100_000),))
     turn = Turn("t2", START, results={1: good, 2: bad})
-    limit = history._db.conn.execute("PRAGMA page_count").fetchone()[0] + 5
-    history._db.conn.execute(f"PRAGMA max_page_count = {limit}").fetchone()
-    with pytest.raises(StorageError, match="no room on the disk") as caught:
+    limit = history._db.execute("PRAGMA page_count").fetchone()[0] + 5
+    history._db.execute(f"PRAGMA max_page_count = {limit}").fetchone()
+    with pytest.raises(StorageError, match="disk is full") as caught:
         history.save("c", turn)
     assert caught.value.hint
     assert [kept.id for kept in history.open_conversation("c").turns] == ["t1"]
-    history._db.conn.execute("PRAGMA max_page_count = 1000000").fetchone()
+    history._db.execute("PRAGMA max_page_count = 1000000").fetchone()
     history.save("c", turn)
     assert [kept.id for kept in history.open_conversation("c").turns] == ["t1", "t2"]
 
@@ -233,7 +234,7 @@ def test_delete_removes_rows_index_and_files(history: SqliteHistory, tmp_path: P
     assert [path.exists() for path in paths if path] == [False, False, False, True]
     assert history.search("fox") == ()
     for table in ("conversations", "turns", "tasks", "attempts", "artifacts", "files", "search"):
-        assert history._db[table].count == 0
+        assert count(history._db, table) == 0
 
 
 def test_a_file_that_only_a_plan_names_stays_until_that_turn_goes(
@@ -289,7 +290,7 @@ def test_a_turn_that_could_not_be_saved_keeps_nobodys_file(history: SqliteHistor
     store = FileStore(tmp_path / "store")
     with within_turn("t1"):
         given = store.take_in(note)
-    history._db.conn.execute("PRAGMA query_only = 1").fetchall()
+    history._db.execute("PRAGMA query_only = 1").fetchall()
     with pytest.raises(StorageError):
         history.save("c1", Turn("t1", START, attachments=(given,)))
     assert given.path is not None
@@ -349,7 +350,7 @@ def test_the_index_agrees_with_the_tables(history: SqliteHistory):
         history.save("c", small_turn("t", text))
     history.save("c", small_turn("u", "three"))
     history.delete(["u"])
-    history._db.conn.execute("INSERT INTO search(search) VALUES ('integrity-check')")
+    history._db.execute("INSERT INTO search(search) VALUES ('integrity-check')")
     assert history.search("one") == history.search("three") == ()
     assert len(history.search("two")) == 1
 

@@ -22,7 +22,15 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage import import_
 from jarvis_desktop.storage.history import SqliteHistory
-from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file, written
+from tests.storage.samples import (
+    INVENTORY,
+    START,
+    count,
+    full_turn,
+    small_turn,
+    stored_file,
+    written,
+)
 from tests.storage.test_agentic_turns import agentic
 
 ROOT = Path(__file__).parents[2]
@@ -237,7 +245,7 @@ async def test_a_hostile_turn_is_refused_and_leaves_nothing(
     assert "\n" not in caught.value.message
     assert len(caught.value.message) < 250
     assert history.size() == (0, 0)
-    assert history._db["trash"].count == 0
+    assert count(history._db, "trash") == 0
 
 
 def changed(**values: Any) -> str:
@@ -354,6 +362,6 @@ async def test_killed_at_any_moment_all_of_it_is_there_or_nothing(tmp_path: Path
         await history.tidy()
         await history.import_from(out)
         assert history.size() == (3, 300)
-        assert history._db["turns"].count == 300
-        assert history._db.conn.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert count(history._db, "turns") == 300
+        assert history._db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
         history.close()

@@ -141,7 +141,7 @@ def test_nothing_is_left_behind_by_a_process_that_ended_as_it_should(tmp_path: P
 def test_what_killed_processes_left_is_swept_but_not_what_is_asked_for(tmp_path: Path):
     begun(tmp_path)
     history = opened(tmp_path)
-    (owner,) = history._db.conn.execute("SELECT owner FROM journal").fetchone()
+    (owner,) = history._db.execute("SELECT owner FROM journal").fetchone()
     old, named, young = (tmp_path / "running" / name for name in ("old", owner, "young"))
     for path in (old, named, young):
         path.touch()
@@ -167,7 +167,7 @@ def test_a_folder_that_cannot_be_used_is_told(tmp_path: Path):
 def test_a_process_of_which_nothing_can_be_told_counts_as_running(tmp_path: Path):
     begun(tmp_path)
     history = opened(tmp_path)
-    (owner,) = history._db.conn.execute("SELECT owner FROM journal").fetchone()
+    (owner,) = history._db.execute("SELECT owner FROM journal").fetchone()
     (tmp_path / "running" / owner).mkdir()
     assert history.journal.unfinished() == ()
     assert history.journal.take_over("t") is None
@@ -231,8 +231,8 @@ def test_a_process_killed_at_any_moment_loses_nothing_that_it_told(tmp_path: Pat
         if turn:
             assert history.journal.take_over(turn.turn.id)
             history.journal.end(turn.turn.id)
-        assert history._db.conn.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        assert history._db.conn.execute("PRAGMA foreign_key_check").fetchall() == []
+        assert history._db.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+        assert history._db.execute("PRAGMA foreign_key_check").fetchall() == []
         history.close()
 
 
@@ -277,7 +277,7 @@ def test_a_turn_written_down_before_there_was_agent_mode_is_no_goal(tmp_path: Pa
     begun(tmp_path)
     history = opened(tmp_path)
     with writing(history._db) as db:
-        db.conn.execute("UPDATE journal SET document = json_remove(document, '$.goal')")
+        db.execute("UPDATE journal SET document = json_remove(document, '$.goal')")
     (left,) = history.journal.unfinished()
     assert not left.goal
     assert not left.turn.agentic
@@ -290,7 +290,7 @@ def test_a_turn_of_an_older_version_says_by_its_words_whether_its_plan_was_given
         history = opened(tmp_path)
         history.journal.begin(Unfinished("c", replace(whole, id=turn_id, text=words, results={})))
         with writing(history._db) as db:
-            db.conn.execute("UPDATE journal SET document = json_remove(document, '$.fixed')")
+            db.execute("UPDATE journal SET document = json_remove(document, '$.fixed')")
         history.close()
     history = opened(tmp_path)
     left = {item.turn.id: item.fixed for item in history.journal.unfinished()}

@@ -109,14 +109,14 @@ def test_a_clock_that_was_set_back_harms_nothing(records: TrackRecords, clock: C
 
 def test_what_cannot_be_written_or_read_is_left_out(tmp_path: Path, clock: Clock) -> None:
     db, _ = connect(tmp_path / "history.db")
-    db.conn.execute("PRAGMA busy_timeout = 0")
+    db.execute("PRAGMA busy_timeout = 0")
     records = TrackRecords(db, now=clock)
     other = sqlite3.connect(tmp_path / "history.db")
     other.execute("BEGIN IMMEDIATE")
     records.note("opus", TASK, seconds=1.0, worked=True)
     other.close()
     assert records.of(TASK) == {}
-    db["expert_runs"].drop()
+    db.execute("DROP TABLE expert_runs")
     records.note("opus", TASK, seconds=1.0, worked=True)
     assert records.of(TASK) == {}
     db.close()

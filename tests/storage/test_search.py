@@ -11,7 +11,8 @@ from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage import search
 from jarvis_desktop.storage.history import SqliteHistory
-from jarvis_desktop.storage.search_terms import SIGN, TurnFilters, expression, marks
+from jarvis_desktop.storage.search import TurnFilters, expression, marks
+from jarvis_desktop.text.tokens import INDEX_MARK
 from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file
 
 
@@ -227,15 +228,15 @@ def test_days_without_an_end_reach_as_far_as_any_history(history: SqliteHistory)
 def test_marks_are_not_to_be_searched_for(history: SqliteHistory):
     history.save("c", small_turn("t", "hello"))
     for words in (
-        SIGN,
-        f"{SIGN}a",
-        f"{SIGN}y2026",
-        f"hello {SIGN}y2026",
+        INDEX_MARK,
+        f"{INDEX_MARK}a",
+        f"{INDEX_MARK}y2026",
+        f"hello {INDEX_MARK}y2026",
         "y2026",
         "signs",
         "marks",
     ):
-        assert ids(history, words) == [] or words == f"hello {SIGN}y2026"
+        assert ids(history, words) == [] or words == f"hello {INDEX_MARK}y2026"
 
 
 def test_the_index_of_before_is_made_anew_with_all_that_was_in_it(tmp_path: Path):
@@ -249,9 +250,9 @@ def test_the_index_of_before_is_made_anew_with_all_that_was_in_it(tmp_path: Path
     new = opened()
     new.save("c1", full_turn("full", given, made))
     new.save("c2", small_turn("plain", "明日の天気", minutes=3))
-    rows = new._db.conn.execute("SELECT rowid, request, reply, results FROM search").fetchall()
-    fresh = sorted(new._db.conn.execute("SELECT rowid, marks FROM search").fetchall())
-    execute = new._db.conn.execute
+    rows = new._db.execute("SELECT rowid, request, reply, results FROM search").fetchall()
+    fresh = sorted(new._db.execute("SELECT rowid, marks FROM search").fetchall())
+    execute = new._db.execute
     for trigger in ("turn_listed", "turn_unlisted", "turn_trashed"):
         execute(f"DROP TRIGGER {trigger}")
     for index in ("turns_trash", "turns_pinned", "conversations_listed", "conversations_latest"):
@@ -269,14 +270,14 @@ def test_the_index_of_before_is_made_anew_with_all_that_was_in_it(tmp_path: Path
         " tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3')"
     )
     insert = "INSERT INTO search (rowid, request, reply, results) VALUES (?, ?, ?, ?)"
-    new._db.conn.executemany(insert, rows)
+    new._db.executemany(insert, rows)
     execute("DELETE FROM _sqlite_migrations WHERE name IN ('pins_and_trash', 'search_with_marks')")
-    new._db.conn.commit()
+    new._db.commit()
     new.close()
     old = opened()
     assert old.open_conversation("c1").turns == (full_turn("full", given, made),)
     assert [(entry.id, entry.turns) for entry in old.list()] == [("c2", 1), ("c1", 1)]
-    again = sorted(old._db.conn.execute("SELECT rowid, marks FROM search").fetchall())
+    again = sorted(old._db.execute("SELECT rowid, marks FROM search").fetchall())
     assert [(row, set(marks.split())) for row, marks in again] == [
         (row, set(marks.split())) for row, marks in fresh
     ]
@@ -287,5 +288,5 @@ def test_the_index_of_before_is_made_anew_with_all_that_was_in_it(tmp_path: Path
     )
     old.delete(["c1"])
     assert old.size() == (1, 1)
-    old._db.conn.execute("INSERT INTO search(search) VALUES ('integrity-check')")
+    old._db.execute("INSERT INTO search(search) VALUES ('integrity-check')")
     old.close()

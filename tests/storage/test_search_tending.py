@@ -21,7 +21,7 @@ def history(tmp_path: Path) -> Iterator[SqliteHistory]:
         tmp_path / "history.db", store_root=tmp_path, inventory=INVENTORY, now=lambda: START
     )
     with writing(real._db) as db:
-        db.conn.execute("INSERT INTO search (search, rank) VALUES ('automerge', 0)")
+        db.execute("INSERT INTO search (search, rank) VALUES ('automerge', 0)")
     for number in range(9):
         real.save("c", small_turn(f"t{number}", f"pear number{number}"))
     yield real
@@ -29,7 +29,7 @@ def history(tmp_path: Path) -> Iterator[SqliteHistory]:
 
 
 def pieces(history: SqliteHistory) -> int:
-    return len(history._db.conn.execute(search._PIECES).fetchall())
+    return len(history._db.execute(search._PIECES).fetchall())
 
 
 def found(history: SqliteHistory) -> list[str]:

@@ -12,7 +12,7 @@ from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.storage.deletion import Trashed
 from jarvis_desktop.storage.export import Exported, Form, Media
 from jarvis_desktop.storage.import_ import Imported
-from jarvis_desktop.storage.search_terms import EVERYTHING, TurnFilters
+from jarvis_desktop.storage.search import EVERYTHING, TurnFilters
 
 
 @dataclass(frozen=True)
@@ -60,11 +60,11 @@ class FakeHistory:
             return Conversation(f"new-{self.begun}")
         return self.conversations[conversation_id]
 
-    def open_unkept(self) -> Conversation:
+    def open_private(self) -> Conversation:
         self.begun += 1
         return Conversation(f"unkept-{self.begun}")
 
-    def forget_unkept(self, conversation_id: str) -> None:
+    def forget_private(self, conversation_id: str) -> None:
         self.forgotten.append(conversation_id)
 
     def show(self, prefix: str) -> Conversation:

@@ -16,7 +16,7 @@ from jarvis_desktop.core.turn import Conversation, Turn
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
     from jarvis_desktop.storage.export import Form
-    from jarvis_desktop.storage.search_terms import TurnFilters
+    from jarvis_desktop.storage.search import TurnFilters
 
 FORMS = ("json", "markdown", "text", "html")
 MEDIA = ("none", "folder", "inside")
@@ -142,7 +142,7 @@ def _search(args: argparse.Namespace) -> int:
 
 
 def _filters(args: argparse.Namespace, app: Application) -> TurnFilters:
-    from jarvis_desktop.storage.search_terms import TurnFilters
+    from jarvis_desktop.storage.search import TurnFilters
 
     wanted = (args.expert or "").casefold()
     experts = tuple(name for name in app.history.experts() if wanted and wanted in name.casefold())

@@ -28,7 +28,7 @@ from PySide6.QtWidgets import (
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.storage.search_terms import EVERYTHING, TurnFilters
+from jarvis_desktop.storage.search import EVERYTHING, TurnFilters
 from jarvis_desktop.ui.history.controller import Batch
 from jarvis_desktop.ui.history.list_view import HistoryList, HistoryRow
 from jarvis_desktop.ui.navigation import PLACES

@@ -10,7 +10,7 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import StorageError
-from jarvis_desktop.storage.search_terms import TurnFilters
+from jarvis_desktop.storage.search import TurnFilters
 from jarvis_desktop.ui.history.controller import Batch
 from jarvis_desktop.ui.history.list_view import HistoryRow
 from jarvis_desktop.ui.history.sidebar import Sidebar
