@@ -76,7 +76,7 @@ def write_whole(contents: Mapping[Path, bytes], *, beside: Path) -> None:
         reason = (error.strerror or "unknown reason").lower()
         raise StorageError(
             tr("The code library cannot write {names}: {reason}.", names=names, reason=reason),
-            hint=tr("See that its folder may be written to and that the disk has room."),
+            hint=tr("Check that its folder is writable and that the disk is not full."),
         ) from error
 
 

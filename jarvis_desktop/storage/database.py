@@ -69,6 +69,7 @@ def in_memory() -> Database:
     _register_functions(db)
     for step in STEPS:
         step(db)
+    db.commit()
     return db
 
 

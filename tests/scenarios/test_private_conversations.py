@@ -12,6 +12,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.storage.conversations import FOLDER
 from tests.scenarios import files
 from tests.scenarios.conftest import Person
+from tests.storage.samples import count
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -35,7 +36,7 @@ def traces(person: Person) -> list[str]:
     places = [path for root in (paths.data, paths.cache) for path in root.rglob("*")]
     found = [path.name for path in places if path.is_file() and CODE_WORD.encode() in _bytes(path)]
     db = person.app.history._db
-    return found + [name for name in TABLES if db[name].count]
+    return found + [name for name in TABLES if count(db, name)]
 
 
 def _bytes(path: Path) -> bytes:
@@ -47,7 +48,8 @@ async def test_it_is_answered_with_what_was_said_before_and_leaves_nothing(priva
     files.photo(private.folder / "photo.jpg")
     first = await private.then("Summarise note.txt", "note.txt")
     assert first.status is Status.DONE, first.reply
-    await private.then("Turn photo.jpg into a pencil sketch", "photo.jpg")
+    sketch = await private.then("Turn photo.jpg into a pencil sketch", "photo.jpg")
+    assert sketch.status is Status.DONE, sketch.reply
     again = await private.then("Now make it brighter")
     assert again.status is Status.DONE, again.reply
     known = private.app.history.open_conversation(private.conversation)
