@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.core.code import Function
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.storage.database import writing
+from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
     from jarvis_desktop.storage.database import Database
 
 
-EMPTY = frozenset(
-    "a an and are as at be but by can do for from give have how i in into is it its let me my no"
-    " not of on or our please so some than that the their them then there these this to us was"
-    " what when where which will with you your".split()
-)
-"""Words that are in nearly every wish."""
 FEW = 8
 """With fewer vectors there is no telling what they have in common."""
 
@@ -41,7 +36,7 @@ _endings = ("ation", "ings", "ing", "ied", "ies", "ers", "er", "ed", "es", "s", 
 def words(text: str) -> list[str]:
     """The words of a text or of an identifier, each once, without those that say nothing."""
     found = dict.fromkeys(_word.findall(text.casefold()))
-    return [word for word in found if word not in EMPTY] or list(found)
+    return [word for word in found if word not in FUNCTION_WORDS] or list(found)
 
 
 def stems(text: str) -> list[str]:

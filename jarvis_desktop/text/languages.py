@@ -17,13 +17,8 @@ from typing import Any, Literal
 
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
-ENGLISH = frozenset(
-    "the a an of and is it to in for on are was with that this from by not there be has have "
-    "what i you your my or at as which will can they he she his her we our their them its if but "
-    "out up about who how when where why been would could should were had did does do just then "
-    "than more some any into over after only yes these those here".split()
-)
 FOREIGN = frozenset(
     "der die das und ist nicht ein eine einen mit auf für von zu den dem im es ich sie wir um am "
     "bei le la les un une des et est pas du dans que qui pour sur avec il elle nous vous au aux ce "
@@ -31,6 +26,8 @@ FOREIGN = frozenset(
     "os um uma não em com de da dos het een niet voor op zijn naar och är inte som att "
     "på ett og ikke det af til nie na się jest że ja se ei".split()
 )
+ENGLISH = FUNCTION_WORDS - FOREIGN - {"no", "so", "me"}
+"""Function words that other languages have not."""
 
 _WORD = re.compile(r"(?<![\w@/\\.-])[^\W\d_]{2,}(?![\w@/\\])|\b[aàèéiå]\b")
 """Single letters are mostly names of things: x, y, e."""
@@ -100,10 +97,6 @@ _answers = {
     "hi": "भाषा मॉडल के बिना मैं अभी केवल अंग्रेज़ी में अनुरोध समझता हूँ, जैसे: “Read the text in this picture”।",
 }
 
-_english = frozenset(
-    "the a an is it this that what to of in and for on you me my with please can how".split()
-)
-
 
 def other_language(text: str) -> str | None:
     """A sentence in the language of `text` where that is not English; None where it may be."""
@@ -111,7 +104,7 @@ def other_language(text: str) -> str | None:
         if len(re.findall(script, text)) >= 2:
             return _answers[code]
     words = set(re.findall(r"[^\W\d_]+", text.lower()))
-    own = len(words & _english)
+    own = len(words & FUNCTION_WORDS)
     counts = {code: len(words & set(known.split())) for code, known in _function_words.items()}
     best = max(counts, key=lambda code: counts[code])
     return _answers[best] if counts[best] >= 2 and counts[best] > own else None

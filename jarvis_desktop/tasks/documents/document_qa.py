@@ -14,6 +14,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report
 from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.naming import IN_PICTURE
+from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 if TYPE_CHECKING:
     from jarvis_desktop.tasks.images.ocr import Row
@@ -135,10 +136,8 @@ ASKED = (
     ("money", r"\b(?:balance|subtotal|sub-total|tax|vat|tip|change|sum|discount|fee|charge)\b"),
     ("number", r"\bnumbers?\b|\bno\.|\bcode\b|\bid\b|how many|quantity|\breference\b|\bqty\b"),
 )
-FILLER = frozenset(
-    "a an the this that these it its is are was were be do does did i me my you your we he she "
-    "they what which who whom when where how much many on in at of from for to by with and or "
-    "there please tell show say says said give can could would have has had receipt bill invoice "
+FILLER = FUNCTION_WORDS | frozenset(
+    "much many tell show say says said give receipt bill invoice "
     "document form letter ticket picture image scan page paper printed written find read whats "
     "amount price cost costs money pay paid owe did value spend spent altogether overall get "
     "got".split()

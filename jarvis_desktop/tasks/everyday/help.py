@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.task import Call, Report, TaskOption, TaskType
 from jarvis_desktop.tasks.definition import Definition, Services, define
+from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 _SMALL_TALK: tuple[tuple[tuple[str, ...], str], ...] = (
     (("thank", "thanks", "cheers", "thank you"), "You're welcome."),
@@ -88,9 +89,8 @@ def overview(definitions: Sequence[Definition]) -> str:
     return "\n".join(lines)
 
 
-_SMALL_WORDS = frozenset(
-    "help me with what can you do how the a an to i about on for in of please and is it say ask "
-    "your my does this work tell list all everything things any jarvis".split()
+_SMALL_WORDS = FUNCTION_WORDS | frozenset(
+    "help say ask work tell list everything things jarvis".split()
 )
 _TOPICS = {
     word: group

@@ -11,6 +11,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Fact
 from jarvis_desktop.core.task import Call, Report, TaskOption
 from jarvis_desktop.tasks.definition import Services, define, presets
+from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 _ASKING = re.compile(
     r"^(?:please\s+)?(?:remember|(?:keep|bear) in mind|(?:don't|do not|never) forget|note|"
@@ -68,10 +69,7 @@ _EVERYTHING = re.compile(
     r"^(?:clear|erase|wipe|delete|empty)\b.*\bmemory\W*$",
     re.IGNORECASE,
 )
-_SMALL = frozenset(
-    "a about all am an and are be do everything for i i'm in is it like me my of on please said "
-    "that the this to told want wants was what with you your".split()
-)
+_SMALL = FUNCTION_WORDS | frozenset("everything i'm like said told want wants".split())
 ALIKE = 0.6  # the share of the words that must occur in a fact for it to be the one that is meant
 
 
