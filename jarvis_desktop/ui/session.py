@@ -402,13 +402,8 @@ class WindowSession(QObject):
     def _forget(self, place: OpenConversation) -> None:
         self.forgotten.emit(place)
 
-<<<<<<< HEAD
         async def forget(app: Application) -> None:
-            app.history.forget_unkept(place.id or "")
-=======
-        async def forget(app: AppPort) -> None:
             app.history.forget_private(place.id or "")
->>>>>>> 707d47d (Open the history without patching importlib; one file each for conversations, rows and search)
 
         self.run(forget, self._tell)
 

@@ -14,12 +14,7 @@ from PySide6.QtCore import QObject, QTimer, Signal
 
 from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.core.turn import Turn
-<<<<<<< HEAD
 from jarvis_desktop.storage.search import EVERYTHING, TurnFilters
-=======
-from jarvis_desktop.storage.search import EVERYTHING, TurnFilters
-from jarvis_desktop.ui.app_protocols import AppPort
->>>>>>> 707d47d (Open the history without patching importlib; one file each for conversations, rows and search)
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.history.list_view import HistoryRow
 from jarvis_desktop.ui.session import AppJobs, WindowSession
