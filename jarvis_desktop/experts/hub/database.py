@@ -141,7 +141,7 @@ def open_to_write(path: Path) -> sqlite3.Connection:
 @contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Translate errors of the disk and of SQLite into StorageError."""
-    hint = tr("See that its folder may be written to and that the disk has room.")
+    hint = tr("Check that its folder is writable and that the disk is not full.")
     try:
         yield
     except (OSError, sqlite3.Error) as error:
