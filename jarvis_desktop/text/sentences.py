@@ -151,7 +151,7 @@ def ends_here(line: str, at: int, after: int) -> bool:
     following = found[1] if found else ""
     if line[at] != "." or line[at : at + 2] == "..":
         # A question that somebody else asks: "Who?" he said.
-        return not (following.islower() and line[after - 1] in "\"”’")
+        return not (following.islower() and line[after - 1] in '"”’')
     words = line[max(at - 40, 0) : at].split()  # bounded, because the line may be a whole book
     word = words[-1].lstrip("(\"'“‘[").lower() if words else ""
     if word == "no":
