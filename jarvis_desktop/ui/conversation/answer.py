@@ -46,8 +46,7 @@ class AnswerSelection(QObject):
         super().__init__(answer)
         self._answer = answer
         self._fields: list[QAbstractScrollArea] = []
-        self._home: QAbstractScrollArea | None = None
-        """The part where the selection began."""
+        self._home: QAbstractScrollArea | None = None  # the part where the selection began
 
     def join(self, part: Part) -> None:
         """Watch one more part, the new last one."""
@@ -152,8 +151,7 @@ def _selected(field: QWidget) -> str:
 
 DRAW_BUDGET_S = 0.008
 CHARS_PER_PARSE = 20_000
-PARSE_PAUSE = 4
-"""Parsing pauses for this multiple of the time it took."""
+PARSE_PAUSE = 4  # parsing pauses for this multiple of the time it took
 
 Part = Prose | CodeBlock | TableBlock
 
@@ -171,8 +169,7 @@ class AnswerText(QWidget):
         self._plain = False
         self._limit = FIRST
         self._reading = IncrementalMarkdown()
-        self._read = 0
-        """Characters parsed so far."""
+        self._read = 0  # characters parsed so far
         self._wanted: Sequence[Block] = ()
         self._shown: list[Block] = []
         self._parts: list[tuple[int, Part, QWidget]] = []

@@ -258,10 +258,7 @@ class OutlineReview(ApprovalPanel):
         # accepting would lose the comment, so the other button is the default
         for button, primary in ((self.yes, not commented), (self.revise, commented)):
             label_button(
-                button,
-                button.text(),
-                tip=button.toolTip(),
-                kind="primary" if primary else "",
+                button, button.text(), tip=button.toolTip(), kind="primary" if primary else ""
             )
 
     def _comment(self) -> str:
@@ -451,11 +448,7 @@ class CodeReview(ApprovalPanel):
             self.yes, self.yes.text(), tip=self.yes.toolTip(), kind="primary" if safe else "risk"
         )
         self.goal.setVisible(safe and not saves)
-        for button, allow in (
-            (self.no, Allow.NO),
-            (self.goal, Allow.GOAL),
-            (self.yes, Allow.ONCE),
-        ):
+        for button, allow in ((self.no, Allow.NO), (self.goal, Allow.GOAL), (self.yes, Allow.ONCE)):
             button.clicked.connect(lambda _=False, allow=allow: self._say(allow))
         row.addWidget(self.no)
         row.addStretch(1)

@@ -42,12 +42,10 @@ if TYPE_CHECKING:
     from jarvis_desktop.ui.media.controller import MediaController
 
 
-MAX_CODE_LINES = 18
-"""Visible lines; the rest is scrolled to."""
+MAX_CODE_LINES = 18  # visible lines; the rest is scrolled to
 VERTICAL_PADDING = {"code": 12, "field": 20}
 """Pixels above and below the lines together, as the style sheet sets them for a role."""
-MAX_DIFF_LINES = 1500
-"""Lines of either side that are compared; more would block the window."""
+MAX_DIFF_LINES = 1500  # lines of either side that are compared; more would block the window
 
 _unseen = {"Cc", "Cf", "Cn", "Co", "Cs", "Zl", "Zp", "Zs"}
 
@@ -271,8 +269,7 @@ def monospaced() -> QFont:
     return font
 
 
-MAX_HIGHLIGHTED_CHARS = 12_000
-"""Characters that are coloured; more would block the window."""
+MAX_HIGHLIGHTED_CHARS = 12_000  # characters that are coloured; more would block the window
 HIGHLIGHT_INTERVAL_MS = 150
 
 

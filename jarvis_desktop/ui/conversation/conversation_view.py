@@ -24,8 +24,7 @@ from jarvis_desktop.ui.widgets.icons import IconButton
 if TYPE_CHECKING:
     from jarvis_desktop.ui.conversation.turn_view import TurnView
 
-MAX_KEPT_VIEWS = 24
-"""Off-screen turns whose widgets are kept because the user interacted with them."""
+MAX_KEPT_VIEWS = 24  # off-screen turns whose widgets are kept because the user interacted with them
 
 
 class ConversationView(TurnList):
@@ -33,15 +32,11 @@ class ConversationView(TurnList):
 
     def __init__(self, actions: Actions) -> None:
         super().__init__(actions)
-        self._places: dict[int, int] = {}
-        """The index of each entry, by its identity."""
-        self._current: TurnView | None = None
-        """The turn that has the keyboard."""
-        self._touched: list[TurnView] = []
-        """Turns the user interacted with, the latest last."""
+        self._places: dict[int, int] = {}  # the index of each entry, by its identity
+        self._current: TurnView | None = None  # the turn that has the keyboard
+        self._touched: list[TurnView] = []  # turns the user interacted with, the latest last
         self._stale: set[int] = set()
-        self._unseen: set[int] = set()
-        """Turns that were added or changed below the visible ones."""
+        self._unseen: set[int] = set()  # turns that were added or changed below the visible ones
         self.setObjectName("conversation")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self.setAccessibleName(tr("Conversation"))

@@ -352,10 +352,7 @@ STATE_NAMES = {
     StepState.FAILED: mark("failed"),
     StepState.DROPPED: mark("dropped"),
 }
-_counted = {
-    StepState.FAILED: mark("{count} failed"),
-    StepState.DROPPED: mark("{count} dropped"),
-}
+_counted = {StepState.FAILED: mark("{count} failed"), StepState.DROPPED: mark("{count} dropped")}
 _state_styles = {
     StepState.OPEN: "small",
     StepState.DOING: "accent-small",

@@ -16,12 +16,9 @@ from markdown_it.token import Token
 
 LINK_SCHEMES = ("http://", "https://", "mailto:")
 """Addresses that may be opened; any other stays text."""
-MAX_PARAGRAPH_CHARS = 8000
-"""Longest paragraph, in characters, in which markup is parsed."""
-MAX_BRACKETS = 300
-"""Per paragraph: each may start a link whose end is searched for."""
-MAX_NESTING = 40
-"""Levels of quotes and lists; a text with more is shown literally."""
+MAX_PARAGRAPH_CHARS = 8000  # longest paragraph, in characters, in which markup is parsed
+MAX_BRACKETS = 300  # per paragraph: each may start a link whose end is searched for
+MAX_NESTING = 40  # levels of quotes and lists; a text with more is shown literally
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,8 +30,7 @@ class Span:
     italic: bool = False
     struck: bool = False
     code: bool = False
-    link: str = ""
-    """The target of a click; "" for none."""
+    link: str = ""  # the target of a click; "" for none
 
 
 def parse_inline(source: str) -> tuple[Span, ...]:
@@ -164,12 +160,9 @@ class BlockContext:
 
     quotes: int = 0
     lists: int = 0
-    marker: str = ""
-    """Such as "•" or "3."; "" if no list item begins here."""
-    tight: bool = False
-    """Whether it follows the block before it without a gap."""
-    done: bool | None = None
-    """For a task in a list, whether it is ticked; else None."""
+    marker: str = ""  # such as "•" or "3."; "" if no list item begins here
+    tight: bool = False  # whether it follows the block before it without a gap
+    done: bool | None = None  # for a task in a list, whether it is ticked; else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,11 +170,9 @@ class MarkdownText:
     """The source of a paragraph or heading; `spans` parses it."""
 
     source: str
-    level: int = 0
-    """1 to 6 for a heading."""
+    level: int = 0  # 1 to 6 for a heading
     place: BlockContext = BlockContext()
-    plain: bool = False
-    """Whether it has no markup."""
+    plain: bool = False  # whether it has no markup
 
     def spans(self) -> tuple[Span, ...]:
         """The words with their styles."""
@@ -208,13 +199,10 @@ class CodeFence:
 class MarkdownTable:
     """A table with the sources of its cells."""
 
-    rows: tuple[tuple[str, ...], ...]
-    """The first one is the heading."""
-    sides: tuple[str, ...] = ()
-    """The alignment of each column: "", "left", "center" or "right"."""
+    rows: tuple[tuple[str, ...], ...]  # the first one is the heading
+    sides: tuple[str, ...] = ()  # the alignment of each column: "", "left", "center" or "right"
     place: BlockContext = BlockContext()
-    plain: bool = False
-    """Whether its cells have no markup."""
+    plain: bool = False  # whether its cells have no markup
 
     def spans(self, row: int, column: int) -> tuple[Span, ...]:
         """The words of a cell with their styles."""
@@ -235,11 +223,9 @@ class IncrementalMarkdown:
 
     _text: str = ""
     _settled: list[Block] = field(default_factory=list)
-    _read: int = 0
-    """Characters in settled blocks, which cannot change any more."""
+    _read: int = 0  # characters in settled blocks, which cannot change any more
 
-    _goes_on: bool = False
-    """Whether the unsettled rest begins inside a list."""
+    _goes_on: bool = False  # whether the unsettled rest begins inside a list
 
     def read(self, text: str) -> Sequence[Block]:
         """Parse `text` into blocks; those that were settled before are the same objects."""
@@ -336,10 +322,8 @@ class _ListContext:
     quotes: int = 0
     counters: list[int | None] = field(default_factory=list)
     """The next number of each list; None for a bullet list."""
-    starts: str = ""
-    """The marker of the item that begins here."""
-    first: bool = True
-    """Whether the next block is the first one of the outermost list."""
+    starts: str = ""  # the marker of the item that begins here
+    first: bool = True  # whether the next block is the first one of the outermost list
 
     def place(self, *, tight: bool = False) -> BlockContext:
         marker, self.starts = self.starts, ""

@@ -148,8 +148,7 @@ class ElsewhereNotice(BannerCard):
 class QuitNotice(BannerCard):
     """Warns at exit that timers only ring while JARVIS is running."""
 
-    agreed = Signal()
-    """JARVIS should quit anyway."""
+    agreed = Signal()  # JARVIS should quit anyway
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__("clock", parent)

@@ -32,10 +32,8 @@ from jarvis_desktop.ui.conversation.markdown import MarkdownText, Span, Thematic
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.labels import TextView
 
-HEADING_SIZES = {1: 2, 2: 1}
-"""Steps of Qt's font sizes by which a heading is larger."""
-LINE_BREAK = "\u2028"
-"""Ends a line within a paragraph."""
+HEADING_SIZES = {1: 2, 2: 1}  # steps of Qt's font sizes by which a heading is larger
+LINE_BREAK = "\u2028"  # ends a line within a paragraph
 
 # characters that Qt reads as the end of a paragraph, a frame or a picture
 _foreign = str.maketrans(
@@ -125,8 +123,7 @@ ProseBlock = MarkdownText | ThematicBreak
 
 LINE_HEIGHT_PERCENT = 128
 PLAIN_LINE_HEIGHT_PERCENT = 112
-MAX_BLOCKS = 60
-"""Blocks of one field."""
+MAX_BLOCKS = 60  # blocks of one field
 MAX_CHARS = 10_000
 
 
@@ -138,8 +135,7 @@ class Prose(TextView):
     def __init__(self) -> None:
         super().__init__(tr("Answer"))
         self._blocks: list[ProseBlock] = []
-        self._spans: tuple[Span, ...] = ()
-        """The spans of the last block."""
+        self._spans: tuple[Span, ...] = ()  # the spans of the last block
         self.setMouseTracking(True)
         self.setTextInteractionFlags(
             self.textInteractionFlags() | Qt.TextInteractionFlag.LinksAccessibleByMouse

@@ -14,8 +14,7 @@ Lines = tuple[tuple[tuple[int, int, str], ...], ...]
 """For each line its coloured words: start and length in UTF-16 units, and the name of the
 colour."""
 
-MAX_WORDS = 3000
-"""Coloured words per text: each costs the window time."""
+MAX_WORDS = 3000  # coloured words per text: each costs the window time
 
 _COLOURS: dict[_TokenType, str] = {
     Comment: "muted",

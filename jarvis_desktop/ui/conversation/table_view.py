@@ -55,20 +55,14 @@ from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label, goes_through
 
-MEASURED_ROWS = 60
-"""Rows that are measured for the width of a column."""
+MEASURED_ROWS = 60  # rows that are measured for the width of a column
 MAX_COLUMN_PX = 340
-MIN_COLUMN_PX = 110
-"""Pixels that a column of many words keeps in a narrow table."""
-MAX_CELL_CHARS = 2000
-"""Characters of a cell that are shown; all of them are copied."""
+MIN_COLUMN_PX = 110  # pixels that a column of many words keeps in a narrow table
+MAX_CELL_CHARS = 2000  # characters of a cell that are shown; all of them are copied
 PADDING = QSize(12, 7)
 
 Index = QModelIndex | QPersistentModelIndex
-_sides = {
-    "right": Qt.AlignmentFlag.AlignRight,
-    "center": Qt.AlignmentFlag.AlignHCenter,
-}
+_sides = {"right": Qt.AlignmentFlag.AlignRight, "center": Qt.AlignmentFlag.AlignHCenter}
 
 
 class TableRows(QAbstractTableModel):

@@ -35,8 +35,7 @@ OUTCOMES = {
     Status.CANCELLED: mark("stopped"),
 }
 
-Line = tuple[str, str, str, str, str, str]
-"""Step, expert, outcome, where, time, cost."""
+Line = tuple[str, str, str, str, str, str]  # step, expert, outcome, where, time, cost
 
 
 def attempts_table(turn: Turn) -> MarkdownTable | None:

@@ -20,8 +20,7 @@ from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
-LLM_BACKEND = "llm"
-"""The backend whose texts are Markdown."""
+LLM_BACKEND = "llm"  # the backend whose texts are Markdown
 
 _endings = {
     Status.DONE: mark("Done"),

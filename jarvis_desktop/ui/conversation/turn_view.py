@@ -94,8 +94,7 @@ class RequestBubble(QWidget):
         self._chips.setVisible(bool(attachments))
 
 
-MAX_CARDS = 60
-"""Results that get a card; others are reached through their steps."""
+MAX_CARDS = 60  # results that get a card; others are reached through their steps
 
 MAX_TRACE_LINES = 100
 

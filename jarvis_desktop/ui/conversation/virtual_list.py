@@ -95,10 +95,8 @@ class TurnHeights:
 
 
 BUILD_BUDGET_S = 0.016
-SCROLL_END_MS = 60
-"""Milliseconds after scrolling ends before the surroundings are built."""
-NEAR_END_PX = 40
-"""Pixels from the end that still count as being there."""
+SCROLL_END_MS = 60  # milliseconds after scrolling ends before the surroundings are built
+NEAR_END_PX = 40  # pixels from the end that still count as being there
 OFF_SCREEN = -20_000
 """The off-screen position, in pixels, where a turn is built before its height is known."""
 
@@ -119,10 +117,8 @@ class TurnList(QAbstractScrollArea):
         self._actions = actions
         self._entries: list[TurnEntry] = []
         self._heights = TurnHeights()
-        self._views: dict[int, TurnView] = {}
-        """By the index of the entry."""
-        self._threaded: list[TurnView] = []
-        """The views in tab order."""
+        self._views: dict[int, TurnView] = {}  # by the index of the entry
+        self._threaded: list[TurnView] = []  # the views in tab order
         self._follow = True
         self._held: tuple[int, QWidget | None, int] = (0, None, 0)
         """The turn at the upper edge, the part of it there, and how far that reaches above."""

@@ -62,11 +62,9 @@ from jarvis_desktop.ui.widgets.images import Picture
 from jarvis_desktop.ui.widgets.labels import Label, LongText
 
 MAX_THUMBNAIL = QSize(380, 280)
-PLACEHOLDER = QSize(240, 160)
-"""Pixels reserved until the image is read."""
+PLACEHOLDER = QSize(240, 160)  # pixels reserved until the image is read
 MIN_THUMBNAIL = 96
-MIN_LINE_WIDTH = 300
-"""Pixels of the line below, so that a name can be read."""
+MIN_LINE_WIDTH = 300  # pixels of the line below, so that a name can be read
 
 
 class Thumbnail(QPushButton):
@@ -82,8 +80,7 @@ class Thumbnail(QPushButton):
         self.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Fixed)
         self._size = PLACEHOLDER
         self._picture = QPixmap()
-        self.tag = ""
-        """A word in its corner."""
+        self.tag = ""  # a word in its corner
 
     def show_picture(self, image: QImage) -> None:
         """Show an image."""
@@ -443,8 +440,7 @@ class TextCard(QFrame):
 VISIBLE_ROWS = 8
 MAX_COLUMN_PX = 260
 CELL_PADDING_PX = 32
-MEASURED_ROWS = 40
-"""Rows that are measured for the width of a column."""
+MEASURED_ROWS = 40  # rows that are measured for the width of a column
 
 Index = QModelIndex | QPersistentModelIndex
 

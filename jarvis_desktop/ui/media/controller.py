@@ -33,8 +33,7 @@ class SharedPlayer(QObject):
     """Plays one sound at a time through the application's player, so that silencing works for it
     too."""
 
-    failed = Signal(str)
-    """Carries a message for the user."""
+    failed = Signal(str)  # a message for the user
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -79,14 +78,11 @@ class SharedPlayer(QObject):
             self._now = None
 
 
-IDLE_S = 5.0
-"""Seconds without work after which the process ends."""
+IDLE_S = 5.0  # seconds without work after which the process ends
 PREVIEW_TIMEOUT_S = 20.0
-MAX_CACHED_PREVIEWS = 200
-"""Enough to reopen a conversation at once."""
+MAX_CACHED_PREVIEWS = 200  # enough to reopen a conversation at once
 LEXER_TIMEOUT_S = 3.0
-MAX_CACHED_CODES = 60
-"""Enough to show the colours at once when the user scrolls back."""
+MAX_CACHED_CODES = 60  # enough to show the colours at once when the user scrolls back
 
 Work = Callable[[], Coroutine[Any, Any, Any]]
 
@@ -98,8 +94,7 @@ def _nothing(paths: list[Path]) -> None:
 class MediaController(QObject):
     """One per window. Requests wait until `serve` is called."""
 
-    failed = Signal(str)
-    """Carries a message for the user."""
+    failed = Signal(str)  # a message for the user
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

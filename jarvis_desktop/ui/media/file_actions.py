@@ -8,14 +8,7 @@ from pathlib import Path
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QPoint, QSize, Qt, QTimer, QUrl
 from PySide6.QtGui import QContextMenuEvent, QDrag, QGuiApplication, QImage, QMouseEvent, QPixmap
-from PySide6.QtWidgets import (
-    QAbstractButton,
-    QApplication,
-    QFrame,
-    QMenu,
-    QPushButton,
-    QWidget,
-)
+from PySide6.QtWidgets import QAbstractButton, QApplication, QFrame, QMenu, QPushButton, QWidget
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.display import one_line
@@ -48,8 +41,7 @@ class FileAction:
     """An icon, a name and what happens."""
 
     icon: str
-    name: str
-    """Marked for translation."""
+    name: str  # marked for translation
     act: Callable[[], None]
 
 
@@ -59,8 +51,7 @@ class FileActions(QObject):
     def __init__(self, artifact: Artifact, actions: Actions, parent: QWidget) -> None:
         super().__init__(parent)
         self.artifact = artifact
-        self.text = ""
-        """Text for the clipboard besides the file."""
+        self.text = ""  # text for the clipboard besides the file
         self._actions = actions
         self.all = (
             FileAction("open", mark("Open"), lambda: actions.open(self, artifact)),
@@ -165,8 +156,7 @@ class DragOut(QObject):
         return False
 
 
-COPIED_MS = 1500
-"""Milliseconds in which a button shows that it has copied."""
+COPIED_MS = 1500  # milliseconds in which a button shows that it has copied
 
 
 class FileLine(QWidget):

@@ -45,21 +45,16 @@ from jarvis_desktop.ui.widgets.labels import Label
 
 ZOOM_STEP = 1.25
 MIN_ZOOM, MAX_ZOOM = 0.02, 16.0
-PIXELATED_ZOOM = 3.0
-"""The scale from which single pixels are drawn as squares."""
-WHEEL_DOUBLING = 480.0
-"""Wheel rotation that zooms by a factor of 2, in Qt's units."""
+PIXELATED_ZOOM = 3.0  # the scale from which single pixels are drawn as squares
+WHEEL_DOUBLING = 480.0  # wheel rotation that zooms by a factor of 2, in Qt's units
 
 
 class ImageView(QWidget):
     """One picture. The zoom is screen pixels per picture pixel; 0 fits it into the view."""
 
-    zoomed = Signal(float)
-    """Carries the zoom."""
-    finer_wanted = Signal()
-    """More pixels are needed than were read."""
-    missed = Signal()
-    """The user clicked beside the picture."""
+    zoomed = Signal(float)  # the zoom
+    finer_wanted = Signal()  # more pixels are needed than were read
+    missed = Signal()  # the user clicked beside the picture
 
     def __init__(self) -> None:
         super().__init__()

@@ -19,32 +19,23 @@ from jarvis_desktop.ui.media.previews import Peaks
 from jarvis_desktop.ui.widgets import labels, theme
 
 POSITION_INTERVAL_MS = 40
-SEEK_DELAY_MS = 120
-"""Milliseconds after the last of several jumps before the sound restarts."""
-END_TOLERANCE_S = 0.6
-"""A sound that stops within so many seconds of its end has ended."""
+SEEK_DELAY_MS = 120  # milliseconds after the last of several jumps before the sound restarts
+END_TOLERANCE_S = 0.6  # a sound that stops within so many seconds of its end has ended
 
 
 class Playback(QObject):
     """Plays, pauses and seeks. The clock is what was heard; without sound it is the computer's."""
 
-    changed = Signal()
-    """Playback started or stopped."""
-    moved = Signal()
-    """The position changed, by playing or seeking."""
-    jumped = Signal()
-    """The position changed by seeking."""
-    failed = Signal(str)
-    """Carries why it cannot be played or heard."""
+    changed = Signal()  # playback started or stopped
+    moved = Signal()  # the position changed, by playing or seeking
+    jumped = Signal()  # the position changed by seeking
+    failed = Signal(str)  # why it cannot be played or heard
 
     def __init__(self, sounds: SharedPlayer, path: Path, parent: QObject) -> None:
         super().__init__(parent)
-        self.length = 0.0
-        """Seconds; 0 if unknown."""
-        self.sound = float("inf")
-        """Seconds until the sound ends; 0 without sound."""
-        self.shows = False
-        """Whether to continue without sound."""
+        self.length = 0.0  # seconds; 0 if unknown
+        self.sound = float("inf")  # seconds until the sound ends; 0 without sound
+        self.shows = False  # whether to continue without sound
         self.playing = False
         self._sounds = sounds
         self._path = path
@@ -53,8 +44,7 @@ class Playback(QObject):
         self._job: EngineJob | None = None
         self._jobs: list[EngineJob] = []
         self.destroyed.connect(partial(_cancel, self._jobs))
-        self._go = 0
-        """Counts stops: reports of a sound from before the last one are ignored."""
+        self._go = 0  # counts stops: reports of a sound from before the last one are ignored
         self._heard = False
         self._since: float | None = None
         self._ticking = QTimer(self, interval=POSITION_INTERVAL_MS)
@@ -204,8 +194,7 @@ def _cancel(jobs: list[EngineJob], _gone: object = None) -> None:
         job.cancel()
 
 
-ARROW_S, PAGE_S = 5.0, 30.0
-"""Seconds that an arrow key jumps, and Page Up and Down."""
+ARROW_S, PAGE_S = 5.0, 30.0  # seconds that an arrow key jumps, and Page Up and Down
 BAR_PX, GAP_PX = 2.0, 1.0
 WAVEFORM_PX, LINE_PX = 40, 20
 
@@ -213,12 +202,9 @@ WAVEFORM_PX, LINE_PX = 40, 20
 class Timeline(QSlider):
     """A slider in milliseconds; time runs from the left in all languages, as on every player."""
 
-    seen = Signal()
-    """It is visible for the first time."""
-    sought = Signal(float)
-    """Carries the second to jump to."""
-    held = Signal(bool)
-    """The user started or stopped dragging it."""
+    seen = Signal()  # it is visible for the first time
+    sought = Signal(float)  # the second to jump to
+    held = Signal(bool)  # the user started or stopped dragging it
 
     def __init__(self, name: str, *, waves: bool) -> None:
         super().__init__(Qt.Orientation.Horizontal)

@@ -9,36 +9,29 @@ from dataclasses import dataclass
 class Peaks:
     """The loudness of a sound over time."""
 
-    length: float
-    """Seconds."""
-    values: bytes
-    """The peak of each interval, 0 to 255; all intervals are equally long."""
-    share: float = 1.0
-    """The analysed share of the sound, 0 to 1."""
+    length: float  # seconds
+    values: bytes  # the peak of each interval, 0 to 255; all intervals are equally long
+    share: float = 1.0  # the analysed share of the sound, 0 to 1
 
 
 @dataclass(frozen=True, slots=True)
 class VideoFrame:
     """A frame of a video."""
 
-    at: float
-    """Seconds from the start."""
+    at: float  # seconds from the start
     width: int
     height: int
-    pixels: bytes
-    """Four bytes each: blue, green, red and an unused one."""
+    pixels: bytes  # four bytes each: blue, green, red and an unused one
 
 
 @dataclass(frozen=True, slots=True)
 class VideoInfo:
     """The properties of a video."""
 
-    length: float
-    """Seconds; 0 if unknown."""
+    length: float  # seconds; 0 if unknown
     width: int
     height: int
-    sound: float
-    """Seconds until the sound ends; 0 without sound."""
+    sound: float  # seconds until the sound ends; 0 without sound
     poster: VideoFrame
 
 
@@ -48,5 +41,4 @@ class TablePreview:
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    more: bool
-    """Whether there are more rows."""
+    more: bool  # whether there are more rows

@@ -28,13 +28,11 @@ from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.flow_layout import vbox
 
 MIN_FRAME_INTERVAL_S = 1 / 30
-IDLE_MS = 700
-"""Milliseconds that the process stays after the last requested frame."""
+IDLE_MS = 700  # milliseconds that the process stays after the last requested frame
 VISIBILITY_INTERVAL_MS = 250
 FRAME_TIMEOUT_S = 10.0
 MAX_WIDTH, MAX_HEIGHT = 640, 420
-SCRIM = QColor(0, 0, 0, 140)
-"""Behind signs on a video, which may have any colour."""
+SCRIM = QColor(0, 0, 0, 140)  # behind signs on a video, which may have any colour
 
 
 class FrameLoader(QObject):
@@ -162,8 +160,7 @@ def frame_image(frame: VideoFrame) -> QImage:
 class VideoCanvas(QWidget):
     """Shows frames in the video's proportions; a click plays and pauses."""
 
-    seen = Signal()
-    """It is visible for the first time."""
+    seen = Signal()  # it is visible for the first time
     clicked = Signal()
     double_clicked = Signal()
 
@@ -261,8 +258,7 @@ class VideoWindow(QWidget):
     """A full-screen window that borrows the canvas and controls of a card, so that playback
     continues."""
 
-    left = Signal()
-    """It was closed, and what it borrowed must be taken back."""
+    left = Signal()  # it was closed, and what it borrowed must be taken back
 
     def __init__(self, card: QWidget, canvas: VideoCanvas, bar: QWidget, name: str) -> None:
         super().__init__(card, Qt.WindowType.Window)

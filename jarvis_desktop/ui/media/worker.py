@@ -26,8 +26,7 @@ from jarvis_desktop.tasks.audio.media import open_media
 from jarvis_desktop.tasks.documents.tables import read_tables
 from jarvis_desktop.ui.media.previews import Peaks, TablePreview, VideoFrame, VideoInfo
 
-PEAK_INTERVAL_S = 0.005
-"""Seconds per value at first; doubled whenever there are too many values."""
+PEAK_INTERVAL_S = 0.005  # seconds per value at first; doubled whenever there are too many values
 MAX_PEAKS = 1200
 MAX_SOUND_S = 24 * 3600.0
 
@@ -81,14 +80,10 @@ class _Loudness:
 
 
 MAX_PIXELS = 40_000_000
-MAX_MEMORY_BYTES = 4 * 1024**3
-"""Memory limit of the process for a video, in bytes."""
-SEEK_AHEAD_S = 3.0
-"""Seconds ahead from which seeking is faster than decoding."""
-LATE_FRAME_S = 0.25
-"""Seconds after which a late frame is better than none."""
-MAX_SIDE = 960
-"""Longest side of a frame that is sent, in pixels."""
+MAX_MEMORY_BYTES = 4 * 1024**3  # memory limit of the process for a video, in bytes
+SEEK_AHEAD_S = 3.0  # seconds ahead from which seeking is faster than decoding
+LATE_FRAME_S = 0.25  # seconds after which a late frame is better than none
+MAX_SIDE = 960  # longest side of a frame that is sent, in pixels
 
 
 def make_frames() -> Handler:
@@ -202,10 +197,8 @@ def _is_cover(stream: Any) -> bool:
     return bool(stream.disposition & stream.disposition.__class__.attached_pic)
 
 
-TURN_S = 0.4
-"""Seconds of work before others get their turn."""
-MAX_SOUNDS = 4
-"""Sounds that are analysed in turns."""
+TURN_S = 0.4  # seconds of work before others get their turn
+MAX_SOUNDS = 4  # sounds that are analysed in turns
 MAX_ROWS = 200
 MAX_COLUMNS = 60
 MAX_CELL_CHARS = 200

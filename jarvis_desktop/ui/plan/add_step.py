@@ -6,12 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QShowEvent
-from PySide6.QtWidgets import (
-    QFrame,
-    QLineEdit,
-    QListWidget,
-    QListWidgetItem,
-)
+from PySide6.QtWidgets import QFrame, QLineEdit, QListWidget, QListWidgetItem
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line

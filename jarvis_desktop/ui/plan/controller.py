@@ -26,8 +26,7 @@ SETTINGS_KEY = "plan_form"
 class PlanController(QObject):
     """One per window; all its plans are shown in the form chosen last."""
 
-    formed = Signal()
-    """The form changed."""
+    formed = Signal()  # the form changed
 
     def __init__(
         self, session: WindowSession, settings: QSettings, parent: QObject | None = None

@@ -36,33 +36,22 @@ class CardState:
     """Everything shown of a step. Equal states need no redrawing."""
 
     task_id: int
-    number: int
-    """Its position in the plan, counted from 1."""
+    number: int  # its position in the plan, counted from 1
     name: str
-    state: str
-    """waiting, fetching, running, done, failed, skipped or cancelled."""
+    state: str  # waiting, fetching, running, done, failed, skipped or cancelled
     gives: Kind
-    subject: str
-    """What it works on, or its progress message."""
-    details: str
-    """The same without results of other steps, which arrows show."""
+    subject: str  # what it works on, or its progress message
+    details: str  # the same without results of other steps, which arrows show
     expert: str
-    pinned: bool
-    """Whether the user chose the expert."""
+    pinned: bool  # whether the user chose the expert
     fraction: float | None
-    trouble: str
-    """What went wrong with it."""
-    seconds: float | None
-    """How long it took, once it ended."""
-    result: str
-    """The first words of its text, or the name of its file."""
+    trouble: str  # what went wrong with it
+    seconds: float | None  # how long it took, once it ended
+    result: str  # the first words of its text, or the name of its file
     picture: Path | None
-    inputs: tuple[int, ...]
-    """The numbers of the steps whose results it takes."""
-    edited: bool = False
-    """Whether the user changed it since it last ran."""
-    again: bool = False
-    """Whether it will run again."""
+    inputs: tuple[int, ...]  # the numbers of the steps whose results it takes
+    edited: bool = False  # whether the user changed it since it last ran
+    again: bool = False  # whether it will run again
 
     @property
     def spoken(self) -> str:
@@ -93,11 +82,7 @@ class CardState:
 
 
 def card_states(
-    plan: Plan,
-    turn: Turn,
-    *,
-    edited: Collection[int] = (),
-    again: Collection[int] = (),
+    plan: Plan, turn: Turn, *, edited: Collection[int] = (), again: Collection[int] = ()
 ) -> list[CardState]:
     """The steps of a plan as they look in a turn. `edited` ones were changed by the user, `again`
     ones will run again."""

@@ -37,8 +37,7 @@ class PlanDraft:
     """The edited plan of a turn, with undo."""
 
     def __init__(self, plan: Plan) -> None:
-        self.base = plan
-        """The plan that the turn follows."""
+        self.base = plan  # the plan that the turn follows
         self.now = PlanVersion(plan)
         self._past: list[PlanVersion] = []
         self._future: list[PlanVersion] = []
@@ -136,11 +135,7 @@ def describe_changes(before: Plan, after: Plan) -> list[str]:
         ]
         if old.type.name != task.type.name:
             told.append(
-                tr(
-                    "{new} instead of {old}.",
-                    new=name_of(task.type),
-                    old=name_of(old.type),
-                )
+                tr("{new} instead of {old}.", new=name_of(task.type), old=name_of(old.type))
             )
         elif names or old.expert != task.expert:
             what = ", ".join([*names, *([tr("expert")] if old.expert != task.expert else [])])
@@ -161,10 +156,8 @@ class StepOffer:
     """A kind of step that could be added."""
 
     type: TaskType
-    args: dict[str, Arg]
-    """The inputs that the plan and the request provide."""
-    group: str
-    """FITS, NEEDS_NOTHING or NEEDS_MORE."""
+    args: dict[str, Arg]  # the inputs that the plan and the request provide
+    group: str  # FITS, NEEDS_NOTHING or NEEDS_MORE
 
     @property
     def missing(self) -> tuple[Port, ...]:
@@ -234,30 +227,25 @@ def _offer(task_type: TaskType, plan: Plan, files: Sequence[Artifact]) -> StepOf
 Stage = Literal["shown", "before", "during", "after"]
 """Whether the plan is only shown, waits for approval, is running, or has ended."""
 
-WHOLE_PLAN = -1
-"""Stands for the whole plan where a step's id is expected."""
+WHOLE_PLAN = -1  # stands for the whole plan where a step's id is expected
 
 
 class PlanEditor(QObject):
     """Edits one plan. Edits are validated at once; an invalid one is reported and changes
     nothing."""
 
-    changed = Signal()
-    """The plan, or what can be done with it, changed."""
+    changed = Signal()  # the plan, or what can be done with it, changed
     refused = Signal(int, str)
     """Carries a step's id, or WHOLE, and why an edit is impossible; "" clears the message."""
-    told = Signal(str)
-    """Carries the outcome of an edit."""
-    revised = Signal()
-    """The plan was changed by an instruction."""
+    told = Signal(str)  # the outcome of an edit
+    revised = Signal()  # the plan was changed by an instruction
 
     def __init__(self, controller: PlanController | None, parent: QObject | None = None) -> None:
         """Without a controller nothing can run: plans are only shown."""
         super().__init__(parent)
         self.controller = controller
         self.stage: Stage = "shown"
-        self.revising = False
-        """Whether an instruction is being applied."""
+        self.revising = False  # whether an instruction is being applied
         self.draft = PlanDraft(Plan(()))
         self._turn: Turn | None = None
         self._asked = 0

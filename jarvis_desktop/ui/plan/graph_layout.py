@@ -15,8 +15,7 @@ from heapq import heapify, heappop, heappush
 from itertools import pairwise
 from math import ceil
 
-ORDERING_PASSES = 8
-"""Passes that improve the order within the layers; more hardly help."""
+ORDERING_PASSES = 8  # passes that improve the order within the layers; more hardly help
 
 Graph = Mapping[int, Sequence[int]]
 """Each step, in plan order, and the steps whose results it takes."""
@@ -145,14 +144,11 @@ def _crossings(rows: list[list[LayerSlot]], after: Mapping[LayerSlot, Sequence[L
     return found
 
 
-MAX_LAYER_STEPS = 8
-"""Steps in a layer before further ones move to the next layer."""
-MIN_COLUMNS = 3
-"""Bands of fewer columns are harder to follow than a single column."""
+MAX_LAYER_STEPS = 8  # steps in a layer before further ones move to the next layer
+MIN_COLUMNS = 3  # bands of fewer columns are harder to follow than a single column
 ALIGNMENT_PASSES = 7
 """Passes that align a band; the last one goes from the first column to the last."""
-MAX_LANES = 6
-"""Parallel lanes for turning arrows; more arrows share lanes."""
+MAX_LANES = 6  # parallel lanes for turning arrows; more arrows share lanes
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,14 +186,10 @@ class LayoutSizes:
     narrowest: float = 148
     widest: float = 240
     height: float = 72
-    between: float = 34
-    """Between layers, for the arrows."""
-    apart: float = 12
-    """Between cards of a layer."""
-    lane: float = 7
-    """Between parallel arrows."""
-    margin: float = 20
-    """At the sides, where arrows turn into the next band."""
+    between: float = 34  # between layers, for the arrows
+    apart: float = 12  # between cards of a layer
+    lane: float = 7  # between parallel arrows
+    margin: float = 20  # at the sides, where arrows turn into the next band
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,12 +198,10 @@ class GraphLayout:
     as a curve."""
 
     cards: Mapping[int, LayoutBox]
-    arrows: Mapping[tuple[int, int], tuple[Point, ...]]
-    """By (source, target)."""
+    arrows: Mapping[tuple[int, int], tuple[Point, ...]]  # by (source, target)
     width: float
     height: float
-    stacked: bool = False
-    """Whether all cards are in one column: then arrows leave at the bottom."""
+    stacked: bool = False  # whether all cards are in one column: then arrows leave at the bottom
 
 
 def lay_out(graph: Graph, width: float, measures: LayoutSizes) -> GraphLayout:
@@ -244,8 +234,7 @@ class _BandLayout:
             layers.rows[start : start + self.columns]
             for start in range(0, len(layers.rows), self.columns)
         ]
-        self.gutters: list[float] = []
-        """The middle of the gap below each band."""
+        self.gutters: list[float] = []  # the middle of the gap below each band
         self.turning: list[list[LayerSlot]] = []
         """The slots whose arrows continue in the next band, from top to bottom."""
 

@@ -40,11 +40,9 @@ class Arrow:
     target: int
     path: QPainterPath
     tip: QPointF
-    down: bool
-    """Whether it ends pointing down."""
+    down: bool  # whether it ends pointing down
     mirrored: bool
-    state: str = "waiting"
-    """waiting, there, moving, or broken if no result will come."""
+    state: str = "waiting"  # waiting, there, moving, or broken if no result will come
 
     @property
     def bounds(self) -> QRectF:
@@ -161,8 +159,7 @@ def _towards(corner: QPointF, other: QPointF) -> QPointF:
     return leg * (min(CORNER_RADIUS, length / 2) / length) if length else QPointF()
 
 
-MAX_HEIGHT = 520
-"""Pixels; taller graphs scroll."""
+MAX_HEIGHT = 520  # pixels; taller graphs scroll
 MIN_ZOOM, MAX_ZOOM = 0.3, 1.6
 FIT_SCALES = (1.0, 0.85, 0.72, 0.62, 0.52, 0.44, 0.36, MIN_ZOOM)
 """The scales tried until the whole plan fits."""
@@ -212,11 +209,9 @@ class GraphView(QScrollArea):
     menu_wanted = Signal(int, QPointF)
     remove_wanted = Signal(int)
     move_wanted = Signal(int, int)
-    connect_wanted = Signal(int, int)
-    """Carries the step with the result, and the one that should take it."""
+    connect_wanted = Signal(int, int)  # the step with the result, and the one that should take it
     file_dropped = Signal(int, object)
-    arranged = Signal()
-    """The layout changed."""
+    arranged = Signal()  # the layout changed
 
     def __init__(self, could_take: Callable[[int], frozenset[int]]) -> None:
         """`could_take` returns the steps that could take the result of one."""
@@ -233,17 +228,14 @@ class GraphView(QScrollArea):
         for shown in (self.canvas, self.viewport()):
             shown.setAutoFillBackground(False)
         self.cards: dict[int, TaskCard] = {}
-        self.current = -1
-        """The step that has the keyboard, or had it last."""
+        self.current = -1  # the step that has the keyboard, or had it last
         self.editable = False
         self.zoom = 1.0
-        self.whole = False
-        """Whether the whole plan should be visible at once, as far as possible."""
+        self.whole = False  # whether the whole plan should be visible at once, as far as possible
         self._graph: Graph = {}
         self._drawn: tuple[object, ...] = ()
         self._order: list[int] = []
-        self._followed = -1
-        """The running step that was scrolled to last."""
+        self._followed = -1  # the running step that was scrolled to last
         self._beat = QTimer(self)
         self._beat.setInterval(FRAME_MS)
         self._beat.timeout.connect(self._move)

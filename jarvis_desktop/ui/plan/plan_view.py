@@ -28,8 +28,7 @@ from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
 
 MAX_STEP_NAMES = 5
-MIN_TEXT_PX = 160
-"""Pixels of text that are worth a line beside the buttons."""
+MIN_TEXT_PX = 160  # pixels of text that are worth a line beside the buttons
 
 
 class PlanFooter(QWidget):
@@ -157,8 +156,7 @@ class PlanFooter(QWidget):
             self._editor.revise(self.words.toPlainText())
 
 
-MAX_GRAPH_STEPS = 250
-"""Steps of the largest plan that is drawn as a graph."""
+MAX_GRAPH_STEPS = 250  # steps of the largest plan that is drawn as a graph
 NO_STEP = -1
 
 

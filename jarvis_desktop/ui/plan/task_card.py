@@ -36,14 +36,12 @@ from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.icons import draw_state
 from jarvis_desktop.ui.widgets.images import Picture
 
-MARGIN = 11
-"""Pixels of the widget around the card, for the output's icon and the focus frame."""
+MARGIN = 11  # pixels of the widget around the card, for the output's icon and the focus frame
 PADDING = 10
 ICON_WIDTH = 24
 PREVIEW_SIDE = 48
 CARD_RADIUS = 10.0
-MIN_DETAIL_SCALE = 0.62
-"""At a smaller scale a card shows only its state and name."""
+MIN_DETAIL_SCALE = 0.62  # at a smaller scale a card shows only its state and name
 
 MIN_NAME_SHARE = 0.8
 """The share of the longest name that must fit before the plan wraps into another band."""
@@ -84,25 +82,18 @@ class CardLook:
 
     step: CardState
     time: str = ""
-    picture: QPixmap | None = None
-    """The thumbnail of the result."""
-    body: QRectF = field(default_factory=QRectF)
-    """The card within its margin."""
+    picture: QPixmap | None = None  # the thumbnail of the result
+    body: QRectF = field(default_factory=QRectF)  # the card within its margin
     scale: float = 1.0
-    stacked: bool = False
-    """Whether the next step is below."""
-    mirrored: bool = False
-    """Whether the layout is right-to-left."""
-    angle: int = 0
-    """The rotation of the running icon, in degrees."""
+    stacked: bool = False  # whether the next step is below
+    mirrored: bool = False  # whether the layout is right-to-left
+    angle: int = 0  # the rotation of the running icon, in degrees
     has_focus: bool = False
     is_open: bool = False
     fits: bool | None = None
     """Whether it accepts the arrow that is being drawn; None if there is none."""
-    inviting: bool = False
-    """Whether it accepts the file that is dragged over it."""
-    pulls: bool = False
-    """Whether an arrow is being drawn from it."""
+    inviting: bool = False  # whether it accepts the file that is dragged over it
+    pulls: bool = False  # whether an arrow is being drawn from it
     _font: QFont = field(default_factory=QFont)
     _ratio: float = 1.0
 
@@ -294,17 +285,13 @@ class CardLook:
 class TaskCard(QWidget):
     """Shows a CardState and reports what the user does with it."""
 
-    opened = Signal(int)
-    """The user wants to see or edit the step."""
-    menu_wanted = Signal(int, QPointF)
-    """Carries the position on the screen."""
+    opened = Signal(int)  # the user wants to see or edit the step
+    menu_wanted = Signal(int, QPointF)  # the position on the screen
     key_pressed = Signal(int, QKeyEvent)
     focused = Signal(int)
-    dragged = Signal(int, QPointF)
-    """An arrow is being drawn to that point of the graph."""
+    dragged = Signal(int, QPointF)  # an arrow is being drawn to that point of the graph
     let_go = Signal(int, QPointF)
-    file_dropped = Signal(int, object)
-    """Carries a path."""
+    file_dropped = Signal(int, object)  # a path
 
     def __init__(self, step: CardState, parent: QWidget) -> None:
         super().__init__(parent)

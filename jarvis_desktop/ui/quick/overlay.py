@@ -29,11 +29,9 @@ class Phase(StrEnum):
 
     IDLE = "idle"
     LISTENING = "listening"
-    THINKING = "thinking"
-    """Speech is being recognised, or a plan is being made."""
+    THINKING = "thinking"  # speech is being recognised, or a plan is being made
     WORKING = "working"
-    ASKING = "asking"
-    """The user has a question to answer."""
+    ASKING = "asking"  # the user has a question to answer
     SPEAKING = "speaking"
 
 
@@ -104,10 +102,8 @@ UNSUPPORTED = mark(
 """Shown in the settings if `places_windows` is false."""
 PHASE_WIDTHS = {Phase.LISTENING: 460, Phase.THINKING: 300, Phase.SPEAKING: 460}
 DEFAULT_WIDTH, HEIGHT = 260, 44
-BOTTOM_GAP = 56
-"""Pixels between the overlay and the bottom of the screen."""
-SPEECH_CHARS = 400
-"""Characters of live speech that are considered."""
+BOTTOM_GAP = 56  # pixels between the overlay and the bottom of the screen
+SPEECH_CHARS = 400  # characters of live speech that are considered
 WORK_SHOWN_MS = 10_000
 """Milliseconds for which work is shown; longer work is notified by the desktop."""
 
@@ -134,8 +130,7 @@ class Overlay(FloatingWindow):
         self._session = session
         self._phases = phases
         self._wanted = False
-        self._seen = False
-        """Whether one of our windows is in front, which shows the same."""
+        self._seen = False  # whether one of our windows is in front, which shows the same
         self._worked_long = False
         self.plate.setMinimumHeight(HEIGHT)
         self.symbol = Symbol("mic", "danger")

@@ -51,27 +51,20 @@ if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
 
 
-BOX_WIDTH = 660
-"""Pixels of the plate at the usual text size."""
-MAX_SCREEN_SHARE = 0.62
-"""The largest share of the screen's height that the box takes."""
-CONTINUE_S = 300.0
-"""Seconds after its last answer for which the box continues its conversation."""
-SEPARATOR_PX = 1
-"""Pixels of the line above the answer."""
-REDRAW_MS = 33
-"""Milliseconds between two redraws of an answer that is streaming in."""
+BOX_WIDTH = 660  # pixels of the plate at the usual text size
+MAX_SCREEN_SHARE = 0.62  # the largest share of the screen's height that the box takes
+CONTINUE_S = 300.0  # seconds after its last answer for which the box continues its conversation
+SEPARATOR_PX = 1  # pixels of the line above the answer
+REDRAW_MS = 33  # milliseconds between two redraws of an answer that is streaming in
 
 
 class QuickBox(FloatingWindow):
     """Shows `session.quick`."""
 
-    sent = Signal(object)
-    """Carries a Request for the conversation of the box, without its `speak`."""
+    sent = Signal(object)  # a Request for the conversation of the box, without its `speak`
     window_wanted = Signal()
     """The conversation, with everything typed and attached, should move to the window."""
-    shown = Signal(bool)
-    """Whether the box is visible."""
+    shown = Signal(bool)  # whether the box is visible
 
     def __init__(self, session: WindowSession, talker: Talker, actions: Actions) -> None:
         flags = Qt.WindowType.Tool | Qt.WindowType.WindowStaysOnTopHint
@@ -370,8 +363,7 @@ class QuickBoxController(QObject):
 
     window_wanted = Signal(str)
     """The window should be shown; carries an activation token of the desktop."""
-    key_changed = Signal(str)
-    """Carries the hotkey of the box as the desktop names it, or ""."""
+    key_changed = Signal(str)  # the hotkey of the box as the desktop names it, or ""
 
     def __init__(self, window: MainWindow, phases: PhaseTracker, parent: QObject) -> None:
         super().__init__(parent)
@@ -379,8 +371,7 @@ class QuickBoxController(QObject):
         self._session = window.session
         self._box: QuickBox | None = None
         self._key: Hotkey | None = None
-        self._wanted_key: str | None = None
-        """The hotkey in the settings, which it was created with."""
+        self._wanted_key: str | None = None  # the hotkey in the settings, which it was created with
         self._mode = Mode.LOCAL
         self.overlay = Overlay(self._session, window.talker, phases)
         self._told = _HotkeySignals()

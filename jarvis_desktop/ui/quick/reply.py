@@ -28,15 +28,13 @@ from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
-MAX_RESULTS = 3
-"""Results that are shown; the window has all of them."""
+MAX_RESULTS = 3  # results that are shown; the window has all of them
 
 
 class QuickReply(QWidget):
     """Draws the newest turn of the box."""
 
-    window_wanted = Signal()
-    """The user wants to see it in the window."""
+    window_wanted = Signal()  # the user wants to see it in the window
 
     def __init__(self, actions: Actions) -> None:
         super().__init__()
@@ -44,8 +42,7 @@ class QuickReply(QWidget):
         self._actions = actions
         self._shown: PendingTurn | None = None
         self._cards: dict[Artifact, QWidget] = {}
-        self.panel: ApprovalPanel | None = None
-        """The question that can be answered here."""
+        self.panel: ApprovalPanel | None = None  # the question that can be answered here
         self.asked = ElidedLabel(role="heading")
         column = vbox(
             self.asked,

@@ -32,8 +32,7 @@ _backgrounds = {
     Phase.SPEAKING: "done",
 }
 """Tokens of the light theme: white stands out on each."""
-HIGHLIGHT_PERCENT = 128
-"""The lightest part of the background, in percent of the token's lightness."""
+HIGHLIGHT_PERCENT = 128  # the lightest part of the background, in percent of the token's lightness
 
 
 @cache
@@ -70,8 +69,7 @@ NO_TRAY = mark(
     "the extension “AppIndicator” adds one."
 )
 """Shown in the settings if `is_available` is false."""
-TRAY_CHECK_MS = 5000
-"""Milliseconds between two checks for a tray; there is no signal for it."""
+TRAY_CHECK_MS = 5000  # milliseconds between two checks for a tray; there is no signal for it
 
 _clicks = (QSystemTrayIcon.ActivationReason.Trigger, QSystemTrayIcon.ActivationReason.DoubleClick)
 
@@ -89,17 +87,14 @@ class TrayIcon(QObject):
     quick_wanted = Signal()
     talk_wanted = Signal()
     stop_wanted = Signal()
-    speak_wanted = Signal(bool)
-    """Whether answers should be spoken."""
+    speak_wanted = Signal(bool)  # whether answers should be spoken
     mode_wanted = Signal(str)
     """Carries the value of a Mode; the current one stays checked until the change is confirmed."""
     settings_wanted = Signal()
     quit_wanted = Signal()
     came = Signal()
-    went = Signal()
-    """The desktop has no tray any more."""
-    clicked_note = Signal()
-    """A message shown by the tray was clicked."""
+    went = Signal()  # the desktop has no tray any more
+    clicked_note = Signal()  # a message shown by the tray was clicked
 
     def __init__(self, phases: PhaseTracker, parent: QObject | None = None) -> None:
         super().__init__(parent)

@@ -41,33 +41,25 @@ if TYPE_CHECKING:
 
 MAX_PASTED_BYTES = 64 * 1024 * 1024
 MAX_DROPPED_CHARS = 1_000_000
-DISK_TIMEOUT_S = 0.95
-"""Seconds until a disk that does not answer is given up."""
-MAX_REASONS = 3
-"""Reasons shown at once; further ones are only counted."""
+DISK_TIMEOUT_S = 0.95  # seconds until a disk that does not answer is given up
+MAX_REASONS = 3  # reasons shown at once; further ones are only counted
 
 
 class FileOffers(QObject):
     """Inspects files before they are attached. It never blocks and touches no file on this
     thread."""
 
-    offered = Signal(object)
-    """Carries the Offered files that can be used."""
-    typed = Signal(str)
-    """Carries a text, or addresses, for the field."""
-    refused = Signal(str)
-    """Carries why something cannot be used."""
-    looking = Signal(bool)
-    """Whether an inspection is running."""
+    offered = Signal(object)  # the Offered files that can be used
+    typed = Signal(str)  # a text, or addresses, for the field
+    refused = Signal(str)  # why something cannot be used
+    looking = Signal(bool)  # whether an inspection is running
 
     def __init__(self, session: WindowSession, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._session = session
         self._under_way = 0
-        self._early: list[Look] = []
-        """Inspections requested before the application was ready."""
-        self._drawn: dict[Path, Path] = {}
-        """Pasted pictures, and the folders created for them."""
+        self._early: list[Look] = []  # inspections requested before the application was ready
+        self._drawn: dict[Path, Path] = {}  # pasted pictures, and the folders created for them
         session.ready.connect(self._ready)
         session.failed.connect(self._give_up)
         session.changed.connect(self._ended)
@@ -238,8 +230,7 @@ THUMBNAIL_PX = 28
 class AttachmentChip(QFrame):
     """A file's kind or thumbnail, its name and size, and optionally a remove button."""
 
-    removed = Signal(object)
-    """Carries the path."""
+    removed = Signal(object)  # the path
 
     def __init__(self, artifact: Artifact, *, size: str = "", removable: bool = False) -> None:
         """`size` is formatted for display."""
@@ -309,19 +300,15 @@ def uninspected(path: Path) -> Artifact:
     return Artifact(labels.kind_of(path), path=path, name=path.name or str(path))
 
 
-MAX_CHIPS = 12
-"""Chips that are shown; further ones are counted."""
+MAX_CHIPS = 12  # chips that are shown; further ones are counted
 
 
 class Attachments(QWidget):
     """The attached files as a row of chips, hidden while it is empty."""
 
-    changed = Signal()
-    """The files changed, or `looks` did."""
-    typed = Signal(str)
-    """Carries a text or addresses that belong in the field."""
-    refused = Signal(str)
-    """Carries why something cannot be attached."""
+    changed = Signal()  # the files changed, or `looks` did
+    typed = Signal(str)  # a text or addresses that belong in the field
+    refused = Signal(str)  # why something cannot be attached
 
     def __init__(self, session: WindowSession) -> None:
         super().__init__()
@@ -332,8 +319,7 @@ class Attachments(QWidget):
         self._offering.looking.connect(self._show_looking)
         self._offering.typed.connect(self.typed)
         self._offering.refused.connect(self.refused)
-        self.looks = False
-        """Whether an inspection that may add files is running."""
+        self.looks = False  # whether an inspection that may add files is running
         self.more = Label(role="small")
         self.clear_all = IconButton(
             "close", tr("Remove all files"), kind="quiet", text=tr("Remove all")

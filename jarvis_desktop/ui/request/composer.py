@@ -37,8 +37,7 @@ class RequestInput(QFrame):
     Subclasses arrange these widgets.
     """
 
-    sent = Signal(object)
-    """Carries a Request, without its `speak`."""
+    sent = Signal(object)  # a Request, without its `speak`
     stop_wanted = Signal()
 
     def __init__(
@@ -46,8 +45,7 @@ class RequestInput(QFrame):
     ) -> None:
         super().__init__()
         self._talker = talker
-        self._send_pending = False
-        """Whether to send the request once its files are inspected."""
+        self._send_pending = False  # whether to send the request once its files are inspected
         self.field, self.talk = field, talk
         self.attached = Attachments(session)
         self.strip, self.unheard = TalkStrip(TALK_KEY), UnheardNotice()
@@ -162,8 +160,7 @@ GOAL = mark("Work on this in several steps, following a plan that you approve fi
 TALK = mark("Hold to talk")
 ANSWER = mark("Hold to speak your answer")
 SHORT_ANSWER = mark("Hold to answer")
-WIDE_PX = 560
-"""In a narrower composer the talk button has a shorter text."""
+WIDE_PX = 560  # in a narrower composer the talk button has a shorter text
 ANSWER_HINT = mark("Enter sends a new request · hold {key} to answer")
 ANSWER_TIP = mark("Hold this, or {key}, while you speak; you read it before it is sent")
 
@@ -180,10 +177,8 @@ _stops = {
 class Composer(RequestInput):
     """The input bar of the window."""
 
-    files_wanted = Signal()
-    """The attach button was pressed."""
-    goal_wanted = Signal(bool)
-    """Whether the next requests are goals for agent mode."""
+    files_wanted = Signal()  # the attach button was pressed
+    goal_wanted = Signal(bool)  # whether the next requests are goals for agent mode
 
     def __init__(self, session: WindowSession, talker: Talker) -> None:
         field = GrowingTextField(tr("Your request"), tr(INVITING))
@@ -282,8 +277,7 @@ class Composer(RequestInput):
 FIRST_INVITING = mark("Ask, drop a file, or hold {key} and speak")
 NEXT_INVITING = mark("Ask a follow-up")
 LOGO_PX, ROW_PX = 26, 36
-MAX_RECALLED = 50
-"""Requests that are remembered while JARVIS runs."""
+MAX_RECALLED = 50  # requests that are remembered while JARVIS runs
 
 
 class QuickInput(RequestInput):
@@ -295,8 +289,7 @@ class QuickInput(RequestInput):
         talk = IconButton("mic", tr("Hold to talk"), kind="icon")
         super().__init__(session, talker, field, talk)
         self._history: list[str] = []
-        self._back = 0
-        """How many requests back the field is; 0 is the typed text."""
+        self._back = 0  # how many requests back the field is; 0 is the typed text
         self._typed = ""
         self.refused = Label(role="warning", wrap=True)
         self.refused.hide()
@@ -403,8 +396,7 @@ class TypeAnywhere(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.field: QWidget | None = None
-        """The field that gets the letters."""
+        self.field: QWidget | None = None  # the field that gets the letters
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         text = event.text()

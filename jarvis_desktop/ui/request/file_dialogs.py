@@ -40,10 +40,8 @@ def write_atomically(to: Path, write: Callable[[Path], object]) -> None:
 class FileDialogs(QObject):
     """Asks for files and opens them without blocking."""
 
-    chosen = Signal(object)
-    """Carries the list of files to attach."""
-    failed = Signal(str)
-    """Carries a message for the user."""
+    chosen = Signal(object)  # the list of files to attach
+    failed = Signal(str)  # a message for the user
 
     def __init__(self, window: QWidget, engine: EngineThread) -> None:
         super().__init__(window)

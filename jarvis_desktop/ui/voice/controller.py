@@ -80,8 +80,7 @@ class TalkKeys(QObject):
 class VoiceController(QObject):
     """Shows the microphone and the current work, and handles Esc."""
 
-    settings_wanted = Signal()
-    """The user wants to choose or test the microphone or voice."""
+    settings_wanted = Signal()  # the user wants to choose or test the microphone or voice
 
     def __init__(
         self,
@@ -159,14 +158,11 @@ class SpeechTarget(Protocol):
 class _Utterance:
     """Speech that is being recorded or recognised."""
 
-    question: EngineQuestion | None
-    """The question that it answers."""
+    question: EngineQuestion | None  # the question that it answers
     cut: PendingTurn | None = None
     """The agent turn that it interrupted, which is about to ask what to change."""
-    recognised: bool = False
-    """Whether the recording is over."""
-    elsewhere: SpeechTarget | None = None
-    """Where it was spoken, if not in the window."""
+    recognised: bool = False  # whether the recording is over
+    elsewhere: SpeechTarget | None = None  # where it was spoken, if not in the window
 
 
 class SpokenAnswers(QObject):

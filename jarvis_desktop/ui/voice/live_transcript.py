@@ -24,8 +24,7 @@ from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 
 VISIBLE_LINES = 2
-MAX_CHARS = 20_000
-"""Characters that are laid out; nobody speaks longer at a time."""
+MAX_CHARS = 20_000  # characters that are laid out; nobody speaks longer at a time
 
 
 class PartialText(QWidget):
@@ -36,8 +35,7 @@ class PartialText(QWidget):
         super().__init__()
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self._settled = self._rest = ""
-        self._first = 0
-        """The first visible line; it never goes back."""
+        self._first = 0  # the first visible line; it never goes back
         self._hint = ""
         self.clear()
 
@@ -171,10 +169,8 @@ class TalkStrip(QWidget):
 class UnheardNotice(QFrame):
     """Why speech was not understood, and what to do now."""
 
-    again = Signal()
-    """The user wants to say it again."""
-    settings_wanted = Signal()
-    """The user wants to check the microphone."""
+    again = Signal()  # the user wants to say it again
+    settings_wanted = Signal()  # the user wants to check the microphone
 
     def __init__(self) -> None:
         super().__init__()

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.assistant.talk.talk import Talk
 
 
-RESPONSE_MS = 1000
-"""Milliseconds within which a press must show an effect."""
+RESPONSE_MS = 1000  # milliseconds within which a press must show an effect
 SLOW = mark(
     "JARVIS has not started to listen yet: it is busy. Wait a moment and try again; if that "
     "does not help, close the window and reopen it."
@@ -52,20 +51,13 @@ _Wish = Literal["press", "release", "start", "stop", "cancel"]
 class Talker(QObject):
     """The window's connection to the application's Talk; never blocks."""
 
-    talked = Signal(object)
-    """Carries a Talking."""
-    level = Signal(float)
-    """Carries the loudness, 0 to 1."""
-    partial = Signal(object)
-    """Carries a Partial."""
-    unheard = Signal(str)
-    """Carries why nothing was understood."""
-    barged_in = Signal()
-    """The user is about to speak: whatever runs for them should stop."""
-    heard = Signal(object)
-    """Carries a Transcript."""
-    microphone_changed = Signal(str)
-    """Carries the state of the microphone."""
+    talked = Signal(object)  # a Talking
+    level = Signal(float)  # the loudness, 0 to 1
+    partial = Signal(object)  # a Partial
+    unheard = Signal(str)  # why nothing was understood
+    barged_in = Signal()  # the user is about to speak: whatever runs for them should stop
+    heard = Signal(object)  # a Transcript
+    microphone_changed = Signal(str)  # the state of the microphone
 
     def __init__(self, engine: EngineThread, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -73,8 +65,7 @@ class Talker(QObject):
         self._talk: Talk | None = None
         self._front = _TalkListener()
         self._since = 0.0
-        self.now = Talking("idle")
-        """The state of the voice input, as last reported."""
+        self.now = Talking("idle")  # the state of the voice input, as last reported
         self.microphone: MicrophoneState = "closed"
         self._slow = QTimer(self, singleShot=True, interval=RESPONSE_MS)
         self._slow.timeout.connect(lambda: self.unheard.emit(tr(SLOW)))
@@ -196,8 +187,7 @@ class _TalkListener(QObject):
 LISTENING = mark("Listening… What you say is written here, Esc discards it")
 WRITING = mark("Writing down what you said…")
 NOTHING = mark("Nothing was heard. Hold the button while you speak, close to the microphone.")
-MAX_HEARD_CHARS = 160
-"""Characters shown beside the field, which has all of them."""
+MAX_HEARD_CHARS = 160  # characters shown beside the field, which has all of them
 
 
 class Dictation(QWidget):
