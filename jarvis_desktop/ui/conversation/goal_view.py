@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from PySide6.QtCore import QSize, Qt, QTimer
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
-from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
@@ -16,9 +15,9 @@ from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.turn import Round, Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.code_view import MAX_CODE_LINES, CodeText
-from jarvis_desktop.ui.media import cards
+from jarvis_desktop.ui.media.cards import ResultCards
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import clear, discard, hbox, vbox
+from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import Fold
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, LongText
@@ -160,7 +159,6 @@ class _RoundDetails(QFrame):
         self.setObjectName("details")
         self._number = number
         self._actions = actions
-        self._artifacts: tuple[Artifact, ...] = ()
         self.what = Label(role="small", wrap=True)
         column = vbox(self.what, parent=self, margins=(12, 10, 12, 10), spacing=theme.space("half"))
         self.code = self._block(column, tr("Code"))
@@ -171,8 +169,8 @@ class _RoundDetails(QFrame):
         self.observation = LongText(name, first=4000)
         column.addWidget(self._came)
         column.addWidget(self.observation)
-        self._made = vbox(spacing=theme.space())
-        column.addLayout(self._made)
+        self._results = ResultCards(actions, most=MAX_ROUND_RESULTS)
+        column.addWidget(self._results)
 
     def draw(self, item: Round) -> None:
         """Show a round."""
@@ -187,11 +185,7 @@ class _RoundDetails(QFrame):
         self.observation.show_text("" if item.code else item.observation)
         for widget in (self.observation, self._came):
             widget.setVisible(bool(said) and not item.code)
-        if item.artifacts != self._artifacts:
-            self._artifacts = item.artifacts
-            clear(self._made)
-            for artifact in item.artifacts[:MAX_ROUND_RESULTS]:
-                self._made.addWidget(cards.card(artifact, self._actions))
+        self._results.show_results(item.artifacts)
 
     def _block(self, column: QVBoxLayout, title: str, *, numbered: bool = True) -> _CodeSection:
         name = tr("{what} of round {number}", what=title, number=self._number)

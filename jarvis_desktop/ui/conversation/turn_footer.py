@@ -17,7 +17,7 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.markdown import to_plain_text
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.flow_layout import hbox
-from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
+from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
 LLM_BACKEND = "llm"  # the backend whose texts are Markdown
@@ -146,6 +146,22 @@ def turn_menu(
 def copy_answer(turn: Turn, actions: Actions) -> None:
     """Copy the words of an answer without Markdown marks."""
     actions.copy_text.emit(turn.reply if is_plain(turn) else to_plain_text(turn.reply))
+
+
+class StatusLine(QWidget):
+    """What is being done, with an icon."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._icon = StateIcon()
+        self.words = ElidedLabel(role="muted")
+        hbox(self._icon, (self.words, 1), parent=self, spacing=theme.space())
+
+    def say(self, words: str, *, busy: bool = True) -> None:
+        """Show what is going on; "" hides the line."""
+        self.setVisible(bool(words))
+        self.words.show_text(words)
+        self._icon.show_state("running" if busy else "waiting")
 
 
 class TurnFooter(QWidget):

@@ -39,15 +39,20 @@ from jarvis_desktop.ui.conversation.turn_details import (
     format_api_calls,
     sources,
 )
-from jarvis_desktop.ui.conversation.turn_footer import TurnFooter, copy_answer, turn_menu
+from jarvis_desktop.ui.conversation.turn_footer import (
+    StatusLine,
+    TurnFooter,
+    copy_answer,
+    turn_menu,
+)
 from jarvis_desktop.ui.engine import EngineQuestion
-from jarvis_desktop.ui.media import cards
+from jarvis_desktop.ui.media.cards import ResultCards
 from jarvis_desktop.ui.plan.plan_view import PlanReviewPanel, PlanView
 from jarvis_desktop.ui.request.attachments import AttachmentChip
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import SpeakingStrip
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, discard, hbox, vbox
-from jarvis_desktop.ui.widgets.icons import StateIcon, Symbol
+from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import FIRST, Label, TextView
 
 MAX_CHIPS = 100
@@ -111,7 +116,6 @@ class TurnView(QFrame):
         self._plan: PlanView | None = None
         self._goal: GoalView | None = None
         self._reviewed: Outline | None = None
-        self._cards: dict[Artifact, QWidget] = {}
         self._notes: list[str] = []
         self._panel: ApprovalPanel | None = None
         self._hovered = self._held = self._newest = self._read = False
@@ -120,7 +124,8 @@ class TurnView(QFrame):
         layout = vbox(parent=self, margins=(side, side, side, theme.space("two")), spacing=12)
         self.request = RequestBubble()
         self._goal_place, self._plan_place, self._question_place = _Slot(), _Slot(), _Slot()
-        self._results_place, self._notes_place = _Slot(), _Slot(spacing=4)
+        self._results = ResultCards(actions, most=MAX_CARDS)
+        self._notes_place = _Slot(spacing=4)
         self._speaking_place = _Slot()
         self.status = StatusLine()
         self.reply = AnswerText(actions)
@@ -137,7 +142,7 @@ class TurnView(QFrame):
             self.status,
             self._plan_place,
             self._question_place,
-            self._results_place,
+            self._results,
             self.reply,
             self._notes_place,
             self._speaking_place,
@@ -311,13 +316,7 @@ class TurnView(QFrame):
         reply = " ".join(turn.reply.split())
         made = () if turn.agentic and turn.status is None else turn.artifacts[:MAX_CARDS]
         wanted = [item for item in made if not turn_footer.is_in_reply(item, reply)]
-        for artifact in self._cards.keys() - set(wanted):
-            discard(self._cards.pop(artifact))
-        for artifact in wanted:
-            if artifact not in self._cards:
-                self._cards[artifact] = cards.card(artifact, self._actions)
-                self._results_place.column.addWidget(self._cards[artifact])
-        self._results_place.setVisible(bool(self._cards))
+        self._results.show_results(wanted)
 
     def _draw_sources(self, turn: Turn) -> None:
         if self.sources is None and turn.status and sources(turn):
@@ -360,22 +359,6 @@ class TurnView(QFrame):
         if self._turn and not self.details.isHidden():
             self.details.draw(self._turn)
         self.foot.show_closer(not self.details.isHidden())
-
-
-class StatusLine(QWidget):
-    """What is being done before there is a plan."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._icon = StateIcon()
-        self.words = Label(role="muted")
-        hbox(self._icon, (self.words, 1), parent=self, spacing=theme.space())
-
-    def say(self, words: str, *, busy: bool = True) -> None:
-        """Show what is going on; "" hides the line."""
-        self.setVisible(bool(words))
-        self.words.setText(words)
-        self._icon.show_state("running" if busy else "waiting")
 
 
 class TurnDetails(QFrame):

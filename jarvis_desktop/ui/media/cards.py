@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 
@@ -56,7 +57,7 @@ from jarvis_desktop.ui.media.video import (
     frame_image,
 )
 from jarvis_desktop.ui.widgets import icons, labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
+from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.images import Picture
 from jarvis_desktop.ui.widgets.labels import Label, LongText
@@ -600,3 +601,32 @@ def card(artifact: Artifact, actions: Actions) -> QWidget:
     if artifact.path is None:
         return TextCard(artifact, actions)
     return _cards.get(artifact.kind, FileCard)(artifact, actions)
+
+
+class ResultCards(QWidget):
+    """The cards of results, one below the other; hidden while there are none."""
+
+    def __init__(self, actions: Actions, *, most: int) -> None:
+        """`most` results get a card."""
+        super().__init__()
+        self._actions, self._most = actions, most
+        self._cards: dict[Artifact, QWidget] = {}
+        self._column = vbox(parent=self, spacing=theme.space())
+        self.hide()
+
+    def __len__(self) -> int:
+        return len(self._cards)
+
+    def __bool__(self) -> bool:
+        return True  # as for every other widget
+
+    def show_results(self, artifacts: Sequence[Artifact]) -> None:
+        """Show these results; cards that are there already stay."""
+        wanted = artifacts[: self._most]
+        for artifact in self._cards.keys() - set(wanted):
+            discard(self._cards.pop(artifact))
+        for artifact in wanted:
+            if artifact not in self._cards:
+                self._cards[artifact] = card(artifact, self._actions)
+                self._column.addWidget(self._cards[artifact])
+        self.setVisible(bool(self._cards))

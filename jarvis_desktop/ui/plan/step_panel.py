@@ -25,7 +25,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskOption, Value, as_words
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.media import cards
+from jarvis_desktop.ui.media.cards import ResultCards
 from jarvis_desktop.ui.plan import descriptions
 from jarvis_desktop.ui.plan.descriptions import name_of
 from jarvis_desktop.ui.plan.editing import PlanEditor, file_input, sources_for
@@ -333,7 +333,6 @@ class StepPanel(QFrame):
         self._actions = actions
         self._task: Task | None = None
         self._editable = False
-        self._shown: tuple[Artifact, ...] = ()
         self.rows: dict[str, Row] = {}
         self.column = vbox(
             self._head(),
@@ -348,8 +347,8 @@ class StepPanel(QFrame):
         for label in (self.reason, self.why):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self.column.addWidget(label)
-        self._made = vbox(spacing=theme.space())
-        self.column.addLayout(self._made)
+        self._results = ResultCards(actions, most=MAX_RESULTS)
+        self.column.addWidget(self._results)
         self._form: QWidget | None = None
         self.expert = SelectOption(tr("Expert"))
         self.expert.currentIndexChanged.connect(self._chosen)
@@ -388,7 +387,8 @@ class StepPanel(QFrame):
         self.reason.show_or_hide(reason)
         why = descriptions.why(turn, self.task_id)
         self.why.show_or_hide(why)
-        self._draw_results(turn)
+        result = turn.results.get(self.task_id)
+        self._results.show_results(result.artifacts if result else ())
         editable = self._editor.open
         self.again.setVisible(self._editor.can_run_afresh(self.task_id))
         self.more.setVisible(editable)
@@ -405,16 +405,6 @@ class StepPanel(QFrame):
             first.take_focus()
         else:
             self.close_button.setFocus()
-
-    def _draw_results(self, turn: Turn) -> None:
-        result = turn.results.get(self.task_id)
-        made = result.artifacts[:MAX_RESULTS] if result else ()
-        if made == self._shown:
-            return
-        self._shown = made
-        clear(self._made)
-        for artifact in made:
-            self._made.addWidget(cards.card(artifact, self._actions))
 
     def _draw_form(self, task: Task, plan: Plan, editable: bool) -> None:
         """Rebuild the fields, unless they show just that already."""

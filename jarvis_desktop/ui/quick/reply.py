@@ -5,7 +5,6 @@ from __future__ import annotations
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.i18n import tr, trn
@@ -14,6 +13,7 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.answer import AnswerText
 from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, QuestionPanel
 from jarvis_desktop.ui.conversation.turn_footer import (
+    StatusLine,
     current_activity,
     format_ending,
     is_in_reply,
@@ -21,11 +21,11 @@ from jarvis_desktop.ui.conversation.turn_footer import (
 )
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.exchange import PendingTurn
-from jarvis_desktop.ui.media import cards
+from jarvis_desktop.ui.media.cards import ResultCards
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import SpeakingStrip
 from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
-from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
+from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 MAX_RESULTS = 3  # results that are shown; the window has all of them
@@ -41,7 +41,6 @@ class QuickReply(QWidget):
         self.setObjectName("quickreply")
         self._actions = actions
         self._shown: PendingTurn | None = None
-        self._cards: dict[Artifact, QWidget] = {}
         self.panel: ApprovalPanel | None = None  # the question that can be answered here
         self.asked = ElidedLabel(role="heading")
         column = vbox(
@@ -50,12 +49,12 @@ class QuickReply(QWidget):
             margins=(theme.space("three"), 12, theme.space("three"), 12),
             spacing=10,
         )
-        self.state = _StateLine()
+        self.state = StatusLine()
         column.addWidget(self.state)
         self.text = AnswerText(actions)
         column.addWidget(self.text)
-        self._made = vbox(spacing=theme.space())
-        column.addLayout(self._made)
+        self.results = ResultCards(actions, most=MAX_RESULTS)
+        column.addWidget(self.results)
         self.more = Label(role="small", wrap=True)
         column.addWidget(self.more)
         self._question = QVBoxLayout()
@@ -90,7 +89,6 @@ class QuickReply(QWidget):
         """Show a turn, or what is new in it."""
         if exchange is not self._shown:
             self._shown = exchange
-            self._drop_cards(set(self._cards))
         turn = exchange.turn
         self.asked.show_text(one_line(turn.text, limit=300))
         self.asked.setVisible(bool(turn.text.strip()))
@@ -119,20 +117,10 @@ class QuickReply(QWidget):
         words = " ".join(turn.reply.split())
         over = turn.status is not None
         made = [item for item in turn.artifacts if not is_in_reply(item, words)] if over else []
-        wanted = made[:MAX_RESULTS]
-        self._drop_cards(self._cards.keys() - set(wanted))
-        for artifact in wanted:
-            if artifact not in self._cards:
-                card = self._cards[artifact] = cards.card(artifact, self._actions)
-                self._made.addWidget(card)
-        left = len(made) - len(wanted)
+        self.results.show_results(made)
+        left = len(made) - MAX_RESULTS
         words = trn("{count} more in the window", "{count} more in the window", left)
-        self.more.setText(words if left > 0 else "")
-        self.more.setVisible(left > 0)
-
-    def _drop_cards(self, artifacts: set[Artifact]) -> None:
-        for artifact in artifacts:
-            discard(self._cards.pop(artifact))
+        self.more.show_or_hide(words if left > 0 else "")
 
     def _draw_question(self, question: EngineQuestion | None) -> None:
         if self.panel and self.panel.question is not question:
@@ -150,21 +138,6 @@ class QuickReply(QWidget):
         mine = turn is not None and self._shown is not None and turn.id == self._shown.turn.id
         icon, name = ("stop", tr("Stop reading")) if mine else ("speaker", tr("Read aloud"))
         self.speak.show_icon(icon, name)
-
-
-class _StateLine(QWidget):
-    """The current step."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._icon = StateIcon()
-        self.words = ElidedLabel(role="muted")
-        hbox(self._icon, (self.words, 1), parent=self, spacing=theme.space())
-
-    def say(self, words: str, *, busy: bool) -> None:
-        self.setVisible(bool(words))
-        self.words.show_text(words)
-        self._icon.show_state("running" if busy else "waiting")
 
 
 class _LargeQuestion(QWidget):

@@ -304,7 +304,7 @@ def test_steps_are_told_while_they_run(
     state = box.reply.state.words
     qtbot.waitUntil(lambda: state.full_text() == "Step 2 of 3 · summarization")
     box._session.engine.call(go_on.set)
-    qtbot.waitUntil(lambda: len(box.reply._cards) == 1)
+    qtbot.waitUntil(lambda: len(box.reply.results) == 1)
 
 
 def test_of_many_results_a_few_are_shown(
