@@ -88,8 +88,7 @@ class AnswerSelection(QObject):
                 _clear(field)
 
     def _go_on(self, home: QTextEdit | QPlainTextEdit, to: QPoint) -> bool:
-        """Select from its beginning to a place on the screen. Return whether that is in another
-        part."""
+        """Select up to a place on the screen. Return whether that is in another part."""
         begun, aim = self._fields.index(home), self._under(to)
         for number, field in enumerate(self._fields):
             if number == begun:
@@ -127,7 +126,7 @@ def _select(field: QWidget, begin: int, *, forth: bool) -> None:
     cursor.setPosition(begin)
     to = QTextCursor.MoveOperation.End if forth else QTextCursor.MoveOperation.Start
     cursor.movePosition(to, QTextCursor.MoveMode.KeepAnchor)
-    # the selection's end is not scrolled to: the conversation stays where it is
+    # do not scroll to the end of the selection: the conversation must not move
     field.setTextCursor(cursor)
 
 
@@ -160,7 +159,7 @@ class AnswerText(QWidget):
     """Shows a text that may still be growing, and may be gigantic."""
 
     _free_at = 0.0
-    """When the next answer may draw: one after the other, so that the window stays responsive."""
+    """The earliest time for the next answer to draw, so that the window stays responsive."""
 
     def __init__(self, actions: Actions) -> None:
         super().__init__()
@@ -187,8 +186,7 @@ class AnswerText(QWidget):
         self._later.timeout.connect(self._go_on)
 
     def show_text(self, text: str, *, plain: bool = False) -> None:
-        """Show a text as Markdown, or literally if it is `plain`. Text that was only appended is
-        only added."""
+        """Show a text as Markdown, or literally if it is `plain`; a grown text is extended."""
         if text == self._text and plain == self._plain:
             return
         if plain != self._plain or not text.startswith(self._text[: self._read]):
@@ -237,7 +235,7 @@ class AnswerText(QWidget):
             self._wait(PARSE_PAUSE * spent if done else 0.0)
 
     def _wait(self, seconds: float) -> None:
-        """Continue when it is this answer's turn, and not before so many seconds."""
+        """Continue when it is this answer's turn, after `seconds` at the earliest."""
         now = time.perf_counter()
         at = max(now + seconds, AnswerText._free_at)
         AnswerText._free_at = at + DRAW_BUDGET_S
@@ -256,8 +254,7 @@ class AnswerText(QWidget):
         self._cut(same)
 
     def _change(self, number: int, block: Block) -> bool:
-        """Show another block of the same type in place of one. Return False if they differ in
-        type."""
+        """Replace a block by another of the same type. Return False if they differ."""
         part = next(item[1] for item in reversed(self._parts) if item[0] <= number)
         before = self._shown[number]
         if type(before) is not type(block) or before.place != block.place:

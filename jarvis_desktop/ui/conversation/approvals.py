@@ -48,12 +48,11 @@ class ApprovalPanel(QFrame):
         )
 
     def take_focus(self) -> None:
-        """Put the keyboard where an accidental Enter does nothing irreversible."""
+        """Focus a widget in which an accidental Enter does nothing irreversible."""
         self.no.setFocus()
 
     def refuse(self) -> bool:
-        """Treat Esc as a refusal. Return False if it means nothing here or there is an answer
-        already."""
+        """Treat Esc as a refusal. Return False if it means nothing here, or not any more."""
         return False
 
     def head(self, icon: str, text: str) -> None:
@@ -72,18 +71,16 @@ class ApprovalPanel(QFrame):
 
     @property
     def awaits_words(self) -> bool:
-        """Whether speech is not yet in its field: a key pressed too soon must not answer without
-        it."""
+        """Whether speech is not yet in its field: a key must not answer without it."""
         return self.dictation is not None and self.dictation.awaited
 
     def answer(self, value: bool | str | Plan | Review | Verdict | None) -> bool:
-        """Give the answer; the panel goes away once it has arrived. Only the first answer
-        counts."""
+        """Give the answer; only the first one counts. The panel goes once it has arrived."""
         if self.answered:
             return False
         self.answered = True
         self.question.answer(value)
-        # queued, so that the key that answered is released where it was pressed
+        # queued, so that the key that answered is released in the same widget
         later = Qt.ConnectionType.QueuedConnection
         QMetaObject.invokeMethod(self, "setEnabled", later, Q_ARG(bool, False))
         return True
@@ -308,8 +305,7 @@ def _list_changes(made: Sequence[str]) -> str:
 
 
 ARMING_MS = 400
-"""Milliseconds before code can be allowed: a click meant for whatever was there before allows
-nothing."""
+"""A click meant for whatever was there before must not allow anything."""
 DANGER = mark(
     "This code can read, change and delete your files, and use the network, just as you can. "
     "Run it only if you understand all of it."

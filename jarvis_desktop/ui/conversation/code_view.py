@@ -148,8 +148,7 @@ class CodeText(QPlainTextEdit):
             bar.setValue(bar.maximum())
 
     def show_difference(self, before: str, after: str) -> bool:
-        """Show what changes, line by line, marked with "-" and "+". Return whether anything
-        does."""
+        """Show the lines that change, marked with "-" and "+". Return whether any do."""
         text = unified_diff(before, after)
         self.show_text(text)
         self._is_difference = True

@@ -31,7 +31,7 @@ INCOMPATIBLE = mark(
 
 
 class ResumeNotice(BannerCard):
-    """Offers to resume interrupted requests, one after the other."""
+    """Offers to resume interrupted requests, one at a time."""
 
     def __init__(self, session: WindowSession, parent: QWidget | None = None) -> None:
         super().__init__("clock", parent)
@@ -158,8 +158,7 @@ class QuitNotice(BannerCard):
         self.stay.clicked.connect(self.hide)
 
     def ask(self, timers: Sequence[Timer]) -> bool:
-        """Ask about running timers. Return False if there are none or the question is already
-        shown."""
+        """Ask about running timers. Return False if there are none, or it was asked already."""
         if not timers or self.isVisible():
             return False
         self._tell(timers)

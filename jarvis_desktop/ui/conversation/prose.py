@@ -97,7 +97,7 @@ def common_prefix(before: Sequence[Span], now: Sequence[Span]) -> int:
 
 
 def spans_after(spans: Sequence[Span], kept: int) -> list[Span]:
-    """The spans that are left after so many Qt characters."""
+    """The spans after the first `kept` Qt characters."""
     left: list[Span] = []
     for span in spans:
         long = utf16_length(span.text)
@@ -155,8 +155,7 @@ class Prose(TextView):
         self._write(cursor, block, kept=0)
 
     def replace_last(self, block: ProseBlock) -> None:
-        """Show another block in place of the last one; the common beginning stays, and stays
-        selected."""
+        """Replace the last block; the common beginning stays, and stays selected."""
         before, self._blocks[-1] = self._blocks[-1], block
         same = isinstance(before, MarkdownText) and isinstance(block, MarkdownText)
         kept = 0

@@ -11,8 +11,7 @@ from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 
 Lines = tuple[tuple[tuple[int, int, str], ...], ...]
-"""For each line its coloured words: start and length in UTF-16 units, and the name of the
-colour."""
+"""The coloured words of each line: start and length in UTF-16 units, and the colour's name."""
 
 MAX_WORDS = 3000  # coloured words per text: each costs the window time
 

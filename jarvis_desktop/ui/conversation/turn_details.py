@@ -48,7 +48,7 @@ def attempts_table(turn: Turn) -> MarkdownTable | None:
 
 
 def format_place(candidate: Candidate) -> str:
-    """Where an attempt ran."""
+    """The place an attempt ran at, for display."""
     if candidate.remote:
         if candidate.provider:
             return tr("API of {provider}", provider=one_line(candidate.provider, limit=40))
@@ -121,8 +121,7 @@ def _price(dollars: float) -> str:
 
 
 def format_api_calls(turn: Turn) -> str:
-    """The number of API calls in a turn and their total cost, as far as known; "" if there were
-    none."""
+    """The number of API calls in a turn and their total cost, as far as known, or ""."""
     tries = [
         attempt
         for task_id in {*turn.results, *turn.failed_attempts}

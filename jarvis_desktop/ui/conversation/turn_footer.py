@@ -53,8 +53,7 @@ def format_ending(turn: Turn) -> str:
 
 
 def current_activity(turn: Turn, *, asked: bool) -> str:
-    """What is being done before anything is visible; `asked` means that the user must answer
-    first."""
+    """What is done before anything is visible; `asked` if the user must answer first."""
     if turn.agentic:
         return "" if asked else _thinking(turn)
     if turn.status is not None or turn.reply:
@@ -77,13 +76,12 @@ def all_ended(turn: Turn) -> bool:
 
 
 def is_in_reply(artifact: Artifact, reply: str) -> bool:
-    """Whether a text is part of the answer already. The whitespace of `reply` must be
-    normalized."""
+    """Whether a text is in the answer, whose whitespace must be normalized."""
     return artifact.text is not None and " ".join(artifact.text.split()) in reply
 
 
 def is_plain(turn: Turn) -> bool:
-    """Whether no LLM contributed to the answer: then it is no Markdown."""
+    """Whether the answer is plain text, because no LLM contributed to it."""
     if turn.plan is None or not len(turn.plan) or turn.agentic or not turn.results:
         return False
     doers = [item.attempts[-1].candidate for item in turn.results.values() if item.attempts]

@@ -202,8 +202,7 @@ class TurnView(QFrame):
         return found
 
     def look_at(self, *, held: bool | None = None, newest: bool | None = None) -> None:
-        """Set whether it has the keyboard and whether it is the newest; either shows its
-        buttons."""
+        """Set whether it has the keyboard, or is the newest; either shows its buttons."""
         self._held = self._held if held is None else held
         self._newest = self._newest if newest is None else newest
         self.foot.look_at(self._hovered or self._held or self._newest)

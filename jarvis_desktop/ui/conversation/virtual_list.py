@@ -24,8 +24,7 @@ if TYPE_CHECKING:
 
 
 class TurnHeights:
-    """Heights in pixels with fast prefix sums: a Fenwick tree (Fenwick, "A new data structure for
-    cumulative frequency tables", 1994)."""
+    """Heights with fast prefix sums (Fenwick, "A new data structure for ... tables", 1994)."""
 
     def __init__(self, heights: Iterable[int] = ()) -> None:
         self._heights = list(heights)
@@ -98,7 +97,7 @@ BUILD_BUDGET_S = 0.016
 SCROLL_END_MS = 60  # milliseconds after scrolling ends before the surroundings are built
 NEAR_END_PX = 40  # pixels from the end that still count as being there
 OFF_SCREEN = -20_000
-"""The off-screen position, in pixels, where a turn is built before its height is known."""
+"""The off-screen position, in pixels, of turns that are built but not yet measured."""
 
 
 class TurnEntry(Protocol):

@@ -181,8 +181,7 @@ class ImageCard(QWidget):
 
 
 class PlayerControls(QWidget):
-    """The timeline and time of a Playback, and the button that plays it, which is placed
-    elsewhere."""
+    """The timeline and time of a Playback, and its button, which is placed elsewhere."""
 
     def __init__(self, transport: Playback, name: str, *, waves: bool, kind: str) -> None:
         super().__init__()

@@ -30,8 +30,7 @@ if TYPE_CHECKING:
 
 
 class SharedPlayer(QObject):
-    """Plays one sound at a time through the application's player, so that silencing works for it
-    too."""
+    """Plays one sound at a time through the application's player, which can be silenced."""
 
     failed = Signal(str)  # a message for the user
 
@@ -240,10 +239,7 @@ class MediaReader(IdleWorker):
     async def look(
         self, part: Callable[[object], None], what: str, path: Path, *args: object
     ) -> Any:
-        """The preview, cached by path, time and size; `part` gets partial ones.
-
-        Raises JarvisError.
-        """
+        """The preview, from the cache if possible; `part` gets partial ones. Raises JarvisError."""
         status = await asyncio.to_thread(status_of, path)
         key = (what, path, status.st_mtime_ns, status.st_size, *args)
         if key not in self._cache:

@@ -129,7 +129,7 @@ class DragOut(QObject):
         picture: Callable[[], QImage] = QImage,
         may: Callable[[], bool] = lambda: True,
     ) -> None:
-        """`picture` returns the drag icon; `may` tells whether a drag is possible now."""
+        """`picture` returns the drag icon; `may` returns whether a drag is possible now."""
         super().__init__(widget)
         self._widget, self._deeds, self._picture, self._may = widget, deeds, picture, may
         self._from: QPoint | None = None

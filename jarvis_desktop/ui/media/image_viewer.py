@@ -240,8 +240,7 @@ class ImageView(QWidget):
 
 
 def _kept(middle: float, room: float, length: float) -> float:
-    """The centre of the view on the picture, as a fraction, with as little empty space as
-    possible."""
+    """The centre of the view as a fraction of the picture, with little empty space."""
     if length <= room:
         return 0.5
     half = room / length / 2
@@ -310,7 +309,7 @@ class ImageViewer(QFrame):
         discard(self)
 
     def step(self, by: int) -> None:
-        """Go forward by so many pictures, if possible."""
+        """Go forward by a number of pictures, if possible."""
         to = self._index + by
         if 0 <= to < len(self._among) and by:
             self._index = to

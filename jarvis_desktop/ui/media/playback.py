@@ -20,7 +20,7 @@ from jarvis_desktop.ui.widgets import labels, theme
 
 POSITION_INTERVAL_MS = 40
 SEEK_DELAY_MS = 120  # milliseconds after the last of several jumps before the sound restarts
-END_TOLERANCE_S = 0.6  # a sound that stops within so many seconds of its end has ended
+END_TOLERANCE_S = 0.6  # a sound that stops this close to its end has ended
 
 
 class Playback(QObject):

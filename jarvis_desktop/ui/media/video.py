@@ -255,8 +255,7 @@ class VideoCanvas(QWidget):
 
 
 class VideoWindow(QWidget):
-    """A full-screen window that borrows the canvas and controls of a card, so that playback
-    continues."""
+    """A full-screen window that borrows the canvas and the controls of a card."""
 
     left = Signal()  # it was closed, and what it borrowed must be taken back
 

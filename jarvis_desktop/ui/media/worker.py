@@ -32,8 +32,7 @@ MAX_SOUND_S = 24 * 3600.0
 
 
 def peaks(path: Path, stretch: float) -> Iterator[Peaks]:
-    """Yield the loudness known after each `stretch` seconds of work; the last one is complete.
-    Raises InputError if there is no sound."""
+    """Yield the loudness known after each `stretch` seconds. Raises InputError without sound."""
     until = time.monotonic() + stretch
     with opened(path, 0.0) as file:
         loudness = _Loudness(max(1, round(PEAK_INTERVAL_S * file.rate)))
@@ -87,8 +86,7 @@ MAX_SIDE = 960  # longest side of a frame that is sent, in pixels
 
 
 def make_frames() -> Handler:
-    """The handler: the frame at a given second, None after the last. The video stays open between
-    calls."""
+    """The handler: the frame at a given second, None after the last."""
     bound_memory()
     shown: list[VideoReader] = []
 

@@ -227,12 +227,11 @@ def _offer(task_type: TaskType, plan: Plan, files: Sequence[Artifact]) -> StepOf
 Stage = Literal["shown", "before", "during", "after"]
 """Whether the plan is only shown, waits for approval, is running, or has ended."""
 
-WHOLE_PLAN = -1  # stands for the whole plan where a step's id is expected
+WHOLE_PLAN = -1  # stands for the whole plan in place of a step's id
 
 
 class PlanEditor(QObject):
-    """Edits one plan. Edits are validated at once; an invalid one is reported and changes
-    nothing."""
+    """Edits one plan; an invalid edit is reported and changes nothing."""
 
     changed = Signal()  # the plan, or what can be done with it, changed
     refused = Signal(int, str)
@@ -420,8 +419,7 @@ class PlanEditor(QObject):
         self.controller.revise(before, words, revised)
 
     def ask_experts(self, task_id: int, then: Callable[[list[Candidate], str], None]) -> None:
-        """Pass the experts for a step, the best first, or an error to `then`. Only the latest
-        question is answered."""
+        """Pass the experts for a step, best first, or an error to `then`; a newer call wins."""
         if self.controller is None:
             return
         self._asked += 1

@@ -99,8 +99,7 @@ def _depths(graph: Graph, place: Mapping[int, int], tallest: int) -> dict[int, i
 def _ordered(
     rows: list[list[LayerSlot]], steps: Iterable[tuple[LayerSlot, LayerSlot]]
 ) -> list[list[LayerSlot]]:
-    """Order each layer so that its slots are near those they are connected to (barycentre
-    heuristic)."""
+    """Order each layer near the slots it is connected to (barycentre heuristic)."""
     before: dict[LayerSlot, list[LayerSlot]] = {}
     after: dict[LayerSlot, list[LayerSlot]] = {}
     for source, target in steps:
@@ -194,8 +193,7 @@ class LayoutSizes:
 
 @dataclass(frozen=True, slots=True)
 class GraphLayout:
-    """All positions. An arrow is a polyline; a segment that is neither level nor upright is drawn
-    as a curve."""
+    """All positions. An arrow is a polyline; its slanted segments are drawn as curves."""
 
     cards: Mapping[int, LayoutBox]
     arrows: Mapping[tuple[int, int], tuple[Point, ...]]  # by (source, target)
@@ -362,8 +360,7 @@ class _BandLayout:
         return tuple(points)
 
     def _turn(self, spot: LayerSlot, y: float) -> list[Point]:
-        """Down beside the last column, back below the band, and down to the target. Upper arrows go
-        around lower ones."""
+        """Go down beside the last column, back below the band, and down; upper arrows outside."""
         band = spot.layer // self.columns
         leaving = self.turning[band]
         lane = min(len(leaving) - 1 - leaving.index(spot), MAX_LANES - 1)

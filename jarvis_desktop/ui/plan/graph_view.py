@@ -116,8 +116,7 @@ class PulledArrow(QWidget):
 def arrow(
     ends: tuple[int, int], points: Sequence[Point], *, mirrored_in: float, stacked: bool
 ) -> Arrow:
-    """The arrow through these points of the graph. `mirrored_in` is the graph's width for a
-    right-to-left layout, else 0."""
+    """The arrow through these points, mirrored in a graph of that width unless it is 0."""
     placed = [
         QPointF((mirrored_in - x if mirrored_in else x) + MARGIN, y + MARGIN) for x, y in points
     ]
@@ -272,7 +271,7 @@ class GraphView(QScrollArea):
             card.show_step(card.step, words)
 
     def show_open(self, task_id: int) -> None:
-        """Mark the step whose panel is open; -1 is none."""
+        """Mark the step whose panel is open, or none for -1."""
         for number, card in self.cards.items():
             card.show_open(number == task_id)
 
@@ -432,8 +431,7 @@ class GraphView(QScrollArea):
         self._rove()
 
     def _rove(self) -> None:
-        """Make Tab reach the step that was focused last (roving focus); arrow keys continue from
-        there."""
+        """Let Tab reach only the step that was focused last (roving focus)."""
         for number, card in self.cards.items():
             here = number == self.current
             card.setFocusPolicy(Qt.FocusPolicy.StrongFocus if here else Qt.FocusPolicy.ClickFocus)
@@ -469,8 +467,7 @@ class GraphView(QScrollArea):
         event.accept()
 
     def _neighbour(self, task_id: int, x: int, y: int) -> int:
-        """The nearest card in that direction; at the end of a band the next one in reading
-        order."""
+        """The nearest card in that direction, or the next one in reading order."""
         here = self.cards[task_id].geometry().center()
         best, nearest = task_id, float("inf")
         for number, card in self.cards.items():

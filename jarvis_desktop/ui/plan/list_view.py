@@ -272,7 +272,7 @@ def fill_inputs(
 
 
 def describe_expert(candidate: Candidate) -> str:
-    """An expert, where it runs and how large it is."""
+    """The name of an expert, its place and its size."""
     expert = candidate.expert
     if candidate.built_in:
         return tr("Built in, on this computer")

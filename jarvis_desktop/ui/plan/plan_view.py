@@ -32,8 +32,7 @@ MIN_TEXT_PX = 160  # pixels of text that are worth a line beside the buttons
 
 
 class PlanFooter(QWidget):
-    """The footer: what edits cost, and an instruction to change the plan; hidden while it is
-    empty."""
+    """What edits cost, and an instruction to change the plan; hidden while it is empty."""
 
     add_wanted = Signal()
 

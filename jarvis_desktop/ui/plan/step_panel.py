@@ -217,7 +217,7 @@ def option_row(option: TaskOption, value: Value) -> OptionRow:
 
 
 class OptionRow(_FieldRow):
-    """An option; its value is None if it is the default."""
+    """An option. A default value is reported as None."""
 
     def __init__(self, option: TaskOption) -> None:
         super().__init__(option.name, option.name)

@@ -310,7 +310,7 @@ class TaskCard(QWidget):
 
     @property
     def outlet(self) -> QRectF:
-        """Where an arrow can be drawn from, in its own coordinates."""
+        """The area from which an arrow can be drawn, in its own coordinates."""
         at, scale = self.look.outlet.adjusted(-4, -4, 4, 4), self.look.scale
         return QRectF(at.topLeft() * scale, at.size() * scale)
 

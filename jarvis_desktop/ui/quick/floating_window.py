@@ -119,16 +119,14 @@ def screen_of_cursor() -> QScreen:
 
 
 def within(place: QRect, room: QRect) -> QPoint:
-    """The top left corner of a rectangle after moving it into `room`; its start takes
-    precedence."""
+    """The top left corner of a rectangle moved into `room`; its start takes precedence."""
     left = max(room.left(), min(place.left(), room.right() - place.width() + 1))
     top = max(room.top(), min(place.top(), room.bottom() - place.height() + 1))
     return QPoint(left, top)
 
 
 def _parts(whole: int, corner: int, wanted: int) -> tuple[tuple[int, int, int, int], ...]:
-    """For one axis: (source start, source length, target start, target length) of the three
-    pieces."""
+    """Source start and length, target start and length of the three pieces of an axis."""
     first = min(corner, wanted // 2)
     last = min(corner, wanted - first)
     between = wanted - first - last

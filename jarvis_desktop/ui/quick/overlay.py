@@ -191,7 +191,7 @@ class Overlay(FloatingWindow):
         self._show_sentence()
 
     def _matters(self, phase: Phase) -> bool:
-        """Whether the phase is about speech: whoever typed has a window that shows it."""
+        """Whether the phase is about speech: after typing, the window shows the rest."""
         if phase in (Phase.LISTENING, Phase.SPEAKING):
             return True
         if phase is Phase.IDLE or self._worked_long:

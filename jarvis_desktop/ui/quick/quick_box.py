@@ -358,8 +358,7 @@ PREBUILD_MS = 2000
 
 
 class QuickBoxController(QObject):
-    """Runs the quick box and the overlay: the hotkey, speech, and moving the conversation to the
-    window."""
+    """Runs the quick box and the overlay: their hotkey, and the way into the window."""
 
     window_wanted = Signal(str)
     """The window should be shown; carries an activation token of the desktop."""

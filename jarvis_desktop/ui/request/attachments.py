@@ -46,8 +46,7 @@ MAX_REASONS = 3  # reasons shown at once; further ones are only counted
 
 
 class FileOffers(QObject):
-    """Inspects files before they are attached. It never blocks and touches no file on this
-    thread."""
+    """Inspects files before they are attached, without blocking this thread."""
 
     offered = Signal(object)  # the Offered files that can be used
     typed = Signal(str)  # a text, or addresses, for the field
@@ -66,8 +65,7 @@ class FileOffers(QObject):
         session.forgotten.connect(self._forgotten)
 
     def take(self, held: QMimeData, *, room: int) -> bool:
-        """Take dropped or pasted data into a request with room for that many more files. Return
-        False if none of it can be used."""
+        """Take data if there is `room` for more files. Return False if none of it can be used."""
         if files := local_files(held):
             self.offer(files, room=room)
         elif (picture := _picture(held)) and (held.hasUrls() or not held.text().strip()):
@@ -217,7 +215,7 @@ async def _aside(look: Callable[[], FileInspection]) -> FileInspection:
     def work() -> None:
         try:
             found.set_result(look())
-        except Exception as error:  # noqa: BLE001 - it is raised where it is waited for
+        except Exception as error:  # noqa: BLE001 - it is raised in the waiting task
             found.set_exception(error)
 
     threading.Thread(target=work, name="look", daemon=True).start()
@@ -395,8 +393,7 @@ class Attachments(QWidget):
 
 
 class DropTarget(QObject):
-    """Shows the drop zone while usable data is dragged over a window, and passes on what is
-    dropped."""
+    """Shows the drop zone while usable data is dragged over a window, and takes the drop."""
 
     def __init__(self, window: QWidget, zone: DropZone, take: Callable[[QMimeData], bool]) -> None:
         """`take` returns False if it cannot use the data."""

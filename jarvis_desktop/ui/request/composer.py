@@ -391,7 +391,7 @@ _command = (
 class TypeAnywhere(QWidget):
     """Sends letters that no inner widget took to the input field, so that users can just type.
 
-    A space stays where it is, because it presses buttons.
+    A space is not sent, because it presses buttons.
     """
 
     def __init__(self, parent: QWidget | None = None) -> None:

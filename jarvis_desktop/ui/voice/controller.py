@@ -32,8 +32,7 @@ without a press after it is real."""
 
 
 class TalkKeys(QObject):
-    """Makes F4 a talk button in a window: it is held like one, and released if the window loses
-    focus."""
+    """Makes F4 a talk button in a window, which is released when the window loses focus."""
 
     def __init__(self, window: QWidget, talker: Talker) -> None:
         super().__init__(window)
@@ -105,8 +104,7 @@ class VoiceController(QObject):
         composer.unheard.settings_wanted.connect(self.settings_wanted)
 
     def escape(self) -> bool:
-        """Handle Esc: drop the recording, or else silence the voice. Return whether something was
-        recorded."""
+        """Handle Esc: drop the recording, or silence the voice. Return whether it recorded."""
         if self._talker.now.state != "idle":
             self._talker.cancel()
             return True
@@ -162,7 +160,7 @@ class _Utterance:
     cut: PendingTurn | None = None
     """The agent turn that it interrupted, which is about to ask what to change."""
     recognised: bool = False  # whether the recording is over
-    elsewhere: SpeechTarget | None = None  # where it was spoken, if not in the window
+    elsewhere: SpeechTarget | None = None  # the place it was spoken at, if not the window
 
 
 class SpokenAnswers(QObject):

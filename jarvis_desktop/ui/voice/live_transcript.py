@@ -1,4 +1,4 @@
-"""Live speech above the input field: the microphone's state, the words as they come, and errors."""
+"""Live speech above the input field: the microphone's state, the words so far, and errors."""
 
 from __future__ import annotations
 

@@ -102,8 +102,7 @@ class Talker(QObject):
 
     @property
     def held(self) -> bool:
-        """Whether releasing a key or button ends the recording; losing the keyboard counts as
-        release."""
+        """Whether release ends the recording; losing the keyboard counts as release."""
         return self.active and self.now.held
 
     @property
