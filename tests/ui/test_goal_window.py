@@ -77,7 +77,7 @@ def test_a_goal_is_off_until_it_is_wished_for(
     press(window, qtbot, Qt.Key.Key_G, Qt.KeyboardModifier.ControlModifier)
     assert goal.isChecked()
     assert window.composer.field.hasFocus()
-    assert "what is to be reached" in window.composer.field.placeholderText()
+    assert "what you want to achieve" in window.composer.field.placeholderText()
     send(window, "two")
     qtbot.waitUntil(lambda: len(app.assistant.turns) == 2)
     assert [request.terms for request, _ in app.assistant.handled] == [None, Terms()]

@@ -189,10 +189,10 @@ class MediaController(QObject):
         """The copy of a file that may be given away."""
         return self._handed.get(path, path)
 
-    def _changed(self, exchange: PendingTurn) -> None:
+    def _changed(self, pending: PendingTurn) -> None:
         """Stop playback when an answer is about to be spoken: it may go on for an hour."""
-        turn = exchange.turn
-        if exchange.request.speak and turn.status is None and turn.reply:
+        turn = pending.turn
+        if pending.request.speak and turn.status is None and turn.reply:
             self.sounds.stop()
 
 

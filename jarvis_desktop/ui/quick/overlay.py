@@ -82,13 +82,13 @@ class PhaseTracker(QObject):
         return _phase_of(running) if running else Phase.IDLE
 
 
-def _phase_of(exchange: PendingTurn) -> Phase:
-    turn = exchange.turn
+def _phase_of(pending: PendingTurn) -> Phase:
+    turn = pending.turn
     if turn.status is not None:
         return Phase.IDLE
     if turn.speaking:
         return Phase.SPEAKING
-    if exchange.question:
+    if pending.question:
         return Phase.ASKING
     if turn.running or turn.reply or any(item.status is None for item in turn.rounds.values()):
         return Phase.WORKING

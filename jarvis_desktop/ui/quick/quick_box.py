@@ -234,17 +234,17 @@ class QuickBox(FloatingWindow):
 
     # Session events
 
-    def _changed(self, exchange: PendingTurn) -> None:
-        if exchange.place is self._session.quick and not self._later.isActive():
+    def _changed(self, pending: PendingTurn) -> None:
+        if pending.place is self._session.quick and not self._later.isActive():
             self._later.start()
 
-    def _asked(self, exchange: PendingTurn) -> None:
-        if exchange.place is not self._session.quick:
+    def _asked(self, pending: PendingTurn) -> None:
+        if pending.place is not self._session.quick:
             return
         self._draw()
         if self.reply.panel and self.listens and self.line.is_empty() and not self._talker.held:
             self.reply.panel.take_focus()
-        elif exchange.question is None and self.listens:
+        elif pending.question is None and self.listens:
             self.line.field.setFocus()
 
     def _switched(self) -> None:

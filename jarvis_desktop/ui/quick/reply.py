@@ -81,22 +81,22 @@ class QuickReply(QWidget):
         return row
 
     @property
-    def exchange(self) -> PendingTurn | None:
+    def pending(self) -> PendingTurn | None:
         """The turn that is shown."""
         return self._shown
 
-    def draw(self, exchange: PendingTurn) -> None:
+    def draw(self, pending: PendingTurn) -> None:
         """Show a turn, or what is new in it."""
-        if exchange is not self._shown:
-            self._shown = exchange
-        turn = exchange.turn
+        if pending is not self._shown:
+            self._shown = pending
+        turn = pending.turn
         self.asked.show_text(one_line(turn.text, limit=300))
         self.asked.setVisible(bool(turn.text.strip()))
-        self.state.say(_going_on(exchange), busy=not exchange.waiting)
+        self.state.say(_going_on(pending), busy=not pending.waiting)
         self.text.show_text(turn.reply, plain=is_plain(turn))
         self.text.setVisible(bool(turn.reply))
         self._draw_results(turn)
-        self._draw_question(exchange.question)
+        self._draw_question(pending.question)
         self.speaking.show_sentence(turn.speaking)
         self.ending.show_text(format_ending(turn))
         over = turn.status is not None
@@ -159,12 +159,12 @@ class _LargeQuestion(QWidget):
         self.button.setAccessibleName(f"{self.words.text()} {self.button.text()}")
 
 
-def _going_on(exchange: PendingTurn) -> str:
+def _going_on(pending: PendingTurn) -> str:
     """The current step in a few words; "" if it is visible anyway, or nothing runs."""
-    turn = exchange.turn
-    if exchange.waiting:
-        return exchange.waiting
-    if exchange.question or turn.status is not None:
+    turn = pending.turn
+    if pending.waiting:
+        return pending.waiting
+    if pending.question or turn.status is not None:
         return ""
     if words := current_activity(turn, asked=False):
         return words

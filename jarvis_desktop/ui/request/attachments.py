@@ -161,20 +161,20 @@ class FileOffers(QObject):
             self.refused.emit(" ".join(words))
         self.looking.emit(self._under_way > 0)
 
-    def _ended(self, exchange: PendingTurn) -> None:
-        drawn = [path for path in exchange.request.files if path in self._drawn]
-        if exchange.turn.status is None or not drawn:
+    def _ended(self, pending: PendingTurn) -> None:
+        drawn = [path for path in pending.request.files if path in self._drawn]
+        if pending.turn.status is None or not drawn:
             return
         # A turn that never started shows no copies, and may have been sent again.
-        turns = [exchange.turn, *(entry.turn for entry in exchange.place.entries)]
+        turns = [pending.turn, *(entry.turn for entry in pending.place.entries)]
         shown = {item.path for turn in turns for item in turn.attachments}
         for path in drawn:
             if path not in shown:
                 self.forget(path)
 
     def _forgotten(self, place: OpenConversation) -> None:
-        for exchange in place.entries:
-            for path in exchange.request.files:
+        for pending in place.entries:
+            for path in pending.request.files:
                 self.forget(path)
 
 

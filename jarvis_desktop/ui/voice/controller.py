@@ -200,20 +200,20 @@ class SpokenAnswers(QObject):
         if not self._talker.active:
             self._composer.show_answers(self._open() is not None)
 
-    def asked(self, exchange: PendingTurn) -> None:
+    def asked(self, pending: PendingTurn) -> None:
         """Follow a question that was shown or closed. An agent turn that was interrupted by speech
         asks what to change; the speech is the answer."""
         self.refresh()
-        question = exchange.question
+        question = pending.question
         if question is None:
             return
         here = question is self._open()
-        if self._kept and self._kept[0] is exchange:
+        if self._kept and self._kept[0] is pending:
             (_, transcript), self._kept = self._kept, None
             self._write(question, transcript) if here else self._composer.send_spoken(transcript)
         for said in self._said:
             dictation = self._dictation(question)
-            if here and dictation and said.cut is exchange and said.question is None:
+            if here and dictation and said.cut is pending and said.question is None:
                 said.question = question
                 dictation.await_words() if said.recognised else dictation.listen()
 

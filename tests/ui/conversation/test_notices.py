@@ -133,7 +133,7 @@ def test_two_of_one_conversation_go_on_in_it(
 
 def test_a_plan_of_another_version_can_only_be_left(opened: Open, picture: Path) -> None:
     window = opened(cut_off(picture, plan=None))
-    assert "It cannot go on" in said(window)
+    assert "It cannot be resumed" in said(window)
     assert not window.resume_notice.go_on.isVisible()
     assert window.resume_notice.leave.isVisible()
 

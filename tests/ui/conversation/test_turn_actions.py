@@ -179,8 +179,8 @@ def tried(picture: Path) -> Turn:
 def test_who_did_what_is_told_try_by_try(picture: Path) -> None:
     grid = attempts_table(tried(picture))
     assert grid is not None
-    full = "failed: It ran out of memory. Then the next was tried."
-    busy = "failed: It is busy. Then the next was tried."
+    full = "failed: It ran out of memory. Then the next one was tried."
+    busy = "failed: It is busy. Then the next one was tried."
     assert grid.rows[1:] == (
         ("Image to text", "small-ocr", full, "this computer", "4.1 s", "free"),
         ("", "big-ocr", busy, "API of hf-inference", "1.2 s", "–"),
@@ -224,7 +224,7 @@ def test_what_fails_while_it_runs_is_told_too(picture: Path) -> None:
     running = Turn("t", NOW, "x").apply(PlanAccepted(plan))
     grid = attempts_table(running.apply(AttemptFailed(0, Attempt(LOCAL, 1.0, "No."))))
     assert grid is not None
-    assert grid.rows[1][2] == "failed: No. Then the next was tried."
+    assert grid.rows[1][2] == "failed: No. Then the next one was tried."
 
 
 def test_rounds_are_told_with_their_time() -> None:

@@ -76,7 +76,7 @@ def test_only_a_few_reasons_are_told(window: MainWindow, qtbot: QtBot, tmp_path:
     window.composer.attached.take(files_of(*(tmp_path / f"{n}.txt" for n in range(9))))
     qtbot.waitUntil(lambda: not window.banner.isHidden())
     assert "There is no file 0.txt" in window.banner.message.text()
-    assert "6 more are no use." in window.banner.message.text()
+    assert "6 more cannot be used." in window.banner.message.text()
 
 
 def test_many_files_show_some_and_count_the_others(

@@ -149,7 +149,7 @@ def test_what_is_written_down_too_late_is_told(asked: Asked, slow: Slow, why: st
         asked.window.session.new_conversation()
     with asked.qtbot.waitSignal(asked.window.spoken.late):
         asked.window.session.engine.call(slow.go_on.set)
-    said = "The question is closed by now. You said: “what time is it”"
+    said = "The question is no longer open. You said: “what time is it”"
     assert asked.window.banner.message.text() == said
     assert len(asked.app.assistant.handled) == 1
 
