@@ -1,4 +1,7 @@
-"""The settings file as validated values. Only compose and the front ends read it."""
+"""The settings file as validated values, each with the texts that describe it to the user.
+
+Only the application's builder and the front ends read it. The page of the settings makes its rows
+from the fields: their texts are marked here and translated where they are shown."""
 
 from __future__ import annotations
 
@@ -8,208 +11,607 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.goal import CodeTerms
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.llm import Think
+from jarvis_desktop.core.plan import SIMPLE
 from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.localization import LANGUAGES
 
 Value = str | float | Sequence[str]
-"""What a key of the file may be set to; bool and int are floats for this."""
+"""What a key of the file may be set to; bool and int count as floats."""
 
-MOST_MISTAKES = 20
-"""Lines that cannot be read; of a file with more of them nothing is taken."""
+MAX_MISTAKES = 20
+"""Unreadable lines; a file with more of them is not used at all."""
 
 _place = re.compile(r"at line (\d+)")
 
+Choices = Mapping[str, str | tuple[str, str]]
+"""The values that can be chosen, each with its name, and a sentence about it if it needs one."""
 
-class SpeechSettings(BaseModel):
+SPEECH_LANGUAGES = {
+    "": mark("Found out from what is said (needs Whisper)"),
+    "en": mark("English"), "de": mark("German"), "fr": mark("French"),
+    "es": mark("Spanish"), "it": mark("Italian"), "pt": mark("Portuguese"),
+    "nl": mark("Dutch"), "pl": mark("Polish"), "sv": mark("Swedish"),
+    "da": mark("Danish"), "no": mark("Norwegian"), "fi": mark("Finnish"),
+    "cs": mark("Czech"), "el": mark("Greek"), "hu": mark("Hungarian"),
+    "ro": mark("Romanian"), "tr": mark("Turkish"), "uk": mark("Ukrainian"),
+    "ru": mark("Russian"), "ar": mark("Arabic"), "he": mark("Hebrew"),
+    "hi": mark("Hindi"), "id": mark("Indonesian"), "ja": mark("Japanese"),
+    "ko": mark("Korean"), "zh": mark("Chinese"),
+}  # fmt: skip
+
+
+def setting(
+    default: Any,
+    title: str,
+    help: str = "",
+    *,
+    search: str = "",
+    choices: Choices | None = None,
+    unit: str = "",
+    empty: str = "",
+    invalid: str = "",
+    step: float = 0,
+    factor: float = 1,
+    **constraints: Any,
+) -> Any:
+    """A field with the texts that describe it, all marked; `constraints` are those of pydantic.
+
+    `search` has more words by which it is found. `unit` is such as "{value} days"; `empty` says
+    what the lowest number or no text means, `invalid` what a text must be. With `step` it is a
+    slider; its number is `factor` times as large on the screen as in the file.
+    """
+    shown = {
+        "search": search,
+        "choices": dict(choices or {}),
+        "unit": unit,
+        "empty": empty,
+        "invalid": invalid,
+        "step": step,
+        "factor": factor,
+    }
+    return Field(
+        default, title=title, description=help, json_schema_extra=cast("Any", shown), **constraints
+    )
+
+
+class SettingsTable(BaseModel):
+    """A table of the file. Unknown keys are kept and ignored."""
+
+    model_config = ConfigDict(frozen=True, extra="allow")
+
+
+class SpeechSettings(SettingsTable):
     """The `[speech]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    rate: int = Field(170, ge=80, le=450)
-    """Words a minute."""
-    voice: str = ""
-    """Id of a voice of the engine; "" follows the language of the text."""
-    output: str = ""
+    rate: int = setting(
+        170,
+        mark("Speed"),
+        mark("How fast answers are spoken."),
+        search=mark("rate slower faster words per minute"),
+        unit=mark("{value} words a minute"),
+        step=10,
+        ge=80,
+        le=450,
+    )
+    voice: str = setting(
+        "",
+        mark("Name of the voice"),
+        mark("One of that speaker’s voices, by its name; left empty, it follows the language."),
+        search=mark("speaker accent"),
+        empty=mark("By the language of the text"),
+    )
+    output: str = setting(
+        "",
+        mark("Loudspeaker"),
+        mark("The device on which answers are heard."),
+        search=mark("output device headphones sound"),
+    )
     """Name of the sound output; "" is the system's default."""
-    input: str = ""
+    input: str = setting(
+        "",
+        mark("Microphone"),
+        mark("The device that hears you."),
+        search=mark("input device headset recording"),
+    )
     """Name of the microphone; "" is the system's default."""
-    volume: float = Field(1.0, ge=0, le=1)
-    """Of the voice, as a share of what the sound output gives."""
-    engine: Literal["system", "kokoro", "piper"] = "system"
-    """Who speaks; all but "system" must be installed first."""
-    language: str = Field("", pattern=r"^([a-z]{2,3})?$")
-    """The language that is spoken to JARVIS, such as "de"; "" lets Whisper find out."""
-    words: tuple[str, ...] = ()
-    """Names and other words that the recogniser should expect."""
-    recogniser: str = ""
-    """The Whisper that hears, such as "whisper-small"; "" takes the best one on the disk that keeps
-    up with speech, and for recordings the best one."""
-    microphone: Literal["talking", "conversation", "always"] = "conversation"
-    """When the microphone is open: while the talk key says so; also while an answer is spoken and
-    for half a minute after; or all the time. Only an open one hears what is said in the half second
-    before the key. What nobody asked for is forgotten at once, and kept in memory only."""
-    key: str = "Ctrl+Alt+Space"
-    """The talk key of the whole desktop; "" is none."""
-    key_way: Literal["auto", "hold", "toggle"] = "auto"
-    """"hold" listens while it is held, "toggle" from one press to the next, "auto" does the first
-    where it is held for longer than a tap."""
-    pause: float = Field(1.0, ge=0.3, le=10)
-    """Seconds of silence that end what is said, where the key is not held."""
-    hands_free: bool = True
-    """Whether what JARVIS asks about a spoken request is asked aloud and can be answered so."""
-    interrupt: bool = False
-    """Whether speaking alone, without a key, ends an answer that is spoken."""
-    wake_word: str = ""
-    """The word that begins to listen, such as "hey_jarvis", or the JSON file of microWakeWord's
-    weights for another one; the microphone is open all the time for it."""
+    volume: float = setting(
+        1.0,
+        mark("Volume"),
+        mark("As a share of what your system gives."),
+        search=mark("louder quieter"),
+        unit=mark("{value} %"),
+        step=0.05,
+        factor=100,
+        ge=0,
+        le=1,
+    )
+    engine: Literal["system", "kokoro", "piper"] = setting(
+        "system",
+        mark("Spoken by"),
+        mark("Kokoro and Piper sound more natural, and have to be installed first."),
+        search=mark("tts text to speech engine espeak kokoro piper"),
+        choices={
+            "system": mark("The system’s own voice"),
+            "kokoro": mark("Kokoro"),
+            "piper": mark("Piper"),
+        },
+    )
+    language: str = setting(
+        "",
+        mark("Language that is spoken"),
+        mark("The one in which you talk to JARVIS."),
+        search=mark("tongue English German Chinese"),
+        choices=SPEECH_LANGUAGES,
+        pattern=r"^([a-z]{2,3})?$",
+    )
+    """Such as "de"; "" lets Whisper detect it."""
+    words: tuple[str, ...] = setting(
+        (),
+        mark("Words to expect"),
+        mark("Names and other words that are often misheard, with commas between them."),
+        search=mark("vocabulary names dictionary spelling"),
+        empty=mark("None"),
+    )
+    recogniser: str = setting(
+        "",
+        mark("Which Whisper is used"),
+        mark("A larger one hears more exactly, and takes longer."),
+        search=mark("model size speed"),
+    )
+    """Such as "whisper-small"; "" uses the best installed one that keeps up with speech, and for
+    recordings the best one."""
+    microphone: Literal["talking", "conversation", "always"] = setting(
+        "conversation",
+        mark("When the microphone is open"),
+        mark("Only an open one hears what is said in the half second before the key."),
+        search=mark("privacy listening always on recording"),
+        choices={
+            "talking": (
+                mark("Only while I talk"),
+                mark(
+                    "It opens with the key and closes with it. A device that is slow to wake "
+                    "up may lose the beginning of the first word."
+                ),
+            ),
+            "conversation": (
+                mark("Also while an answer is spoken, and for half a minute after"),
+                mark(
+                    "No first word is lost when you go on talking. What nobody asked for is "
+                    "forgotten after half a second; it is never written down, and never leaves "
+                    "the memory of this computer."
+                ),
+            ),
+            "always": (
+                mark("All the time"),
+                mark(
+                    "No first word is ever lost, and a wake word can be heard. Your system "
+                    "shows the microphone as in use; what nobody asked for is forgotten after "
+                    "half a second."
+                ),
+            ),
+        },
+    )
+    key: str = setting(
+        "Ctrl+Alt+Space",
+        mark("Talk key"),
+        mark("Hold it and speak. Press the field, then the keys you want."),
+        search=mark("hotkey shortcut push to talk keyboard microphone"),
+    )
+    """"" is none."""
+    key_way: Literal["auto", "hold", "toggle"] = setting(
+        "auto",
+        mark("What the talk key does"),
+        mark("A tap is shorter than about a third of a second."),
+        search=mark("hold toggle press push to talk"),
+        choices={
+            "auto": mark("Hold it, or tap it"),
+            "hold": mark("Hold it while you speak"),
+            "toggle": mark("Press it to start and to stop"),
+        },
+    )
+    """"auto" is "hold" if the key is held longer than a tap, else "toggle"."""
+    pause: float = setting(
+        1.0,
+        mark("Silence that ends what you say"),
+        mark("Where no key is held, JARVIS answers after so long a pause."),
+        search=mark("timeout end of speech wait"),
+        unit=mark("{value} s"),
+        step=0.1,
+        ge=0.3,
+        le=10,
+    )
+    hands_free: bool = setting(
+        True,
+        mark("Ask aloud, and take the answer aloud"),
+        mark(
+            "Questions about a spoken request are read out, and “yes”, “no”, “stop”, “repeat” "
+            "or “slower” answers them. Anything unclear is a no; what deletes or sends is "
+            "never agreed to by voice."
+        ),
+        search=mark("confirm questions"),
+    )
+    interrupt: bool = setting(
+        False,
+        mark("Interrupt an answer by speaking, without a key"),
+        mark(
+            "The microphone listens while an answer is spoken. Use headphones: without them "
+            "the voice of JARVIS may be taken for yours."
+        ),
+        search=mark("barge in stop talking"),
+    )
+    wake_word: str = setting(
+        "",
+        mark("Wake word"),
+        mark("Said aloud, it begins to listen; the microphone is open all the time for it."),
+        search=mark("hey jarvis hotword always listening"),
+        choices={
+            "": mark("None"),
+            "hey_jarvis": "Hey Jarvis",
+            "okay_nabu": "Okay Nabu",
+            "hey_mycroft": "Hey Mycroft",
+            "alexa": "Alexa",
+        },
+    )
+    """Such as "hey_jarvis", or the JSON file of other microWakeWord weights."""
 
 
-class LLMSettings(BaseModel):
+class LLMSettings(SettingsTable):
     """The `[llm]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    provider: Literal["auto", "ollama", "openai", "transformers", "none"] = setting(
+        "auto",
+        mark("Who runs it"),
+        mark("The LLM answers questions, and plans what the built-in planner cannot."),
+        search=mark("language model chat ollama openai transformers"),
+        choices={
+            "auto": mark("The best that is there"),
+            "ollama": "Ollama",
+            "openai": mark("A service that speaks OpenAI’s protocol"),
+            "transformers": mark("JARVIS itself, from the disk"),
+            "none": mark("Nobody: work without an LLM"),
+        },
+    )
+    id: str = setting(
+        "",
+        mark("Which LLM"),
+        mark("As its provider calls it, such as “qwen3.5:4b”."),
+        search=mark("model name"),
+        empty=mark("The best that is there"),
+    )
+    address: str = setting(
+        "",
+        mark("Address of the service"),
+        mark("Up to its version, such as http://127.0.0.1:1234/v1."),
+        search=mark("url endpoint server lm studio llama.cpp vllm"),
+        empty=mark("None"),
+    )
+    think: Think = setting(
+        Think.OFF,
+        mark("Thinking"),
+        mark("How long it may reason before it answers; slower, and often better."),
+        search=mark("reasoning effort"),
+        choices={
+            "off": mark("Not at all"),
+            "low": mark("Briefly"),
+            "medium": mark("For a while"),
+            "high": mark("For long"),
+        },
+    )
+    context: int = setting(
+        8192,
+        mark("Longest prompt"),
+        mark("Together with its answer. More takes more memory."),
+        search=mark("context window tokens"),
+        unit=mark("{value} tokens"),
+        ge=2048,
+        le=1 << 20,
+    )
+    sees: bool = setting(
+        False,
+        mark("The LLM of a service takes pictures"),
+        mark("OpenAI’s protocol does not tell; switch it on where yours does."),
+        search=mark("vision images multimodal"),
+    )
 
-    provider: Literal["auto", "ollama", "openai", "transformers", "none"] = "auto"
-    """Who runs it; "openai" is any service that speaks OpenAI's protocol."""
-    id: str = ""
-    """What the provider calls it; "" takes the best that is there."""
-    address: str = ""
-    """Of the service, up to its version: "http://127.0.0.1:1234/v1"."""
-    think: Think = Think.OFF
-    """How long it may reason before it answers."""
-    context: int = Field(8192, ge=2048, le=1 << 20)
-    """The most tokens of a prompt and its answer; more of them take more memory."""
-    sees: bool = False
-    """Whether the LLM of a service takes pictures: OpenAI's protocol does not tell."""
 
-
-class PlannerSettings(BaseModel):
+class PlannerSettings(SettingsTable):
     """The `[planner]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    kind: Literal["auto", "embedded", "llm"] = setting(
+        "auto",
+        mark("Planner"),
+        mark("Who turns your words into steps."),
+        search=mark("embedded llm planning engine"),
+        choices={
+            "auto": mark("Built-in where it is sure, else the LLM"),
+            "embedded": mark("Built-in: quick, and needs no LLM"),
+            "llm": mark("The LLM"),
+        },
+    )
+    ask: Literal["always", "larger", "never"] = setting(
+        "larger",
+        mark("Show a plan before it runs"),
+        SIMPLE,
+        search=mark("review confirm approve simple plans without asking"),
+        choices={
+            "always": mark("Every plan"),
+            "larger": mark("All but simple ones"),
+            "never": mark("None"),
+        },
+    )
+    """Simple plans are those of `core.plan.is_simple`."""
 
-    kind: Literal["auto", "embedded", "llm"] = "auto"
-    """Who plans; "auto" is the built-in planner where its cues are sure, else the LLM."""
-    ask: Literal["always", "larger", "never"] = "larger"
-    """Which plans are shown before they run: all, all but simple ones (`core.plan.is_simple`), or
-    none."""
 
-
-class ExpertSettings(BaseModel):
+class ExpertSettings(SettingsTable):
     """The `[experts]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    allowed_licences: tuple[str, ...] = ("*",)
-    """Patterns of the licences that experts may have."""
-    denied_licences: tuple[str, ...] = ()
-    """Patterns of licences that are left out, such as "CC-BY-NC-*"."""
-    gated: bool = False
-    """Whether experts are offered whose terms must be accepted on the Hub first."""
-    disk_budget_gb: float = Field(20.0, ge=0, le=1_000_000, allow_inf_nan=False)
-    """The most disk that fetched experts take together, in gigabytes; 0 is no limit."""
-    ask_above_mb: int = Field(500, ge=0)
-    """A larger download is asked about first; in the mode "local" every one is."""
-    memory_budget_mb: int = Field(0, ge=0, le=1 << 20)
-    """The most memory that experts take together, of the main memory and of the graphics card
-    each; 0 leaves other programs their part of both."""
+    allowed_licences: tuple[str, ...] = setting(
+        ("*",),
+        mark("Licences that experts may have"),
+        mark("Patterns such as “Apache-*”, with commas between them; “*” is any."),
+        search=mark("license commercial"),
+        empty=mark("none"),
+    )
+    denied_licences: tuple[str, ...] = setting(
+        (),
+        mark("Licences that are left out"),
+        mark("Such as “CC-BY-NC-*”, for experts that may not be used to earn money."),
+        search=mark("license non-commercial"),
+        empty=mark("none"),
+    )
+    gated: bool = setting(
+        False,
+        mark("Offer experts behind terms"),
+        mark("Their terms must be accepted on the Hugging Face Hub first."),
+        search=mark("gated licence agreement"),
+    )
+    disk_budget_gb: float = setting(
+        20.0,
+        mark("Disk for experts"),
+        mark("The most that they take together; the least used ones go first."),
+        search=mark("storage space budget gigabytes"),
+        unit=mark("{value} GB"),
+        empty=mark("no limit"),
+        ge=0,
+        le=1_000_000,
+        allow_inf_nan=False,
+    )
+    ask_above_mb: int = setting(
+        500,
+        mark("Ask before downloads larger than"),
+        mark("In the mode “local” every download is asked about."),
+        search=mark("download confirm size"),
+        unit=mark("{value} MB"),
+        ge=0,
+    )
+    memory_budget_mb: int = setting(
+        0,
+        mark("Memory for experts"),
+        mark("Of the main memory and of the graphics card each."),
+        search=mark("ram vram budget"),
+        unit=mark("{value} MB"),
+        empty=mark("leaves other programs their part"),
+        ge=0,
+        le=1 << 20,
+    )
 
     @property
     def disk_budget(self) -> int:
-        """The most disk that they take, in bytes; 0 is no limit."""
+        """The disk budget in bytes; 0 is no limit."""
         return round(self.disk_budget_gb * 1_000_000_000)
 
 
-class ApiSettings(BaseModel):
+class ApiSettings(SettingsTable):
     """The `[api]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    provider: str = setting(
+        "auto",
+        mark("Inference provider"),
+        mark("The only one that the Hub may pass requests on to; “auto” is any."),
+        search=mark("groq together fal hub api"),
+        invalid=mark("That is the Hub’s name of a provider: small letters and digits."),
+        pattern=r"^[a-z0-9][a-z0-9-]{0,39}$",
+    )
 
-    provider: str = Field("auto", pattern=r"^[a-z0-9][a-z0-9-]{0,39}$")
-    """The only inference provider that may be asked, by the Hub's name for it; "auto" is any."""
 
-
-class AgentSettings(BaseModel):
+class AgentSettings(SettingsTable):
     """The `[agent]` table: goals that take several rounds."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
+    ask_plan: Literal["always", "larger", "never"] = setting(
+        "always",
+        mark("Ask about the first plan of a goal"),
+        mark("What changes it after foreign text was read is asked about in any case."),
+        search=mark("agent approve confirm"),
+        choices={
+            "always": mark("Always"),
+            "larger": mark("With more than three steps"),
+            "never": mark("Never"),
+        },
+    )
+    code: CodeTerms = setting(
+        CodeTerms.ASK,
+        mark("Code"),
+        mark("In the sandbox it reaches only hosts that you named, and no other file."),
+        search=mark("python sandbox script security"),
+        choices={
+            "ask": mark("Ask before it runs"),
+            "sandboxed": mark("Run in the sandbox without asking"),
+        },
+    )
+    rounds: int = setting(
+        60,
+        mark("Most rounds"),
+        mark("Then you are asked whether to go on."),
+        search=mark("agent limit steps budget"),
+        unit=mark("{value} rounds"),
+        ge=1,
+        le=10_000,
+    )
+    minutes: int = setting(
+        60,
+        mark("Most minutes"),
+        mark("Of work, before you are asked whether to go on."),
+        search=mark("agent limit time budget"),
+        unit=mark("{value} minutes"),
+        ge=1,
+        le=10_000,
+    )
+    tokens: int = setting(
+        400_000,
+        mark("Most tokens"),
+        mark("Of the LLM, estimated, before you are asked whether to go on."),
+        search=mark("agent limit cost budget"),
+        unit=mark("{value} tokens"),
+        ge=10_000,
+    )
+    repairs: int = setting(
+        4,
+        mark("Repairs of code"),
+        mark("How often one piece of code is mended before another way is looked for."),
+        search=mark("agent retry fix"),
+        unit=mark("{value} times"),
+        ge=0,
+        le=50,
+    )
 
-    ask_plan: Literal["always", "larger", "never"] = "always"
-    """Whether the first plan of a goal is asked about; "larger" means: one with more than three
-    steps. What changes a plan later, after foreign text was read, is asked about in any case."""
-    code: CodeTerms = CodeTerms.ASK
-    """"sandboxed" runs code in the sandbox without asking, reaching only hosts that were named."""
-    rounds: int = Field(60, ge=1, le=10_000)
-    """The most rounds of a goal before the person is asked whether to go on."""
-    minutes: int = Field(60, ge=1, le=10_000)
-    """The same in minutes of work."""
-    tokens: int = Field(400_000, ge=10_000)
-    """The same in tokens of the LLM, estimated."""
-    repairs: int = Field(4, ge=0, le=50)
-    """How often one piece of code is mended."""
 
-
-class WindowSettings(BaseModel):
+class WindowSettings(SettingsTable):
     """The `[window]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    theme: Literal["system", "light", "dark", "contrast"] = "system"
-    """"contrast" has the strongest one, dark or light as the system is."""
-    text_size: float = Field(1.0, ge=0.8, le=2.0)
-    """As a multiple of the system's."""
-    motion: bool = True
-    """Whether anything moves that need not."""
-    language: Literal["", "en", "de", "zh"] = ""
-    """That of the window; "" is the system's."""
-    tray: bool = True
+    theme: Literal["system", "light", "dark", "contrast"] = setting(
+        "system",
+        mark("Colours"),
+        mark("High contrast is dark or light, as your system is."),
+        search=mark("theme dark light mode night contrast accessibility"),
+        choices={
+            "system": mark("As the system"),
+            "light": mark("Light"),
+            "dark": mark("Dark"),
+            "contrast": mark("High contrast"),
+        },
+    )
+    text_size: float = setting(
+        1.0,
+        mark("Text size"),
+        mark("Of everything in this window."),
+        search=mark("font zoom scale larger accessibility"),
+        unit=mark("{value} %"),
+        step=0.1,
+        factor=100,
+        ge=0.8,
+        le=2.0,
+    )
+    motion: bool = setting(
+        True,
+        mark("Motion"),
+        mark("Off, nothing moves that need not."),
+        search=mark("animation accessibility reduce"),
+    )
+    language: Literal["", "en", "de", "zh"] = setting(
+        "",
+        mark("Language"),
+        mark("Of this window; what you say and write may be in any."),
+        search=mark("translation locale English Deutsch 中文"),
+        choices={"": mark("The system’s"), **LANGUAGES},
+    )
+    tray: bool = setting(
+        True,
+        mark("Stay in the tray"),
+        mark("Closing the window leaves JARVIS running there, where there is a tray."),
+        search=mark("background icon close minimise"),
+    )
     """Whether an icon stands in the tray, where the desktop has one, and closing the window leaves
     JARVIS running there."""
-    start_hidden: bool = False
-    """Whether it starts in the tray."""
-    overlay: bool = True
+    start_hidden: bool = setting(
+        False,
+        mark("Start hidden"),
+        mark("In the tray alone, without the window."),
+        search=mark("background minimised"),
+    )
+    overlay: bool = setting(
+        True,
+        mark("Show that JARVIS listens"),
+        mark("A small sign above all windows, while this one is not in front."),
+        search=mark("overlay recording indicator"),
+    )
     """Whether a small sign above all windows shows that JARVIS listens, while its own is not in
     front."""
-    notify: bool = True
+    notify: bool = setting(
+        True,
+        mark("Notifications"),
+        mark("Of long work that ended and of timers, while JARVIS is not in front."),
+        search=mark("alerts messages popup"),
+    )
     """Whether the desktop tells of long work that ended and of timers, while the window is not in
     front."""
-    quick_key: str = "Ctrl+Alt+J"
+    quick_key: str = setting(
+        "Ctrl+Alt+J",
+        mark("Key of the quick box"),
+        mark("Opens a small field near the pointer, in which you type or talk."),
+        search=mark("hotkey shortcut launcher spotlight tray"),
+    )
     """The key of the whole desktop that opens the quick box; "" is none."""
 
 
-class HistorySettings(BaseModel):
+class HistorySettings(SettingsTable):
     """The `[history]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    retention_days: int = Field(0, ge=0, le=36_500)
+    retention_days: int = setting(
+        0,
+        mark("Forget conversations after"),
+        mark("Those without a turn for so long; pinned ones stay."),
+        search=mark("delete retention privacy old days"),
+        unit=mark("{value} days"),
+        empty=mark("never"),
+        ge=0,
+        le=36_500,
+    )
     """Conversations without a turn for so many days are forgotten, but for pinned ones; 0 keeps
     them all."""
 
 
-class NetworkSettings(BaseModel):
+class NetworkSettings(SettingsTable):
     """The `[network]` table."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    proxy: str = Field("", pattern=r"^(https?://[^\s/@]+/?)?$")
+    proxy: str = setting(
+        "",
+        mark("Proxy"),
+        mark(
+            "For downloads and the API, such as http://proxy:3128. Ollama, a program "
+            "of its own, has its own setting."
+        ),
+        search=mark("http https firewall company"),
+        empty=mark("The system’s"),
+        invalid=mark(
+            "That is an address such as http://proxy:3128, without a name or password. "
+            "Those belong into the variable HTTPS_PROXY of your system."
+        ),
+        pattern=r"^(https?://[^\s/@]+/?)?$",
+    )
     """The address of the proxy for downloads and the API, such as "http://proxy:3128"; "" is the
     system's. A name and a password do not belong here: the environment's may have them."""
 
 
-class Settings(BaseModel):
+class Settings(SettingsTable):
     """settings.toml. Keys that are not known are kept and ignored."""
 
-    model_config = ConfigDict(frozen=True, extra="allow")
-
-    mode: Mode = Mode.LOCAL
+    mode: Mode = setting(
+        Mode.LOCAL,
+        mark("How far a request may travel"),
+        mark(
+            "Holds at once for everything that runs. You are asked before a mode that "
+            "sends more away than the one that holds."
+        ),
+        search=mark("privacy offline local hybrid lite cloud network data"),
+    )
     speech: SpeechSettings = SpeechSettings()
     llm: LLMSettings = LLMSettings()
     planner: PlannerSettings = PlannerSettings()
@@ -219,9 +621,25 @@ class Settings(BaseModel):
     window: WindowSettings = WindowSettings()
     history: HistorySettings = HistorySettings()
     network: NetworkSettings = NetworkSettings()
-    processes: int = Field(0, ge=0, le=64)
+    processes: int = setting(
+        0,
+        mark("Built-in methods at once"),
+        mark("Each is a process of its own."),
+        search=mark("cores cpu parallel performance threads"),
+        unit=mark("{value} processes"),
+        empty=mark("one per core, at most four"),
+        ge=0,
+        le=64,
+    )
     """How many built-in methods run at once; 0 is one per core, at most four."""
-    conversation_minutes: int = Field(30, ge=0)
+    conversation_minutes: int = setting(
+        30,
+        mark("Commands carry on for"),
+        mark("A command in a terminal goes on with the last conversation for so long."),
+        search=mark("terminal command line cli"),
+        unit=mark("{value} minutes"),
+        ge=0,
+    )
     """A command carries on with the last conversation if that is no older than this."""
 
     @property
@@ -312,7 +730,7 @@ def _readable(text: str) -> tuple[dict[str, Any], list[str]]:
     whose head cannot be read is left out whole, for its keys would count as another's."""
     lines = text.splitlines(keepends=True)
     told: list[str] = []
-    for _ in range(MOST_MISTAKES):
+    for _ in range(MAX_MISTAKES):
         try:
             return tomllib.loads("".join(lines)), told
         except tomllib.TOMLDecodeError as error:

@@ -218,7 +218,7 @@ class Slide(QWidget):
         self._row = row
         self._whole = field.kind == "whole"
         self.slider = QSlider(Qt.Orientation.Horizontal)
-        self.slider.setRange(0, round((field.high - field.low) / row.slides))
+        self.slider.setRange(0, round((field.high - field.low) / row.step))
         self.slider.setPageStep(max(1, self.slider.maximum() // 8))
         self.slider.setMinimumWidth(120)
         self.slider.setAccessibleDescription(tr(row.help))
@@ -240,13 +240,13 @@ class Slide(QWidget):
         if self.slider.isSliderDown():
             return
         before = self.slider.blockSignals(True)
-        self.slider.setValue(round((value - self._low) / self._row.slides))
+        self.slider.setValue(round((value - self._low) / self._row.step))
         self.slider.blockSignals(before)
         self._tell()
 
     def chosen(self) -> float:
         """The value that is shown."""
-        value = self._low + self.slider.value() * self._row.slides
+        value = self._low + self.slider.value() * self._row.step
         return round(value) if self._whole else round(value, 3)
 
     def sizeHint(self) -> QSize:
@@ -259,7 +259,7 @@ class Slide(QWidget):
 
     def _tell(self) -> None:
         words = self._row.shown(self.chosen())
-        widest = max(self._row.shown(self._low), self._row.shown(self._low + self._row.slides),
+        widest = max(self._row.shown(self._low), self._row.shown(self._low + self._row.step),
                      words, key=len)  # fmt: skip
         self.value.setMinimumWidth(self.value.fontMetrics().horizontalAdvance(widest + "00"))
         self.value.setText(words)
@@ -281,7 +281,7 @@ class TextControl(QLineEdit):
         self.setProperty("role", "plain")
         self.setAccessibleName(tr(row.title))
         self.setAccessibleDescription(tr(row.help))
-        self.setPlaceholderText(tr(row.nothing))
+        self.setPlaceholderText(tr(row.empty))
         self._unit = tr(row.unit, value="").strip() if row.unit else ""
         self.textChanged.connect(self._make_room)
         self.editingFinished.connect(self._entered)
@@ -334,7 +334,7 @@ class TextControl(QLineEdit):
         if self._field.kind == "words":
             return ", ".join(value)
         if self._field.kind in ("whole", "number"):
-            if self._row.nothing and not value:
+            if self._row.empty and not value:
                 return ""
             return f"{value * self._row.factor:.10g}"
         return str(value)
@@ -347,7 +347,7 @@ class TextControl(QLineEdit):
                 parts = (" ".join(part.split()) for part in text.split(","))
                 return [part for part in parts if part]
             case "whole" | "number":
-                if not text and self._row.nothing:
+                if not text and self._row.empty:
                     return 0
                 try:
                     number = float(text.replace(",", "."))
@@ -377,8 +377,8 @@ class TextControl(QLineEdit):
 
     def _refusal(self) -> str:
         low, high = self._field.low, self._field.high
-        if low is None or self._row.refusal:
-            return tr(self._row.refusal) if self._row.refusal else tr("That is not possible here.")
+        if low is None or self._row.invalid:
+            return tr(self._row.invalid) if self._row.invalid else tr("That is not possible here.")
         factor = self._row.factor
         if high is None:
             return tr("This is a number, at least {low}.", low=f"{low * factor:,.10g}")
@@ -394,7 +394,7 @@ def usual_control(row: SettingsRow) -> QWidget:
     assert row.field
     if row.options:
         return (Options if any(each.told for each in row.options) else Select)(row)
-    if row.slides:
+    if row.step:
         return Slide(row)
     makers: dict[str, Callable[[SettingsRow], QWidget]] = {"switch": Switch}
     return makers.get(row.field.kind, TextControl)(row)

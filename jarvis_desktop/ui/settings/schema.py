@@ -1,7 +1,4 @@
-"""What a row of the settings is, before anything is drawn: its words, and how it is chosen.
-
-What is known of a setting by its field: of which kind it is, within which bounds, and what holds
-where the person says nothing."""
+"""What a row of the settings is before it is drawn, made from the fields of `settings.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 from functools import cache
-from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, cast, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 from pydantic.fields import FieldInfo
@@ -36,6 +33,7 @@ class SettingField:
     """Such as "mode" or "speech.rate"."""
     kind: Kind
     default: Any
+    info: FieldInfo
     low: float | None = None
     high: float | None = None
     values: tuple[str, ...] = ()
@@ -81,7 +79,7 @@ def _field(key: str, info: FieldInfo) -> SettingField:
         side: next((getattr(item, sign) for item in info.metadata if hasattr(item, sign)), None)
         for side, sign in (("low", "ge"), ("high", "le"))
     }
-    return SettingField(key, kind, info.default, values=values, **bounds)
+    return SettingField(key, kind, info.default, info, values=values, **bounds)
 
 
 def _kind(annotation: object) -> tuple[Kind, tuple[str, ...]]:
@@ -121,29 +119,23 @@ class SettingOption:
 
 @dataclass(frozen=True, slots=True)
 class SettingsRow:
-    """One thing that can be chosen or done. All words are marked, and translated where shown."""
+    """One thing that can be chosen or done. All texts are marked, and translated where shown;
+    those from `search` to `factor` are described at `settings.setting`."""
 
     key: str
-    """Of the setting; one that no setting has is only a name."""
+    """Of the setting; a row without a setting has a name of its own."""
     title: str
     help: str = ""
-    """A sentence."""
-    words: str = ""
-    """Other words for it, by which it is found."""
+    search: str = ""
     options: tuple[SettingOption, ...] = ()
     unit: str = ""
-    """Such as "{value} days"."""
-    nothing: str = ""
-    """Says what the lowest number means, or no text at all."""
-    refusal: str = ""
-    """Says of a text what it should be."""
-    slides: float = 0
-    """Where it is a slider: its step."""
+    empty: str = ""
+    invalid: str = ""
+    step: float = 0
     factor: float = 1
-    """By how much a number is larger on the screen than in the file."""
     make: Callable[[SettingsRow, Hands], QWidget] | None = None
-    """Makes another control than the field's usual one. It has `changed`, a signal that carries a
-    value, and `show_value` where it is for a setting."""
+    """Makes another control than the field's usual one. It has a signal `changed` that carries a
+    value, and `show_value` if it is for a setting."""
     whole: bool = False
     """Whether the control takes the whole width."""
 
@@ -154,7 +146,7 @@ class SettingsRow:
 
     def found_by(self, sought: str, *about: str) -> bool:
         """Whether each of the words that are sought is in its words, or in those `about` it."""
-        own = (self.title, self.help, self.words, *about)
+        own = (self.title, self.help, self.search, *about)
         choices = (part for each in self.options for part in (each.words, each.told))
         text = " ".join((self.key, *own, *map(tr, own), *map(tr, choices))).casefold()
         return all(word in text for word in sought.casefold().split())
@@ -166,14 +158,33 @@ class SettingsRow:
                 return tr(option.words)
         if isinstance(value, bool):
             return tr("on") if value else tr("off")
-        if self.nothing and (not value or (self.field and value == self.field.low == 0)):
-            return tr(self.nothing)
+        if self.empty and (not value or (self.field and value == self.field.low == 0)):
+            return tr(self.empty)
         if isinstance(value, tuple):
             return ", ".join(value)
         if isinstance(value, int | float):
             number = f"{value * self.factor:,.10g}"
             return tr(self.unit, value=number) if self.unit else number
         return str(value)
+
+
+def row(
+    key: str, *, make: Callable[[SettingsRow, Hands], QWidget] | None = None, whole: bool = False
+) -> SettingsRow:
+    """The row of a setting, with the texts of its field."""
+    info = fields()[key].info
+    texts: dict[str, Any] = dict(cast("Any", info.json_schema_extra))
+    options = tuple(
+        SettingOption(value, *([words] if isinstance(words, str) else words))
+        for value, words in texts.pop("choices").items()
+    )
+    title, help = info.title or "", info.description or ""
+    return SettingsRow(key, title, help, options=options, make=make, whole=whole, **texts)
+
+
+def rows(*given: SettingsRow | str) -> tuple[SettingsRow, ...]:
+    """Rows, of which those of settings may be given by their keys."""
+    return tuple(row(each) if isinstance(each, str) else each for each in given)
 
 
 @dataclass(frozen=True, slots=True)

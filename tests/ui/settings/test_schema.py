@@ -34,7 +34,7 @@ def test_a_row_says_what_it_is(key: str) -> None:
     assert row.title
     assert not row.title.endswith(".")
     assert row.help.endswith(".") or key == "sentence"
-    assert row.words
+    assert row.search
     if row.field and row.field.kind == "choice" and row.key != "mode":
         assert [option.value for option in row.options] == list(row.field.values) or not (
             {*row.field.values} ^ {option.value for option in row.options}
@@ -73,7 +73,7 @@ def test_a_row_is_found_by_the_words_that_people_have_for_it(sought: str, key: s
 
 def test_nothing_is_found_by_what_it_is_not_about() -> None:
     assert not [row for row in ROWS.values() if row.found_by("xylophone")]
-    assert not SettingsRow("a", "Speed", "How fast.", words="rate").found_by("speed limit")
+    assert not SettingsRow("a", "Speed", "How fast.", search="rate").found_by("speed limit")
 
 
 def test_values_are_said_in_words() -> None:
