@@ -135,7 +135,7 @@ async def test_code_that_never_ends_is_dead_when_the_person_is_asked(desk: Desk)
     ended = await turn
     assert (ended.status, ended.reply) == (Status.DONE, "Over.")
     assert desk.person.left == ()
-    assert desk.person.questions == ["Stopped: Turn round. What should be different?"]
+    assert desk.person.questions == ["Stopped: Turn round. What should change?"]
     asked = [body for body in desk.llm.asked if "run_code" in json.dumps(body.get("format"))]
     told = asked[-1]["messages"][-1]["content"]
     assert f"The person stopped “run_code” and said: {FEEDBACK}" in told

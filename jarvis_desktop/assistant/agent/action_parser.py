@@ -1,8 +1,8 @@
-"""Finds the choice in what an LLM wrote: behind its thoughts, in prose, in fences, by odd names.
+"""Read the branch that an LLM chose, and its arguments.
 
-The arguments of a branch as an LLM wrote them: slips are put right, the rest is refused.
-
-Asks the LLM for a branch, by a schema that nobody relies on: what it answers is checked here."""
+The choice may follow the LLM's reasoning, be in prose or code fences, and use odd names. Slips are
+corrected, the rest is refused. The schema is a hint to the LLM; every answer is checked here.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _whole = re.compile(r"[+-]?\d{1,12}(?:\.0+)?")
 
 
 def check_arguments(given: Mapping[str, object], branch: Branch, why: str = "") -> dict[str, Any]:
-    """The arguments by the schemas of a branch. Raises PlanError, one sentence."""
+    """Return the arguments by the schemas of a branch. Raises PlanError with one sentence."""
     known, others = _sorted_out(given, branch.args)
     missing = [name for name in branch.required if name not in known]
     if len(missing) == 1:
@@ -81,7 +81,7 @@ def check_arguments(given: Mapping[str, object], branch: Branch, why: str = "") 
 def _sorted_out(
     given: Mapping[str, object], schemas: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
-    """What belongs to a name, however that is written, and the rest. None counts as not given."""
+    """Split the arguments into known ones, however they are written, and the rest, without None."""
     names = {normalized(name): name for name in schemas}
     known: dict[str, object] = {}
     others: dict[str, object] = {}
@@ -105,7 +105,7 @@ def _guessed(
     others: Mapping[str, object],
     why: str,
 ) -> dict[str, object]:
-    """The one argument that is missing, where it can only be what is there."""
+    """Guess the one missing argument, if only one value can be meant."""
     if choice_schema.get("type") == "array" and "properties" in choice_schema["items"]:
         item, _ = _sorted_out({**known, **others}, choice_schema["items"]["properties"])
         numbered = {key: value for key, value in others.items() if key.isdecimal()}
@@ -134,7 +134,9 @@ def _one_of(value: object, allowed: list[str], where: str) -> str:
     for word in allowed:
         if normalized(word) in (low, _value_aliases.get(low)):
             return word
-    raise PlanError(tr("“{where}” is one of {allowed}.", where=where, allowed=", ".join(allowed)))
+    raise PlanError(
+        tr("“{where}” must be one of {allowed}.", where=where, allowed=", ".join(allowed))
+    )
 
 
 def _text(value: object, where: str) -> str:
@@ -143,7 +145,7 @@ def _text(value: object, where: str) -> str:
     if isinstance(value, bool | int | float):
         value = str(value)
     if not isinstance(value, str):
-        raise PlanError(tr("“{where}” is a text.", where=where))
+        raise PlanError(tr("“{where}” must be a text.", where=where))
     if len(value) > MAX_ARGUMENT_CHARS:
         raise PlanError(tr("“{where}” is too long.", where=where))
     fenced = _fence.match(value)
@@ -159,7 +161,7 @@ def _integer(value: object, where: str) -> int:
     word = str(value).strip().lower().removeprefix("step").strip(" #.")
     if not isinstance(value, bool) and _whole.fullmatch(word):
         return int(float(word))
-    raise PlanError(tr("“{where}” is a whole number.", where=where))
+    raise PlanError(tr("“{where}” must be a whole number.", where=where))
 
 
 def _list(value: object, items: Mapping[str, Any], where: str) -> list[Any]:
@@ -177,7 +179,7 @@ def _list(value: object, items: Mapping[str, Any], where: str) -> list[Any]:
 
 
 def _of_mapping(value: Mapping[object, object], items: Mapping[str, Any]) -> list[object]:
-    """One item, or items by what names them: {"1": "done", "2": {"state": "doing"}}."""
+    """Return one item, or items by name: {"1": "done", "2": {"state": "doing"}}."""
     first, *rest = items.get("required", ("",))
     names = {normalized(str(key)) for key in value}
     firsts = {normalized(first), *(key for key, meant in _key_aliases.items() if first in meant)}
@@ -192,7 +194,9 @@ def _of_mapping(value: Mapping[object, object], items: Mapping[str, Any]) -> lis
 def _object(value: object, choice_schema: Mapping[str, Any], where: str) -> dict[str, Any]:
     if not isinstance(value, Mapping):
         example = ", ".join(choice_schema["properties"])
-        raise PlanError(tr("“{where}” is an object with {example}.", where=where, example=example))
+        raise PlanError(
+            tr("“{where}” must be an object with {example}.", where=where, example=example)
+        )
     properties = choice_schema["properties"]
     known, _ = _sorted_out(value, properties)
     for name in choice_schema["required"]:
@@ -206,7 +210,7 @@ def _object(value: object, choice_schema: Mapping[str, Any], where: str) -> dict
 
 
 def describe_choice(branch: Branch, args: Mapping[str, Any], *, limit: int = 200) -> str:
-    """What a person reads of the arguments, in a line."""
+    """Return what the user sees of the arguments, in one line."""
     name, *others = branch.shows or (next(iter(branch.args), ""),)
     value = args.get(name) or next((item for item in args.values() if item), "")
     if isinstance(value, list):
@@ -219,17 +223,17 @@ def describe_choice(branch: Branch, args: Mapping[str, Any], *, limit: int = 200
     used = one_line(", ".join(item for each in others for item in args[each]), limit=limit // 3)
     if not used:
         return one_line(str(value), limit=limit)
-    # The same for another file is another thing.
+    # The same for another file is a different round.
     return f"{one_line(str(value), limit=limit - len(used) - 3)} ({used})"
 
 
 MAX_CHARS = 100_000
-"""Characters of an answer; what is longer is no choice."""
+"""Characters of an answer; anything longer is not a choice."""
 MAX_WHY_CHARS = 200
 NAME_SIMILARITY = 0.8
-"""How alike a name must be to that of a branch, from 0 to 1, to be a slip of it."""
+"""How similar a name must be to that of a branch to be a slip of it, from 0 to 1."""
 NAME_MARGIN = 0.1
-"""How much less alike every other branch must be."""
+"""How much less similar every other branch must be."""
 
 _branch_keys = (
     *("branch", "branchname", "command", "action", "tool", "toolname", "functionname"),
@@ -299,11 +303,8 @@ _script = re.compile(r"```(?:python|py)\d?[ \t]*\n(.*?)\n[ \t]*```", re.DOTALL |
 
 
 def parse_choice(text: str, role: AgentRole) -> BranchChoice:
-    """The first choice in an answer that holds.
-
-    Raises PlanError, one sentence that tells an LLM what to do better: about the first thing that
-    looked like a choice.
-    """
+    """Return the first valid choice in an answer. Raises PlanError with one sentence that tells an
+    LLM what to do better, about the first thing that looked like a choice."""
     if len(text) > MAX_CHARS:
         raise PlanError(tr("That is far too long; write one JSON object and nothing else."))
     refusal: PlanError | None = None
@@ -334,7 +335,7 @@ def _objects(reader: Loose) -> Iterator[Mapping[str, object]]:
 
 
 def _of_script(text: str, role: AgentRole) -> BranchChoice | None:
-    """A script alone, which only one branch can take."""
+    """Return the choice for a lone script, if only one branch takes one."""
     scripts = _script.findall(text)
     runs = [branch for branch in role.branches if branch.required == ("code",)]
     if len(scripts) != 1 or len(runs) != 1:
@@ -356,7 +357,7 @@ def _choice(value: Mapping[str, object], role: AgentRole) -> BranchChoice:
 
 
 def _named(low: Mapping[str, object], role: AgentRole) -> tuple[Branch, Mapping[str, object]]:
-    """The branch, and all that may be its arguments."""
+    """Return the branch, and everything that may be its arguments."""
     names = [key for key in _branch_keys if isinstance(low.get(key), str)]
     for key in names:
         if branch := branch_named(str(low[key]), role):
@@ -369,11 +370,7 @@ def _named(low: Mapping[str, object], role: AgentRole) -> tuple[Branch, Mapping[
     if names:
         name = one_line(str(low[names[0]]))
         raise PlanError(
-            tr(
-                "There is no branch “{name}”; take one of {role}.",
-                name=name,
-                role=_listed(role),
-            )
+            tr("There is no branch “{name}”; take one of {role}.", name=name, role=_listed(role))
         )
     for branch in role.branches:
         args = _args(low, branch)
@@ -387,8 +384,7 @@ def _named(low: Mapping[str, object], role: AgentRole) -> tuple[Branch, Mapping[
 
 
 def _args(low: Mapping[str, object], branch: Branch) -> Mapping[str, object]:
-    """The arguments, whether they stand apart or beside the name; as some interfaces have it, as
-    JSON within a string."""
+    """Return the arguments: beside the name, under their own key, or in a string as JSON."""
     inner = next((low[key] for key in _args_keys if low.get(key) is not None), None)
     if isinstance(inner, str) and inner.lstrip().startswith("{"):
         inner = next(Loose(inner).values())
@@ -403,7 +399,7 @@ def _args(low: Mapping[str, object], branch: Branch) -> Mapping[str, object]:
 
 
 def branch_named(name: str, role: AgentRole) -> Branch | None:
-    """The branch that a name means without a doubt, or None."""
+    """Return the branch that a name clearly means, or None."""
     bare = normalized(name[:60])
     names = {normalized(branch.name): branch for branch in role.branches}
     if bare in names:
@@ -439,10 +435,10 @@ async def choose(
     trace: Callable[[str], None],
     spend: Callable[[int], None],
 ) -> BranchChoice:
-    """The branch that the LLM takes, checked. `timeout`, in seconds, is for one answer.
+    """Return the branch that the LLM chooses, checked. `timeout`, in seconds, is for one answer.
 
-    `spend` is told the tokens of each prompt and answer. Raises PlanError where none of its
-    answers can be used, ExpertError where one takes too long, and what the LLM raises.
+    `spend` gets the tokens of each prompt and answer. Raises PlanError if none of its answers can
+    be used, ExpertError if one takes too long, and what the LLM raises.
     """
 
     async def ask(llm: LLM, asked: Prompt) -> str:
@@ -466,7 +462,7 @@ async def choose(
 
 
 def choice_schema(role: AgentRole) -> dict[str, Any]:
-    """The JSON Schema for a choice: one variant a branch."""
+    """Return the JSON Schema for a choice: one variant per branch."""
     return {
         "anyOf": [_variant(branch.name, branch.args, branch.required) for branch in role.branches]
     }
@@ -488,7 +484,7 @@ def _variant(
 
 
 def _plain(value: Any) -> Any:
-    """A schema without its defaults, which no LLM needs."""
+    """Return a schema without its defaults, which no LLM needs."""
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items() if key != "default"}
     return value

@@ -1,4 +1,4 @@
-"""The front of agent mode: takes a goal from its words to its end, or on where it was cut off."""
+"""The front of agent mode: works on a goal from its first words, or resumes it after a cut-off."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Agent:
         advice: Callable[[], Awaitable[str]],
         now: Callable[[], datetime],
     ) -> None:
-        """`close` ends what runs for the goal of an id. `advice` says which LLM would do."""
+        """`close` ends what runs for a goal, by its id. `advice` names an LLM that would do."""
         self._llms = llms
         self._memory = memory
         self._writer = writer
@@ -56,10 +56,8 @@ class Agent:
     async def take(
         self, text: str, terms: Terms, context: Context, live: LiveTurn, *, conversation: str
     ) -> Status:
-        """Work on a new goal; how it went.
-
-        Raises UnavailableError where there is no LLM, with the one that would do.
-        """
+        """Work on a new goal and return its status. Raises UnavailableError, naming an LLM that
+        would do, if there is no LLM."""
         await self.check()
         live.show(GoalTaken())
         goal = Goal(live.turn.id, conversation, text, terms, live.turn.started)
@@ -67,17 +65,17 @@ class Agent:
         return await self._reach(goal, (), context, live)
 
     async def go_on(self, context: Context, live: LiveTurn, *, conversation: str) -> Status:
-        """Work on with the goal of a turn that was cut off: no finished round is done again."""
+        """Resume the goal of a turn that was cut off. Finished rounds are not repeated."""
         await self.check()
         turn = live.turn
         goal = self._memory.goal(turn.id)
-        if goal is None:  # it was cut off before its first line was written
+        if goal is None:  # it was cut off before it was saved
             goal = Goal(turn.id, conversation, turn.text, Terms(), turn.started)
             self._memory.begin(goal, [ControllerFrame(OUTERMOST, turn.text)])
         return await self._reach(goal, self._memory.log(goal.id), context, live)
 
     def retold(self, goal_id: str) -> Iterator[Event]:
-        """What happened in the rounds of a goal, for whoever shows it from its beginning."""
+        """Yield what happened in the rounds of a goal, to show it from its beginning."""
         for entry in self._memory.log(goal_id):
             yield RoundStarted(entry.number, entry.path, entry.branch, entry.what, entry.code)
             yield RoundEnded(
@@ -95,21 +93,19 @@ class Agent:
                 yield OutlineChanged(frame.outline, "/".join(path))
 
     def give_up(self, goal_id: str) -> None:
-        """The goal of a turn that was cut off is not gone on with. Raises StorageError."""
+        """Cancel the goal of a turn that was cut off. Raises StorageError."""
         goal = self._memory.goal(goal_id)
         if goal is not None and goal.status is None:
             self._memory.end(goal_id, Status.CANCELLED, "")
 
     def stop(self) -> bool:
-        """End the branch that runs, so that its caller hears what the person says.
-
-        False where there is none, or the person was asked already: then the turn is to end.
-        """
+        """Stop the running branch, so that its caller hears what the user says. Return False if
+        none runs, or the user was already asked: then the turn itself should end."""
         stopped = [run.interrupts.stop() for run in self._runs.values()]
         return any(stopped)
 
     async def check(self) -> None:
-        """Raises UnavailableError, with the LLM that would do, where there is none."""
+        """Raise UnavailableError, naming an LLM that would do, if there is no LLM."""
         if await self._llms.current() is None:
             raise UnavailableError(
                 tr("A goal in several steps needs a language model, and there is none now."),
@@ -121,7 +117,7 @@ class Agent:
     ) -> Status:
         run = GoalRun(
             goal,
-            # Where they cannot be read it is planned anew, as by one who has read foreign text.
+            # Frames that cannot be read are replaced, and count as having read foreign text.
             self._memory.frames(goal.id) or [ControllerFrame(OUTERMOST, goal.text, tainted=True)],
             live=live,
             context=context,
@@ -144,7 +140,7 @@ class Agent:
         finally:
             del self._runs[goal.id]
             self._approvals.forget(goal.id)
-            with suppress(StorageError):  # keeping the turn tells why
+            with suppress(StorageError):  # saving the turn reports the reason
                 self._memory.end(goal.id, status, answer)
             await self._close(goal.id)
         return status

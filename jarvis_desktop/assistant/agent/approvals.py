@@ -1,8 +1,8 @@
-"""What may be done for a goal without asking the person, and the questions for all the rest.
+"""Decide what a goal may do without asking the user, and ask about all the rest.
 
-Nothing here reads what an LLM, a file or a program says in order to decide: only what the person
-agreed to, in which sandbox code would run, and whether foreign text was read before. Therefore no
-text can change an approval.
+Decisions never depend on what an LLM, a file or a program says. They depend on what the user agreed
+to, on the sandbox in which code would run, and on whether foreign text was read before. So no text
+can change an approval.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Item, Ref, Task, as_words
 
 MAX_ARGUMENT_CHARS = 200
-"""Characters of one, where the person is asked about a task."""
+"""Characters of an argument in a question about a task."""
 
 
 class Approvals:
-    """The approvals of all goals of this process; none outlives it."""
+    """The approvals of all goals in this process; none outlives it."""
 
     def __init__(self, *, code: CodeTerms, acting: Collection[str]) -> None:
-        """`code` is for goals whose terms leave it open. `acting` names the tasks that do
-        something outside of the artifact store."""
+        """`code` is for goals whose terms leave it open. `acting` names the tasks with effects
+        outside of the artifact store."""
         self.code_terms = code
         self._acting = acting
         self._granted: dict[str, frozenset[str]] = {}
-        """By goal, where the person allowed its code: the hosts that it reached then."""
+        """By goal whose code the user allowed: the hosts that it reached then."""
         self._refused: dict[str, set[CodeRequest]] = {}
-        """By goal, what the person said no to: the very same is not asked about again."""
+        """By goal, what the user refused: the very same is not asked about again."""
 
     async def code(self, run: GoalRun, request: CodeRequest) -> Verdict:
-        """Whether code may run, or be kept in the library, and as it may."""
+        """Return whether code may run, or be saved in the library, and in which form."""
         if self._needs_no_question(run, request):
             return Verdict(Allow.ONCE, request.source)
         refused = self._refused.setdefault(run.goal.id, set())
@@ -52,8 +52,8 @@ class Approvals:
         return verdict
 
     async def acting(self, run: GoalRun, tasks: Iterable[Task]) -> dict[int, str]:
-        """The tasks that are not to be done, with the reason: those with effects outside that the
-        person, asked about each with its very arguments, did not agree to."""
+        """Return the tasks that must not run, with the reason. These have effects outside, and the
+        user, asked about each with its arguments, did not agree."""
         withheld = {}
         for task in tasks:
             if task.type.name in self._acting and not await run.live.confirm(_asked(task)):
@@ -63,11 +63,11 @@ class Approvals:
     def trusts_outline(
         self, run: GoalRun, depth: int, before: Outline | None, after: Outline
     ) -> bool:
-        """Whether a plan that was written anew holds without asking.
+        """Return whether a new plan may replace the old one without asking.
 
-        Once foreign text was read, the person's plan may lose steps, and they may be done in
-        another order; no step is added or reworded without them. What inner controllers plan
-        reaches no further than the sandbox.
+        Once foreign text was read, the user's plan may lose steps or change their order, but no
+        step is added or reworded without the user. Plans of inner controllers reach no further than
+        the sandbox.
         """
         if depth > 0 or before is None or not run.frames[0].tainted:
             return True
@@ -75,7 +75,7 @@ class Approvals:
         return all((step.id, step.text) in known for step in after)
 
     def forget(self, goal_id: str) -> None:
-        """The goal is over."""
+        """Forget the approvals of a goal that is over."""
         self._granted.pop(goal_id, None)
         self._refused.pop(goal_id, None)
 
@@ -85,7 +85,7 @@ class Approvals:
         terms, hosts = run.goal.terms, frozenset(request.hosts)
         sandboxed = (terms.code or self.code_terms) is CodeTerms.SANDBOXED
         if request.saves:
-            # It outlasts the goal: what foreign text may have had a hand in is shown first.
+            # It outlasts the goal, so what foreign text may have influenced is shown first.
             return sandboxed and not any(frame.tainted for frame in run.frames)
         if sandboxed and hosts <= set(terms.hosts):
             return True

@@ -1,10 +1,8 @@
-"""What code of one goal works with: one session of Python, its files, its hosts, the library.
+"""The workspace of a goal's code: one Python session, its files, hosts, packages and the library.
 
-The files that code finds in its folder: named as everybody names them, but fit for a disk.
-
-Sees to it that the packages that code imports are there: asks, and installs them.
-
-Counts how often one piece of code was tried in vain, so that mending it comes to an end."""
+Files have the names that everybody uses, made safe for a disk. Missing packages are installed after
+asking. Repairs of the same code are counted, so that they come to an end.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +37,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.i18n import trn
 
 MAX_EARLIER_FILES = 10
-"""Files of earlier turns that are given along, the newest."""
+"""Files of earlier turns that code gets, the newest ones."""
 MAX_NAME_CHARS = 80
 
 _fenced = re.compile(r"^[ \t]*```[\w+-]*[ \t]*\n(.*?)^[ \t]*```[ \t]*$", re.DOTALL | re.MULTILINE)
@@ -48,10 +46,10 @@ _devices = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d)(?:\.|$)", re.IGNORECASE)
 
 
 class WorkspaceFiles:
-    """The files that code of one goal was given: each once, so that what code made of it stays."""
+    """The files that a goal's code got, each once, so that changes by code are kept."""
 
     def __init__(self, texts: Path) -> None:
-        """`texts` is where a text becomes a file; code does not see this folder."""
+        """`texts` is a folder, hidden from code, in which texts become files."""
         self._texts = texts
         self._names: dict[Path | str, str] = {}
         self._given: set[Path | str] = set()
@@ -59,26 +57,26 @@ class WorkspaceFiles:
         self._taken: set[str] = set()
 
     def own(self, artifacts: Iterable[Artifact]) -> None:
-        """These were made by code itself: they are in its folder already."""
+        """Note artifacts made by code itself: they are in its folder already."""
         for item in artifacts:
             self._own.add(_key(item))
             self._taken.add(clean_name(item, item.title).casefold())
 
     def renamed(self, run: GoalRun) -> Mapping[str, str]:
-        """What has another name in code's folder than at hand: name at hand -> name there."""
+        """Return what has another name in the folder: available name -> name in the folder."""
         at = {item: name for name, item in available_artifacts(run).items()}
         named = self._named(run)
         return {at[item]: name for name, item in named.items() if at[item] != name}
 
     def new(self, run: GoalRun) -> Mapping[str, Artifact]:
-        """What is to be given now, by its name: attachments, and what rounds of experts made."""
+        """Return what code should get now, by name: attachments, and what experts made."""
         named = self._named(run)
         found = {name: item for name, item in named.items() if _key(item) not in self._given}
         self._given |= {_key(item) for item in found.values()}
         return found
 
     def withdraw(self, files: Mapping[str, Artifact]) -> None:
-        """These did not arrive: they are new again."""
+        """Make files that did not arrive new again."""
         self._given -= {_key(item) for item in files.values()}
 
     def _named(self, run: GoalRun) -> dict[str, Artifact]:
@@ -96,7 +94,7 @@ class WorkspaceFiles:
         return found
 
     def paths(self, files: Mapping[str, Artifact]) -> Mapping[str, Path]:
-        """Where they lie; a text is written into a file first, which blocks."""
+        """Return the paths of files. A text is written to a file first, which blocks."""
         return {name: item.path or self._written(name, item) for name, item in files.items()}
 
     def _written(self, name: str, item: Artifact) -> Path:
@@ -107,7 +105,7 @@ class WorkspaceFiles:
 
 
 def clean_name(item: Artifact, called: str) -> str:
-    """A file name that every system takes, with the suffix that tells what is in it."""
+    """Return a file name that every system accepts, with the suffix of its content."""
     usual = item.path.suffix if item.path else ".txt"
     suffix = PurePath(called).suffix or usual
     stem = _unwanted.sub("_", one_line(called.removesuffix(suffix), limit=MAX_NAME_CHARS)).strip(
@@ -131,34 +129,34 @@ def _key(item: Artifact) -> Path | str:
 
 
 RUNS_CODE = "run_code"
-"""The branch by which code runs."""
+"""The branch that runs code."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScriptRun:
-    """What came of a run, and what it means for the next one."""
+    """The outcome of a run, and what it means for the next one."""
 
     outcome: CodeOutcome
     lost: bool
     """Whether the variables of earlier runs were gone."""
     news: tuple[str, ...]
-    """What is to be known of the library, a sentence each."""
+    """News about the library, one sentence each."""
 
 
 class CodeWorkspaces:
-    """The workbenches of all goals of this process."""
+    """The workspaces of all goals in this process."""
 
     def __init__(
         self, sandbox: Sandbox, library: Library, *, folder_of: Callable[[str], Path]
     ) -> None:
-        """`folder_of` gives the folder of a goal, by its id: it outlives the process."""
+        """`folder_of` returns the folder of a goal by its id. The folder outlives the process."""
         self.sandbox = sandbox
         self.library = library
         self._folder_of = folder_of
         self._benches: dict[str, CodeWorkspace] = {}
 
     def bench(self, run: GoalRun) -> CodeWorkspace:
-        """That of the goal."""
+        """Return the workspace of a goal."""
         bench = self._benches.get(run.goal.id)
         if bench is None:
             folder = self._folder_of(run.goal.id)
@@ -167,19 +165,19 @@ class CodeWorkspaces:
         return bench
 
     async def close(self, goal_id: str) -> None:
-        """End what runs for a goal: it is over, or cancelled."""
+        """End what runs for a goal that is over or cancelled."""
         bench = self._benches.pop(goal_id, None)
         if bench is not None:
             await bench.close()
 
 
 class CodeWorkspace:
-    """The session of one goal, begun when code first runs. Files stay when it ends."""
+    """The session of one goal, started when code first runs. Its files outlive it."""
 
     def __init__(self, run: GoalRun, sandbox: Sandbox, library: Library, folder: Path) -> None:
-        """`folder` is the goal's."""
+        """`folder` belongs to the goal."""
         self.hosts = run.goal.terms.hosts
-        """What code may reach: as agreed to in advance, and what the person allowed since."""
+        """What code may reach: agreed in advance, or allowed by the user since."""
         self.files = WorkspaceFiles(folder / "texts")
         self._goal_run = run
         self._sandbox = sandbox
@@ -187,7 +185,7 @@ class CodeWorkspace:
         self._folder = folder
         self._session: CodeSession | None = None
         self._given: dict[str, Path] = {}
-        """To the session; it looks there before each run."""
+        """Files passed to the session; it checks there before each run."""
         self._laid_out = False
         self._damage: frozenset[str] = frozenset()
         runs = [entry for entry in run.log if entry.branch == RUNS_CODE]
@@ -196,7 +194,7 @@ class CodeWorkspace:
             self.files.own(entry.artifacts)
 
     async def protection(self) -> Protection:
-        """What keeps code from the rest of the computer."""
+        """Return what keeps code from the rest of the computer."""
         return await self._sandbox.protection()
 
     async def run(
@@ -208,7 +206,7 @@ class CodeWorkspace:
         timeout: float,
         report: Callable[[str], None],
     ) -> ScriptRun:
-        """Run a script on all files that there are by now; see `CodeSession.run`."""
+        """Run a script on all files available by now; see `CodeSession.run`."""
         news = await self._lay_out()
         files = self.files.new(self._goal_run)
         try:
@@ -225,16 +223,16 @@ class CodeWorkspace:
         return ScriptRun(outcome, lost, news)
 
     async def allow(self, host: str) -> None:
-        """Let code reach one more host; the session begins anew, as its walls are set by then."""
+        """Let code reach one more host. The session restarts, because its limits are fixed."""
         self.hosts = (*self.hosts, host)
         await self.close()
 
     def library_changed(self) -> None:
-        """A function was saved: the next run finds it, also in a session that goes on."""
+        """Note that a function was saved: the next run finds it, even in a running session."""
         self._laid_out = False
 
     async def close(self) -> None:
-        """End the session; the next run begins another one."""
+        """End the session; the next run starts another one."""
         session, self._session = self._session, None
         if session is not None:
             await session.close()
@@ -270,18 +268,18 @@ class CodeWorkspace:
 
 
 MAX_PACKAGES = 20
-"""Packages that are installed for one piece of code."""
+"""Packages installed for one piece of code."""
 
 
 class PackageInstaller:
-    """Installs packages for code, with the person's word."""
+    """Installs packages for code, if the user agrees."""
 
     def __init__(self, packages: Packages, workshop: CodeWorkspaces) -> None:
         self._packages = packages
         self._library = workshop.library
 
     async def provide(self, run: GoalRun, *sources: str) -> Observation | None:
-        """Install what the sources need and is not there; why that could not be, or None."""
+        """Install missing packages of the sources. Return why that was impossible, or None."""
         names = await asyncio.to_thread(self._missing, sources)
         if not names:
             return None
@@ -312,14 +310,14 @@ class PackageInstaller:
         return None
 
     def _missing(self, sources: Iterable[str]) -> Sequence[str]:
-        """Also what is needed by the functions that the sources take from the library."""
+        """Return missing packages, also of the library functions that the sources use."""
         found: dict[str, None] = {}
         for source in sources:
             found |= dict.fromkeys(self._packages.missing(source))
             for name in library_imports(source):
                 try:
                     function = self._library.get(name)
-                except (InputError, StorageError):  # importing it will tell
+                except (InputError, StorageError):  # importing it will fail and say so
                     continue
                 found |= dict.fromkeys(self._packages.missing(function.draft.source))
         return tuple(found)
@@ -340,10 +338,10 @@ ANOTHER_WAY = (
 
 
 class RepairCounter:
-    """The tries at one thing. They are kept in the frame: a crash gives no new ones."""
+    """Counts the tries at one thing. They are saved in the frame, so a crash grants no new ones."""
 
     def __init__(self, run: GoalRun, subject: str) -> None:
-        """`subject` says what is tried: the purpose of code, or the name of a function."""
+        """`subject` is what is tried: the purpose of code, or the name of a function."""
         self._goal_run = run
         self._depth = run.inner
         self._subject = " ".join(re.findall(r"\w+", subject.casefold()))
@@ -354,7 +352,7 @@ class RepairCounter:
         return bool(self._subject) and self._subject in self._kept(GIVEN_UP_KEY).split("\n")
 
     def failed(self) -> str:
-        """Count one more failure in a row; what the LLM is to make of it."""
+        """Count one more failure in a row, and return what the LLM should make of it."""
         failures = int(self._kept(FAILURES_KEY) or 0) + 1
         left = self._goal_run.limits.repairs + 1 - failures
         if left > 0:
@@ -367,7 +365,7 @@ class RepairCounter:
         return f"It failed {times}, and mending it is given up: {ANOTHER_WAY}."
 
     def worked(self) -> None:
-        """It is well: what fails next is something else."""
+        """Reset the count: what fails next is something else."""
         if self._kept(FAILURES_KEY):
             self._keep({FAILURES_KEY: ""})
 
@@ -379,10 +377,10 @@ class RepairCounter:
 
 
 def clean_code(code: str) -> str:
-    """The code of an LLM's answer, without the marks and escapes that LLMs put around it.
+    """Return the code in an LLM's answer, without the fences and escapes around it.
 
-    What is Python already stays as it is, but for its line ends. What cannot be made Python is
-    given back with its line ends mended alone.
+    Valid Python stays as it is, except for its line ends. What cannot be made valid only gets its
+    line ends fixed.
     """
     code = encodable(code).removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n")
     code = f"{code.strip(chr(10)).rstrip()}\n"
@@ -395,7 +393,7 @@ def clean_code(code: str) -> str:
 
 
 def is_python(code: str) -> bool:
-    """Whether it has no syntax error."""
+    """Return whether it has no syntax error."""
     try:
         parsed(code)
     except InputError:
@@ -404,7 +402,7 @@ def is_python(code: str) -> bool:
 
 
 def library_imports(code: str) -> tuple[str, ...]:
-    """The names that a script takes from the library, in their order; () where it is no Python."""
+    """Return the names that a script imports from the library, in order; () if it is not Python."""
     try:
         tree = parsed(code)
     except InputError:
@@ -431,6 +429,6 @@ def library_imports(code: str) -> tuple[str, ...]:
 
 
 def format_diff(before: str, after: str, *, longest: int = 2000) -> str:
-    """What was changed, line by line, as programmers write it."""
+    """Return the changed lines as a unified diff."""
     lines = difflib.unified_diff(before.splitlines(), after.splitlines(), lineterm="", n=1)
     return cut_middle("\n".join(list(lines)[2:]), longest)

@@ -1,4 +1,4 @@
-"""The one controller of all roles: round by round it picks a branch, until one ends its work."""
+"""The one controller of all roles: it picks a branch each round, until one ends its work."""
 
 from __future__ import annotations
 
@@ -32,28 +32,28 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.llm import LLMs
 
 MAX_OBSERVATION_CHARS = 20_000
-"""Characters of an observation; more of it is left out in the middle."""
+"""Characters of an observation; the middle of a longer one is left out."""
 ENDED_KEY = "ended"
-"""Where a frame keeps that a branch ended its work, until its caller has heard so."""
+"""Key in a frame: a branch ended its work, and its caller does not know yet."""
 THINKING = mark("Thinking about the next step")
 STALLED_TEMPERATURE = 0.5
-"""The temperature once rounds lead nowhere: the same prompt is to give another answer."""
+"""The temperature once rounds make no progress, so that the same prompt gives another answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class _RunningRound:
-    """A round under way."""
+    """A running round."""
 
     number: int
     depth: int
     choice: BranchChoice
     what: str
     began: float
-    """In seconds of the work on the goal."""
+    """In seconds of work on the goal."""
 
 
 class Controller:
-    """Works for every role; what a role can do, and how it is told, is data."""
+    """Works for every role; what a role can do, and its prompts, are data."""
 
     def __init__(
         self,
@@ -66,8 +66,9 @@ class Controller:
         first: Callable[[GoalRun], Awaitable[Outline | None]] | None = None,
         timeout: float = 600.0,
     ) -> None:
-        """`branches` carry out what roles name. `first` writes the first plan of an inner
-        controller, the one at `run.inner`. `timeout` is for one answer of the LLM, in seconds."""
+        """`branches` maps the branch names of roles to what runs them. `first` writes the first
+        plan of an inner controller, the one at `run.inner`. `timeout`, in seconds, is for one
+        answer of the LLM."""
         self._roles = roles
         self._branches = branches
         self._llms = llms
@@ -77,22 +78,24 @@ class Controller:
         self._timeout = timeout
 
     async def run(self, run: GoalRun, depth: int) -> Observation:
-        """Work the frame at a depth of the stack until a branch ends it; what it gave.
+        """Run the frame at `depth` until a branch ends it, and return that observation.
 
-        What the outermost gives was said to the person. Raises StorageError where the memory
-        cannot be written.
+        The user has seen what the outermost one returns. Raises StorageError if the memory cannot
+        be written.
         """
         run.inner = depth
         ended = _ended_before(run, depth)
-        if ended is None and depth:
-            await self._plan_first(run, depth)
+        frame = run.frames[depth]
+        unplanned = not (frame.outline or frame.rounds) and self._roles[frame.role].writes
+        if ended is None and depth and self._first and unplanned:
+            await self._first(run)
         while ended is None:
             ended = await self._round(run, depth)
         return ended
 
     async def call(self, run: GoalRun, role: str, task: str) -> Observation:
-        """Have an inner controller do a task, or go on with one that was cut off; what it gave,
-        which does not end its caller's work."""
+        """Let an inner controller do a task, or resume one that was cut off. Its observation does
+        not end the caller's work."""
         outer, number = run.inner, run.number
         depth = outer + 1
         there = [(frame.role, frame.task) for frame in run.frames[depth : depth + 1]]
@@ -103,18 +106,13 @@ class Controller:
             observation = await self.run(run, depth)
         finally:
             run.inner, run.number = outer, number
-        # Its caller acts upon what it read, from now on.
+        # From now on, the caller acts on what it read.
         tainted = run.frames[depth].tainted or run.frames[outer].tainted
         run.frames[outer] = replace(run.frames[outer], tainted=tainted)
         return replace(observation, ends=False, trusted=False)
 
-    async def _plan_first(self, run: GoalRun, depth: int) -> None:
-        frame = run.frames[depth]
-        if self._first and self._roles[frame.role].writes and not (frame.outline or frame.rounds):
-            await self._first(run)
-
     async def _round(self, run: GoalRun, depth: int) -> Observation | None:
-        """One round; what ended the work, or None."""
+        """Run one round. Return what ended the work, or None."""
         frame = run.frames[depth]
         role = self._roles[frame.role]
         if reason := await self._no_more(run, depth, role):
@@ -123,18 +121,18 @@ class Controller:
         return await self._carry_out(run, depth, choice) if choice else None
 
     async def _no_more(self, run: GoalRun, depth: int, role: AgentRole) -> str:
-        """Why there is no other round, a sentence; "" where there is one."""
+        """Return why there is no other round, in one sentence; "" if there is one."""
         frame = run.frames[depth]
         stall = stop_conditions.load_stall(frame.kept)
         if stall.over:
             return f"{stall.reason} {tr('Nobody said what to do instead.')}"
         if frame.rounds >= role.rounds:
             return tr(
-                "The {role} has taken its {rounds} rounds.", role=role.name, rounds=role.rounds
+                "The {role} has used its {rounds} rounds.", role=role.name, rounds=role.rounds
             )
         what = stop_conditions.exhausted_limit(run)
         if what and not await stop_conditions.ask_to_continue(run, what):
-            return tr("The goal has taken {what}.", what=what)
+            return tr("The goal has used {what}.", what=what)
         return ""
 
     def _give_up(self, run: GoalRun, depth: int, reason: str) -> Observation:
@@ -146,14 +144,14 @@ class Controller:
         return observation
 
     async def _next(self, run: GoalRun, depth: int, role: AgentRole) -> BranchChoice | None:
-        """What is to be done next, written down before it is; None where that is not known."""
+        """Return the next choice, saved before it runs; None if there is none."""
         stall = stop_conditions.load_stall(run.frames[depth].kept)
         if stall.due:
             run.change(depth, pending=stall.forced)
             return stall.forced
         thinking = self._think(run, depth, role, warmer=stall.level > 0)
         try:
-            # An inner controller thinks within the branch that called it.
+            # An inner controller thinks inside the branch that called it.
             thought = await (thinking if depth else run.interrupts.branch(thinking))
         except StoppedError:
             now = self._begin(run, depth, BranchChoice(THINK), tr(THINKING))
@@ -198,7 +196,7 @@ class Controller:
     async def _carry_out(
         self, run: GoalRun, depth: int, choice: BranchChoice
     ) -> Observation | None:
-        """Do what was chosen; what ended the work, or None."""
+        """Run a choice. Return what ended the work, or None."""
         branch = self._roles[run.frames[depth].role].branch(choice.branch)
         what = describe_choice(branch, choice.args) if branch else ""
         now = self._begin(run, depth, choice, what)
@@ -221,22 +219,22 @@ class Controller:
             return Observation(str(error), Status.FAILED)
 
     async def _stopped(self, run: GoalRun, now: _RunningRound, result: Any) -> Observation:
-        """What a branch gave that the person stopped, once they were heard."""
-        if isinstance(result, Observation) and result.ends:  # there is nothing left to stop
+        """Return what a stopped branch gave, after hearing the user."""
+        if isinstance(result, Observation) and result.ends:  # nothing is left to stop
             run.interrupts.heard()
             return result
         heard = await self._heard(run, now)
         return result if isinstance(result, Observation) else heard
 
     async def _heard(self, run: GoalRun, now: _RunningRound) -> Observation:
-        """Ask the person who stopped something what should be different."""
+        """Ask the user, who stopped something, what should be different."""
         before = run.frames[now.depth].notices
         doing = f"“{now.choice.branch}”"
-        # A crash while they think must not do again what they stopped.
+        # After a crash while the user thinks, what they stopped must not run again.
         run.drop_called(now.depth)
         run.change(now.depth, pending=None, notices=(*before, f"The person stopped {doing}."))
         what = one_line(now.what or now.choice.branch).rstrip(" .?!")
-        question = tr("Stopped: {what}. What should be different?", what=what)
+        question = tr("Stopped: {what}. What should change?", what=what)
         said = printable(await run.live.ask(question)).strip()
         run.interrupts.heard()
         told = "and did not say why: go on in another way"
@@ -254,7 +252,7 @@ class Controller:
         return _RunningRound(number, depth, choice, what, run.seconds)
 
     def _end(self, run: GoalRun, now: _RunningRound, observation: Observation) -> None:
-        """Write down what a round did, and show it."""
+        """Save what a round did, and show it."""
         frame, choice = run.frames[now.depth], now.choice
         entry = LogEntry(
             now.number,
@@ -280,13 +278,17 @@ class Controller:
             ENDED_KEY: "yes" if observation.ends else "",
         }
         fields: dict[str, Any] = {}
-        if choice.branch != THINK:  # which leaves the last observation as it is
+        if choice.branch != THINK:  # keeps the last observation
             kept[TRUSTED_KEY] = "yes" if observation.trusted else ""
             fields["observation"] = entry.observation
             fields["last"] = format_answer(choice.why, choice.branch, choice.args)
             fields["tainted"] = frame.tainted or not observation.trusted
         if stall.level > before.level:
-            fields["notices"] = (*frame.notices, _warning(stall))
+            fields["notices"] = (
+                *frame.notices,
+                f"{stall.reason} Take another branch, or other arguments; else the person is "
+                "asked.",
+            )
         fields["kept"] = {key: value for key, value in kept.items() if value}
         run.end_round(now.depth, entry, pending=None, **fields)
         told = preview(observation.text)
@@ -296,7 +298,7 @@ class Controller:
 
 
 def _ended_before(run: GoalRun, depth: int) -> Observation | None:
-    """What ended the work before a crash, where its caller has not heard so."""
+    """Return what ended the work before a crash, if its caller does not know yet."""
     frame, done = run.frames[depth], run.done_by(depth)
     if not (frame.kept.get(ENDED_KEY) and done):
         return None
@@ -305,7 +307,3 @@ def _ended_before(run: GoalRun, depth: int) -> Observation | None:
         run.live.say_apart(frame.observation)
     trusted = bool(frame.kept.get(TRUSTED_KEY))
     return Observation(frame.observation, last.status, last.artifacts, trusted=trusted, ends=True)
-
-
-def _warning(stall: stop_conditions.Stall) -> str:
-    return f"{stall.reason} Take another branch, or other arguments; else the person is asked."

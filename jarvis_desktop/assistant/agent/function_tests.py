@@ -1,11 +1,8 @@
-"""Writes the script that tests a function of the library, and reads what came of it.
+"""Test library functions: write the test script, run it in its own session, and read the results.
 
-A person reads the script before it runs, and may change it: function and tests stand in it as they
-are. Types are checked while the tests run, by typeguard.
-
-Runs the tests of a function in a session of their own, with the library as it is.
-
-Tests functions that are in the library already, for whoever asks whether they still work."""
+The user sees the script before it runs and may change it, so it contains the function and its tests
+as they are. typeguard checks types while the tests run.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ import ast
 import asyncio
 import importlib.util
 import shutil
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -40,7 +37,7 @@ MAX_TRACEBACKS = 3
 MAX_TRACEBACK_CHARS = 1200
 
 USER_TESTS_HEADING = "# Tests that the person gave"
-"""What follows it in a function's tests is kept whatever an LLM makes of the rest."""
+"""Tests after this line are kept, whatever an LLM makes of the rest."""
 
 _harness = '''
 import importlib
@@ -135,13 +132,13 @@ results
 
 @dataclass(frozen=True, slots=True)
 class FunctionTestReport:
-    """How the tests of a function went. What stands in it is the script's own word."""
+    """How the tests of a function went. Its texts are the script's own words."""
 
     passed: bool
     summary: str
-    """A line a test."""
+    """One line per test."""
     failures: str = ""
-    """The tracebacks of the first that failed, or how the whole ended."""
+    """The first tracebacks, or how the whole script ended."""
 
     @property
     def text(self) -> str:
@@ -150,7 +147,7 @@ class FunctionTestReport:
 
 
 def write_script(draft: FunctionDraft, earlier: str) -> str:
-    """The script; `earlier` holds the tests of the version that the draft takes the place of."""
+    """Return the test script; `earlier` holds the tests of the version that it replaces."""
     parts = (
         f'"""Tests {draft.name}: each test by itself, with the types checked."""\n',
         f"NAME = {draft.name!r}\n",
@@ -162,10 +159,8 @@ def write_script(draft: FunctionDraft, earlier: str) -> str:
 
 
 def read_script(script: str, draft: FunctionDraft) -> tuple[FunctionDraft, str] | None:
-    """The draft and the earlier tests that stand in a script which a person changed.
-
-    None where they cannot be told any more.
-    """
+    """Return the draft and the earlier tests in a script that the user changed. None if they can no
+    longer be found."""
     try:
         tree = parsed(script)
     except InputError:
@@ -181,10 +176,8 @@ def read_script(script: str, draft: FunctionDraft) -> tuple[FunctionDraft, str] 
 
 
 def parse_report(outcome: CodeOutcome, expected: Sequence[str], ending: str) -> FunctionTestReport:
-    """What came of the script. All of `expected` must have passed, and nothing failed.
-
-    `ending` says in a sentence how it ended.
-    """
+    """Read the outcome of the script. All of `expected` must have passed, and nothing failed.
+    `ending` says in a sentence how it ended."""
     results = _results(outcome.value) if outcome.ending is Ending.DONE else None
     if results is None:
         said = printable(f"{ending}\n{outcome.printed}\n{outcome.error}").strip()
@@ -205,7 +198,7 @@ def parse_report(outcome: CodeOutcome, expected: Sequence[str], ending: str) -> 
 
 
 def join_tests(tests: str, persons: str) -> str:
-    """An LLM's tests, followed by those that the person gave."""
+    """Return an LLM's tests, followed by those of the user."""
     own = tests.partition(USER_TESTS_HEADING)[0].rstrip()
     return (
         f"{own}\n\n\n{USER_TESTS_HEADING}\n{persons.strip()}\n" if persons.strip() else f"{own}\n"
@@ -213,27 +206,25 @@ def join_tests(tests: str, persons: str) -> str:
 
 
 def user_tests(tests: str) -> str:
-    """Those that the person gave, of a function's tests."""
+    """Return the user's part of a function's tests."""
     return tests.partition(USER_TESTS_HEADING)[2].strip()
 
 
 def _results(value: str) -> dict[str, str] | None:
     try:
         listed = ast.literal_eval(value)
-        return dict(_pairs(listed))
+        if not isinstance(listed, list):
+            return None
+        pairs = (
+            (one_line(str(label), limit=120), printable(str(error))) for label, error in listed
+        )
+        return dict(pairs) or None
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return None
 
 
-def _pairs(listed: object) -> Iterator[tuple[str, str]]:
-    if not isinstance(listed, list) or not listed:
-        raise ValueError("no list of results")
-    for label, error in listed:
-        yield one_line(str(label), limit=120), printable(str(error))
-
-
 def _quoted(source: str) -> str:
-    """The source as a Python literal in which it can be read."""
+    """Return the source as a readable Python literal."""
     for mark in ("'''", '"""'):
         if mark not in source:
             return f"r{mark}\n{source.rstrip()}\n{mark}"
@@ -242,7 +233,7 @@ def _quoted(source: str) -> str:
 
 
 TYPE_CHECKERS = ("typeguard", "typing_extensions")
-"""What checks types while tests run: plain Python, laid beside the library."""
+"""What checks types while tests run: plain Python, copied beside the library."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +243,7 @@ class FunctionTester:
     workshop: CodeWorkspaces
     store: ArtifactStore
     timeout: float = 60.0
-    """Seconds, for all tests of a function together."""
+    """Seconds for all tests of a function together."""
 
     async def run(
         self,
@@ -264,10 +255,8 @@ class FunctionTester:
         hosts: Collection[str],
         report: Callable[[str], None],
     ) -> FunctionTestReport:
-        """How the tests of a draft went, and those of what it takes the place of.
-
-        `hosts` are what they may reach. Raises JarvisError where they could not run at all.
-        """
+        """Run the tests of a draft, and those of the version that it replaces. `hosts` are what
+        they may reach. Raises JarvisError if they could not run at all."""
         folder = await asyncio.to_thread(self.store.workdir)
         try:
             outcome = await self._outcome(script, approved, folder, hosts, report)
@@ -314,14 +303,14 @@ class FunctionTester:
 
 
 class LibraryTester:
-    """Runs the tests of kept functions, in a sandbox only: nobody is asked."""
+    """Runs the tests of saved functions, only in a sandbox, without asking."""
 
     def __init__(self, sandbox: Sandbox, trying: FunctionTester) -> None:
         self._sandbox = sandbox
         self._trying = trying
 
     async def test(self, function: Function) -> FunctionTestReport:
-        """How its tests go. Raises UnavailableError where no sandbox holds here."""
+        """Run the tests of a function. Raises UnavailableError without a sandbox."""
         protection = await self._sandbox.protection()
         if not protection.sandboxed:
             raise UnavailableError(
@@ -330,10 +319,5 @@ class LibraryTester:
             )
         script = Script(write_script(function.draft, ""))
         return await self._trying.run(
-            script,
-            function.draft,
-            "",
-            approved=script.sha256,
-            hosts=(),
-            report=lambda text: None,
+            script, function.draft, "", approved=script.sha256, hosts=(), report=lambda text: None
         )

@@ -1,9 +1,9 @@
-"""Writes the plan of a goal with the person: drafts it, shows it, and writes it anew as they wish.
+"""Write the plan of a goal with the user: draft it, show it, and revise it as they wish.
 
-One writer serves all controllers; what differs is data of their roles. What holds is what the
-person accepted, letter by letter, or what the rules of `Approvals` let pass without them.
-
-What an LLM is told so that it can write the plan of a goal, cut to what its window holds."""
+One writer serves all controllers; the differences are data of their roles. The plan in force is the
+one that the user accepted word for word, or that `Approvals` lets pass. Finished steps stay as they
+were, and no step is done because a plan says so.
+"""
 
 from __future__ import annotations
 
@@ -46,23 +46,16 @@ from jarvis_desktop.core.goal import (
     listed,
 )
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.llm import (
-    LLM,
-    LLMs,
-    Message,
-    MessageRole,
-    Prompt,
-    estimated_tokens,
-)
+from jarvis_desktop.core.llm import LLM, LLMs, Message, MessageRole, Prompt, estimated_tokens
 from jarvis_desktop.core.plan import Ask
 from jarvis_desktop.text.lenient_json import Loose
 
 MAX_DRAFT_STEPS = 12
-"""Steps that an LLM may write; a person may have more."""
+"""Steps that an LLM may write; users may have more."""
 MAX_CHARS = 20_000
-"""Of an answer; what is longer is no plan."""
+"""Characters of an answer; anything longer is not a plan."""
 MAX_DEPTH = 4
-"""How deep in wrappers the steps are looked for."""
+"""How many levels of wrappers the steps may be in."""
 
 SCHEMA: Mapping[str, object] = {
     "type": "object",
@@ -90,19 +83,19 @@ _GIVEN_UP = (StepState.FAILED, StepState.DROPPED)
 
 
 DRAFT_TOKENS = 900
-"""What a plan takes; of a small window a quarter."""
+"""Tokens of a plan; of a small window at most a quarter."""
 REFUSAL_TOKENS = 128
 MAX_ANSWERS = 10
 TEXT_LIMITS = (6000, 2000, 800, 300, 100)
-"""Characters that each part of what is told may have; tried in this order."""
+"""Characters that each part of the prompt may have; tried in this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class OutlineChangeRequest:
-    """What a person said of a plan that they were shown."""
+    """What the user said about a plan."""
 
     changes: tuple[str, ...]
-    """What they changed in it by hand, a sentence each."""
+    """What they changed in it by hand, one sentence each."""
     comment: str
 
 
@@ -112,26 +105,26 @@ class OutlineMaterial:
 
     task: str
     resources: tuple[str, ...] = ()
-    """What is at hand, a line each, the newest last: data."""
+    """Available artifacts, one line each, the newest last: data."""
     functions: tuple[str, ...] = ()
-    """Of the code library: signatures, with what each does: data."""
+    """Library functions, with signatures and summaries: data."""
     facts: tuple[str, ...] = ()
-    """What the person wants remembered."""
+    """What the user wants remembered."""
     said: tuple[str, ...] = ()
-    """What the person answered so far, a line each."""
+    """What the user answered so far, one line each."""
     known: str = ""
-    """What came of the work so far: data."""
+    """The results so far: data."""
     plan: Outline | None = None
-    """The one that there is."""
+    """The current plan."""
     reason: str = ""
-    """Why it is to be another one."""
+    """Why the plan should change."""
     wish: OutlineChangeRequest | None = None
     whose: str = ""
     """For the marks around data."""
 
 
 def outline_prompt(llm: LLM, template: Template, material: OutlineMaterial) -> Prompt:
-    """The prompt for a draft. Raises StorageError where the template has slots of its own."""
+    """Build the prompt for a draft. Raises StorageError if the template has unknown slots."""
     system = Message(MessageRole.SYSTEM, template.filled(most=str(MAX_DRAFT_STEPS)))
     longest = min(DRAFT_TOKENS, llm.window // 4)
     room = llm.window - 2 * longest - REFUSAL_TOKENS - estimated_tokens(json.dumps(SCHEMA))
@@ -161,7 +154,7 @@ def _told(material: OutlineMaterial, limit: int) -> str:
     if material.known:
         parts.append(data("What came of it so far:", material.known))
     if material.plan:
-        # Notes may repeat what others than the person wrote: they are not told as a part of it.
+        # Notes may repeat foreign text, so they are left out.
         steps = (f"[{MARKS[step.state]}] {step.id}. {step.text}" for step in material.plan)
         parts.append(_list("The plan as it is:", tuple(steps), 3 * limit))
     if material.reason:
@@ -180,17 +173,17 @@ def _list(title: str, lines: Sequence[str], limit: int) -> str:
 
 
 MAX_DRAFTS = 8
-"""Drafts that a person is shown of one plan."""
+"""Drafts of one plan that the user is shown."""
 MAX_SIMPLE_STEPS = 3
-"""Steps of a plan that is not asked about where only larger ones are."""
+"""Steps of a plan that the user need not see if only larger ones are shown."""
 MAX_FUNCTIONS = 8
 MAX_RESOURCES = 40
 MAX_REASON_CHARS = 300
 MAX_COMMENT_CHARS = 1000
-"""Characters of what is told of a person's comment afterwards."""
+"""Characters of the user's comment in later prompts."""
 
 HIGHEST_STEP_KEY = "highest step"
-"""Of what a frame keeps: no step ever gets the number of one that was taken out."""
+"""Key in a frame: the highest step number, so that none is used twice."""
 
 
 @dataclass
@@ -223,8 +216,8 @@ class OutlineWriter:
         library: Library | None = None,
         timeout: float = 600.0,
     ) -> None:
-        """`ask_plan` says which first plans the person is asked about: "larger" ones have more
-        than three steps. `timeout`, in seconds, is for one draft with all its refusals."""
+        """`ask_plan` says which first plans the user is asked about: "larger" ones have more than
+        three steps. `timeout`, in seconds, is for one draft with all its rejections."""
         self._llms = llms
         self._prompts = prompts
         self._roles = roles
@@ -234,18 +227,18 @@ class OutlineWriter:
         self._timeout = timeout
 
     async def first(self, run: GoalRun) -> Outline | None:
-        """The first plan of the controller at `run.inner`; None where the person wants none."""
+        """Write the first plan of the controller at `run.inner`; None if the user wants none."""
         return await self.write(run, run.inner, reason="", before=None, ask=True)
 
     async def write(
         self, run: GoalRun, depth: int, *, reason: str, before: Outline | None, ask: bool
     ) -> Outline | None:
-        """The plan that holds from now on, written into the frame at `depth`; None where the
-        person did not accept one, and all stays as it was.
+        """Write the plan that is valid from now on into the frame at `depth`, and return it.
 
-        With `ask` the person is asked where the setting says so; without it only where the
-        change is not to be trusted. Inner controllers' plans are shown, never asked about. Where
-        no other plan can be written, `before` is given back. Raises StorageError.
+        None means that the user accepted no plan, and everything stays as it was. With `ask` the
+        user is asked if the setting says so; without it only if the change is not trusted. Inner
+        controllers' plans are shown, never asked about. If no other plan can be written, `before`
+        is returned. Raises StorageError.
         """
         kept = run.frames[depth].kept.get(HIGHEST_STEP_KEY, "0")
         highest = max((int(kept), *(step.id for step in before or ())))
@@ -274,7 +267,7 @@ class OutlineWriter:
         return self.ask_plan == "always"
 
     async def _reviewed(self, work: _OutlineJob, draft: Outline) -> Outline | None:
-        """The plan as the person accepts it, after as many drafts as they want."""
+        """Return the plan that the user accepts, after as many drafts as they want."""
         try:
             accepted = await self._agreed(work, draft)
         except asyncio.CancelledError:
@@ -286,7 +279,7 @@ class OutlineWriter:
         return None
 
     async def _agreed(self, work: _OutlineJob, draft: Outline) -> tuple[Outline, str] | None:
-        """What the person agrees to, and who changed what of it; None where they do not."""
+        """Return what the user accepts, and who changed what; None if they do not accept."""
         said: list[str] = []
         why = _written_anew(work, draft)
         for _ in range(MAX_DRAFTS):
@@ -311,7 +304,7 @@ class OutlineWriter:
             why = _revised(review.outline, revised)
             draft = revised or review.outline
         work.run.live.show(
-            Noted(tr("{count} drafts of the plan were not what you want.", count=MAX_DRAFTS))
+            Noted(tr("{count} drafts of the plan were not what you wanted.", count=MAX_DRAFTS))
         )
         return None
 
@@ -330,8 +323,7 @@ class OutlineWriter:
     async def _drafted(
         self, work: _OutlineJob, plan: Outline | None, wish: OutlineChangeRequest | None
     ) -> Outline | None:
-        """Another plan in the place of `plan`; None, which the person is told, where the LLM
-        writes none."""
+        """Return another plan in place of `plan`; None, with a notice, if the LLM writes none."""
         try:
             async with asyncio.timeout(self._timeout):
                 return await self._tries(work, plan, wish)
@@ -347,7 +339,7 @@ class OutlineWriter:
             return None
         except JarvisError as error:
             work.run.live.show(
-                Noted(tr("The language model wrote no plan of use: {error}", error=error))
+                Noted(tr("The language model wrote no usable plan: {error}", error=error))
             )
             return None
 
@@ -400,41 +392,41 @@ class OutlineWriter:
 
 
 def _listed(name: str, item: Artifact, words: str) -> str:
-    """A name as the writer is told it. A foreign one is not: the first plan may hold without the
-    person, and no words but theirs may have a part in it."""
+    """Describe an artifact for the writer. A foreign name is hidden: the first plan may be valid
+    without the user, so it must depend on no words but theirs."""
     if is_foreign_name(name, words):
         return f"- one with a long name ({item.kind})"
     return f"- {one_line(name)} ({item.kind})"
 
 
 def _drawn_up(work: _OutlineJob, steps: Sequence[DraftStep], plan: Outline | None) -> Outline:
-    """The draft of these steps. Raises PlanError where it is none, or is the same as `plan`."""
+    """Return the draft of these steps. Raises PlanError if it is invalid or the same as `plan`."""
     draft = merge_outline(steps, plan, above=work.highest)
     if plan is None:
         return draft
     if not changes(plan, draft):
-        raise PlanError(tr("That is the plan as it was."))
+        raise PlanError(tr("That is the same plan as before."))
     if work.before is None and not any(plan.step(step.id) for step in draft):
-        return merge_outline(steps, None)  # of a first plan that is all new nobody knows numbers
+        return merge_outline(steps, None)  # nobody knows the numbers of a first plan
     return draft
 
 
 def _take_back(work: _OutlineJob) -> None:
-    """What was proposed holds no more."""
+    """Show again the plan from before a rejected proposal."""
     if work.before is not None:
         why = "The new plan was not accepted, so it stays as it was."
         work.show(work.before, accepted=True, why=why)
 
 
 def _written_anew(work: _OutlineJob, draft: Outline) -> str:
-    """What is different from the plan before, and why; "" for a first one."""
+    """Return what differs from the previous plan, and why; "" for a first one."""
     told = " ".join(changes(work.before, draft))
     because = f", because: {work.reason.rstrip(' .')}" if work.reason else ""
     return f"The plan was written anew{because}. {told}" if told else ""
 
 
 def _revised(shown: Outline, draft: Outline | None) -> str:
-    """What the person reads above the next draft."""
+    """Return what the user reads above the next draft."""
     if draft is None:
         return (
             "This is the plan as you left it: no other one was written. You can edit it yourself."
@@ -444,17 +436,15 @@ def _revised(shown: Outline, draft: Outline | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class DraftStep:
-    """A step as it was written: with the number that it was given, if any."""
+    """A step as it was written, with its number if it had one."""
 
     text: str
     number: int | None = None
 
 
 def read_outline(text: str) -> list[DraftStep]:
-    """The steps of an answer: JSON of some form, or a list; each once.
-
-    Raises PlanError, one sentence that tells an LLM what to do better.
-    """
+    """Return the steps of an answer, each once: some form of JSON, or a list. Raises PlanError with
+    one sentence that tells an LLM what to do better."""
     if len(text) > MAX_CHARS:
         raise PlanError(tr("That is too long for a plan; write the JSON of its steps alone."))
     said = strip_reasoning(text)
@@ -477,13 +467,12 @@ def read_outline(text: str) -> list[DraftStep]:
 
 
 def merge_outline(steps: Sequence[DraftStep], before: Outline | None, *, above: int = 0) -> Outline:
-    """The outline of these steps, which takes the place of `before`.
+    """Return the outline of these steps, which replaces `before`.
 
-    A step is one of `before` where its words are the same, or else by its number, if that one is
-    not settled yet: its words are changed then. The others are new, with numbers above all of
-    `before` and `above`; so is one that failed or was dropped, and is to be tried once more. Every
-    state stays as it was, and what is settled stays in the plan.
-    Raises PlanError where no step is left to do.
+    A step is one of `before` if its words are the same, or else by its number if that one is not
+    settled yet; then its words change. All other steps are new, numbered above `before` and
+    `above`, and so is a failed or dropped one that is to be tried again. Every state stays, and
+    settled steps stay in the plan. Raises PlanError if no step is left to do.
     """
     taken = _recognised(steps, before)
     ids = {step.id for step in before or ()}
@@ -500,7 +489,7 @@ def merge_outline(steps: Sequence[DraftStep], before: Outline | None, *, above: 
 
 
 def _recognised(steps: Sequence[DraftStep], before: Outline | None) -> list[OutlineStep | None]:
-    """Which step of `before` each one is, with its new words; None for those that are new."""
+    """Return which step of `before` each one is, with its new words; None for new ones."""
     known = {step.id: step for step in before or ()}
     by_words = {_bare(step.text): step for step in before or () if step.state not in _GIVEN_UP}
     taken = [by_words.get(_bare(written.text)) for written in steps]
@@ -515,8 +504,7 @@ def _recognised(steps: Sequence[DraftStep], before: Outline | None) -> list[Outl
 
 
 def _with_settled(new: Sequence[OutlineStep], before: Outline | None) -> Outline:
-    """The steps, with those that are settled where they stood, the newest of them if there are
-    too many."""
+    """Add the settled steps in their places; if there are too many, only the newest."""
     steps, ids = list(new), {step.id for step in new}
     lost = [step for step in before or () if step.is_settled and step.id not in ids]
     kept = lost[-(MOST_STEPS - len(steps)) :]
@@ -561,7 +549,7 @@ def _steps_in(value: object, level: int = 0) -> list[DraftStep]:
 
 
 def _step(item: object) -> list[DraftStep]:
-    """One step; of a text that is a list itself, all of it."""
+    """Return one step, or all steps of a text that is a list itself."""
     if isinstance(item, str):
         found = listed(item) or ((None, item),)
         return [DraftStep(_worded(words), number) for number, words in found]
@@ -576,7 +564,7 @@ def _step(item: object) -> list[DraftStep]:
 
 
 def _worded(text: str) -> str:
-    """A step's words on one line; no dash in them is taken for the one before a note."""
+    """Return a step's words on one line, without a dash that looks like the one before a note."""
     return one_line(text.replace(" — ", " - ").strip("* "), limit=LONGEST_STEP)
 
 

@@ -1,9 +1,9 @@
-"""What a controller is told in each round, in as many tokens as the LLM's window has for it.
+"""Write a controller's prompt for each round, within the window of the LLM.
 
-The system message is written anew each time; of the dialogue only the controller's own last answer
-and what came of it are kept. A part that is too long loses its least important end.
-
-What a controller's prompt tells of: gathered from the run, each as text of a given length."""
+The system message is new each time. Of the dialogue only the controller's last answer and its
+observation are kept. A part that is too long loses its least important end, and older rounds are
+summarized.
+"""
 
 from __future__ import annotations
 
@@ -16,10 +16,7 @@ from functools import partial
 from itertools import chain
 from typing import Any
 
-from jarvis_desktop.assistant.agent.action_parser import (
-    REJECTION_TOKENS,
-    choice_schema,
-)
+from jarvis_desktop.assistant.agent.action_parser import REJECTION_TOKENS, choice_schema
 from jarvis_desktop.assistant.agent.goal_run import (
     GoalRun,
     available_artifacts,
@@ -55,13 +52,13 @@ MAX_FUNCTIONS = 12
 MAX_EARLIER_GOALS = 2
 MAX_RESOURCES = 60
 MAX_QUERY_CHARS = 2000
-"""Characters that functions are looked for with."""
+"""Characters of the search for functions."""
 
 
 @dataclass(frozen=True, slots=True)
 class AvailableItems:
-    """Lines of what is at hand. `foreign` says whether a name among them may be an instruction of
-    somebody else's."""
+    """Lines about what is available. `foreign` means that a name may be somebody else's
+    instruction."""
 
     resources: Sequence[str]
     functions: Sequence[str]
@@ -94,7 +91,7 @@ async def _functions(run: GoalRun, depth: int, library: Library) -> Sequence[str
 
 
 def _earlier(run: GoalRun) -> Sequence[str]:
-    """Goals like this one, with their steps: the person's words, and what they agreed to."""
+    """Return similar goals, with their steps: the user's words, and what they agreed to."""
     if run.earlier is None:
         run.earlier = ()
         try:
@@ -115,7 +112,7 @@ def _goal_told(text: str, frames: Sequence[Any]) -> str:
 
 
 def _most_wanted_first(run: GoalRun) -> Sequence[tuple[str, Artifact]]:
-    """What the person gave, what was made, the newest first, and what there was before."""
+    """Return what the user gave, what was made (newest first), and what there was before."""
     made = set(run.made)
     given = set(run.context.attachments)
     things = list(available_artifacts(run).items())
@@ -138,12 +135,12 @@ def _list_items(run: GoalRun, name: str, item: Artifact) -> str:
 
 
 def _title(item: Artifact) -> str:
-    """The name of a file; a text has none."""
+    """Return the name of a file; a text has none."""
     return one_line(item.title) if item.path or item.name else ""
 
 
 def format_task(task: str, most: int, whose: str) -> str:
-    """The task. Where it ends in data that is too long, the mark behind the data stays."""
+    """Return the task. If the data at its end is cut, the closing mark stays."""
     if fits(task, most):
         return task
     opening, closing = marked_off("\n", whose).split()
@@ -152,7 +149,7 @@ def format_task(task: str, most: int, whose: str) -> str:
 
 
 def format_outline(outline: Outline | None, most: int) -> str:
-    """The whole plan: where it is too long, its steps say less, and none is missing."""
+    """Return the whole plan; if it is too long, its steps are shortened, and none is left out."""
     if outline is None:
         return ""
     versions = (
@@ -166,7 +163,7 @@ def format_outline(outline: Outline | None, most: int) -> str:
 
 
 def format_notices(notices: Sequence[str], most: int) -> str:
-    """What the controller must be told, all of it, each shorter where it is too long."""
+    """Return all notices for the controller, each shortened if they are too long."""
     if not notices:
         return ""
     versions = (
@@ -177,7 +174,7 @@ def format_notices(notices: Sequence[str], most: int) -> str:
 
 
 def format_last_answer(last: str, most: int) -> str:
-    """The own last answer, still JSON where its texts are shortened; "" where there is none."""
+    """Return the controller's last answer, shortened but still JSON; "" if there is none."""
     if not last or fits(last, most):
         return last
     whole = json.loads(last)
@@ -199,17 +196,17 @@ def _shorter(value: Any, longest: int) -> Any:
 
 
 MAX_ANSWER_TOKENS = 2048
-"""Tokens of an answer, for it may hold a script; of a small window a quarter."""
+"""Tokens of an answer, which may contain a script; of a small window a quarter."""
 MIN_ROOM_TOKENS = 400
-"""Tokens for all that changes from round to round; with fewer no goal can be worked on."""
+"""Tokens for everything that changes from round to round; fewer are not enough for a goal."""
 MARKS_TOKENS = 32
-"""Of the two marks around data."""
+"""Tokens of the two marks around data."""
 GIVE_UP = "give_up"
-"""The round that ends a controller which reaches no end by itself."""
+"""The round that ends a controller which no branch has ended."""
 SILENT_BRANCHES = (THINK, GIVE_UP)
 """They leave the last observation as it is."""
 TRUSTED_KEY = "observation is trusted"
-"""Where a frame keeps that its observation is the person's word, or ours."""
+"""Key in a frame: its observation is the user's or the application's own words."""
 
 _ALL = 1_000_000
 _NOTHING = "(none)"
@@ -217,25 +214,25 @@ _NOTHING = "(none)"
 
 @dataclass(frozen=True, slots=True)
 class ControllerPrompt:
-    """A prompt, and what is to be known of it."""
+    """A prompt, and what the controller must know about it."""
 
     prompt: Prompt
     notices: int
-    """How many of the frame's notices it tells."""
+    """How many of the frame's notices it contains."""
     foreign: bool
-    """Whether it tells what others than the person wrote, that no observation told before."""
+    """Whether it contains foreign text that no observation contained before."""
 
 
 @dataclass(frozen=True, slots=True)
 class PromptPart:
-    """Something that a prompt tells: its share of the room, and how it looks in so many tokens."""
+    """A part of a prompt: its share of the room, and its text for a number of tokens."""
 
     share: float
     told: Callable[[int], str]
 
     @property
     def want(self) -> int:
-        """The tokens with which nothing of it is left out."""
+        """The tokens of the whole part."""
         whole = self.told(_ALL)
         return estimated_tokens(whole) + MARKS_TOKENS if whole else 0
 
@@ -248,11 +245,8 @@ class PromptWriter:
         self._library = library
 
     async def brief(self, run: GoalRun, depth: int, role: AgentRole, llm: LLM) -> ControllerPrompt:
-        """The prompt for the next round of the controller at a depth.
-
-        Raises StorageError where a template cannot be read, ExpertError where the window is too
-        small for any prompt.
-        """
+        """Build the prompt for the next round of the controller at a depth. Raises StorageError if
+        a template cannot be read, ExpertError if the window is too small for any prompt."""
         template = self._prompts.template(role.prompt)
         run.live.trace(f"Round by the prompt {template.label}.")
         frame = run.frames[depth]
@@ -284,7 +278,7 @@ class PromptWriter:
 
 
 def _parts(run: GoalRun, depth: int, known: AvailableItems) -> Mapping[str, PromptPart]:
-    """In the order in which what is left of the room goes to those that want more."""
+    """Return the parts, in the order in which they get what is left of the room."""
     frame = run.frames[depth]
     mark = partial(_marked, whose=run.goal.id)
     rounds = list(map(format_round, recent_rounds(run, depth)))
@@ -312,8 +306,7 @@ def _parts(run: GoalRun, depth: int, known: AvailableItems) -> Mapping[str, Prom
 
 
 def _dialogue(run: GoalRun, depth: int, texts: Mapping[str, str]) -> list[Message]:
-    """What is to be reached, in the person's words or the caller's; the own last answer; what came
-    of it."""
+    """Return the goal in the user's or the caller's words, the last answer, and its outcome."""
     if depth:
         asked = f"Your task:\n{texts['task']}"
         if texts["goal"]:
@@ -341,7 +334,7 @@ def _came(done: Sequence[LogEntry], texts: Mapping[str, str]) -> str:
 
 
 def _marked(what: Any, most: int, cut: Callable[[Any, int], str], *, whose: str) -> str:
-    """Data between marks, in so many tokens; "" where there is none."""
+    """Return data between marks within a number of tokens; "" if there is none."""
     text = cut(what, most - MARKS_TOKENS)
     return marked_off(text, whose) if text else ""
 
@@ -352,7 +345,7 @@ def _listed(branch: Branch) -> str:
 
 
 def available_branches(role: AgentRole, frame: ControllerFrame) -> AgentRole:
-    """The role with the branches that it can take now: without a plan there is none to update."""
+    """Return the role with the branches it can take now: without a plan there is none to update."""
     if frame.outline is not None:
         return role
     without = {"update_plan"} if role.writes else {"update_plan", "re_plan"}
@@ -361,40 +354,39 @@ def available_branches(role: AgentRole, frame: ControllerFrame) -> AgentRole:
 
 
 def format_answer(why: str, branch: str, args: Mapping[str, Any]) -> str:
-    """A choice as the LLM's own last answer."""
+    """Return a choice as the LLM's own answer."""
     return json.dumps({"why": why, "branch": branch, "args": dict(args)}, ensure_ascii=False)
 
 
 SUMMARY_TEMPLATE = "agent_log"
 MAX_SUMMARY_TOKENS = 400
-"""Of a summary; of a small window a twentieth."""
+"""Tokens of a summary; of a small window a twentieth."""
 ENTRY_TOKENS = 90
-"""Of a round in a prompt."""
+"""Tokens of a round in a prompt."""
 SUMMARIZED_ENTRY_TOKENS = 250
-"""Of a round when it is summed up, where there is room."""
+"""Tokens of a round that is being summarized, if there is room."""
 
 
 def summary_tokens(window: int) -> int:
-    """How long a summary may be, for an LLM with such a window."""
+    """Return how long a summary may be, for an LLM with this window."""
     return min(MAX_SUMMARY_TOKENS, window // 20)
 
 
 def log_tokens(window: int) -> int:
-    """How long the rounds may be that are told one by one; when they are longer, the older half of
-    them is summed up."""
+    """Return how long the separate rounds may be; beyond that, their older half is summarized."""
     return window // 10
 
 
 def format_round(entry: LogEntry, tokens: int = ENTRY_TOKENS) -> str:
-    """A round in a line."""
-    # A token is at least three letters here; what is longer is not read to its end.
+    """Return a round as one line."""
+    # A token has at least three letters here, so a longer text need not be read to its end.
     came = one_line(entry.observation[: 4 * tokens], limit=3 * tokens)
     line = f"{entry.number}. {entry.branch}: {entry.what} → {entry.status.value}: {came}"
     return keep_start(line, tokens)
 
 
 def recent_rounds(run: GoalRun, depth: int) -> Sequence[LogEntry]:
-    """The rounds of a controller that no summary covers, oldest first."""
+    """Return the rounds of a controller that no summary covers, oldest first."""
     summed = run.frames[depth].summed
     return [entry for entry in run.done_by(depth) if entry.number > summed]
 
@@ -402,10 +394,10 @@ def recent_rounds(run: GoalRun, depth: int) -> Sequence[LogEntry]:
 async def summarize_rounds(
     run: GoalRun, depth: int, llm: LLM, prompts: Prompts, *, timeout: float
 ) -> None:
-    """Take rounds that have become too many into the summary of the frame.
+    """Move rounds into the summary of the frame if there are too many.
 
-    Where the LLM fails, or takes longer than `timeout` seconds, each of them becomes a line.
-    Raises StorageError where the memory cannot be written.
+    If the LLM fails, or takes longer than `timeout` seconds, each of them becomes a line. Raises
+    StorageError if the memory cannot be written.
     """
     entries = recent_rounds(run, depth)
     sizes = [estimated_tokens(format_round(entry)) for entry in entries]

@@ -20,16 +20,16 @@ MAX_ABILITIES_CHARS = 900
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """What a controller can choose. `args` are JSON Schemas by name; all that are listed as
-    `required` must be there, and of the others those that have a default are."""
+    """What a controller can choose. `args` are JSON Schemas by name. Arguments in `required` must
+    be given; of the others, those with a default are always there."""
 
     name: str
     summary: str
     args: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     shows: tuple[str, ...] = ()
-    """The argument that a person reads as what the round does, the first one where there is none
-    here; and a list of what it is done with, if any."""
+    """The argument that the user sees as what the round does (by default the first one), and lists
+    of what it works on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +41,21 @@ class AgentRole:
     prompt: str
     """The template of its system message, without ".md"."""
     writes: str
-    """The template by which its plan is written; "" where it works without a plan."""
+    """The template by which its plan is written; "" if it works without a plan."""
     branches: tuple[Branch, ...]
     shows_library: bool = False
     """Whether its prompt lists the functions of the code library."""
     rounds: int = 30
-    """The most of one call; those of the whole goal are counted besides."""
+    """At most, for one call; those of the whole goal are counted separately."""
 
     def branch(self, name: str) -> Branch | None:
-        """Its branch of that name, or None."""
+        """Return its branch of that name, or None."""
         return next((branch for branch in self.branches if branch.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a branch gave."""
+    """What a branch returned."""
 
     text: str
     """For the controller's next prompt and for the log."""
@@ -63,9 +63,9 @@ class Observation:
     artifacts: tuple[Artifact, ...] = ()
     code: str = ""
     trusted: bool = False
-    """Whether all of the text is the person's or ours; else it is marked off as data."""
+    """Whether the text is the user's or the application's; else it is data."""
     ends: bool = False
-    """Whether the controller has finished with it."""
+    """Whether the controller is finished with it."""
 
 
 def failure(text: str, *, code: str = "") -> Observation:
@@ -74,11 +74,10 @@ def failure(text: str, *, code: str = "") -> Observation:
 
 
 class BranchRunner(Protocol):
-    """What carries a branch out."""
+    """Runs a branch."""
 
     def __call__(self, run: GoalRun, choice: BranchChoice, /) -> Awaitable[Observation]:
-        """Do it. What fails is an Observation with FAILED and a reason; raises only what must end
-        the turn."""
+        """Run it. Failures are FAILED observations; only what must end the turn is raised."""
         ...
 
 
@@ -123,7 +122,7 @@ _SHARED = (ASK_USER, RE_PLAN, UPDATE_PLAN)
 
 
 def assistant(abilities: Iterable[str] = ()) -> AgentRole:
-    """The controller that works for the person. `abilities` are the titles of what experts do."""
+    """Return the controller that works for the user. `abilities` are titles of expert tasks."""
     can = one_line("; ".join(abilities), limit=MAX_ABILITIES_CHARS)
     return AgentRole(
         "assistant",
@@ -162,7 +161,7 @@ def assistant(abilities: Iterable[str] = ()) -> AgentRole:
                 ("text",),
             ),
         ),
-        # Those of the goal are the limit.
+        # The limit is the goal's.
         rounds=100_000,
     )
 
@@ -223,5 +222,5 @@ LIBRARIAN = AgentRole(
 
 
 def roles(abilities: Iterable[str] = ()) -> Mapping[str, AgentRole]:
-    """All roles by name."""
+    """Return all roles by name."""
     return {role.name: role for role in (assistant(abilities), CODER, LIBRARIAN)}

@@ -1,8 +1,7 @@
-"""Notices when rounds lead nowhere, so that a controller comes to an end whatever its LLM says.
+"""When a controller must end: no progress, or the limits of the goal.
 
-What a controller gives that reaches no end by itself: the reason, and what was reached.
-
-What one goal may take before the person is asked whether it is to go on."""
+Both end whatever the LLM says; then the user is asked, or gets the reason and what was reached.
+"""
 
 from __future__ import annotations
 
@@ -19,37 +18,37 @@ from jarvis_desktop.core.goal import BranchChoice, LogEntry, OutlineStep, StepSt
 from jarvis_desktop.core.i18n import tr, trn
 
 STALL_KEY = "stalls"
-"""Where a frame keeps its `Stall`."""
+"""Key in a frame: its `Stall`."""
 THINK = "think"
-"""A round in which no branch was chosen: the LLM failed, or the person stopped it."""
+"""A round without a branch: the LLM failed, or the user stopped it."""
 
 REPETITION_WINDOW = 4
-"""Rounds among which one is a repetition."""
+"""Rounds in which the same round counts as a repetition."""
 MAX_IN_A_ROW = 3
-"""Failures, and updates of the plan, that are too many."""
+"""Failures, or updates of the plan, that are too many."""
 MAX_REPLANS = 4
-"""Of the last eight rounds, those that only wrote the plan anew."""
+"""Of the last eight rounds, those that only rewrote the plan."""
 CALM_ROUNDS = 3
-"""Rounds that lead somewhere, after which earlier ones no longer count."""
+"""Rounds with progress after which earlier ones no longer count."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stall:
-    """How often rounds led nowhere of late, and what follows from it."""
+    """How often rounds made no progress recently, and what follows from it."""
 
     level: int = 0
-    """1: the controller was told. 2: it had to plan anew. 3: the person had to be asked."""
+    """1: the controller was warned. 2: it had to replan. 3: the user had to be asked."""
     calm: int = 0
-    """Rounds since that led somewhere."""
+    """Rounds with progress since then."""
     due: str = ""
     """The branch that the next round takes, whatever the LLM says."""
     reason: str = ""
     over: bool = False
-    """Whether nothing is left but to end."""
+    """Whether the controller must end."""
 
     @property
     def kept(self) -> str:
-        """As a frame keeps it; "" where there is nothing to keep."""
+        """The stall as a frame saves it; "" if there is nothing to save."""
         return "" if self == Stall() else json.dumps(asdict(self))
 
     @property
@@ -57,21 +56,20 @@ class Stall:
         """What is due, as a choice."""
         if self.due == "re_plan":
             return BranchChoice(self.due, {"reason": self.reason}, why=self.reason)
-        question = tr("I do not get on: {reason} What should I do?", reason=self.reason)
+        question = tr("I am stuck: {reason} What should I do?", reason=self.reason)
         return BranchChoice(self.due, {"question": question}, why=self.reason)
 
 
 def load_stall(kept: Mapping[str, str]) -> Stall:
-    """The stall that a frame keeps."""
+    """Return the stall saved in a frame."""
     text = kept.get(STALL_KEY, "")
     return Stall(**json.loads(text)) if text else Stall()
 
 
 def next_stall(stall: Stall, done: Sequence[LogEntry], *, replans: bool) -> Stall:
-    """The stall after the last of these rounds. `replans` says whether a plan can be written
-    anew."""
+    """Return the stall after the last of these rounds. `replans` says whether it can replan."""
     last = done[-1]
-    if last.status is Status.CANCELLED:  # the person has spoken
+    if last.status is Status.CANCELLED:  # the user has spoken
         return Stall()
     if stall.due == "ask_user" == last.branch:
         return replace(stall, over=True) if last.status is Status.FAILED else Stall()
@@ -91,14 +89,14 @@ def next_stall(stall: Stall, done: Sequence[LogEntry], *, replans: bool) -> Stal
 
 
 def stall_reason(done: Sequence[LogEntry]) -> str:
-    """Why the last of these rounds led nowhere, a sentence; "" where it did not."""
+    """Return why the last of these rounds made no progress, as a sentence; "" if it did."""
     stops = [at for at, entry in enumerate(done) if entry.status is Status.CANCELLED]
     done = done[stops[-1] + 1 :] if stops else done
     if not done:
         return ""
     last, asked = done[-1], [(entry.branch, entry.what, entry.code) for entry in done]
     if last.branch == THINK:
-        return tr("No usable answer came from the language model.")
+        return tr("The language model gave no usable answer.")
     same = (
         entry.branch == last.branch
         and (entry.what, entry.code) == (last.what, last.code)
@@ -107,11 +105,11 @@ def stall_reason(done: Sequence[LogEntry]) -> str:
     )
     if any(same) or _is_run(asked[-MAX_IN_A_ROW:]):
         return tr(
-            "“{branch}” was done again, in the same way and with nothing new.", branch=last.branch
+            "“{branch}” was repeated in the same way, without a new result.", branch=last.branch
         )
     if len(done) >= 4 and asked[-4:-2] == asked[-2:]:
         return tr(
-            "“{branch}” and “{other}” take turns with nothing new.",
+            "“{branch}” and “{other}” alternate without progress.",
             branch=done[-2].branch,
             other=last.branch,
         )
@@ -125,22 +123,22 @@ def stall_reason(done: Sequence[LogEntry]) -> str:
         last.branch == "re_plan"
         and sum(each.branch == "re_plan" for each in done[-8:]) >= MAX_REPLANS
     ):
-        return tr("The plan was written anew again and again.")
+        return tr("The plan was rewritten again and again.")
     return ""
 
 
 def _is_run(items: Sequence[object]) -> bool:
-    """Whether there are enough of them, and all alike."""
+    """Return whether there are enough items, all alike."""
     return len(items) == MAX_IN_A_ROW and all(item == items[0] for item in items)
 
 
 MAX_FILES = 20
 FAILURE_WINDOW = 4
-"""Rounds among which one in which the LLM failed tells more than how often something failed."""
+"""Rounds in which an LLM's failure says more than how often something failed."""
 
 
 def given_up(run: GoalRun, depth: int, reason: str) -> Observation:
-    """Its observation: PARTLY where a step was done or a file made, else FAILED."""
+    """Return the last observation: PARTLY if a step was done or a file made, else FAILED."""
     outline, files = run.frames[depth].outline, _files(run, depth)
     done = [step for step in outline or () if step.state is StepState.DONE]
     left = [step for step in outline or () if step.state not in (StepState.DONE, StepState.DROPPED)]
@@ -159,14 +157,14 @@ def given_up(run: GoalRun, depth: int, reason: str) -> Observation:
 
 
 def _of_the_llm(run: GoalRun, depth: int) -> tuple[str, ...]:
-    """What the LLM's last failure was, where it may be the reason."""
+    """Return the LLM's last failure, if it may be the reason."""
     lately = run.done_by(depth)[-FAILURE_WINDOW:]
     failed = [each for each in lately if (each.branch, each.status) == (THINK, Status.FAILED)]
     return tuple(one_line(each.observation, limit=300) for each in failed[-1:])
 
 
 def _files(run: GoalRun, depth: int) -> tuple[Artifact, ...]:
-    """The newest files that it and those that it called made."""
+    """Return the newest files that it, and those that it called, made."""
     own = run.done_by(depth)
     first, path = (own[0].number if own else run.highest + 1), run.path(depth)
     made = [
@@ -184,11 +182,11 @@ def _listed(steps: list[OutlineStep]) -> str:
 
 
 GRANTED_KEY = "times granted"
-"""Where the outermost frame keeps how often the person said yes."""
+"""Key in the outermost frame: how often the user agreed to continue."""
 
 
 def exhausted_limit(run: GoalRun) -> str:
-    """What of its limits the goal has taken, in words; "" where there is some of all left."""
+    """Return which limit the goal has reached, in words; "" if none."""
     limits, times = run.limits, 1 + _granted(run)
     if run.rounds >= limits.rounds * times:
         return trn("its {count} round", "its {count} rounds", limits.rounds * times)
@@ -207,8 +205,8 @@ def exhausted_limit(run: GoalRun) -> str:
 
 
 async def ask_to_continue(run: GoalRun, what: str) -> bool:
-    """Whether the person grants the goal as much again. A No is not asked for a second time."""
-    question = tr("The goal has taken {what}. Go on with as much again?", what=what)
+    """Return whether the user grants the goal as much again. A No is not asked for twice."""
+    question = tr("The goal has used {what}. Continue with as much again?", what=what)
     agreed = await run.live.confirm(question, by_voice=True)
     if agreed:
         run.remember(0, **{GRANTED_KEY: str(_granted(run) + 1)})

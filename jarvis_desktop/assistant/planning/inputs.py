@@ -1,8 +1,7 @@
-"""What a step may work on: files, earlier results, quoted words, the conversation.
+"""What a step may work on: files, earlier results, quoted words, and the conversation.
 
-What "the second picture" or "the recording I gave you" means in the course of a conversation.
-
-What a conversation has at hand: all that its turns were given and made, by name."""
+Also resolves phrases such as "the second picture" or "the recording I gave you".
+"""
 
 from __future__ import annotations
 
@@ -19,7 +18,7 @@ from jarvis_desktop.text.lazy_re import lazy_re
 
 
 def resources_of(turns: Iterable[Turn]) -> list[Resource]:
-    """What was given to these turns and what answered them, without names."""
+    """Return what these turns were given and answered with, still without names."""
     found: list[Resource] = []
     for turn in turns:
         types = {task.id: task.type.name for task in turn.plan or ()}
@@ -27,7 +26,7 @@ def resources_of(turns: Iterable[Turn]) -> list[Resource]:
             item: types.get(result.task_id, "")
             for result in turn.results.values()
             for item in result.artifacts
-            if not turn.agentic  # there a round gave it
+            if not turn.agentic  # there a round made it
         }
         found += [Resource("", item, given=True) for item in turn.attachments]
         found += [
@@ -37,7 +36,7 @@ def resources_of(turns: Iterable[Turn]) -> list[Resource]:
 
 
 def name_resources(resources: Iterable[Resource]) -> tuple[Resource, ...]:
-    """Each thing once, numbered by its kind: "image 1", "text 1", "image 2"."""
+    """Return each artifact once, numbered by its kind: "image 1", "text 1", "image 2"."""
     counts: Counter[str] = Counter()
     once: dict[Artifact, Resource] = {}
     for item in resources:
@@ -77,10 +76,10 @@ CONVERTERS = (
     "video-to-audio",
     "video-to-image",
 )
-"""The tasks that bring the same content into another kind, the preferred ones first."""
+"""Tasks that convert content to another kind, the preferred ones first."""
 
 FOLLOWING = frozenset({"text-to-speech", "translation", "save-file", "open-file"})
-"""Tasks that carry on with the result before them even where no "it" says so."""
+"""Tasks that continue with the previous result even without an "it"."""
 
 QUESTION = "question"
 PROMPT = "prompt"
@@ -89,24 +88,26 @@ PROMPT = "prompt"
 
 @dataclass(frozen=True, slots=True)
 class PortSource:
-    """Something a port can be given, and the kinds it has, the main one first."""
+    """A possible input for a port, and its kinds, the main one first."""
 
     value: Artifact | Ref | str
     kinds: tuple[Kind, ...]
     step: str = ""
-    """Name of the task type that makes it; "" for what was there before."""
+    """Name of the task type that makes it; "" if it existed before."""
 
 
 def artifact_source(artifact: Artifact) -> PortSource:
-    """A file or text that is there."""
+    """Return the source for an existing file or text."""
     return PortSource(artifact, (artifact.kind,))
 
 
 def find_route(
     kinds: Sequence[Kind], wanted: Sequence[Kind], inventory: Sequence[TaskType]
 ) -> list[TaskType] | None:
-    """The converters that lead from one of `kinds` to one of `wanted`: [] where none is needed,
-    None where there is no way. Breadth first, so the shortest way wins."""
+    """Return the shortest way of converters from one of `kinds` to one of `wanted`.
+
+    [] if none is needed, None if there is no way.
+    """
     if set(kinds) & set(wanted):
         return []
     converters = sorted(
@@ -127,7 +128,7 @@ def find_route(
 
 
 def parse_ordinal(words: str, count: int) -> int | None:
-    """Which of `count` things "the second picture" means, from 0; None where no such word is."""
+    """Return which of `count` things "the second picture" means, from 0; None if unsaid."""
     match = _ordinal.search(words)
     if not match or count == 0:
         return None
@@ -138,7 +139,7 @@ def parse_ordinal(words: str, count: int) -> int | None:
 
 
 def mentioned_kinds(words: str) -> set[Kind]:
-    """The kinds that the nouns of a stretch of words speak of."""
+    """Return the kinds that the nouns in these words stand for."""
     found = re.findall(r"[a-z]+", words)
     return {NOUNS[word] for word in (item.rstrip("s") for item in found) if word in NOUNS} | {
         NOUNS[word] for word in found if word in NOUNS
@@ -146,17 +147,14 @@ def mentioned_kinds(words: str) -> set[Kind]:
 
 
 def conversation_resources(context: Context) -> Sequence[Resource]:
-    """All that earlier turns were given and made, oldest first."""
+    """Return everything that earlier turns were given and made, oldest first."""
     if context.resources or not context.conversation:
         return context.resources
     return name_resources(resources_of(context.conversation.turns))
 
 
 def conversation_sources(context: Context) -> list[PortSource]:
-    """What earlier turns made and were given, the newest first.
-
-    What was given anew in a recent turn is recent, whenever it was given first.
-    """
+    """Return what earlier turns made and were given, the most recently used first."""
     known = conversation_resources(context)
     makers = {item.artifact: item.task for item in known}
     turns = context.conversation.turns if context.conversation else ()
@@ -182,7 +180,7 @@ _phrase = lazy_re(
     r"(?P<begin>(?:from|at) the (?:beginning|start)\b)|from (?:before|earlier)\b))?"
 )
 NEWEST = lazy_re(r"\b(?:last|latest|newest|most recent|previous)\b")
-"""Words that mean the result of the step before, where there is one."""
+"""Words for the result of the previous step, if there is one."""
 
 _numbered = lazy_re(
     rf"{_noun} (?:number |no\.? |#)?(?P<number>\d{{1,3}})\b"
@@ -193,15 +191,15 @@ _numbered = lazy_re(
 def find_references(
     words: str, resources: Sequence[Resource], *, outright: bool = False
 ) -> list[Resource] | None:
-    """Which of the resources, oldest first, lower-case words speak of; None where of none.
+    """Return which of the resources, oldest first, lower-case words refer to; None if to none.
 
-    [] says that they speak of one that is not there, such as a tenth picture. `outright` leaves
+    [] means that they refer to one that does not exist, such as a tenth picture. `outright` leaves
     out what may as well mean the files of the request itself.
     """
     spoken = False
     found: list[Resource] = []
     for match in _phrase.finditer(words):
-        # "First sharpen picture 2" speaks of no first picture.
+        # "First sharpen picture 2" does not mean the first picture.
         place = match["place"] if match["the"] or not match["adjective"] else None
         if match["whose"] or (place and not outright):
             spoken = True
@@ -221,7 +219,7 @@ def _meant(
         if not (match["given"] and not item.given) and not (match["made"] and item.given)
     ]
     kinds = _kinds(match)
-    # A scan may be a document, and a recording a video: those that could be used are at hand.
+    # A scan may be a document, and a recording a video: then everything is considered.
     pool = [item for item in pool if item.artifact.kind in kinds] or pool
     if place == "original":
         return [item for item in pool if item.given][:1]

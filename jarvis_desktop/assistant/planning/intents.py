@@ -1,4 +1,4 @@
-"""Finds in a request the words by which people ask for a task."""
+"""Find in a request the words (cues) by which users ask for a task."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _determiners = frozenset("the that this these those its your my our their".split
 
 @dataclass(frozen=True, slots=True)
 class CueMatch:
-    """A cue found from `start` to `end`; the longer the cue, the more it weighs."""
+    """A cue found from `start` to `end`; the longer the cue, the higher its weight."""
 
     type: TaskType
     start: int
@@ -45,10 +45,10 @@ class CueMatch:
     weight: float
     options: tuple[tuple[str, Value], ...] = ()
     gap: tuple[int, int] | None = None
-    """Where the words lie that stand in the place of "...": "find ... in the picture"."""
+    """Where the words in place of "..." are: "find ... in the picture"."""
 
     def overlaps(self, other: CueMatch) -> bool:
-        """Whether the two share any character."""
+        """Return whether the two share any character."""
         return self.start < other.end and other.start < self.end
 
 
@@ -70,10 +70,10 @@ def _vocabulary(inventory: tuple[TaskType, ...]) -> frozenset[str]:
 
 
 def fix_typos(text: str, inventory: Sequence[TaskType]) -> str:
-    """The text with words that are one slip away from the word of a cue set right.
+    """Return the text with words that are nearly the word of a cue corrected.
 
-    Short words are left alone, being one slip away from too many others, and so are words that
-    differ in their ending only, which are other forms and no slips.
+    Short words stay, because they are close to too many others. So do words that differ only in
+    their ending: those are other forms.
     """
 
     def right(match: re.Match[str]) -> str:
@@ -95,7 +95,7 @@ def fix_typos(text: str, inventory: Sequence[TaskType]) -> str:
 
 
 def find_cues(text: str, inventory: Sequence[TaskType]) -> list[CueMatch]:
-    """All cues in a lower-case text, by place; of one task's overlapping cues the heaviest."""
+    """Return all cues in a lower-case text, in order; of a task's overlapping cues the heaviest."""
     kept: list[CueMatch] = []
     found = [
         CueMatch(
@@ -116,7 +116,7 @@ def find_cues(text: str, inventory: Sequence[TaskType]) -> list[CueMatch]:
 
 
 def is_noun_phrase(text: str, match: CueMatch) -> bool:
-    """Whether a determiner stands before the cue: "the summary" names a thing, it asks nothing."""
+    """Return whether a determiner precedes the cue: "the summary" names a thing."""
     before = re.findall(r"[\w']+", text[max(0, match.start - 40) : match.start])[-2:]
     return bool(before) and (before[-1] in _determiners or before[0] in _determiners)
 
@@ -138,7 +138,7 @@ def _cues_of(task_type: TaskType) -> Iterable[_Cue]:
 
 
 def _weight(cue: _Cue, found: str) -> float:
-    """The longer a cue, the more it weighs; a file's name in it, as an article, says nothing."""
+    """Return the weight of a cue: its length, without a file's name and articles."""
     phrase = cue.phrase
     letters = len(re.sub(r"[*.#@^$\s]", "", phrase)) + 3 * phrase.count("@")
     words = len(re.findall(r"\w[\w'*-]*|#", phrase))
@@ -148,11 +148,9 @@ def _weight(cue: _Cue, found: str) -> float:
 
 @cache
 def _pattern(phrase: str) -> re.Pattern[str]:
-    """The pattern of a cue, in the signs that TaskType tells; names of pictures are heard in the
-    place of "the picture", and so with the other kinds.
-
-    Compiled when it is first looked for: there are thousands, and a request holds few stems.
-    """
+    """Compile the pattern of a cue, in the syntax that TaskType documents. File names match in
+    place of "the picture" and the like. Patterns are compiled on first use: there are thousands,
+    and a request contains few stems."""
     parts: list[str] = []
     phrase = _thing.sub(r"\1~\2", phrase)
     for word in phrase.removeprefix("^").removesuffix("$").split():

@@ -1,6 +1,7 @@
-"""Finds the plan in what an LLM wrote: behind its thoughts, in prose, in fences, as calls.
+"""Read the plan in what an LLM answered, and ask again while the answer cannot be used.
 
-The ids of the steps that an LLM wrote, and what its words for "the result of" refer to."""
+A plan is found after the LLM's reasoning, in prose, in code fences, or written as calls.
+"""
 
 from __future__ import annotations
 
@@ -23,16 +24,16 @@ from jarvis_desktop.text.lenient_json import Loose
 T = TypeVar("T")
 
 MAX_REJECTIONS = 3
-"""How often an answer is rejected before the LLM is given up."""
+"""How many answers are rejected before the LLM is given up on."""
 MAX_CHARS = 20_000
-"""Of an answer; what is longer is no plan."""
+"""Characters of an answer; anything longer is not a plan."""
 MAX_TASKS = 32
-"""Of a plan that an LLM writes."""
+"""Tasks of a plan that an LLM writes."""
 TOO_MANY_TASKS = f"A plan has at most {MAX_TASKS} tasks; write a shorter one."
 MAX_RESTARTS = 4
-"""How often the search begins anew, behind a bracket in the prose that swallowed the rest."""
+"""How often the search starts again, after a bracket in prose that swallowed the rest."""
 MAX_DEPTH = 8
-"""How deep in wrappers a plan is looked for."""
+"""How many levels of wrappers a plan may be in."""
 
 _name_keys = (
     *("task", "taskname", "tasktype", "tool", "toolname", "function", "functionname"),
@@ -60,7 +61,7 @@ _call = lazy_re(r"(?:\b(\w{1,40})\s?=\s?)?(?<![\w-])([A-Za-z][\w-]{2,60}+)\(")
 
 @dataclass(frozen=True, slots=True)
 class WrittenStep:
-    """One task as it was written; nothing of it is checked."""
+    """One task as the LLM wrote it, unchecked."""
 
     name: str
     id: object = None
@@ -70,10 +71,10 @@ class WrittenStep:
 
 
 def read_steps(text: str, names: Iterable[str]) -> list[WrittenStep]:
-    """The steps of the plan in an answer; [] where the answer is that no task is needed.
+    """Return the steps of the plan in an answer; [] if the answer says that no task is needed.
 
-    `names` are those of the tasks there are. Raises PlanError, one sentence that tells an LLM what
-    to do better. The work grows with the length of the text only.
+    `names` are the names of the available tasks. The work is linear in the length of the text.
+    Raises PlanError with one sentence that tells an LLM what to do better.
     """
     if len(text) > MAX_CHARS:
         raise PlanError(
@@ -89,8 +90,8 @@ def read_steps(text: str, names: Iterable[str]) -> list[WrittenStep]:
 
 
 def is_agent_goal(text: str) -> bool:
-    """Whether the answer is that this is a goal for agent mode; what says otherwise as well is
-    not taken for it. Raises PlanError where it nests absurdly."""
+    """Return whether the answer says only that the request is a goal for agent mode. Raises
+    PlanError if the answer is nested too deeply."""
     for value in Loose(strip_reasoning(text[:MAX_CHARS])).values():
         if isinstance(value, Mapping):
             low = lower_keys(value)
@@ -154,18 +155,18 @@ def lower_keys(value: Mapping[Any, object]) -> dict[str, object]:
 
 
 def normalized(name: str) -> str:
-    """A name without what people and LLMs vary in it: case, hyphens, underscores, spaces."""
+    """Return a name without what varies in it: case, hyphens, underscores and spaces."""
     return re.sub(r"[\W_]", "", name.casefold())
 
 
 def strip_reasoning(text: str) -> str:
-    """What an LLM wrote behind its thoughts."""
+    """Return what an LLM wrote after its reasoning."""
     ends = [match.end() for match in _thought.finditer(text)]
     return text[ends[-1] :] if ends else text
 
 
 def _versions(text: str) -> Iterator[str]:
-    """The text as it may have been meant, the likeliest first."""
+    """Yield the text as it may have been meant, the likeliest first."""
     yield strip_reasoning(text)
     yield text
     yield text.replace('\\"', '"')
@@ -185,11 +186,8 @@ def _search(text: str, known: Set[str]) -> list[WrittenStep] | None:
 
 
 def _gathered(reader: Loose, start: int, known: Set[str]) -> list[WrittenStep] | None:
-    """The steps of the values from `start` on, as one plan.
-
-    Values with other ids carry on a plan, those with the same ids correct it, and tasks that
-    stand alone are gathered.
-    """
+    """Return the steps of all values from `start` on, as one plan. Values with new ids continue a
+    plan, those with the same ids correct it, and tasks that stand alone are collected."""
     plan: list[WrittenStep] | None = None
     broken = alone = False
     for value in reader.values(start):
@@ -217,7 +215,7 @@ def _carries_on(plan: list[WrittenStep], found: list[WrittenStep]) -> bool:
 
 
 def _steps_in(value: object, known: Set[str], level: int = 0) -> list[WrittenStep] | None:
-    """The steps that a value describes; None where it is something else."""
+    """Return the steps that a value describes; None if it is something else."""
     if level == MAX_DEPTH:
         return None
     if isinstance(value, list):
@@ -262,7 +260,7 @@ def _step(value: Mapping[object, object], known: Set[str]) -> WrittenStep | None
         rest = {key: item for key, item in low.items() if key not in _call_keys}
         low = rest | lower_keys(call)
     if any(isinstance(low.get(key), list) for key in _plan_keys):
-        return None  # a whole plan, whatever else it says of itself
+        return None  # a whole plan, whatever else it contains
     key = next((key for key in _name_keys if isinstance(low.get(key), str) and low[key]), None)
     if key is None:
         return _keyed_by_name(value, known)
@@ -280,7 +278,7 @@ def _step(value: Mapping[object, object], known: Set[str]) -> WrittenStep | None
 
 
 def _keyed_by_name(value: Mapping[object, object], known: Set[str]) -> WrittenStep | None:
-    """{"image-to-text": {...}}"""
+    """Read {"image-to-text": {...}}."""
     if len(value) != 1:
         return None
     (name, args), *_ = value.items()
@@ -292,20 +290,20 @@ def _first(low: Mapping[str, object], keys: Iterable[str]) -> object:
 
 
 def _args(args: object) -> object:
-    """The arguments; as some APIs have it, they may be JSON within a string."""
+    """Return the arguments; some APIs put them in a string as JSON."""
     if isinstance(args, str) and args.lstrip().startswith("{"):
         return next(Loose(args).values())
     return args
 
 
 def _flat(value: Mapping[object, object], name_key: str) -> dict[str, object]:
-    """The arguments of a task that has them beside its name."""
+    """Return the arguments of a task that has them beside its name."""
     others = {name_key, *_call_keys, *_id_keys, *_dep_keys, *_notes}
     return {str(key): item for key, item in value.items() if normalized(str(key)) not in others}
 
 
 def _calls(text: str, known: Set[str]) -> list[WrittenStep]:
-    """Calls as Python has them: `caption = image_to_text(image="cat.png")`."""
+    """Read calls in Python syntax: `caption = image_to_text(image="cat.png")`."""
     reader = Loose(text)
     found: list[WrittenStep] = []
     end = 0
@@ -316,16 +314,11 @@ def _calls(text: str, known: Set[str]) -> list[WrittenStep]:
         end = reader.position
         if "" in args or None in args.values():
             continue
-        if any(
-            inner and normalized(inner[2]) in known for inner in map(_call.search, _texts(args))
-        ):
-            raise PlanError(tr('Calls within calls are no plan; write {"plan": [...]} as JSON.'))
+        inner = (_call.search(item) for item in args.values() if isinstance(item, str))
+        if any(match and normalized(match[2]) in known for match in inner):
+            raise PlanError(tr('Nested calls are not a plan; write {"plan": [...]} as JSON.'))
         found.append(WrittenStep(call[2], call[1], args=args))
     return found
-
-
-def _texts(args: Mapping[str, object]) -> Iterator[str]:
-    return (item for item in args.values() if isinstance(item, str))
 
 
 _id = lazy_re(r"(?:[\w#<>. \-]*[A-Za-z_#<>. ])?(\d{1,9})", re.ASCII)
@@ -354,10 +347,8 @@ _filler = frozenset(
 
 
 class StepNumbering:
-    """Gives every step an id of its own: the one it was written with, where that can be.
-
-    `finished` are the ids of tasks that are there besides.
-    """
+    """Gives every step a unique id: the one it was written with, if possible. `finished` are the
+    ids of tasks that exist besides."""
 
     def __init__(self, steps: Sequence[WrittenStep], finished: Iterable[int] = ()) -> None:
         written = [whole_number(step.id) for step in steps]
@@ -365,7 +356,7 @@ class StepNumbering:
         self._by_number = defaultdict(list, {number: [number] for number in finished})
         self._by_label: dict[str, int] = {}
         self.ids: list[int] = []
-        """Of the steps, in order."""
+        """Ids of the steps, in order."""
         unused = (number for number in itertools.count() if number not in taken)
         free = (number for number in unused if number not in self._by_number)
         for step, number in zip(steps, written, strict=True):
@@ -376,20 +367,16 @@ class StepNumbering:
             self.ids.append(given)
 
     def task(self, number: int) -> int:
-        """The id of the step with this number, which may be none of the plan's.
-
-        Raises PlanError where two steps have the number.
-        """
+        """Return the id of the step with this number, which may not be in the plan. Raises
+        PlanError if two steps have the number."""
         ids = self._by_number.get(number, [number])
         if len(ids) > 1:
             raise PlanError(tr("Two tasks of the plan have the id {number}.", number=number))
         return ids[0]
 
     def references(self, text: str) -> list[int] | None:
-        """The tasks whose results a text stands for, and nothing else; None where it is a text.
-
-        [] stands for a result of which it is not said whose.
-        """
+        """Return the tasks whose results a text stands for; None if it is anything more. [] stands
+        for a result of an unnamed task."""
         words = text.strip()
         label = self._by_label.get(_prefix.sub("", words).strip("${}<> ").casefold())
         if label is not None and not words.isdecimal():
@@ -403,19 +390,19 @@ class StepNumbering:
         return None
 
     def within(self, text: str) -> tuple[list[int], bool]:
-        """The tasks a longer text refers to, and whether it says anything besides."""
+        """Return the tasks that a longer text refers to, and whether it says anything else."""
         found = [int(match[1]) for match in _generated.finditer(text) if match[1]]
         rest = re.findall(r"\w+", _generated.sub(" ", text.casefold()))
         return [self.task(number) for number in found], not _filler.issuperset(rest)
 
     @staticmethod
     def mentions(text: str) -> bool:
-        """Whether a text speaks of a result at all."""
+        """Return whether a text refers to a result at all."""
         return _generated.search(text) is not None
 
 
 def whole_number(value: object) -> int | None:
-    """A whole number from 0, however it is written; None where there is none."""
+    """Return a non-negative whole number, however it is written; None if there is none."""
     if isinstance(value, str) and len(value) < 40 and (found := _id.fullmatch(value.strip())):
         return int(found[1])
     if isinstance(value, bool) or not isinstance(value, int | float):

@@ -1,4 +1,4 @@
-"""The planner that asks an LLM, and never trusts what it answers."""
+"""The planner that asks an LLM, and never trusts its answer."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ NO_OTHER_WAY = mark("I found no other way to do that.")
 
 
 class LlmPlanner:
-    """Plans by the LLM of the settings, over the task types that are `runnable` at this moment.
+    """Plans with the LLM of the settings, over the task types that are `runnable` right now.
 
-    A plan that breaks a rule goes back to the LLM with the reason. Where there is no LLM, where it
-    fails, or where it does not mend its plan, `fallback` plans; what that one declines too, the
-    LLM answers in its own words.
+    A plan that breaks a rule goes back to the LLM with the reason. If there is no LLM, or it fails,
+    or it does not fix its plan, `fallback` plans; if that declines too, the LLM answers in its own
+    words.
     """
 
     def __init__(
@@ -43,9 +43,9 @@ class LlmPlanner:
         timeout: float = 600.0,
         agent: bool = False,
     ) -> None:
-        """`agent` says that there is an agent mode, for goals over the application's own tasks.
-        `timeout`, in seconds, is for one plan with all its refusals: a last resort, for how long
-        an LLM may be silent is its provider's business."""
+        """`agent` turns on agent mode, for goals over the application's own tasks. `timeout`, in
+        seconds, covers one plan with all its rejections. It is a last resort: how long an LLM may
+        be silent is up to its provider."""
         self._llms = llms
         self._prompts = prompts
         self._fallback = fallback
@@ -56,8 +56,8 @@ class LlmPlanner:
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | Direct | Declined | ForAgent:
-        """A plan, the word that none is needed or that one will not do, or the reason why there
-        is none. Never raises."""
+        """Return a plan, the answer that none is needed or that agent mode is, or a reason. Never
+        raises."""
         llm = await self._llms.current() if text.strip() else None
         if llm is None:
             return await self._fallback.plan(text, inventory, context)
@@ -78,13 +78,13 @@ class LlmPlanner:
             )
 
         asked = llm_prompt.request_text(text, llm_prompt.list_files(named, context))
-        # Whoever could not plan may still answer, and says why where it cannot.
+        # An LLM that could not plan may still answer, or says why it cannot.
         otherwise: Direct | Declined = Direct()
         try:
             return await self._ask(llm, asked, types, context, read, agent=agent)
         except PlanError as error:
             context.trace(f"{llm.name} made no plan that can be used: {error.message}")
-        except StorageError as error:  # a mistake in the person's own prompts, which they mend
+        except StorageError as error:  # a mistake in the user's own prompts
             context.trace(f"{llm.name} could not plan: {error.message}")
             otherwise = Declined(str(error))
         except JarvisError as error:
@@ -101,10 +101,8 @@ class LlmPlanner:
         plan: Plan,
         results: Mapping[int, TaskResult],
     ) -> Plan | Declined:
-        """A plan that goes another way with what is done, or the reason why there is none.
-
-        Never raises. Finished tasks keep their ids and arguments, whatever the LLM made of them.
-        """
+        """Return a plan that takes another way with what is done, or the reason why there is none.
+        Never raises. Finished tasks keep their ids and arguments, whatever the LLM made of them."""
         llm = await self._llms.current()
         if llm is None:
             return await self._fallback.replan(text, inventory, context, plan=plan, results=results)
@@ -136,10 +134,8 @@ class LlmPlanner:
     async def revise(
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
     ) -> Plan | Declined:
-        """The plan as the person's words want it, or why not. Never raises.
-
-        What they leave as it is stays under its id, however the LLM wrote it.
-        """
+        """Return the plan as the user's words want it, or why not. Never raises. What they leave
+        unchanged keeps its id, however the LLM wrote it."""
         llm = await self._llms.current() if words.strip() else None
         if llm is None:
             return await self._fallback.revise(words, inventory, context, plan=plan)
@@ -151,9 +147,7 @@ class LlmPlanner:
         def read(answered: str) -> Plan | Declined:
             steps = llm_output.read_steps(answered, [task_type.name for task_type in types])
             if not steps:
-                return Declined(
-                    tr("{llm} did not understand what is to be different.", llm=llm.name)
-                )
+                return Declined(tr("{llm} did not understand what should change.", llm=llm.name))
             fresh = plan_diff.keep_unchanged(short.restored(build_plan(steps, types, named)), plan)
             return check_own_words(fresh, words, types, but=plan.tasks)
 
@@ -179,11 +173,8 @@ class LlmPlanner:
         *,
         agent: bool = False,
     ) -> Planned:
-        """What `read` makes of the answer.
-
-        Raises the PlanError of the last try, StorageError, ExpertError where it takes too long,
-        and what the LLM raises.
-        """
+        """Return what `read` makes of the answer. Raises the PlanError of the last try,
+        StorageError, ExpertError on a time-out, and what the LLM raises."""
         prompt = llm_prompt.planning_prompt(
             llm, self._prompts, asked=asked, inventory=types, context=context, agent=agent
         )

@@ -1,11 +1,13 @@
-"""What an LLM is told so that it can plan, and what is left out where its window is too small.
+"""The prompt for a plan: the rules, the tasks, examples, files, and the JSON Schema of the answer.
 
-The JSON Schema of an LLM's plan: only tasks that can run now, and only files that are there."""
+The schema lists only tasks that can run now and files that exist. If the LLM's window is too small,
+the less important parts are left out.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any
@@ -21,7 +23,7 @@ from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Port, TaskOption, TaskType, type_names
 
 MAX_NAMES = 40
-"""File names that a schema lists; where there are more, it takes any."""
+"""File names that a schema lists; if there are more, it accepts any name."""
 
 _types = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
@@ -29,23 +31,25 @@ _types = {bool: "boolean", int: "integer", float: "number", str: "string"}
 def plan_schema(
     inventory: Sequence[TaskType], named: NamedArtifacts, *, agent: bool = False
 ) -> dict[str, Any]:
-    """An object with "direct" and "plan", where each task takes its own arguments only.
+    """Return the schema of an object with "direct" and "plan", where each task takes its own
+    arguments.
 
-    With `agent` it may also say that the request is a goal for agent mode. Tasks with the same
-    arguments share one entry, for a schema is part of every prompt.
+    With `agent` the answer may also say that the request is a goal for agent mode. Tasks with the
+    same arguments share one entry, because a schema is part of every prompt.
     """
     groups: dict[str, tuple[list[str], dict[str, Any]]] = {}
     for task_type in inventory:
         args = _args(task_type)
         groups.setdefault(repr(args), ([], args))[0].append(task_type.name)
     kinds = {port.kinds for task_type in inventory for port in task_type.ports}
-    inputs = {_definition(each): _input(each, named) for each in sorted(kinds)}
+    inputs = {"_".join(each): _input(each, named) for each in sorted(kinds)}
     task = {"anyOf": [_task(*group) for group in groups.values()]}
     return _answer(task, agent=agent) | {"$defs": inputs}
 
 
 def short_schema(inventory: Sequence[TaskType], *, agent: bool = False) -> dict[str, Any]:
-    """The same without the arguments of each task, about a tenth as long; any name for none."""
+    """Return the schema without the arguments of each task, about a tenth as long. An empty
+    inventory allows any task name."""
     names = [task_type.name for task_type in inventory]
     return _answer(_task(names, {"type": "object"}), agent=agent)
 
@@ -73,7 +77,7 @@ def _object(properties: dict[str, Any], required: list[str]) -> dict[str, Any]:
 
 
 def _port(port: Port) -> dict[str, Any]:
-    one = {"$ref": f"#/$defs/{_definition(port.kinds)}"}
+    one = {"$ref": f"#/$defs/{'_'.join(port.kinds)}"}
     return {"type": "array", "items": one} if port.many else one
 
 
@@ -81,10 +85,6 @@ def _option(option: TaskOption) -> dict[str, Any]:
     if option.choices:
         return {"enum": list(option.choices)}
     return {"type": _types[type(option.default)]}
-
-
-def _definition(kinds: Iterable[Kind]) -> str:
-    return "_".join(kinds)
 
 
 def _input(kinds: Sequence[Kind], named: NamedArtifacts) -> dict[str, Any]:
@@ -96,13 +96,13 @@ def _input(kinds: Sequence[Kind], named: NamedArtifacts) -> dict[str, Any]:
 
 
 PLAN_TOKENS = 768
-"""What a plan takes, without texts of the request that it repeats."""
+"""Tokens of a plan, without texts of the request that it repeats."""
 HISTORY_TOKENS = 1500
-"""The most that a planner is told of earlier turns."""
+"""Tokens of earlier turns in a planner's prompt, at most."""
 REFUSAL_TOKENS = 256
-"""Kept free for the sentence that says what is wrong with a plan."""
+"""Tokens kept free for the sentence that says what is wrong with a plan."""
 MAX_FILES = 40
-"""Names of files that are listed; the newest of earlier turns, where there are more."""
+"""File names listed in a prompt; of earlier turns the newest, if there are more."""
 
 EXAMPLES = "plan_examples.json"
 
@@ -119,12 +119,12 @@ class PlanExample:
 
     @property
     def for_agent(self) -> bool:
-        """Whether its answer is that it is a goal for agent mode."""
+        """Whether the answer is that the request is a goal for agent mode."""
         return self.answer.get("agent") is True
 
     @property
     def messages(self) -> tuple[Message, Message]:
-        """As it is shown to an LLM."""
+        """The example as an LLM sees it."""
         listed = [f"{_quoted(name)} ({kind})" for name, kind in self.files.items()]
         asked = request_text(self.request, listed)
         answer = json.dumps(self.answer, ensure_ascii=False)
@@ -132,10 +132,18 @@ class PlanExample:
 
 
 def load_examples(prompts: Prompts) -> list[PlanExample]:
-    """The examples, the person's own first. Raises StorageError where the file is none of such."""
+    """Load the examples, the user's own file first. Raises StorageError if the file is invalid."""
     text, path = prompts.read(EXAMPLES)
     try:
-        return [_example(item) for item in json.loads(text)]
+        return [
+            PlanExample(
+                str(item["request"]),
+                dict(item["files"]),
+                dict(item["answer"]),
+                frozenset(str(task["task"]) for task in item["answer"]["plan"]),
+            )
+            for item in json.loads(text)
+        ]
     except (ValueError, KeyError, TypeError, RecursionError) as error:
         raise StorageError(
             tr("The examples in {path} cannot be used.", path=path),
@@ -143,18 +151,13 @@ def load_examples(prompts: Prompts) -> list[PlanExample]:
         ) from error
 
 
-def _example(item: Any) -> PlanExample:
-    tasks = frozenset(str(task["task"]) for task in item["answer"]["plan"])
-    return PlanExample(str(item["request"]), dict(item["files"]), dict(item["answer"]), tasks)
-
-
 def request_text(text: str, files: Sequence[str]) -> str:
-    """A request as it is put to an LLM: quoted, so that it is seen where it begins and ends."""
+    """Return a request as an LLM sees it, quoted so that its start and end are clear."""
     return f"Files: {', '.join(files) or 'none'}\nRequest: {_quoted(text)}"
 
 
 def list_files(named: NamedArtifacts, context: Context) -> list[str]:
-    """The files at hand by name and kind, and what is known of each; never what is in them."""
+    """List the available files by name and kind, and what is known of them, not their contents."""
     made_by = {item.artifact: item.task for item in context.resources if item.task}
     listed = []
     for name, artifact in named:
@@ -182,12 +185,12 @@ def planning_prompt(
     context: Context,
     agent: bool = False,
 ) -> Prompt:
-    """The prompt for a plan: rules, tasks, examples, earlier turns, and `asked` last and whole.
+    """Build the prompt for a plan: rules, tasks, examples, earlier turns, then `asked` in full.
 
-    With `agent` the LLM may also say that it is a goal for agent mode.
-    Where not all of it fits, the details of the schema go first, then examples, earlier turns,
-    what the tasks are for, and at last their names in the schema; the trace is told. Raises
-    ExpertError where `asked` does not fit even so, StorageError where a prompt cannot be read.
+    With `agent` the LLM may also say that the request is a goal for agent mode. If not everything
+    fits, these are left out in turn, and the trace says so: the details of the schema, examples,
+    earlier turns, the summaries of the tasks, and last their names in the schema. Raises
+    ExpertError if `asked` does not fit even then, StorageError if a prompt cannot be read.
     """
     template = prompts.template("plan")
     names = {task_type.name for task_type in inventory}
@@ -230,15 +233,12 @@ def planning_prompt(
         messages = (system, *chain(*fitting), _last(asked, told))
         return Prompt(messages, schema=schema, longest=longest)
     raise ExpertError(
-        tr(
-            "The request and the list of tasks do not fit into the window of {name}.",
-            name=llm.name,
-        )
+        tr("The request and the list of tasks do not fit into the window of {name}.", name=llm.name)
     )
 
 
 def _last(asked: str, told: Sequence[Message]) -> Message:
-    """The last message; earlier turns are a part of it, for their answers are no plans."""
+    """Return the last message; earlier turns go into it, because their answers are not plans."""
     if not told:
         return Message(MessageRole.USER, asked)
     said = "\n".join(f"{message.role.title()}: {message.text}" for message in told)
@@ -246,7 +246,6 @@ def _last(asked: str, told: Sequence[Message]) -> Message:
 
 
 def _first(shown: Sequence[tuple[Message, Message]], room: int) -> list[tuple[Message, Message]]:
-    """As many of the examples as there is room for."""
     fitting: list[tuple[Message, Message]] = []
     for pair in shown:
         room -= memory.tokens(pair)
@@ -257,7 +256,7 @@ def _first(shown: Sequence[tuple[Message, Message]], room: int) -> list[tuple[Me
 
 
 def _listed(inventory: Sequence[TaskType], *, summaries: bool) -> str:
-    """A line a task; without summaries, those that take and give the same share one."""
+    """List one task per line; without summaries, tasks with the same signature share a line."""
     if summaries:
         return "\n".join(_line(task_type) for task_type in inventory)
     alike: dict[str, list[str]] = {}
@@ -267,7 +266,7 @@ def _listed(inventory: Sequence[TaskType], *, summaries: bool) -> str:
 
 
 def _line(task_type: TaskType) -> str:
-    """One task: `summarization(text, sentences: a whole number) -> text. Makes a text shorter.`"""
+    """Describe a task: `summarization(text) -> text. Makes a text shorter.`"""
     line = f"- {task_type.name}{_signature(task_type)}"
     about = "; ".join(f"{option.name}: {option.summary}" for option in task_type.options)
     return f"{line}. {task_type.summary}{f' ({about})' if about else ''}"

@@ -1,10 +1,8 @@
-"""Makes a Plan of the steps an LLM wrote. What it refuses, it refuses in one sentence that goes
-back to the LLM.
+"""Build a Plan from the steps that an LLM wrote.
 
-Reads the arguments that an LLM wrote for one task: under the wrong name, as the wrong type, in
-the place of a file. What can mean one thing only is mended, anything else refused.
-
-The files and results that a plan may use, under the names an LLM knows them by."""
+Arguments under a wrong name, of a wrong type or in place of a file are corrected if they can mean
+one thing only. Anything else is refused, in one sentence that goes back to the LLM.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +27,7 @@ from jarvis_desktop.assistant.planning.llm_output import (
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
 from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import PlanError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import (
@@ -50,11 +48,11 @@ _any_file = re.compile(
     r"(?:\.\w{2,4}| file)?\W*",
     re.IGNORECASE,
 )
-"""Words that name no file in particular."""
+"""Words that name no particular file."""
 
 
 class NamedArtifacts:
-    """What a context holds, by unique names; nothing else is a file to a plan."""
+    """The artifacts of a context by unique names; a plan can use no other files."""
 
     def __init__(self, context: Context) -> None:
         self.attached = tuple(dict.fromkeys(context.attachments))
@@ -69,14 +67,13 @@ class NamedArtifacts:
         self._folded = titles | {name.casefold(): item for name, item in self}
 
     def __iter__(self) -> Iterator[tuple[str, Artifact]]:
-        """Name and artifact: those of this request, then those of earlier turns, oldest first."""
+        """Yield name and artifact: those of this request, then those of earlier turns, oldest
+        first."""
         return iter(self._by_name.items())
 
     def find(self, name: str, kinds: Iterable[Kind]) -> Artifact | None:
-        """What a name means for a port of these kinds, or None.
-
-        A path counts for its last part. "The image" is the only image that was attached.
-        """
+        """Return what a name means for a port of these kinds, or None. A path counts by its last
+        part. "The image" is the only attached image."""
         bare = name.strip().strip("\"'`<>[]“”‘’").strip()
         for version in (bare, PureWindowsPath(bare).name, PurePosixPath(bare).name):
             if artifact := self._by_name.get(version) or self._folded.get(version.casefold()):
@@ -87,7 +84,7 @@ class NamedArtifacts:
         return None
 
     def listed(self, kinds: Iterable[Kind]) -> list[str]:
-        """The names of what a port of these kinds takes."""
+        """Return the names of the artifacts that a port of these kinds takes."""
         return [name for name, artifact in self if artifact.kind in set(kinds)]
 
     def _unused(self, name: str) -> str:
@@ -99,7 +96,7 @@ class NamedArtifacts:
 
 
 def _title(artifact: Artifact) -> str:
-    """A file's name on one line; a text has no name of its own, only its kind."""
+    """Return a file's name on one line; a text has only its kind."""
     return one_line(artifact.title) if artifact.path or artifact.name else str(artifact.kind)
 
 
@@ -122,10 +119,10 @@ _a_number = re.compile(r"[-+]?\d{1,15}(?:\.\d{1,15})?")
 
 @dataclass(frozen=True, slots=True)
 class PlanScope:
-    """What the arguments of a plan may speak of."""
+    """What the arguments of a plan may refer to."""
 
     types: Mapping[int, TaskType]
-    """The tasks of the plan by id."""
+    """The task types of the plan by id."""
     numbering: StepNumbering
     named: NamedArtifacts
     inventory: Sequence[TaskType]
@@ -141,10 +138,8 @@ class ArgumentReader:
         self._known = known
 
     def read(self, args: object, waits_for: Sequence[int]) -> dict[str, Value | tuple[Item, ...]]:
-        """Per port its items, a list even for a port that takes one; per option its value.
-
-        A missing input is filled from the tasks it waits for. Raises PlanError, one sentence.
-        """
+        """Return items per port, also for a port that takes one, and a value per option. A missing
+        input is filled from the tasks it waits for. Raises PlanError with one sentence."""
         found: dict[str, Value | tuple[Item, ...]] = {}
         for place, value in self._placed(args):
             if isinstance(place, TaskOption):
@@ -159,11 +154,18 @@ class ArgumentReader:
                     found[port.name] = tuple(fitting)
         return found
 
+    def _refusal(self, text: str, /, **values: object) -> PlanError:
+        return PlanError(tr(text, label=self._label, **values))
+
     def _placed(self, args: object) -> list[tuple[Port | TaskOption, object]]:
-        """Each value with the port or option it is for."""
+        """Return each value with the port or option it is for."""
         places: list[Port | TaskOption] = [*self._type.ports, *self._type.options]
-        if isinstance(args, list) and args and all(map(_is_pair, args)):
-            args = {str(item["name"]): item["value"] for item in args}
+        if args and isinstance(args, list):
+            pairs = [
+                item for item in args if isinstance(item, Mapping) and {"name", "value"} <= {*item}
+            ]
+            if len(pairs) == len(args):
+                args = {str(item["name"]): item["value"] for item in pairs}
         if isinstance(args, Mapping):
             return self._by_name({str(key): value for key, value in args.items()}, places)
         if args in (None, "", []):
@@ -171,7 +173,7 @@ class ArgumentReader:
         if isinstance(args, list) and len(self._type.ports) != 1:
             return list(zip(places, args, strict=False))
         if not places:
-            raise PlanError(tr("{label} takes no arguments.", label=self._label))
+            raise self._refusal(mark("{label} takes no arguments."))
         return [(places[0], args)]
 
     def _by_name(
@@ -198,51 +200,36 @@ class ArgumentReader:
         if strange:
             takes = f"it takes {', '.join(by_name)}" if by_name else "it takes none"
             key = one_line(next(iter(strange)))
-            raise PlanError(
-                tr(
-                    "{label} has no argument '{key}'; {takes}.",
-                    label=self._label,
-                    key=key,
-                    takes=takes,
-                )
+            raise self._refusal(
+                mark("{label} has no argument '{key}'; {takes}."), key=key, takes=takes
             )
         return list(found.values())
 
     def _setting(self, option: TaskOption, value: object) -> Value | None:
-        """The value of an option in its type; None where it is left at its default."""
+        """Return the value of an option in its type; None to keep its default."""
         if isinstance(value, list):
             value = ", ".join(str(item) for item in value)
         if isinstance(value, Mapping) or value is None:
             value = ""
         if isinstance(value, str) and self._known.numbering.mentions(value):
-            raise PlanError(
-                tr("{label} takes no result as its {name}.", label=self._label, name=option.name)
-            )
+            raise self._refusal(mark("{label} takes no result as its {name}."), name=option.name)
         if isinstance(value, str) and value.strip().casefold() in _nothing - {"-1"}:
             return None
         setting = _typed(value, type(option.default))
         if setting is None:
             wanted = type_names[type(option.default)]
-            raise PlanError(
-                tr(
-                    "{label} takes {wanted} as its {name}.",
-                    label=self._label,
-                    wanted=wanted,
-                    name=option.name,
-                )
+            raise self._refusal(
+                mark("{label} takes {wanted} as its {name}."), wanted=wanted, name=option.name
             )
         if option.choices and setting not in option.choices:
             plainly = {normalized(choice): choice for choice in option.choices}
             setting = plainly.get(normalized(str(setting)))
             if setting is None:
-                raise PlanError(
-                    tr(
-                        "{label} knows no {name} '{str}'; it knows {filter}.",
-                        label=self._label,
-                        name=option.name,
-                        str=one_line(str(value)),
-                        filter=", ".join(filter(None, option.choices)),
-                    )
+                raise self._refusal(
+                    mark("{label} knows no {name} '{str}'; it knows {filter}."),
+                    name=option.name,
+                    str=one_line(str(value)),
+                    filter=", ".join(filter(None, option.choices)),
                 )
         return setting
 
@@ -256,12 +243,9 @@ class ArgumentReader:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             if value is None:
                 return []
-            raise PlanError(
-                tr(
-                    "{label} takes as its {name} a text, a name or <GENERATED>-id.",
-                    label=self._label,
-                    name=port.name,
-                )
+            raise self._refusal(
+                mark("{label} takes as its {name} a text, a name or <GENERATED>-id."),
+                name=port.name,
             )
         text = encodable(str(value)).strip()
         numbering, named = self._known.numbering, self._known.named
@@ -282,46 +266,38 @@ class ArgumentReader:
             return []
         there = ", ".join(f"'{name}'" for name in named.listed(port.kinds)[:MAX_NAMES])
         others = f"; there is {there}" if there else ", nor any other that it takes"
-        raise PlanError(
-            tr(
-                "{label}: no file '{text}' was given for its {name}{others}.",
-                label=self._label,
-                text=one_line(text),
-                name=port.name,
-                others=others,
-            )
+        raise self._refusal(
+            mark("{label}: no file '{text}' was given for its {name}{others}."),
+            text=one_line(text),
+            name=port.name,
+            others=others,
         )
 
     def _unsaid(self, port: Port, waits_for: Sequence[int]) -> Sequence[int]:
-        """Whose result it is where an LLM wrote <GENERATED> alone."""
+        """Return whose result it is if an LLM wrote <GENERATED> alone."""
         others = waits_for or [id for id in self._known.types if id != self._id]
         fitting = [id for id in others if self._gives(id) & set(port.kinds)]
         if len(fitting) != 1:
-            raise PlanError(
-                tr(
-                    "{label} must say whose result its {name} is: <GENERATED>-id.",
-                    label=self._label,
-                    name=port.name,
-                )
+            raise self._refusal(
+                mark("{label} must say whose result its {name} is: <GENERATED>-id."), name=port.name
             )
         return fitting
 
     def _within(self, port: Port, text: str) -> list[Item]:
-        """The results that a longer text speaks of, where the rest of it says nothing more."""
+        """Return the results that a longer text refers to, if the rest of it says nothing more."""
         ids, says_more = self._known.numbering.within(text)
         if not ids or (says_more and Kind.TEXT in port.kinds):
-            raise PlanError(
-                tr(
+            raise self._refusal(
+                mark(
                     "{label} mixes a result with other words in its {name}; "
-                    "write <GENERATED>-id alone, or the words alone.",
-                    label=self._label,
-                    name=port.name,
-                )
+                    "write <GENERATED>-id alone, or the words alone."
+                ),
+                name=port.name,
             )
         return [Ref(id) for id in ids]
 
     def _check(self, port: Port, item: Item) -> None:
-        """Raises PlanError where the kind does not fit, with the task that would make it fit."""
+        """Raise PlanError if the kind does not fit, naming the task that would make it fit."""
         maker = self._known.types.get(item.task_id) if isinstance(item, Ref) else None
         given = (item.kind,) if isinstance(item, Artifact) else maker.gives if maker else ()
         if not given or set(given) & set(port.kinds):
@@ -334,12 +310,12 @@ class ArgumentReader:
         )
 
     def _gives(self, task_id: int) -> frozenset[Kind]:
-        """What another task of the plan gives."""
+        """Return the kinds that another task of the plan gives."""
         return frozenset(self._known.types[task_id].gives if task_id != self._id else ())
 
 
 def _by_kind(key: str, left: Sequence[Port | TaskOption]) -> Port | None:
-    """The only port left that takes the kind a name speaks of: "image_path"."""
+    """Return the only port left that takes the kind a name mentions: "image_path"."""
     words = re.findall(r"[a-z]+", re.sub(r"(?<=[a-z])(?=[A-Z])", " ", key).lower())
     kinds = {_kind_of_word[word] for word in words if word in _kind_of_word}
     fitting = [item for item in left if isinstance(item, Port) and kinds & set(item.kinds)]
@@ -347,18 +323,14 @@ def _by_kind(key: str, left: Sequence[Port | TaskOption]) -> Port | None:
 
 
 def _only(left: Sequence[Port | TaskOption]) -> Port | TaskOption | None:
-    """The only input that is still missing, or the only place left at all."""
+    """Return the only input that is still missing, or the only place left at all."""
     missing = [item for item in left if isinstance(item, Port) and item.required]
     among = missing or left
     return among[0] if len(among) == 1 else None
 
 
-def _is_pair(item: object) -> bool:
-    return isinstance(item, Mapping) and {"name", "value"} <= item.keys()
-
-
 def _unwrapped(value: object) -> object:
-    """{"text": "..."} and {"task_id": 0} for what is within."""
+    """Return the inner value of {"text": "..."} or {"task_id": 0}."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return value
     (key, inner), *_ = value.items()
@@ -368,7 +340,7 @@ def _unwrapped(value: object) -> object:
 
 
 def _typed(value: object, wanted: type) -> Value | None:
-    """The value as that type; None where it cannot be meant so."""
+    """Return the value as that type; None if it cannot be meant so."""
     if wanted is str:
         return encodable(str(value).lower() if isinstance(value, bool) else str(value))
     text = str(value).strip().lower()
@@ -385,9 +357,9 @@ def _typed(value: object, wanted: type) -> Value | None:
 
 
 NAME_SIMILARITY = 0.9
-"""How alike two names of tasks must be to be the same one misspelt."""
+"""How similar two task names must be for one to be a misspelling of the other, 0 to 1."""
 STEM_LETTERS = 6
-"""Letters that two names of one word have in common where one is a form of the other."""
+"""Letters that two single words must share for one to be a form of the other."""
 
 
 def build_plan(
@@ -397,10 +369,10 @@ def build_plan(
     *,
     finished: Sequence[Task] = (),
 ) -> Plan:
-    """The plan over these task types that uses no file but the `named` ones.
+    """Build the plan over these task types, with no files but the `named` ones.
 
-    A list for an input that takes one makes a task of each. `finished` tasks belong to the plan
-    as they are, whether they were written again, otherwise, or not. Raises PlanError.
+    A list for an input that takes one item makes one task per item. `finished` tasks stay as they
+    are, whether or not they were written again. Raises PlanError.
     """
     new = [step for step in steps if not _is_among(finished, step)]
     numbering = StepNumbering(new, [task.id for task in finished])
@@ -430,7 +402,7 @@ class _DraftTask:
 
 
 def _type_called(name: str, inventory: Sequence[TaskType]) -> TaskType:
-    """The task type of that name, however it is spelt. Raises PlanError."""
+    """Return the task type of that name, however it is spelled. Raises PlanError."""
     by_name = {normalized(item.name): item for item in inventory}
     word = normalized(name[:100])
     if word in by_name:
@@ -442,27 +414,19 @@ def _type_called(name: str, inventory: Sequence[TaskType]) -> TaskType:
     like = [by_name[item].name for item in get_close_matches(word, by_name, n=3, cutoff=0.5)]
     hint = f"; there is {', '.join(like)}" if like else ""
     raise PlanError(
-        tr(
-            "There is no task called '{name}'{hint}.",
-            name=one_line(name, limit=40),
-            hint=hint,
-        )
+        tr("There is no task called '{name}'{hint}.", name=one_line(name, limit=40), hint=hint)
     )
 
 
 def _is_form_of(word: str, name: str) -> bool:
-    """Whether two single words have one stem: "summarize", "summarization"."""
+    """Return whether two single words have one stem: "summarize", "summarization"."""
     word = word.strip().lower()
-    return (
-        word.isalpha()
-        and name.isalpha()
-        and word[:STEM_LETTERS] == name[:STEM_LETTERS]
-        and len(word) >= STEM_LETTERS
-    )
+    single = word.isalpha() and name.isalpha() and len(word) >= STEM_LETTERS
+    return single and word[:STEM_LETTERS] == name[:STEM_LETTERS]
 
 
 def _is_among(finished: Sequence[Task], step: WrittenStep) -> bool:
-    """Whether a step is a finished task. Raises PlanError where it takes the id of one."""
+    """Return whether a step is a finished task. Raises PlanError if it takes the id of one."""
     for task in finished:
         if whole_number(step.id) == task.id:
             if normalized(step.name) != normalized(task.type.name):
@@ -478,14 +442,14 @@ def _is_among(finished: Sequence[Task], step: WrittenStep) -> bool:
 
 
 def _waits_for(dep: object, numbering: StepNumbering, there: Container[int]) -> list[int]:
-    """The tasks that `dep` names and that are there; -1, and anything else, names none."""
+    """Return the existing tasks that `dep` names; -1, and anything else, names none."""
     numbers = re.findall(r"(?<![-\d])\d{1,9}(?!\d)", str(dep)[:1000])
     ids = (numbering.task(int(number)) for number in numbers)
     return [number for number in dict.fromkeys(ids) if number in there]
 
 
 def _unfolded(drafts: Sequence[_DraftTask], *, first_free: int) -> list[Task]:
-    """The tasks of the drafts, in their order; a list for an input that takes one makes several."""
+    """Return the tasks of the drafts, in order; a list for a single input makes several tasks."""
     by_id = {draft.id: draft for draft in drafts}
     graph = {draft.id: draft.waits_for & by_id.keys() for draft in drafts}
     try:
@@ -508,11 +472,8 @@ def _unfolded(drafts: Sequence[_DraftTask], *, first_free: int) -> list[Task]:
 
 
 def _ways(draft: _DraftTask, copies: Mapping[int, Sequence[int]]) -> list[dict[str, Arg]]:
-    """The arguments of each task that a draft stands for.
-
-    Lists of one length go in pairs, others in every combination. `copies` says which tasks were
-    made of those before it.
-    """
+    """Return the arguments of each task that a draft stands for. Lists of one length are paired,
+    others combined. `copies` maps each draft to the tasks made of it."""
     choices: dict[str, list[Arg]] = {}
     for name, arg in draft.args.items():
         port = draft.type.port(name)

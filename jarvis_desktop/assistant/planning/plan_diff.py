@@ -1,9 +1,8 @@
-"""What a plan that an LLM revised shares with the one before: whatever is the same stays the same,
-under its id, so that nothing of it is done twice.
+"""Compare an LLM's new plan with the one before it.
 
-What a second plan shares with the first: work that is done, and what failed already.
-
-Sees to it that what is remembered for good is what the person said, not what a file says."""
+What is the same keeps its id, so that nothing is done twice. What is remembered for good must be
+the user's own words, not those of a file.
+"""
 
 from __future__ import annotations
 
@@ -27,20 +26,18 @@ from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Ref, Task, TaskOption, TaskType
 
 MAX_RESULT_CHARS = 200
-"""Characters of a result that an LLM is told."""
+"""Characters of a result that an LLM sees."""
 MAX_REASON_CHARS = 300
 
 
 def finished_tasks(plan: Plan, results: Mapping[int, TaskResult]) -> list[Task]:
-    """The tasks of a plan that were done."""
+    """Return the tasks of a plan that are done."""
     return [task for task in plan if task.id in results and results[task.id].status is Status.DONE]
 
 
 def reuse_finished(new: Plan, old: Plan, done: Sequence[Task]) -> Plan:
-    """The new plan, in which no finished task stands a second time under another id.
-
-    Raises PlanError where all that it would run was in the old plan and came to nothing.
-    """
+    """Return the new plan without tasks that repeat a finished one under another id. Raises
+    PlanError if everything it would run was in the old plan and failed."""
     numbers: dict[Hashable, int] = {}
     before, after = signatures(old, numbers), signatures(new, numbers)
     ids = {task.id for task in done}
@@ -59,7 +56,7 @@ def reuse_finished(new: Plan, old: Plan, done: Sequence[Task]) -> Plan:
 
 
 def format_plan(plan: Plan, named: NamedArtifacts) -> str:
-    """A plan as the LLM would have written it: files by their names."""
+    """Return a plan as the LLM would have written it, with files by name."""
     names = {artifact: name for name, artifact in named}
 
     def written(arg: Arg) -> object:
@@ -81,7 +78,7 @@ def format_plan(plan: Plan, named: NamedArtifacts) -> str:
 
 
 def format_finished(done: Sequence[Task], results: Mapping[int, TaskResult]) -> str:
-    """What finished tasks gave: kinds, and of texts the beginning."""
+    """Return what finished tasks gave: kinds, and the beginning of texts."""
     return _lines(
         {
             "id": task.id,
@@ -97,7 +94,7 @@ def format_finished(done: Sequence[Task], results: Mapping[int, TaskResult]) -> 
 
 
 def format_failures(plan: Plan, results: Mapping[int, TaskResult]) -> str:
-    """Which tasks failed, and why: for an input that is wrong, another expert is no way out."""
+    """Return which tasks failed, and why: another expert does not help against a wrong input."""
     return _lines(
         {"id": task.id, "task": task.type.name}
         | _category(result.attempts)
@@ -108,7 +105,7 @@ def format_failures(plan: Plan, results: Mapping[int, TaskResult]) -> str:
 
 
 def _category(attempts: Sequence[Attempt]) -> dict[str, object]:
-    """What the last attempt failed of, where that is known."""
+    """Return the kind of the last attempt's failure, if known."""
     if not attempts or not attempts[-1].kind:
         return {}
     return {"error": attempts[-1].kind, "may_work_again": attempts[-1].retryable}
@@ -119,7 +116,7 @@ def _lines(items: Iterable[object]) -> str:
 
 
 def signatures(plan: Plan, numbers: dict[Hashable, int]) -> dict[int, int]:
-    """Numbers that are equal where two tasks do the same to the same, whatever their ids."""
+    """Return equal numbers for tasks that do the same to the same inputs, whatever their ids."""
     found: dict[int, int] = {}
     for task_id in TopologicalSorter({task.id: task.depends_on for task in plan}).static_order():
         task = plan.task(task_id)
@@ -137,17 +134,17 @@ def _signed(arg: Arg, found: Mapping[int, int]) -> Hashable:
 
 
 MAX_TEXT_CHARS = 300
-"""Characters of a text within a plan; an LLM knows a longer one by a name, and need not repeat it.
-"""
+"""Characters of a text in a plan. The LLM sees a longer one as a named file, and need not repeat
+it."""
 
 
 def types_of(plan: Iterable[Task]) -> list[TaskType]:
-    """The task types of a plan, each once."""
+    """Return the task types of a plan, each once."""
     return list({task.type.name: task.type for task in plan}.values())
 
 
 class ShortenedPlan:
-    """A plan whose long texts are files with a name, and the context that knows those as well."""
+    """A plan with its long texts replaced by named files, and the context that has those too."""
 
     def __init__(self, plan: Plan, context: Context) -> None:
         self._texts: dict[Artifact, str] = {}
@@ -161,7 +158,7 @@ class ShortenedPlan:
         self.context = replace(context, attachments=(*context.attachments, *given))
 
     def restored(self, plan: Plan) -> Plan:
-        """A plan over that context, with the texts themselves again."""
+        """Return a plan over that context, with the texts back in place."""
 
         def restore(name: str, item: Item) -> Item:
             return self._texts.get(item, item) if isinstance(item, Artifact) else item
@@ -180,10 +177,10 @@ class ShortenedPlan:
 
 
 def keep_unchanged(new: Plan, old: Plan) -> Plan:
-    """The new plan, in which what the old one has as well is the very same task.
+    """Return the new plan, with the same task for whatever the old plan has as well.
 
-    Another task keeps its id, and the expert that was chosen for it, only where the old one has
-    the same kind of task there.
+    Any other task keeps its id, and the expert chosen for it, only if the old plan has the same
+    kind of task under that id.
     """
     numbers: dict[Hashable, int] = {}
     before, after = signatures(old, numbers), signatures(new, numbers)
@@ -215,29 +212,28 @@ def keep_unchanged(new: Plan, old: Plan) -> Plan:
 
 
 MAX_FOREIGN_SHARE = 0.2
-"""The share of its words that an LLM may have put in another form."""
+"""The share of words that an LLM may have put in another form."""
 
 
 def check_own_words(
     plan: Plan, text: str, inventory: Sequence[TaskType], *, but: Collection[Task] = ()
 ) -> Plan:
-    """The plan that an LLM wrote for the request `text`; the tasks in `but` were there before.
+    """Return the plan if it takes literal words only from the request `text`, else raise PlanError.
 
-    Raises PlanError where one of its tasks takes words as said that were not said, or that stand
-    only in a text that was pasted. Where it says nothing, or a single word such as "that", the
-    person must have asked for the task: nothing is forgotten that nobody wanted forgotten.
+    The tasks in `but` existed before and are not checked. If an option is empty, or a single word
+    such as "that", the user must have asked for the task, so that nothing is forgotten by mistake.
     """
     head, _ = request_parser.split_pasted(text, inventory)
     wish = request_parser.parse_request(text, inventory, Context()).text
     for task in (task for task in plan if task not in but):
         asked = bool(intents.find_cues(wish, (task.type,)))
-        said = _words(text if asked else head)  # a pasted text only where it is asked for with it
+        said = _words(text if asked else head)  # a pasted text counts only if it was asked for
         for option in task.type.options:
             if option.reads == AS_SAID and not _is_own(task, option, said, asked=asked):
                 raise PlanError(
                     tr(
                         "Task {id} ({name}) must take its {name2} word for word "
-                        "from the person's request.",
+                        "from the user's request.",
                         id=task.id,
                         name=task.type.name,
                         name2=option.name,

@@ -1,5 +1,8 @@
-"""Changes a plan as a person says, where their words leave no doubt: a step left out, a step more
-at the end, another language or number. What is not wholly understood changes nothing."""
+"""Edit a plan by the user's words, without an LLM, if they leave no doubt.
+
+It can remove a step, add one at the end, or change a language or a number. What is not fully
+understood changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -47,17 +50,17 @@ _small = frozenset(
     "only or part step steps that the them these this those to turn with".split()
 )
 _readers = frozenset({"", "language", "file-name", "size", "shape", "seed"})
-"""How options are read of which there is no doubt; other readers take any words for a wish."""
+"""The readers of options that leave no doubt; other readers take any words."""
 
 
 def revise_plan(
     read: ParsedRequest, plan: Plan, inventory: Sequence[TaskType], context: Context
 ) -> Plan:
-    """The plan as the words want it. Raises InputError that says what was not understood."""
+    """Return the plan as the words want it. Raises InputError that says what was not understood."""
     if not read.text.strip():
-        raise InputError(tr("Say what should be different."))
+        raise InputError(tr("Say what should change."))
     if all(item.output for item in read.files):
-        context = replace(context, attachments=())  # "it" is then what the plan makes
+        context = replace(context, attachments=())  # then "it" is what the plan makes
     try:
         return _edited(read, plan, inventory, context)
     except InputError:
@@ -72,7 +75,7 @@ def revise_plan(
 def _edited(
     read: ParsedRequest, plan: Plan, inventory: Sequence[TaskType], context: Context
 ) -> Plan:
-    """The plan after one edit."""
+    """Return the plan after one edit."""
     if found := _drop.search(read.text):
         return _dropped(found["what"] or found["named"], read, plan)
     text = " ".join(_aside.sub(" ", read.text).split())
@@ -102,7 +105,7 @@ def _dropped(what: str, read: ParsedRequest, plan: Plan) -> Plan:
 
 
 def _named(words: str, plan: Plan) -> tuple[list[Task], str]:
-    """The steps that the words speak of, by place or by what they do; and the other words."""
+    """Return the steps that the words mean, by position or by what they do, and the other words."""
     tasks = list(plan)
     if place := _place.search(words):
         at = int(place["number"] or 0) - 1
@@ -118,8 +121,8 @@ def _named(words: str, plan: Plan) -> tuple[list[Task], str]:
         said = _telling(words)
         called = [task for task in tasks if said and said <= {*task.type.title.split()}]
         return called, "" if called else words
-    # "The text in the picture" is one step, whatever other cues stand within its words; and
-    # "and read it aloud" is no step that is spoken of.
+    # "The text in the picture" is one step, whatever other cues its words contain, and
+    # "and read it aloud" does not refer to a step.
     others = [item for item in heard if not item.overlaps(best)]
     if not all(intents.is_noun_phrase(words, item) for item in others):
         return [], words
@@ -128,7 +131,7 @@ def _named(words: str, plan: Plan) -> tuple[list[Task], str]:
 
 
 def _passed_by(plan: Plan, task: Task) -> Plan:
-    """The plan without the task; those behind it take what it took, where they can."""
+    """Return the plan without the task; those after it take its inputs if they can."""
     given = [item for name, item in task.items() if task.type.port(name)]
     for other in [each for each in plan if task.id in each.depends_on]:
         for name, arg in other.args.items():
@@ -154,7 +157,7 @@ def _instead(arg: Arg, gone: Ref, fitting: Sequence[Item]) -> Arg:
 
 
 def _set(read: ParsedRequest, plan: Plan) -> Plan:
-    """The plan with other options: "in Spanish", "in five sentences"."""
+    """Return the plan with other options: "in Spanish", "in five sentences"."""
     found = {task.id: options for task in plan if (options := _options(task, read))}
     heard = intents.find_cues(read.text, types_of(plan))
     names = {item.type.name for item in heard} or {task.type.name for task in plan}
@@ -164,7 +167,7 @@ def _set(read: ParsedRequest, plan: Plan) -> Plan:
     if not meant:
         raise _not_understood(read.text, read)
     if len({task.type.name for task in meant}) > 1:
-        raise InputError(tr("That could be meant for several steps: name the one that it is for."))
+        raise InputError(tr("Several steps could be meant: name the one you mean."))
     options = found[meant[0].id]
     rest = replace(read, text=_blanked(read.text, heard)).words(0, len(read.text))
     _all_understood(_explained(rest, options, meant[0].type), read)
@@ -175,14 +178,14 @@ def _set(read: ParsedRequest, plan: Plan) -> Plan:
 
 
 def _options(task: Task, read: ParsedRequest) -> dict[str, Value]:
-    """The options that the words settle for the task without any doubt."""
+    """Return the options that the words clearly set for the task."""
     whole = PlannedStep(task.type, 0, len(read.text), CueMatch(task.type, 0, 0, 0.0))
     sure = {option.name for option in task.type.options if option.reads in _readers}
     return {name: value for name, value in steps.read_options(whole, read).items() if name in sure}
 
 
 def _explained(words: str, options: dict[str, Value], task_type: TaskType) -> str:
-    """The words without those that gave the options."""
+    """Return the words without those that gave the options."""
     given = [str(item).lower() for pair in options.items() for item in pair]
     known = {word for item in given for word in (item, *re.findall(r"\w+", item))}
     for option in task_type.options:
@@ -196,7 +199,7 @@ def _explained(words: str, options: dict[str, Value], task_type: TaskType) -> st
 def _longer(
     read: ParsedRequest, plan: Plan, inventory: Sequence[TaskType], context: Context
 ) -> Plan:
-    """The plan with what the words ask for besides."""
+    """Return the plan with the steps that the words add."""
     read = replace(read, made=frozenset(task.type.name for task in plan))
 
     def fit(task_type: TaskType, start: int, end: int) -> float:
@@ -212,7 +215,7 @@ def _longer(
         raise _not_understood(read.text[odd.start : odd.end], read) from odd
     except MissingInputError as error:
         raise InputError(
-            tr("For {title} there is nothing in the plan.", title=error.task_type.title)
+            tr("The plan contains nothing to use for {title}.", title=error.task_type.title)
         ) from error
     except PlanError as error:
         raise InputError(tr("That cannot be added. {error}", error=error)) from error
@@ -222,7 +225,7 @@ def _longer(
 
 
 def _all_understood(rest: str, read: ParsedRequest) -> None:
-    """Raises InputError where the rest of the words says something more."""
+    """Raise InputError if the rest of the words says something more."""
     words = " ".join(word for word in re.findall(r"[\w']+", rest) if word in _telling(rest))
     if words:
         raise _not_understood(words, read)
@@ -235,7 +238,7 @@ def _telling(words: str) -> set[str]:
 def _not_understood(words: str, read: ParsedRequest) -> InputError:
     told = replace(read, text=words).words(0, len(words)).strip(" ,.;")
     return InputError(
-        tr("I did not understand “{told}”, so the plan is as it was.", told=told),
+        tr("I did not understand “{told}”, so the plan is unchanged.", told=told),
         hint=SUPPORTED_EDITS,
     )
 

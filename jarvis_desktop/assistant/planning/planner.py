@@ -1,7 +1,7 @@
-"""Two planners in one: the quick one where it is sure, the LLM for all the rest.
+"""Combine two planners: the quick one if it is sure, the LLM for everything else.
 
-Tells by plain words that a request is a goal for agent mode, which no single plan of experts
-reaches."""
+Plain words can show that a request is a goal for agent mode, which no single plan reaches.
+"""
 
 from __future__ import annotations
 
@@ -27,28 +27,28 @@ _goal = re.compile(
     r" (?:(?:small|short|little|simple|quick|new)\s+)?(?:python\s+)?(?:program|script|code)"
     r" (?:that|which)\b"
     rf"|{_begin}(?:write|run|use) (?:some |a bit of )?python\b"
-    # A chart: "the plot of the film" is none.
+    # A chart, but not "the plot of the film".
     rf"|{_begin}plot (?:the|these|those|this|that|them|it|my|all|both|each|every|an?)\b"
     r"|\b(?:charts?|graphs?|histograms?) (?:for|per) (?:each|every)\b"
     # The same for many things.
     rf"|\bfor (?:each|every one|all) of (?:these|those|the|my) {_many}\b"
     rf"|{_begin}rename (?:all |each of )?(?:of )?(?:(?:these|those|the|my) )?(?:{_many} )?"
-    rf"{_things}\b",
+    rf"{_things}\b"
 )
 _not = re.compile(
     r"^(?:how|what|why|when|who|where|is|are|do|does|did|should|don't|dont|never|forget|remember)\b"
     r"|\bhow (?:to|do|does|can|could|would|should)\b"
 )
-"""A question about such a thing, which an LLM answers in words, or the wish to leave it."""
+"""A question about such a thing, which an LLM answers in words, or the wish not to do it."""
 
 
 def has_builtin_tasks(inventory: Sequence[TaskType]) -> bool:
-    """Whether the task types are the application's; others are known by descriptions alone."""
+    """Return whether the inventory is the application's; other tasks have descriptions only."""
     return any(item.cues or item.presets for item in inventory)
 
 
 def asks_for_agent(text: str, inventory: Sequence[TaskType]) -> bool:
-    """Whether the words leave no doubt. What is quoted or pasted says nothing of it."""
+    """Return whether the words clearly ask for agent mode. Quoted or pasted text does not count."""
     head, _ = request_parser.split_pasted(text, inventory)
     quoted = request_parser.find_quotes(head)
     for mention in sorted(quoted, key=lambda item: item.start, reverse=True):
@@ -58,44 +58,29 @@ def asks_for_agent(text: str, inventory: Sequence[TaskType]) -> bool:
 
 
 class LayeredPlanner:
-    """Takes the plan of the embedded planner, which declines what it does not fully understand,
-    and asks the LLM planner for what it declines."""
+    """Takes the embedded planner's plan, and asks the LLM planner if the embedded one declines."""
 
     def __init__(self, embedded: Planner, llm: Planner, *, agent: bool = False) -> None:
-        """`agent` says that there is an agent mode: what clearly asks for it is left to the LLM
+        """`agent` says that there is an agent mode. What clearly asks for it goes to the LLM
         planner, which knows whether there is an LLM for it."""
         self._agent = agent
         self._embedded = embedded
         self._llm = llm
+        self.replan = llm.replan
+        """The LLM planner's: the embedded one knows one way only."""
+        self.revise = llm.revise
+        """The LLM planner's, which asks the embedded one if there is no LLM."""
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | Direct | Declined | ForAgent:
-        """The embedded planner's plan where it makes one, else what the LLM planner says."""
+        """Return the embedded planner's plan if it makes one, else the LLM planner's answer."""
         if self._agent and has_builtin_tasks(inventory) and asks_for_agent(text, inventory):
             return await self._llm.plan(text, inventory, context)
         planned = await self._embedded.plan(text, inventory, context)
         if not isinstance(planned, Declined):
             return planned
         return await self._llm.plan(text, inventory, context)
-
-    async def replan(
-        self,
-        text: str,
-        inventory: Sequence[TaskType],
-        context: Context,
-        *,
-        plan: Plan,
-        results: Mapping[int, TaskResult],
-    ) -> Plan | Declined:
-        """What the LLM planner says: the embedded one knows one way only."""
-        return await self._llm.replan(text, inventory, context, plan=plan, results=results)
-
-    async def revise(
-        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
-    ) -> Plan | Declined:
-        """What the LLM planner says, which leaves it to the embedded one where there is no LLM."""
-        return await self._llm.revise(words, inventory, context, plan=plan)
 
 
 class ConfiguredPlanner:

@@ -1,6 +1,7 @@
-"""Prepares a request for planning: quoted texts and file names are taken out, words made even.
+"""Prepare a request for planning.
 
-Finds what a request names outright: quoted texts and files."""
+Quoted texts, pasted texts and file names are taken out, and the words are normalized.
+"""
 
 from __future__ import annotations
 
@@ -37,8 +38,8 @@ _done_to = lazy_re(
     r"(?:(?:the|this|my)\s+)?(?:(?:file|folder|directory|document|picture|recording|video)\s+)?$",
     re.IGNORECASE,
 )
-"""What stands before a path that is meant as a file, whatever its ending. Elsewhere, as in "what
-is /usr/bin for", it may be no more than a word."""
+"""Words before a path that is meant as a file, whatever its ending. Elsewhere, as in "what is
+/usr/bin for", it may just be a word."""
 _absolute = lazy_re(r"[/~\\]|[A-Za-z]:[/\\]")
 _url = lazy_re(r"\b(?:https?://|www\.)[^\s<>\"'“”«»„]+", re.IGNORECASE)
 _CLOSING = ".,;:!?)]}'"
@@ -54,12 +55,12 @@ _there = lazy_re(
     r"photo|audio|recording|sound|video|document|table|text)\b[^.;!?\n]*$",
     re.IGNORECASE,
 )
-"""Words for what is there already, before "named"."""
+"""Words before "named" that mean something that already exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class Mention:
-    """A stretch of a request, from `start` to `end`, that names something."""
+    """A part of a request, from `start` to `end`, that names something."""
 
     start: int
     end: int
@@ -68,7 +69,7 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class FileMention(Mention):
-    """A file name or path. `output` says that it names what is to be made, not what is there."""
+    """A file name or path. `output` means that it names a file to create."""
 
     output: bool = False
 
@@ -79,12 +80,12 @@ class FileMention(Mention):
 
     @property
     def is_absolute(self) -> bool:
-        """Whether it says where the file lies, so that it can be nowhere else."""
+        """Whether it says where the file is, so that it can be nowhere else."""
         return _absolute.match(self.text) is not None
 
 
 def find_urls(text: str) -> list[Mention]:
-    """The addresses on the network; one that begins with www gets its https."""
+    """Return the web addresses; one that begins with www gets https."""
     found = []
     for match in _url.finditer(text):
         words = match[0].rstrip(_CLOSING)
@@ -96,13 +97,13 @@ def find_urls(text: str) -> list[Mention]:
 
 
 def find_quotes(text: str) -> list[Mention]:
-    """The quoted texts, without their quotation marks; a quoted file name is not one of them."""
+    """Return the quoted texts, without their quotation marks and without quoted file names."""
     return [item for item, is_file in _quoted(text) if item.text and not is_file]
 
 
 def find_files(text: str) -> list[FileMention]:
-    """The file names and paths: by a known extension, in quotes with spaces in them, or by a full
-    path where it is said what to do with it."""
+    """Return the file names and paths. A file has a known extension, is quoted with spaces in it,
+    or is a full path after words that say what to do with it."""
     found = [_file(text, item.start, item.end, item.text) for item, yes in _quoted(text) if yes]
     quoted = {place for item in found for place in range(item.start, item.end)}
     for match in _name.finditer(text):
@@ -116,7 +117,7 @@ def find_files(text: str) -> list[FileMention]:
 
 
 def _quoted(text: str) -> Iterator[tuple[Mention, bool]]:
-    """What stands in quotation marks, and whether it is the name of a file."""
+    """Yield what is in quotation marks, and whether it is the name of a file."""
     for match in _quotes.finditer(text):
         words = next(group for group in match.groups() if group is not None).strip()
         is_path = _is_path(words) and _is_done_to(text, match.start())
@@ -128,8 +129,8 @@ def _is_done_to(text: str, start: int) -> bool:
 
 
 def _is_path(words: str) -> bool:
-    """Whether it looks like a full path; one with spaces in it needs more than its first sign,
-    for "/s is for sarcasm" is a text."""
+    """Return whether it looks like a full path. One with spaces needs more than a leading slash:
+    "/s is for sarcasm" is a text."""
     surely = words[:1] != "/" or "/" in words[1:] or not re.search(r"\s", words)
     return surely and _quoted_place.fullmatch(words) is not None
 
@@ -159,58 +160,58 @@ _courtesy = lazy_re(
 _filler = lazy_re(r"\b(?:please|kindly|for me|just|uh|um)\b,?")
 _mark = lazy_re(r"\bx(quote|file)(\d+)x[a-z]*\b")
 _unfinished = lazy_re(r"\b(?:as|to|into|by|with|using|called|named)\s*$", re.IGNORECASE)
-"""Words that end no instruction: what stands after their colon tells how, or under which name."""
+"""Words that do not end an instruction: what follows their colon says how, or under which name."""
 _names = lazy_re(
     r"(?:it|them|everything|(?:all )?(?:that|this|these|those|of (?:it|them)))|"
     rf"(?:(?:the|this|that|these|those|my|our|your|his|her|its|their)\s+(?:\w+\s+)?)?"
     rf"(?:{'|'.join(inputs.NOUNS)})s?(?:\s+\d+)?",
     re.IGNORECASE,
 )
-"""Words that name what is to be worked on: "it", "the last page", "picture 2"."""
+"""Words that name what to work on: "it", "the last page", "picture 2"."""
 
 MAX_HEAD_CHARS = 300
-"""An instruction before a pasted text is no longer than this many characters."""
+"""Characters of an instruction before a pasted text."""
 
 MIN_TEXT_WORDS = 3
-"""So many words after a colon are a text; fewer only where the task works on nothing else."""
+"""Words after a colon that are surely a text; fewer only if the task needs a text."""
 
 MAX_INSTRUCTION_CHARS = 4000
-"""Characters of a request that is no pasted text."""
+"""Characters of a request without a pasted text."""
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedRequest:
     """A request as the planner sees it.
 
-    `text` is lower case, with xquote0x in the place of what was quoted, xfile0ximage of a picture
-    that was named, and xfile0x of a file that is to be made.
+    `text` is lower case, with xquote0x in place of a quotation, xfile0ximage in place of a named
+    picture, and xfile0x in place of a file to create.
     """
 
     text: str
     quotes: tuple[str, ...] = ()
     files: tuple[FileMention, ...] = ()
     last_reply: str = ""
-    """What was answered last in this conversation."""
+    """The last answer of this conversation."""
     made: frozenset[str] = frozenset()
-    """Task types whose results of earlier turns may be spoken of: "that summary"."""
+    """Task types whose results of earlier turns may be meant: "that summary"."""
     spelling: Mapping[str, str] = field(default_factory=dict)
-    """How words that are not lower case were spelled in the request."""
+    """How words that are not lower case were written in the request."""
 
     def quotes_in(self, start: int, end: int) -> list[str]:
-        """The quoted texts within a stretch of `text`."""
+        """Return the quoted texts in a part of `text`."""
         return [self.quotes[number] for kind, number in self._marks(start, end) if kind == "quote"]
 
     def files_in(self, start: int, end: int) -> list[FileMention]:
-        """The file names within a stretch of `text`."""
+        """Return the file names in a part of `text`."""
         return [self.files[number] for kind, number in self._marks(start, end) if kind == "file"]
 
     def as_said(self, start: int, end: int) -> str:
-        """A stretch of `text` as `words` gives it, with its capitals: "my dog is called Rex"."""
+        """Return a part of `text` like `words`, with its capitals: "my dog is called Rex"."""
         words = self.text[start:end]
         return self._put_back(re.sub(r"\w+", lambda it: self.spelling.get(it[0], it[0]), words))
 
     def words(self, start: int, end: int) -> str:
-        """A stretch of `text` with quotes and names put back."""
+        """Return a part of `text` with quotes and names put back."""
         return self._put_back(self.text[start:end])
 
     def _put_back(self, text: str) -> str:
@@ -227,7 +228,7 @@ class ParsedRequest:
 
 
 def parse_request(text: str, inventory: Sequence[TaskType], context: Context) -> ParsedRequest:
-    """Take quotes, a pasted text and file names out, and make the rest even."""
+    """Take quotes, a pasted text and file names out of a request, and normalize the rest."""
     text, body = split_pasted(text, inventory)
     written = _mark.sub(" ", _spoken_dot.sub(r"\1.\2", text))
     text = written.replace("’", "'")
@@ -236,9 +237,10 @@ def parse_request(text: str, inventory: Sequence[TaskType], context: Context) ->
     spans: list[tuple[Mention, str]] = []
     for mention in sorted([*find_quotes(text), *find_files(text)], key=attrgetter("start")):
         if isinstance(mention, FileMention):
-            spans.append((mention, f" xfile{len(named)}x{_kind(mention)} "))
+            kind = "" if mention.output else kind_of_name(mention.name) or ""
+            spans.append((mention, f" xfile{len(named)}x{kind} "))
             begin = text.index(mention.text, mention.start)
-            name = written[begin : begin + len(mention.text)]  # a file may be called "Ann’s.txt"
+            name = written[begin : begin + len(mention.text)]  # a file may be named "Ann’s.txt"
             named.append(replace(mention, text=name))
         else:
             spans.append((mention, f" xquote{len(quoted)}x "))
@@ -249,34 +251,28 @@ def parse_request(text: str, inventory: Sequence[TaskType], context: Context) ->
     if body:
         masked += f" xquote{len(quoted)}x"
         quoted.append(body)
-    spelled = reversed(re.findall(r"\w+", masked))  # of two spellings the first
+    spelled = reversed(re.findall(r"\w+", masked))  # the first of two spellings counts
     masked = re.sub(r"\bn\b", "and", masked.lower())
     even = _courtesy.sub(r"\g<before>", _filler.sub(" ", masked))
-    even = even if even.strip() else masked  # "hello Jarvis" is nothing but courtesy
+    even = even if even.strip() else masked  # "hello Jarvis" is only courtesy
     last = context.conversation.last if context.conversation else None
+    earlier = () if context.attachments else inputs.conversation_resources(context)
     return ParsedRequest(
         intents.fix_typos(re.sub(r" {2,}", " ", even).strip(), inventory),
         tuple(quoted),
         tuple(named),
         last_reply=last.reply if last else "",
-        made=frozenset() if context.attachments else _made(context),
+        made=frozenset(item.task for item in earlier if item.task),
         spelling={word.lower(): word for word in spelled if word != word.lower()},
     )
 
 
-def _kind(mention: FileMention) -> str:
-    return "" if mention.output else str(kind_of_name(mention.name) or "")
-
-
-def _made(context: Context) -> frozenset[str]:
-    return frozenset(item.task for item in inputs.conversation_resources(context) if item.task)
-
-
 def split_pasted(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
-    """The instruction and the pasted text it is about: "summarise this: ..."; "" where none is.
+    """Return the instruction and the pasted text it is about: "summarise this: ..."; "" if there is
+    none.
 
-    What is pasted is content and never read for what to do. An instruction is short, so that a
-    text of any length is taken apart in no time.
+    Pasted text is content and never read for what to do. An instruction is short, so a text of any
+    length is split quickly.
     """
     for match in re.finditer(r":\s+|\n", text[:MAX_HEAD_CHARS]):
         head, body = text[: match.start()], text[match.end() :].strip()
@@ -295,19 +291,19 @@ def split_pasted(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:
 
 
 def _asks(text: str, inventory: Sequence[TaskType]) -> bool:
-    """Whether a task is heard in the text."""
+    """Return whether the text asks for a task."""
     return bool(intents.find_cues(intents.fix_typos(text.lower(), inventory), inventory))
 
 
 def _is_text(body: str, head: str, inventory: Sequence[TaskType]) -> bool:
-    """Whether what stands after a colon is what the head asks to work on."""
+    """Return whether the words after a colon are what the head asks to work on."""
     if len(body.split(None, MIN_TEXT_WORDS)) >= MIN_TEXT_WORDS:
         return _asks(head, inventory)
     return _takes(head, inventory) and not _points(body)
 
 
 def _takes(text: str, inventory: Sequence[TaskType]) -> bool:
-    """Whether the task that is heard in the text works on a text and reads no other words."""
+    """Return whether the task that the text asks for works on a text and reads no other words."""
     found = intents.find_cues(intents.fix_typos(text.lower(), inventory), inventory)
     if not found or _unfinished.search(text):
         return False
@@ -321,7 +317,7 @@ def _takes(text: str, inventory: Sequence[TaskType]) -> bool:
 
 
 def _points(words: str) -> bool:
-    """Whether a few words only name what is to be worked on: a file, an address, "the text"."""
+    """Return whether a few words only name what to work on: a file, an address, "the text"."""
     bare = words.strip(" .,!?;:")
     named = find_files(words) or find_urls(words)
     return bool(not bare or named or _names.fullmatch(bare))

@@ -1,7 +1,7 @@
-"""The planner that is always there: no LLM, no download, milliseconds.
+"""The planner that is always available: no LLM, no download, milliseconds.
 
-It knows our own tasks by their cues and wires them with care. What no cue tells, and inventories
-that have no cues, it knows by the scores of a small encoder over the tasks' descriptions.
+It finds the application's own tasks by their cues. For words without a cue, and for inventories
+that have no cues, it uses the scores of a small encoder over the tasks' descriptions.
 """
 
 from __future__ import annotations
@@ -52,13 +52,13 @@ _wish_not = re.compile(r"^\W*(?:do not|don't|dont|never)\b")
 SAVE = "save-file"
 GREETING = "help"
 MIN_SCORE = 0.35
-"""Where no cue is heard, a task on the files at hand is planned from this probability on, ..."""
+"""Without a cue, a task on the given files is planned from this probability on, ..."""
 MAX_RIVAL_SCORE = 0.17
-"""... and only where no other task is as likely as this."""
+"""... and only if no other task is as likely as this."""
 MIN_SCORE_EACH = 0.6
-"""Where several tasks are guessed, each must be as likely as this."""
+"""If several tasks are guessed, each must be at least this likely."""
 MAX_REQUEST_CHARS = 1000
-"""Characters; beyond this a request is taken for a text somebody pasted."""
+"""Characters; a longer request is taken for a pasted text."""
 
 CAN_DO = mark("Say “what can you do” to hear what works now.")
 
@@ -90,13 +90,13 @@ class EmbeddedPlanner:
     """Plans by cues, by the kinds of ports, and by the scores of an encoder."""
 
     def __init__(self, scorer: TaskScorer | None = None) -> None:
-        """Without a `scorer` only what a cue tells is planned."""
+        """Without a `scorer`, only tasks with a cue are planned."""
         self._scorer = scorer
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | Declined:
-        """A plan, or the reason why there is none. Never raises on any text."""
+        """Return a plan, or the reason why there is none. Never raises, whatever the text."""
         if not text.strip():
             return Declined(
                 tr("There was nothing in that request. Say or type what you would like.")
@@ -146,13 +146,13 @@ class EmbeddedPlanner:
         plan: Plan,
         results: Mapping[int, TaskResult],
     ) -> Plan | Declined:
-        """Always declined: the words say the same as before, and so would the plan."""
+        """Decline: the words are the same as before, and so would the plan be."""
         return Declined(tr("Without a language model I know no other way to do that."))
 
     async def revise(
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
     ) -> Plan | Declined:
-        """What the words change without any doubt, or what was not understood."""
+        """Return the plan with what the words clearly change, or what was not understood."""
         read = request_parser.parse_request(words, inventory, replace(context, attachments=()))
         if missing := _missing_files(read, context):
             return Declined(missing)
@@ -164,7 +164,7 @@ class EmbeddedPlanner:
     async def _by_scores(
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | Declined:
-        """A plan over an inventory that has no cues."""
+        """Plan over an inventory that has no cues."""
         if self._scorer is None:
             return Declined(
                 tr("These tasks are known by their descriptions alone, which I cannot read.")
@@ -181,10 +181,8 @@ class EmbeddedPlanner:
     async def _guessed(
         self, text: str, read: ParsedRequest, inventory: Sequence[TaskType], context: Context
     ) -> list[PlannedStep]:
-        """What to do with the files at hand, where no cue tells it and the scores leave no doubt.
-
-        Without a file most requests that no cue tells are for something else altogether.
-        """
+        """Guess what to do with the given files if there is no cue and the scores leave no doubt.
+        Without a file, most requests without a cue are for something else."""
         if not context.attachments or _wish_not.search(read.text) or len(text) > MAX_REQUEST_CHARS:
             return []
         scores = await self._scores(text, inventory)
@@ -209,12 +207,12 @@ class EmbeddedPlanner:
             return None
         try:
             return await asyncio.to_thread(self._scorer.score, text, inventory)
-        except UnavailableError:  # `doctor` tells of it; what cues tell is planned all the same
+        except UnavailableError:  # `doctor` reports it; cues still work
             return None
 
 
 class _InputFit:
-    """Scores how well the inputs at hand suit a task, to tell apart what words alone do not."""
+    """Scores how well the given files suit a task, to decide what words alone do not."""
 
     def __init__(
         self, read: ParsedRequest, inventory: Sequence[TaskType], context: Context
@@ -263,7 +261,7 @@ def _wire(
 
 
 def _lacking(error: MissingInputError) -> str:
-    """What a step needs and was not given."""
+    """Return what a step needs and was not given."""
     kinds = frozenset(error.port.kinds)
     alone = _wanted_kinds[error.port.kinds[0]] if len(kinds) == 1 else _wanted_any
     wanted = tr(_wanted_pairs.get(kinds, alone))
@@ -279,7 +277,7 @@ def _no_llm() -> str:
 
 
 def _missing_files(read: ParsedRequest, context: Context) -> str:
-    """Which of the named files are not at hand; "" where all are."""
+    """Return a sentence about named files that do not exist; "" if all do."""
     earlier = (item.artifact for item in inputs.conversation_resources(context))
     known = {item.title.lower() for item in (*context.attachments, *earlier)}
     missing = [item for item in read.files if not item.output and item.name.lower() not in known]
@@ -299,7 +297,7 @@ def _missing_files(read: ParsedRequest, context: Context) -> str:
 def _about_a_file(
     read: ParsedRequest, inventory: Sequence[TaskType], context: Context
 ) -> PlannedStep | None:
-    """A question that names no task is a question about what is at hand."""
+    """Take a question that names no task as a question about the given files."""
     if not _question.search(read.text) or _wish_not.search(read.text):
         return None
     kinds = [item.kind for item in context.attachments]

@@ -1,11 +1,13 @@
-"""Plans over any inventory from the scores of its tasks; the words name the inputs.
+"""Plan over any inventory from the scores of its tasks.
 
-Decodes scores into a graph of tasks: which are asked for, in which order, and what flows."""
+The scores decode into a graph: which tasks are asked for, in which order, and what flows. The words
+of the request give the inputs.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 from jarvis_desktop.assistant.planning import request_parser
@@ -25,16 +27,14 @@ class TaskNode:
 
     type: TaskType
     where: int
-    """The character of the request at which it is spoken of."""
+    """The character of the request at which it is mentioned."""
     sources: tuple[int, ...]
     """Positions in the graph of the tasks whose results it takes, the likeliest first."""
 
 
 def decode_scores(scores: Scores, inventory: Sequence[TaskType], *, least: float) -> list[TaskNode]:
-    """The tasks that are at least that likely, in running order.
-
-    A link exists only where kinds fit, an input takes one result, and no ring arises.
-    """
+    """Return the tasks that are at least `least` likely, in running order. Two tasks are linked
+    only if kinds fit, an input takes one result, and no cycle arises."""
     chosen = [index for index, value in enumerate(scores.tasks) if value >= least]
     links = _links(scores, inventory, chosen)
     order = _order(scores, chosen, links)
@@ -52,14 +52,12 @@ def decode_scores(scores: Scores, inventory: Sequence[TaskType], *, least: float
 def _links(
     scores: Scores, inventory: Sequence[TaskType], chosen: Sequence[int]
 ) -> list[tuple[int, int]]:
-    """(source, target) pairs, the likeliest first."""
+    """Return (source, target) pairs, the likeliest first."""
     likely = sorted(
-        (
-            (-scores.links[source][target], source, target)
-            for source in chosen
-            for target in chosen
-            if source != target and scores.links[source][target] >= MIN_LINK
-        ),
+        (-scores.links[source][target], source, target)
+        for source in chosen
+        for target in chosen
+        if source != target and scores.links[source][target] >= MIN_LINK
     )
     free = {index: list(inventory[index].ports) for index in chosen}
     after: dict[int, set[int]] = {index: {index} for index in chosen}
@@ -80,7 +78,7 @@ def _links(
 
 
 def _order(scores: Scores, chosen: Sequence[int], links: Sequence[tuple[int, int]]) -> list[int]:
-    """A running order: sources first, and otherwise whatever most likely comes first."""
+    """Return a running order: sources first, otherwise by what most likely comes first."""
     rank = {
         index: sum(scores.order[index][other] for other in chosen if other != index)
         for index in chosen
@@ -96,10 +94,10 @@ def _order(scores: Scores, chosen: Sequence[int], links: Sequence[tuple[int, int
 MIN_PROBABILITY = 0.55
 """A task is planned from this probability on, ..."""
 MIN_BEST_PROBABILITY = 0.1
-"""... and where none is that likely, the likeliest one, unless it is less likely than this."""
+"""... and if none is that likely, the likeliest one, unless it is below this."""
 
 MIN_TEXT_CHARS = 8
-"""Characters of a text behind a colon."""
+"""Characters of a text after a colon."""
 MAX_NAME_CHARS = 80
 
 _clause_end = re.compile(
@@ -113,10 +111,8 @@ _bracketed = re.compile(r"\[([^\[\]\n]{3,4000})\]")
 def plan_from_scores(
     text: str, scores: Scores, inventory: Sequence[TaskType], attachments: Sequence[Artifact]
 ) -> Plan:
-    """The plan that the scores amount to; without a task where none of them is asked for.
-
-    Raises PlanError where a required input is neither named, quoted, attached nor made.
-    """
+    """Return the plan for these scores, without tasks if none is asked for. Raises PlanError if a
+    required input is neither named, quoted, attached nor made."""
     least = (
         min(MIN_PROBABILITY, max(MIN_BEST_PROBABILITY, *scores.tasks))
         if scores.tasks
@@ -134,7 +130,7 @@ def plan_from_scores(
 
 @dataclass(slots=True)
 class _InputFinder:
-    """Finds what each task works on; tasks take quotations and files in turn."""
+    """Finds the inputs of each task; tasks take quotations and files in turn."""
 
     text: str
     attachments: Sequence[Artifact]
@@ -147,12 +143,12 @@ class _InputFinder:
         self.unused = list(self.quotes)
 
     def of(self, place: int, node: TaskNode, nodes: Sequence[TaskNode]) -> dict[str, Arg]:
-        """The arguments of one task."""
+        """Return the arguments of one task."""
         args: dict[str, Arg] = {}
         sources = list(node.sources)
         asked = _question_port(node.type)
         for port in node.type.ports:
-            found = self._linked(port, sources, nodes)
+            found = _first_fitting(port, sources, nodes)
             if port is asked and (quote := self._take(question=True)):
                 args[port.name] = quote
             elif found is not None:
@@ -160,26 +156,14 @@ class _InputFinder:
                 args[port.name] = Ref(found)
             elif (item := self._named(port, node, question=port is asked)) is not None:
                 args[port.name] = item
-            elif (earlier := self._earlier(port, place, nodes)) is not None:
+            elif (earlier := _first_fitting(port, range(place - 1, -1, -1), nodes)) is not None:
                 args[port.name] = Ref(earlier)
             elif Kind.TEXT in port.kinds:
                 args[port.name] = self._words(node)
         return args
 
-    @staticmethod
-    def _linked(port: Port, sources: Sequence[int], nodes: Sequence[TaskNode]) -> int | None:
-        fitting = (item for item in sources if set(nodes[item].type.gives) & set(port.kinds))
-        return next(fitting, None)
-
-    @staticmethod
-    def _earlier(port: Port, place: int, nodes: Sequence[TaskNode]) -> int | None:
-        before = range(place - 1, -1, -1)
-        return next(
-            (item for item in before if set(nodes[item].type.gives) & set(port.kinds)), None
-        )
-
     def _named(self, port: Port, node: TaskNode, *, question: bool) -> Item | None:
-        """What the request names or quotes for the port."""
+        """Return what the request names or quotes for the port."""
         if Kind.TEXT not in port.kinds:
             return self._file(port)
         if question:
@@ -187,11 +171,11 @@ class _InputFinder:
         return self._take(question=False) or self._document() or self._take(question=True)
 
     def _words(self, node: TaskNode) -> str:
-        """A quotation that another task has too, or the clause that speaks of the task."""
+        """Return a quotation that another task uses too, or the clause about the task."""
         return next((item.text for item in self.quotes), "") or self._clause(node)
 
     def _file(self, port: Port) -> Item | None:
-        """The first file of the kind that no other task has yet, else the first."""
+        """Return the first file of the kind that no other task has yet, else the first."""
         fitting = [item for item in self.attachments if item.kind in port.kinds]
         fresh = [item for item in fitting if item not in self.used] or fitting
         self.used += fresh[:1]
@@ -206,7 +190,7 @@ class _InputFinder:
         return named[0] if named else None
 
     def _take(self, *, question: bool) -> str | None:
-        """The first quotation of that sort that no other task has."""
+        """Return the first quotation of that sort that no other task has."""
         fitting = (item for item in self.unused if bool(_asks.search(item.text)) is question)
         found = next(fitting, None)
         if found is None:
@@ -215,7 +199,7 @@ class _InputFinder:
         return found.text
 
     def _asked(self, node: TaskNode) -> str:
-        """A question that another task has too, or one without quotation marks, or the clause."""
+        """Return a question that another task uses too, or an unquoted one, or the clause."""
         quoted = (item.text for item in self.quotes if _asks.search(item.text))
         open_ones = (item.text for item in _clauses(self.text) if _asks.search(item.text))
         found = next(quoted, "") or next(open_ones, "")
@@ -226,8 +210,13 @@ class _InputFinder:
         return around[-1].text if around else self.text.strip()
 
 
+def _first_fitting(port: Port, places: Iterable[int], nodes: Sequence[TaskNode]) -> int | None:
+    fitting = (place for place in places if set(nodes[place].type.gives) & set(port.kinds))
+    return next(fitting, None)
+
+
 def _texts(text: str) -> list[Mention]:
-    """What is quoted or bracketed, else what stands behind the last colon."""
+    """Return the quoted or bracketed texts, else the text after the last colon."""
     quoted = request_parser.find_quotes(text)
     if not quoted:
         for match in _bracketed.finditer(text):
@@ -244,7 +233,7 @@ def _texts(text: str) -> list[Mention]:
 
 
 def _question_port(task_type: TaskType) -> Port | None:
-    """The port that takes a question, by the name or the summary of the task."""
+    """Return the port that takes a question, by the name or the summary of the task."""
     about = f"{task_type.title} {task_type.summary}".lower()
     texts = [port for port in task_type.ports if Kind.TEXT in port.kinds]
     return texts[-1] if texts and "question" in about else None

@@ -1,4 +1,4 @@
-"""Cuts a request into steps: which task is asked for, in which stretch of the words."""
+"""Split a request into steps: which task is asked for, in which words, and with which options."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ _small_words = frozenset(
     "picture pictures please same second so that the then there these this those to too two well "
     "with you image images document documents recording from at but not".split()
 )
-"""Words that may stand beside a further file without asking for anything new."""
+"""Words that may come with a further file without asking for anything new."""
 
 AS_SAID = "as-said"
 """The reader of options that take the words of a request as they are."""
 
 FitScorer = Callable[[TaskType, int, int], float]
-"""How well the inputs at hand suit a task asked for in that stretch: added to its score."""
+"""How well the available inputs suit a task asked for in these words: added to its score."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedStep:
-    """One task asked for. `start` to `end` is its stretch of the text, `cue` where it was heard."""
+    """One task asked for, in the words from `start` to `end`, by the cue `cue`."""
 
     type: TaskType
     start: int
@@ -56,11 +56,11 @@ class PlannedStep:
     cue: CueMatch
     options: tuple[tuple[str, Value], ...] = ()
     refers_to: tuple[str, ...] = ()
-    """Names of task types whose earlier results this stretch speaks of: "the summary"."""
+    """Names of task types whose earlier results these words mention: "the summary"."""
 
 
 class NotUnderstoodError(Exception):
-    """A stretch of the words asks for something, on a file of its own, that no cue tells."""
+    """Words ask for something, with a file, for which there is no cue."""
 
     def __init__(self, start: int, end: int) -> None:
         super().__init__(start, end)
@@ -71,14 +71,14 @@ class NotUnderstoodError(Exception):
 def split_steps(
     reading: ParsedRequest, inventory: Sequence[TaskType], fit: FitScorer
 ) -> list[PlannedStep]:
-    """The steps of a request, in the order they are asked for; empty where no task is heard.
-
-    Raises NotUnderstood rather than do to a file what was asked for another one.
-    """
+    """Return the steps of a request in order; empty if no task is asked for. Raises
+    NotUnderstoodError rather than do to a file what was asked for another one."""
     matches = _kept_whole(reading.text, intents.find_cues(reading.text, inventory))
     steps: list[PlannedStep] = []
     for start, end, found in _stretches(reading.text, matches):
-        inside = [item for item in found if not _is_negated(reading.text[start : item.start])]
+        inside = [
+            item for item in found if not _negation.search(reading.text[start : item.start][-60:])
+        ]
         asked, refers = _without_references(reading, inside, steps)
         if not asked:
             if steps and found == inside:
@@ -99,13 +99,13 @@ def split_steps(
             )
             steps.append(PlannedStep(best.type, begins, closes, best, options, refers))
     if steps:
-        # What stands before the first cue ("for scan.png, ...") belongs to the first step.
+        # The words before the first cue ("for scan.png, ...") belong to the first step.
         steps[0] = replace(steps[0], start=0)
     return steps
 
 
 def _stretches(text: str, matches: list[CueMatch]) -> list[tuple[int, int, list[CueMatch]]]:
-    """The text cut at sentence ends, commas and "and", but never inside a cue."""
+    """Split the text at sentence ends, commas and "and", but never inside a cue."""
     cuts = [0]
     for boundary in _boundary.finditer(text):
         if not any(item.start < boundary.end() and boundary.start() < item.end for item in matches):
@@ -118,8 +118,8 @@ def _stretches(text: str, matches: list[CueMatch]) -> list[tuple[int, int, list[
 
 
 def _kept_whole(text: str, matches: list[CueMatch]) -> list[CueMatch]:
-    """Without the cues in what is to be taken word for word: "always translate mails". Such a
-    cue, where it is the weightiest of its place, is stretched to the end of its sentence."""
+    """Leave out cues in words that are to be taken literally: "always translate mails". If such a
+    cue is the heaviest at its position, it reaches to the end of its sentence."""
     kept: list[CueMatch] = []
     taken = 0
     for match in matches:
@@ -137,10 +137,8 @@ def _kept_whole(text: str, matches: list[CueMatch]) -> list[CueMatch]:
 def _without_references(
     reading: ParsedRequest, matches: list[CueMatch], steps: list[PlannedStep]
 ) -> tuple[list[CueMatch], tuple[str, ...]]:
-    """The cues that ask for something, and the names of earlier tasks the others speak of.
-
-    Where nothing but results of earlier turns is spoken of, they are asked for anew.
-    """
+    """Return the cues that ask for something, and the earlier tasks that the others mention. If
+    only results of earlier turns are mentioned, they are asked for again."""
     text, earlier = reading.text, {step.type.name for step in steps}
     named = [item for item in matches if item.type.name in earlier and not item.options]
     asked, names = _split_off(
@@ -161,18 +159,18 @@ def _split_off(
         for item in matches
         if item not in references and not any(item.overlaps(other) for other in references)
     ]
-    # "Read that" is no cue of its own in "read that summary aloud".
+    # "Read that" is not a separate cue in "read that summary aloud".
     starts = {other.start for other in references}
-    clear = [item for item in asked if not _points_on(text[item.start : item.end], item, starts)]
+    clear = [
+        item
+        for item in asked
+        if item.end + 1 not in starts or not _determined.search(f"{text[item.start : item.end]} ")
+    ]
     return clear or asked, names
 
 
-def _points_on(cue: str, match: CueMatch, starts: set[int]) -> bool:
-    return match.end + 1 in starts and _determined.search(f"{cue} ") is not None
-
-
 def _groups(text: str, matches: list[CueMatch]) -> list[list[CueMatch]]:
-    """Cues of one step each: a new one begins where another task's cue stands like a verb."""
+    """Group the cues of one step: a new step begins if another task's cue stands like a verb."""
     groups: list[list[CueMatch]] = []
     for match in matches:
         current = groups[-1] if groups else []
@@ -181,11 +179,11 @@ def _groups(text: str, matches: list[CueMatch]) -> list[list[CueMatch]]:
             and _takes_words(current[-1].type)
             and not text[current[-1].end : match.start].strip()
         ):
-            continue  # "say hello": what follows at once is to be said, not done
+            continue  # "say hello": the next words are to be said, not done
         same = any(match.overlaps(item) or match.type is item.type for item in current)
         before = re.findall(r"[\w'-]+", text[max(0, match.start - 40) : match.start])[-1:]
         verb_like = not before or before[0] not in _not_before_a_verb
-        # "A knight | in the same pose as": what begins so goes with what stands before it.
+        # "A knight | in the same pose as": such words belong to those before them.
         verb_like &= text[match.start : match.end].split()[0] not in _joining
         if current and (same or not verb_like):
             current.append(match)
@@ -194,12 +192,8 @@ def _groups(text: str, matches: list[CueMatch]) -> list[list[CueMatch]]:
     return groups
 
 
-def _is_negated(before: str) -> bool:
-    return _negation.search(before[-60:]) is not None
-
-
 def _takes_words(task_type: TaskType) -> bool:
-    """Whether a few words behind the cue are what the task works on."""
+    """Return whether a few words after the cue are what the task works on."""
     first = task_type.ports[:1]
     return (
         bool(first)
@@ -209,8 +203,8 @@ def _takes_words(task_type: TaskType) -> bool:
 
 
 def _is_implied(match: CueMatch, group: list[CueMatch]) -> bool:
-    """Whether a conversion is only the way to another task: "read me the text in this picture"
-    wants to hear it, and that it must be read off the picture first is seen from the kinds."""
+    """Return whether a conversion is only the way to another task. "Read me the text in this
+    picture" asks to hear it; the kinds show that it must be read first."""
     return match.type.name in CONVERTERS and any(
         not match.overlaps(other)
         and other.type.name in FOLLOWING
@@ -228,7 +222,7 @@ LANGUAGES = (
 ).split()
 
 MIN_TEXT_WORDS = 4
-"""A text to be worked on is at least this long; fewer words are a name for something else."""
+"""Words of a text to work on; fewer words name something else."""
 
 _says_nothing = frozenset(
     "a an the this that these my it me for please picture pictures photo photos image images so "
@@ -265,7 +259,7 @@ _settings = re.compile(
     r"[,;]?\s*\b(?:in\s+|at\s+|of\s+)?\d{2,5}\s*(?:x|×|by)\s*\d{2,5}(?:\s*(?:pixels|px))?\b|"
     rf"[,;]?\s*\b(?:for\s+)?{NUMBER}\s+(?:seconds?|sec)\b(?:\s+long)?"
 )
-"""What settles how something is drawn, not what."""
+"""What says how something is drawn, not what."""
 
 _ordered = re.compile(
     r"^(?:\W|\b(?:to|and|then)\b)*"
@@ -285,11 +279,11 @@ _tens = {word: 20 + 10 * number for number, word in enumerate(NUMBER_WORDS[20:28
 
 
 def read_options(step: PlannedStep, reading: ParsedRequest) -> dict[str, Value]:
-    """The options the words give; what they leave open keeps its default."""
+    """Return the options that the words give; all others keep their defaults."""
     found: dict[str, Value] = dict(step.options)
     free = False
     if step.type.exact:
-        if step.type.exact not in found:  # a longer cue stood over it
+        if step.type.exact not in found:  # a longer cue covered it
             for cue in _named_edits(reading.text[step.start : step.end], step.type):
                 found |= cue.options
         if free := _is_free(step, reading, settled=step.type.exact in found):
@@ -308,7 +302,7 @@ def _named_edits(words: str, task_type: TaskType) -> list[intents.CueMatch]:
 
 
 def _is_free(step: PlannedStep, reading: ParsedRequest, *, settled: bool) -> bool:
-    """Whether more is wished for than a named edit: "add a cartoon dog" is no cartoon."""
+    """Return whether more is wished for than a named edit: "add a cartoon dog" is not a cartoon."""
     words = _settings.sub(" ", _file_there.sub(" ", reading.text[step.start : step.end]))
     if not settled:
         known = {choice for option in step.type.options for choice in option.choices}
@@ -322,7 +316,7 @@ def _is_free(step: PlannedStep, reading: ParsedRequest, *, settled: bool) -> boo
 
 
 def _telling(words: str) -> set[str]:
-    """The words that say what is wished for."""
+    """Return the words that say what is wished for."""
     return set(re.findall(r"[a-z']+", words)) - _says_nothing
 
 
@@ -334,7 +328,7 @@ def _value(option: TaskOption, step: PlannedStep, reading: ParsedRequest) -> Val
         spoken = (item for item in option.choices if item and _says(words, item))
         return next(spoken, None)
     if option.units and (amount := _number_with(words, option.units)) is not None:
-        # "darker by 40 percent": which way it goes was settled by the phrase.
+        # "darker by 40 percent": the phrase already set the direction.
         settled = dict(step.options).get(option.name, 0.0)
         amount = -amount if isinstance(settled, float) and settled < 0 else amount
         return int(amount) if isinstance(option.default, int) else amount
@@ -353,7 +347,7 @@ def _number_with(words: str, units: tuple[str, ...]) -> float | None:
 
 
 def number(words: str) -> float:
-    """A number in digits or in words up to the thousands: "1,200", "twenty five"."""
+    """Return a number in digits or in words up to the millions: "1,200", "twenty five"."""
     words = re.sub(r"^(\d+),(\d{1,2})$", r"\1.\2", words)  # "2,5" has a decimal comma
     digits = words.replace(",", "").rstrip(".")
     if re.fullmatch(r"\d+(?:\.\d+)?", digits):
@@ -373,14 +367,14 @@ def number(words: str) -> float:
 
 
 def after_cue(step: PlannedStep, reading: ParsedRequest) -> str:
-    """The words behind the cue, without what only joins them: "draw me a castle" → "a castle"."""
+    """Return the words after the cue, without connecting words: "draw me a castle" → "a castle"."""
     words = _joints.sub("", reading.words(step.cue.end, step.end))
     return re.sub(r"^(?:me|us|of|for|that|about|to|:|,|-)\s+", "", words.strip(" .,!?;:")).strip()
 
 
 def between_cues(step: PlannedStep, reading: ParsedRequest) -> str:
-    """The words between two cues of the step: "translate good morning into French" → "good
-    morning". "" where they only name what is to be worked on: "the last page", "it"."""
+    """Return the words between two cues of the step: "translate good morning into French" → "good
+    morning". "" if they only name what to work on: "the last page", "it"."""
     own = intents.find_cues(reading.text[step.start : step.cue.start], (step.type,))
     if not own:
         return ""
@@ -391,12 +385,12 @@ def between_cues(step: PlannedStep, reading: ParsedRequest) -> str:
 
 
 def clause(step: PlannedStep, reading: ParsedRequest) -> str:
-    """All words of the step."""
+    """Return all words of the step."""
     return _joints.sub("", reading.words(step.start, step.end)).strip(" ,;")
 
 
 def prompt(step: PlannedStep, reading: ParsedRequest) -> str:
-    """What is to be drawn, as the words behind the cue say it, without how it is to be."""
+    """Return what to draw, in the words after the cue, without how to draw it."""
     words = _without_files(step.cue.end, step.end, reading)
     return re.sub(
         r"^(?:(?:me|us|of|for|that|about|to|so that|where)\b|[:,-])\s*", "", words
@@ -404,15 +398,15 @@ def prompt(step: PlannedStep, reading: ParsedRequest) -> str:
 
 
 def wish(step: PlannedStep, reading: ParsedRequest) -> str:
-    """What is wished for of a picture: "replace the dog in a.jpg with a cat" is "replace the dog
-    with a cat". "" where nothing is said but that it is to be changed."""
+    """Return what is wished for of a picture, without file names. "Replace the dog in a.jpg with a
+    cat" gives "replace the dog with a cat". "" if it only says that something should change."""
     words = _without_files(step.start, step.end, reading)
     return words if _telling(words.lower()) else ""
 
 
 def described(step: PlannedStep, reading: ParsedRequest) -> str:
-    """What is to be painted by the help of a picture: "draw a knight in the same pose as a.jpg" is
-    "a knight"."""
+    """Return what to paint with the help of a picture. "Draw a knight in the same pose as a.jpg"
+    gives "a knight"."""
     before = _loose_end.sub("", _without_files(step.start, step.cue.start, reading))
     behind = _without_files(step.cue.end, step.end, reading)
     before, behind = (_ordered.sub("", part).strip(" ,;:.") for part in (before, behind))
@@ -428,7 +422,7 @@ def _without_files(start: int, end: int, reading: ParsedRequest) -> str:
 
 
 def _thing_named(step: PlannedStep, reading: ParsedRequest) -> str | None:
-    """What is to be found: "find the red car in a.jpg" is "the red car"."""
+    """Return what to find: "find the red car in a.jpg" gives "the red car"."""
     if step.cue.gap is None:
         return _things(step.cue.end, step.end, reading)
     return _things(*step.cue.gap, reading)

@@ -1,4 +1,4 @@
-"""Gives each step its inputs and makes the tasks of a plan of them."""
+"""Give each step its inputs, and make the tasks of a plan from them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _in_language = lazy_re(rf"\s*\b(?:in|into|to) (?:{'|'.join(steps.LANGUAGES)})$",
 
 
 class MissingInputError(Exception):
-    """A step has nothing to work on: which task, and which kinds would do."""
+    """A step has nothing to work on: which task, and which port."""
 
     def __init__(self, task_type: TaskType, port: Port) -> None:
         super().__init__(port.name)
@@ -38,7 +38,7 @@ class PlanWiring:
         *,
         tasks: Sequence[Task] = (),
     ) -> None:
-        """`tasks` are there already."""
+        """`tasks` exist already."""
         self._reading = reading
         self._inventory = inventory
         self._given = [inputs.artifact_source(item) for item in context.attachments]
@@ -48,7 +48,7 @@ class PlanWiring:
         self._roads: dict[tuple[tuple[Kind, ...], tuple[Kind, ...]], bool] = {}
         self._used: set[PortSource] = set()
         self._groups = [[_result(task)] for task in tasks]
-        """The results of each step so far; more than one where it was done to several files."""
+        """The results of each step so far; several if it was done to several files."""
         self._wanted = {task.id for task in tasks if task.wanted}
         self._tasks = list(tasks)
 
@@ -58,7 +58,7 @@ class PlanWiring:
         return tuple(replace(task, wanted=task.id in self._wanted) for task in self._tasks)
 
     def add(self, step: PlannedStep) -> None:
-        """Add the task or tasks of a step. Raises MissingInput."""
+        """Add the task or tasks of a step. Raises MissingInputError."""
         options: dict[str, Arg] = {**steps.read_options(step, self._reading)}
         content = [port for port in step.type.ports if port.name != inputs.QUESTION]
         if step.type.port(inputs.QUESTION):
@@ -82,7 +82,7 @@ class PlanWiring:
         return _result(self._tasks[-1])
 
     def _inputs(self, step: PlannedStep, content: list[Port]) -> list[dict[str, Arg]]:
-        """For each task to make, what its content ports get."""
+        """Return what the content ports get, for each task to make."""
         required = [port for port in content if port.required]
         first = (required or content)[0]
         alike = [port for port in required if port.kinds == first.kinds] or [first]
@@ -105,7 +105,7 @@ class PlanWiring:
         return [{first.name: item, **others} for item in brought]
 
     def _free_wish(self, step: PlannedStep, options: Mapping[str, Arg]) -> dict[str, Arg]:
-        """What is asked for in words of one's own, where no word named it outright."""
+        """Return a free wish in the user's words, unless a word named the edit."""
         port = step.type.port(inputs.PROMPT)
         if port is None or port.required or options.get(step.type.exact):
             return {}
@@ -123,8 +123,8 @@ class PlanWiring:
     def _choose(
         self, step: PlannedStep, port: Port, count: int, *, direct: bool = False
     ) -> list[PortSource]:
-        """The sources for a port, in falling order of how clearly the words point at them;
-        `direct` leaves out those that would have to be converted."""
+        """Return the sources for a port, from the most to the least clear reference. `direct`
+        leaves out those that would have to be converted."""
         words = self._reading.text[step.start : step.end]
         looks: tuple[Callable[[], list[PortSource]], ...] = (
             lambda: self._named(step),
@@ -181,10 +181,8 @@ class PlanWiring:
         return [fitting[index]] if index is not None and len(fitting) > 1 else []
 
     def _meant(self, step: PlannedStep, words: str, port: Port) -> list[PortSource]:
-        """What words such as "the first picture I gave you" mean of the conversation.
-
-        Raises MissingInput where they mean something that was never there.
-        """
+        """Return what words such as "the first picture I gave you" mean in the conversation. Raises
+        MissingInputError if they mean something that never existed."""
         if not self._resources:
             return []
         pool = {
@@ -204,7 +202,7 @@ class PlanWiring:
         return [item for item in self._given if self._leads(item, port)]
 
     def _pointed_at(self, step: PlannedStep, words: str, port: Port) -> list[PortSource]:
-        """What "it" is: the result before, else what the conversation had last."""
+        """Return what "it" is: the previous result, else what the conversation had last."""
         rest = self._without_cue(step, words)
         if not inputs.PRONOUN.search(rest):
             return []
@@ -215,7 +213,7 @@ class PlanWiring:
         return self._best(pool, port)
 
     def _spoken_of(self, step: PlannedStep, words: str) -> list[PortSource]:
-        """What earlier turns have of the kinds that the words name: "the letter"."""
+        """Return what earlier turns have of the kinds that the words mention: "the letter"."""
         kinds = inputs.mentioned_kinds(self._without_cue(step, words))
         return [item for item in self._earlier if set(item.kinds) & kinds]
 
@@ -224,13 +222,13 @@ class PlanWiring:
         return words.replace(cue, " ", 1)
 
     def _told(self, step: PlannedStep, port: Port) -> list[PortSource]:
-        """The words themselves, for a task that takes a few words: "then say hello"."""
+        """Return the words themselves, for a task that takes a few words: "then say hello"."""
         takes_words = step.type.name in inputs.FOLLOWING and port.kinds == (Kind.TEXT,)
         speaks_of = inputs.mentioned_kinds(self._said(step).lower())
         return self._literal(step, port) if takes_words and not speaks_of else []
 
     def _following(self, step: PlannedStep, port: Port) -> list[PortSource]:
-        """The result before, where this kind of task carries on with it without saying so."""
+        """Return the previous result if this kind of task continues with it implicitly."""
         if step.type.name in inputs.FOLLOWING:
             return self._best(self._outputs, port)
         changes_files = step.type.gives[:1] == port.kinds[:1] and Kind.TEXT not in port.kinds
@@ -243,7 +241,7 @@ class PlanWiring:
         fitting = [item for item in fitting if set(item.kinds) & spoken_of] or fitting
         fresh = [item for item in fitting if item not in self._used] or fitting
         direct = [item for item in fresh if set(item.kinds) & set(port.kinds)] or fresh
-        # The first step is for all that was dropped; a later one for what is left, or the first.
+        # The first step takes all attached files; a later one those left over, or the first.
         chosen = direct[:1] if self._groups or self._reading.files else direct
         self._used.update(chosen)
         return chosen
@@ -263,13 +261,14 @@ class PlanWiring:
         return [PortSource(text, (Kind.TEXT,))] if len(text.split()) >= fewest else []
 
     def _said(self, step: PlannedStep) -> str:
-        """The words that stand there to be worked on."""
+        """Return the words to work on."""
         behind = _in_language.sub("", steps.after_cue(step, self._reading))
         return behind or steps.between_cues(step, self._reading)
 
     def _best(self, pool: Sequence[PortSource], port: Port) -> list[PortSource]:
-        """The first whose main kind fits, else the first that fits at all, else can be brought;
-        with the other results of the same step, where it was done to several files."""
+        """Return the first source whose main kind fits, else that fits at all, else that can be
+        converted. If its step worked on several files, the other results of the step come with it.
+        """
         accepts: tuple[Callable[[PortSource], bool], ...] = (
             lambda item: item.kinds[0] in port.kinds,
             lambda item: bool(set(item.kinds) & set(port.kinds)),
@@ -282,12 +281,12 @@ class PlanWiring:
 
     def _leads(self, source: PortSource, port: Port) -> bool:
         ends = (source.kinds, port.kinds)
-        if ends not in self._roads:  # a long conversation has many things of few kinds
+        if ends not in self._roads:  # a long conversation has many artifacts of few kinds
             self._roads[ends] = inputs.find_route(*ends, self._inventory) is not None
         return self._roads[ends]
 
     def _bring(self, source: PortSource, port: Port) -> Item:
-        """The source as the port takes it, through converters where it must be."""
+        """Return the source as the port takes it, through converters if necessary."""
         converters = list(inputs.find_route(source.kinds, port.kinds, self._inventory) or ())
         if port.through and not self._is_already(source, port):
             converters += [item for item in self._inventory if item.name == port.through]
@@ -301,7 +300,8 @@ class PlanWiring:
         return source.value
 
     def _is_already(self, source: PortSource, port: Port) -> bool:
-        """Whether it is what the port's `through` would make of it: made by that, or called so."""
+        """Return whether it is already what the port's `through` would make of it, by origin or
+        name."""
         if source.step == port.through:
             return True
         if not port.known_as:
@@ -314,7 +314,7 @@ class PlanWiring:
         )
 
     def _asked_for(self, source: PortSource, converter: TaskType) -> PortSource | None:
-        """The result of a step that did this conversion because it was asked for."""
+        """Return the result of a step that did this conversion because it was asked for."""
         for task in self._tasks:
             value = task.args.get(converter.ports[0].name)
             if task.type == converter and value == source.value:
@@ -330,8 +330,8 @@ def _result(task: Task) -> PortSource:
 def _with_spare(
     found: list[PortSource], ports: list[Port], needed: int
 ) -> tuple[list[PortSource], list[Port]]:
-    """Sources and ports in pairs, where there is one for a port that could go without, such as
-    a mask: the source that is called so, else the last."""
+    """Pair sources and ports if there is one for an optional port, such as a mask. That is the
+    source with a fitting name, else the last one."""
     if len(found) < len(ports):
         return found, ports[:needed]
     for at, port in enumerate(ports[needed:], needed):

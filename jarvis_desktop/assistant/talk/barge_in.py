@@ -1,13 +1,9 @@
-"""Speaking alone ends an answer that is being spoken, for those who want that.
+"""Let the user interrupt a spoken answer by talking, without a key.
 
-In two steps: at a first word that is not its own the voice becomes quieter, at the second it ends.
-A cough does nothing, and the voice itself, as a loudspeaker gives it to the microphone, does not
-interrupt itself.
-
-Tells the words of a person from those of this computer's own voice, which the microphone hears
-as well where no headset is worn.
-
-Finds the end of what is said where no key tells it, from how likely somebody speaks."""
+At the first word that is not its own, the voice becomes quieter; at the second it stops. A cough
+does nothing, and the voice does not interrupt itself when the microphone hears the loudspeaker.
+Also detects the end of speech if no key marks it.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +31,11 @@ from jarvis_desktop.core.speech import (
 )
 
 MIN_SIMILARITY = 75.0
-"""Of 100; what a recogniser makes of a word that comes out of a loudspeaker is seldom exact."""
+"""Of 100; a word from a loudspeaker is seldom recognised exactly."""
 
 
 def foreign_words(heard: str, spoken: str) -> list[str]:
-    """Those words of `heard` that are not like any of `spoken`, in order."""
+    """Return the words of `heard` that are not similar to any of `spoken`, in order."""
     own = set(_words(spoken))
     return [
         word
@@ -49,10 +45,11 @@ def foreign_words(heard: str, spoken: str) -> list[str]:
 
 
 def without_echo(heard: str, spoken: str) -> str:
-    """`heard` without what it begins with of `spoken`: a microphone that remembers the half second
-    before the key has heard the end of a sentence that was being spoken.
+    """Return `heard` without the words of `spoken` at its beginning.
 
-    At least one word must be left, and a single word is only left out where the sentence holds it.
+    A microphone that remembers the half second before the key has heard the end of a spoken
+    sentence. At least one word stays, and words are only removed if they are a part of the
+    sentence.
     """
     words, own = heard.split(), _words(spoken)
     said = [" ".join(_words(word)) for word in words]
@@ -65,7 +62,7 @@ def without_echo(heard: str, spoken: str) -> str:
 
 
 def from_first_foreign_word(heard: str, spoken: str) -> str:
-    """`heard` from the first word on that is not like any of `spoken`; all of it where none is."""
+    """Return `heard` from the first word that is not similar to `spoken`, else all of it."""
     words = heard.split()
     first = next((at for at, word in enumerate(words) if foreign_words(word, spoken)), 0)
     return " ".join(words[first:])
@@ -81,15 +78,15 @@ def _words(text: str) -> list[str]:
 
 SPEECH_PROBABILITY = 0.5
 SILENCE_PROBABILITY = 0.35
-"""Below this a frame is silence; the gap between the two is Silero's own hysteresis of 0.15."""
+"""Below this a frame is silence; the gap of 0.15 is Silero's own hysteresis."""
 MIN_SPEECH_FRAMES = 4
-"""Frames of speech, 0.13 s, that a click or a cough does not have."""
+"""Frames of speech, 0.13 s, which a click or a cough does not reach."""
 FRAME_SECONDS = FRAME / RATE
 
 
 class EndDetector:
-    """`pause` seconds of silence after speech are its end; so are `patience` seconds in which
-    nobody begins."""
+    """Detects the end of speech: `pause` seconds of silence after it, or `patience` seconds without
+    any."""
 
     def __init__(self, *, pause: float, patience: float) -> None:
         self._pause = pause
@@ -103,7 +100,7 @@ class EndDetector:
         return self._spoken >= MIN_SPEECH_FRAMES
 
     def take(self, speech: Iterable[float]) -> bool:
-        """Whether it has ended, after these frames."""
+        """Return whether speech has ended after these frames."""
         for likely in speech:
             if likely >= SPEECH_PROBABILITY:
                 self._spoken += 1
@@ -111,7 +108,7 @@ class EndDetector:
             elif likely < SILENCE_PROBABILITY:
                 self._silent += FRAME_SECONDS
                 if not self.begun and self._silent >= self._pause:
-                    self._spoken = 0  # what was loud for a moment was no word
+                    self._spoken = 0  # a short noise was not a word
         return self._silent >= (self._pause if self.begun else self._patience)
 
 
@@ -119,17 +116,17 @@ log = logging.getLogger(__name__)
 
 DUCKED_VOLUME = 0.3
 MIN_OWN_WORDS = 2
-"""Words of the person's own, after which it is sure that they speak."""
+"""Words of the user after which it is certain that they speak."""
 STOP_WORDS = frozenset("stop wait quiet jarvis halt no stopp warte ruhe nein 停 等等".split())
-"""Of these one is enough."""
+"""One of these is enough."""
 PAUSE_S = 0.8
 """Seconds of silence after which what was heard was nothing."""
 MAX_SPOKEN_CHARS = 600
-"""Characters of what was spoken lately that the microphone may still hear."""
+"""Characters of recently spoken text that the microphone may still hear."""
 
 
 class TalkStarter(Protocol):
-    """What is needed of Talk."""
+    """The part of Talk that is needed here."""
 
     def start(self, *, held: bool = False, said: bytes = b"") -> None:
         """Listen, from this sound on."""
@@ -137,7 +134,7 @@ class TalkStarter(Protocol):
 
 
 class BargeIn:
-    """Listens while this computer speaks. `duck` sets the share of the volume it speaks with."""
+    """Listens while the computer speaks. `duck` sets its share of the volume."""
 
     def __init__(
         self,
@@ -155,13 +152,13 @@ class BargeIn:
         self._until = asyncio.Event()
         self._speaks = False
         self._anew = False
-        """Whether another sentence has begun: what was heard before it was its own voice."""
+        """Whether another sentence started: what was heard before it was its own voice."""
         self._listening: asyncio.Task[None] | None = None
         self._sure = False
         self._quieter = False
 
     def speaking(self, text: str) -> None:
-        """This is being spoken now; "" where nothing is any more."""
+        """Set what is being spoken now; "" if nothing is."""
         self._speaks, self._anew = bool(text), True
         if not text:
             self._until.set()
@@ -176,7 +173,7 @@ class BargeIn:
         self._listening.add_done_callback(self._ended)
 
     async def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._speaks = False
         self._until.set()
         if self._listening:
@@ -187,7 +184,7 @@ class BargeIn:
         self._louder()
         if error := listening.exception():
             log.error("Nobody listens for an interruption: %s", frames(error))
-        elif self._speaks and self._until.is_set():  # it went on while this one came to its end
+        elif self._speaks and self._until.is_set():  # another sentence has started
             self._start()
 
     async def _listen(self, until: asyncio.Event) -> None:
@@ -215,7 +212,7 @@ class BargeIn:
                         hearing.drop()
                         hearing = None
                         self._louder()
-        except JarvisError as error:  # the key will tell of it, and the answer goes on
+        except JarvisError as error:  # the key will report it, and the answer continues
             log.info("No interruption by voice: %s", frames(error))
         finally:
             if hearing:

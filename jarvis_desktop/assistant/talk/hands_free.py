@@ -1,6 +1,7 @@
-"""Questions that are asked aloud and answered so, beside the screen, whichever answers first.
+"""Ask questions aloud and on the screen; the first answer counts.
 
-What a spoken answer to a yes-or-no question means. Anything that is not clear is nothing."""
+Whatever is not a clear answer to a yes-or-no question has no effect.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import re
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, TypeVar
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import Event, Speaking
@@ -17,6 +18,8 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.ports import Frontend
 from jarvis_desktop.core.speech import Transcript
 from jarvis_desktop.text.lazy_re import lazy_re
+
+T = TypeVar("T")
 
 SpokenAnswer = Literal["yes", "no", "stop", "repeat", "slower"]
 
@@ -64,10 +67,8 @@ MAX_PHRASE_WORDS = 4
 
 
 def parse_answer(text: str) -> SpokenAnswer | None:
-    """What it means; None where that is open, so that nothing follows from it.
-
-    A refusal is one wherever it stands in what was said; a Yes must be all of it.
-    """
+    """Return what an answer means; None if that is unclear. A refusal counts anywhere in the words;
+    a Yes must be all of them."""
     words = " ".join(re.sub(r"[\W_]+", " ", text.casefold()).split())
     bare = " ".join(_FILLERS.sub(" ", words).split())
     found = _together(bare.split())
@@ -77,7 +78,7 @@ def parse_answer(text: str) -> SpokenAnswer | None:
 
 
 def _together(words: list[str]) -> set[SpokenAnswer]:
-    """The answers that these words are made of; empty where anything else is among them."""
+    """Return the answers that these words consist of; empty if there is any other word."""
     found: set[SpokenAnswer] = set()
     while words:
         for count in range(min(MAX_PHRASE_WORDS, len(words)), 0, -1):
@@ -93,24 +94,24 @@ def _together(words: list[str]) -> set[SpokenAnswer]:
 ANSWER_TIMEOUT_S = 8.0
 """Seconds in which an answer must begin."""
 SCREEN_TIMEOUT_S = 120.0
-"""Seconds in which what a voice may not agree to can be agreed to on the screen."""
+"""Seconds in which the user can confirm on the screen what a voice may not."""
 MAX_ROUNDS = 3
-"""How often a question is asked where the answer is not clear; asked for, it is said again."""
+"""How often a question is asked if the answer is unclear; repeats on request do not count."""
 
 YES_OR_NO = mark("Please answer yes or no.")
 NOT_BY_VOICE = mark(
-    "That cannot be agreed to by voice. Please confirm it on the screen, or say no."
+    "This cannot be confirmed by voice. Please confirm it on the screen, or say no."
 )
 
 
 class AnswerListener(Protocol):
-    """What is needed of Talk."""
+    """The part of Talk that is needed here."""
 
     async def answer(
         self, ask: Callable[[], Awaitable[None]], *, limit: float, early: bool = False
     ) -> Transcript | None:
-        """What was said once it was asked, or before where it may be `early`; None where nobody
-        spoke. Raises UnavailableError where nobody can be heard."""
+        """Return what was said after the question, or before with `early`; None if nobody spoke.
+        Raises UnavailableError if nobody can be heard."""
         ...
 
 
@@ -118,10 +119,10 @@ ShowEvent = Callable[[Event], None]
 
 
 class QuestionSpeaker(Protocol):
-    """What is needed of Speaker."""
+    """The part of Speaker that is needed here."""
 
     async def say(self, text: str, show: ShowEvent) -> None:
-        """Speak a text; returns once it was heard or silenced."""
+        """Speak a text; return once it was heard or silenced."""
         ...
 
     def slower(self) -> None:
@@ -130,7 +131,7 @@ class QuestionSpeaker(Protocol):
 
 
 class HandsFree:
-    """Asks by voice; what is not a clear Yes is a No, and so is no answer."""
+    """Asks by voice. Only a clear Yes is a Yes; silence is a No."""
 
     def __init__(self, talk: AnswerListener, speaker: QuestionSpeaker) -> None:
         self._talk = talk
@@ -139,10 +140,12 @@ class HandsFree:
     async def confirm(
         self, frontend: Frontend, question: str, *, by_voice: bool, show: ShowEvent
     ) -> bool:
-        """Whether the person agrees; without `by_voice` a Yes counts on the screen only. `show` is
-        told what is being said."""
+        """Return whether the user agrees; without `by_voice` a Yes counts only on the screen.
+        `show` gets what is being said."""
         screen = asyncio.create_task(frontend.confirm(question))
-        voice = asyncio.create_task(self._ask(question, show, by_voice=by_voice))
+        voice = asyncio.create_task(
+            _unless_unheard(self._agreed(question, show, by_voice=by_voice))
+        )
         try:
             await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
             if screen.done():
@@ -155,9 +158,11 @@ class HandsFree:
             await _ended(screen, voice)
 
     async def ask(self, frontend: Frontend, question: str, *, show: ShowEvent) -> str:
-        """What they answer, aloud or on the screen; the screen waits for as long as it takes."""
+        """Return the answer, aloud or on the screen; the screen waits as long as it takes."""
         screen = asyncio.create_task(frontend.ask(question))
-        voice = asyncio.create_task(self._heard(question, show))
+        voice = asyncio.create_task(
+            _unless_unheard(self._answer(question, show, limit=ANSWER_TIMEOUT_S, early=True))
+        )
         try:
             await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
             if not screen.done() and (said := voice.result()):
@@ -165,18 +170,6 @@ class HandsFree:
             return await screen
         finally:
             await _ended(screen, voice)
-
-    async def _heard(self, question: str, show: ShowEvent) -> str | None:
-        """What they say; None where that is left to the screen."""
-        with suppress(UnavailableError):
-            return await self._answer(question, show, limit=ANSWER_TIMEOUT_S, early=True)
-        return None
-
-    async def _ask(self, question: str, show: ShowEvent, *, by_voice: bool) -> bool | None:
-        """What they say; None where that is left to the screen."""
-        with suppress(UnavailableError):  # the person was told, and may still click
-            return await self._agreed(question, show, by_voice=by_voice)
-        return None
 
     async def _agreed(self, question: str, show: ShowEvent, *, by_voice: bool) -> bool | None:
         words, unclear = question, 0
@@ -200,7 +193,7 @@ class HandsFree:
     async def _answer(
         self, question: str, show: ShowEvent, *, limit: float, early: bool = False
     ) -> str | None:
-        """The words of the answer; None where nobody spoke. Raises UnavailableError."""
+        """Return the words of the answer; None if nobody spoke. Raises UnavailableError."""
         say = partial(self._say, question, show)
         heard = await self._talk.answer(say, limit=limit, early=early)
         return heard.text if heard else None
@@ -208,6 +201,13 @@ class HandsFree:
     async def _say(self, text: str, show: ShowEvent) -> None:
         await self._speaker.say(text, show)
         show(Speaking(""))
+
+
+async def _unless_unheard(work: Awaitable[T]) -> T | None:
+    """Return the result, or None if nobody can be heard: that leaves the answer to the screen."""
+    with suppress(UnavailableError):
+        return await work
+    return None
 
 
 async def _ended(*tasks: asyncio.Task[Any]) -> None:

@@ -1,9 +1,8 @@
-"""Talking: what the talk key, a button or the command line mean for the microphone, and where the
-words go. It belongs to the loop; all its methods but two return at once.
+"""What the talk key, a button or a command means for the microphone, and where the words go.
 
-What a press of the talk key means: pure, on times in seconds that the caller gives.
-
-What another process may tell the running JARVIS about talking: `jarvis-desktop talk`."""
+`Talk` belongs to the event loop; all its methods but two return at once. `TalkKey` is pure and gets
+times in seconds from its caller.
+"""
 
 from __future__ import annotations
 
@@ -40,18 +39,15 @@ from jarvis_desktop.core.speech import (
 )
 
 MAX_TAP_S = 0.4
-"""Seconds; a shorter press is a tap, which begins what the next press ends."""
+"""Seconds; a shorter press is a tap, which starts what the next press ends."""
 
 KeyAction = Literal["begin", "end", "let go"]
-"""Begin to listen; what was said is whole; go on listening although nothing is held any more."""
+"""Start listening; what was said is complete; keep listening although nothing is held any more."""
 
 
 class TalkKey:
-    """The key, and whether what it began goes on.
-
-    A key that is told as pressed while it is down is one that repeats itself; where its release
-    was lost, the next press and release end what goes on.
-    """
+    """The key, and whether what it started continues. A press while the key is down is a key that
+    repeats itself. If its release was lost, the next press and release end what continues."""
 
     def __init__(self, way: TalkWay) -> None:
         self.way = way
@@ -60,15 +56,15 @@ class TalkKey:
         """When it went down; None while it is up."""
         self._on = False
         self._began = False
-        """Whether the press that goes on is the one that began it."""
+        """Whether the current press is the one that started it."""
 
     @property
     def held(self) -> bool:
-        """Whether listening ends with the release of a key that is down."""
+        """Whether listening ends when the key, which is down, is released."""
         return self._on and self.way != "toggle" and self._since is not None and self._began
 
     def down(self, at: float) -> KeyAction | None:
-        """It went down."""
+        """Handle a press."""
         if self._since is not None:
             return None
         self._since = at
@@ -79,7 +75,7 @@ class TalkKey:
         return "begin"
 
     def up(self, at: float) -> KeyAction | None:
-        """It went up."""
+        """Handle a release."""
         since, self._since = self._since, None
         if since is None or not (self._on and self._began) or self.way == "toggle":
             return None
@@ -90,31 +86,31 @@ class TalkKey:
         return "end"
 
     def lost(self) -> None:
-        """Nobody can tell any more whether it is down."""
+        """Note that the state of the key is unknown."""
         self._since = None
 
     def off(self) -> None:
-        """It ended in another way: by a silence, a button, Esc."""
+        """Note that it ended in another way: by a silence, a button, Esc."""
         self._on = self._began = False
 
     def on(self) -> None:
-        """It was begun in another way; the next press ends it."""
+        """Note that it was started in another way; the next press ends it."""
         self._on, self._began = True, False
 
 
 log = logging.getLogger(__name__)
 
 MAX_SPEECH_S = 600.0
-"""Seconds; so long a key is stuck, or its release was lost."""
-TOO_LATE = mark("The question was answered already; what you said was left.")
-TOO_LONG = mark("You have spoken for ten minutes; what you said until now is taken.")
+"""Seconds after which a key is stuck, or its release was lost."""
+TOO_LATE = mark("The question was already answered; what you said was ignored.")
+TOO_LONG = mark("You have been speaking for ten minutes; what you said so far is used.")
 STUCK_KEY_S = 30.0
-"""Seconds in which a key is held and nobody speaks: its release was lost."""
+"""Seconds of silence with a held key after which its release was lost."""
 START_TIMEOUT_S = 8.0
 """Seconds in which somebody must begin to speak."""
 UNEXPECTED = mark("Something went wrong while listening. Try again; the log has the details.")
 MICROPHONE_LINGER_S = 30.0
-"""Seconds that the microphone stays open after the last word, in a conversation."""
+"""Seconds that the microphone stays open after the last word of a conversation."""
 
 MicrophoneUse = Literal["talking", "conversation", "always"]
 
@@ -127,22 +123,22 @@ class _Utterance:
     held: bool
     end: EndDetector
     answers: bool = False
-    """Whether it was begun for the answer to a question, and not by the person."""
+    """Whether it was started for the answer to a question, and not by the user."""
     asked: bool = False
-    """Whether a question waited when it began."""
+    """Whether a question was waiting when it began."""
     failed: bool = False
-    """Whether something broke, so that nobody knows what was said."""
+    """Whether something broke, so that the words are unknown."""
     cut: Callable[[str, str], str] | None = None
-    """How what this computer said is taken out of it; None where nothing was heard from before."""
+    """How the computer's own words are removed; None if nothing was heard from before."""
     anew: bool = False
-    """Whether what the microphone remembers from before is left out: the end of a question."""
+    """Whether to skip what the microphone remembers from before: the end of a question."""
     until: asyncio.Event = field(default_factory=asyncio.Event)
     sounds: bool = False
     """Whether the microphone gives more than the exact silence of one that wakes up."""
     replaced: bool = False
-    """Whether the person says it anew."""
+    """Whether the user says it again."""
     own: str = ""
-    """What this computer was saying when it began."""
+    """What the computer was saying when it began."""
     seconds: float = 0.0
     stuck: EndDetector = field(
         default_factory=lambda: EndDetector(pause=STUCK_KEY_S, patience=STUCK_KEY_S)
@@ -152,10 +148,10 @@ class _Utterance:
 class Talk:
     """One voice at a time, into one microphone.
 
-    `way` is what the key does; `pause` are the seconds of silence that end what is said where the
-    key is not held; `use` says when the microphone is open. `hush` silences what is heard from this
-    computer, at once; `busy` tells whether a turn goes on, `spoken` what is being spoken, which the
-    microphone may have heard.
+    `way` is what the key does. `pause` is the silence, in seconds, that ends speech if the key is
+    not held. `use` says when the microphone is open. `hush` silences the computer at once. `busy`
+    returns whether a turn is running, `spoken` what is being spoken, which the microphone may have
+    heard.
     """
 
     def __init__(
@@ -171,7 +167,7 @@ class Talk:
         spoken: Callable[[], str] = str,
     ) -> None:
         self.front: TalkFront | None = None
-        """Whoever is to see and hear of it."""
+        """Receives what is shown and heard."""
         self._microphone = microphone
         self._recogniser = recogniser
         self._key = TalkKey(way)
@@ -188,12 +184,12 @@ class Talk:
         self._lingering: asyncio.TimerHandle | None = None
 
     def open(self) -> None:
-        """Open the microphone now, where it is to be open all the time."""
+        """Open the microphone now if it should be open all the time."""
         if self._use == "always":
             self._microphone.hold(open=True)
 
     def choose(self, *, way: TalkWay, pause: float, use: MicrophoneUse) -> None:
-        """Take up other settings, from the next word on."""
+        """Apply other settings, from the next word on."""
         self._key.way, self._pause = way, pause
         if use != self._use:
             self._use = use
@@ -202,51 +198,48 @@ class Talk:
 
     @property
     def state(self) -> TalkState:
-        """What happens with the person's voice."""
+        """What happens with the user's voice."""
         if self._now:
             return "listening" if self._now.sounds else "waiting"
         return "recognising" if self._tasks else "idle"
 
     def press(self) -> None:
-        """The talk key went down. A key that repeats itself does nothing."""
+        """Handle a press of the talk key. A key that repeats itself does nothing."""
         self._mean(self._key.down(_time()))
 
     def release(self) -> None:
-        """The talk key went up."""
+        """Handle a release of the talk key."""
         self._mean(self._key.up(_time()))
 
     def lose_key(self) -> None:
-        """Nobody can tell any more whether the talk key is down."""
+        """Note that the state of the talk key is unknown."""
         self._key.lost()
 
     def start(self, *, held: bool = False, said: bytes = b"") -> None:
-        """Listen until `stop`, or a silence where nothing is `held`.
-
-        `said` is sound from before, with which it begins; then what the microphone remembers of
-        that time is left out.
-        """
+        """Listen until `stop`, or until a silence if nothing is `held`. `said` is sound from
+        before, with which it begins. Then what the microphone remembers of that time is skipped."""
         if self._now is None or self._now.answers:
             self._begin(held=held, said=said)
             self._key.on()
 
     def let_go(self) -> None:
-        """Listen until a silence now, as nothing is held any more."""
+        """Listen until a silence, now that nothing is held any more."""
         if self._now:
             self._now.held = False
             self._show_state()
 
     def stop(self) -> None:
-        """What was said is whole."""
+        """End what is being said; it is complete."""
         if self._now:
             self._now.until.set()
-            self._leave(self._now)  # what is pressed from now on begins something new
+            self._leave(self._now)  # the next press starts something new
 
     def toggle(self) -> None:
         """Start, or stop."""
         self.stop() if self._now and not self._now.answers else self.start()
 
     def cancel(self) -> bool:
-        """Forget what was said (Esc); False where nothing was being said."""
+        """Forget what was said (Esc). Return False if nothing was being said."""
         dropped = list(self._tasks)
         for utterance in dropped:
             self._drop(utterance)
@@ -255,12 +248,12 @@ class Talk:
     async def answer(
         self, ask: Callable[[], Awaitable[None]], *, limit: float, early: bool = False
     ) -> Transcript | None:
-        """Listen by itself for the answer to a question, once it was asked.
+        """Ask, then listen for the answer without a key.
 
-        None where nobody begins to speak within `limit` seconds. What is said with the talk key
-        meanwhile is the answer too, also while it is still being asked. What was begun before is
-        none, unless it may be `early`: then nothing is asked of one who speaks already. Raises
-        UnavailableError where nobody can be heard.
+        Return None if nobody begins to speak within `limit` seconds. What is said with the talk key
+        is the answer too, even while the question is being asked. What began before is not, unless
+        `early` is set: then nobody who already speaks is asked. Raises UnavailableError if nobody
+        can be heard.
         """
         while self._tasks and not early:
             await asyncio.wait(tuple(self._tasks.values()))
@@ -278,7 +271,7 @@ class Talk:
                 self._drop_answers()
 
     async def close(self) -> None:
-        """Leave the microphone."""
+        """Close the microphone."""
         tasks = list(self._tasks.values())
         self.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -295,9 +288,9 @@ class Talk:
             self.let_go()
 
     def _begin(self, *, held: bool, said: bytes = b"") -> None:
-        """The person wants to speak: all else is quiet before another line of this runs."""
+        """Start listening to the user. Everything else is quiet before the next line runs."""
         own = self._spoken()
-        # What the microphone remembers of a question must not be the answer to it.
+        # What the microphone remembers of a question must not become its answer.
         anew = bool(said or (own and self._wanted))
         self._hush()
         if self.front and not self._wanted:
@@ -333,19 +326,19 @@ class Talk:
         return utterance
 
     async def _follow(self, utterance: _Utterance) -> Transcript | None:
-        """Take in what is said; what it was, None where that was told to be nothing."""
+        """Take in what is said, and return it; None if an event said that it was nothing."""
         try:
             if reason := await self._take_in(utterance):
                 self._show(Unheard(reason))
             self._leave(utterance)
             return await utterance.hearing.finish()
         except InputError as error:
-            if not utterance.answers:  # nobody must answer a question
+            if not utterance.answers:  # nobody has to answer a question
                 self._show(Unheard(str(error)))
         except JarvisError as error:
             utterance.failed = True
             self._show(Unheard(str(error)))
-        except Exception as error:  # noqa: BLE001 - whatever went wrong, no talk ends in silence
+        except Exception as error:  # noqa: BLE001 - no talk may end in silence
             log.error("A talk ended in an unexpected error: %s", frames(error))
             utterance.failed = True
             self._show(Unheard(tr(UNEXPECTED)))
@@ -354,7 +347,7 @@ class Talk:
         return None
 
     async def _take_in(self, utterance: _Utterance) -> str:
-        """Hear to the end; why it ended early, "" where it did not."""
+        """Listen to the end. Return why it ended early, "" if it did not."""
         reason = ""
         try:
             async with aclosing(self._microphone.listen(utterance.until)) as sounds:
@@ -380,11 +373,11 @@ class Talk:
         except JarvisError as error:
             if not utterance.end.begun:
                 raise
-            return str(error)  # what was said until then is not lost
+            return str(error)  # keep what was said until then
         return reason
 
     def _leave(self, utterance: _Utterance) -> None:
-        """It is said; the key may begin something new."""
+        """Note that it is said; the key may start something new."""
         if self._now is utterance:
             self._now = None
             self._key.off()
@@ -396,7 +389,7 @@ class Talk:
         self._tasks[utterance].cancel()
 
     def _drop_answers(self, *, replaced: bool = False) -> None:
-        """Leave what was begun for a question; `replaced`, where the person answers it now."""
+        """Drop what was started for a question; `replaced` if the user answers it now."""
         for utterance in [each for each in self._tasks if each.answers]:
             utterance.replaced = replaced
             self._drop(utterance)
@@ -421,7 +414,7 @@ class Talk:
         self._linger()
 
     def _linger(self) -> None:
-        """Close the microphone once nobody talked for a while and no turn goes on."""
+        """Close the microphone once nobody talked for a while and no turn is running."""
         if self._lingering:
             self._lingering.cancel()
         if self._use == "conversation":
@@ -451,10 +444,10 @@ TalkCommandHandler = Callable[[Mapping[str, object]], Awaitable[Mapping[str, obj
 
 
 def talk_command_handler(talk: Talk, status: Callable[[], HotkeyStatus]) -> TalkCommandHandler:
-    """Carries out {"do": "talk", "action": "start"} and such, and tells how things stand then.
+    """Return a function that runs commands such as {"do": "talk", "action": "start"}.
 
-    Actions are start, hold, stop, toggle, cancel and status. What it gives raises InputError on any
-    other command.
+    Another process sends them (`jarvis-desktop talk`). Actions are start, hold, stop, toggle,
+    cancel and status; the reply is the state afterwards. Other commands raise InputError.
     """
     acts: dict[object, Callable[[], object]] = {
         "start": talk.start,

@@ -1,5 +1,7 @@
-"""A wake word instead of a key, for those who want that: the microphone is open all the time then,
-and what it hears is looked at in its own process and forgotten."""
+"""Start listening at the wake word instead of a key.
+
+The microphone is open all the time then. What it hears is checked in its own process and forgotten.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 class WakeWordListener:
-    """Begins to listen at the wake word."""
+    """Starts to listen at the wake word."""
 
     def __init__(self, talk: TalkStarter, microphone: Microphone) -> None:
         self._talk = talk
@@ -31,7 +33,7 @@ class WakeWordListener:
         self._attending = asyncio.create_task(self._attend())
 
     async def close(self) -> None:
-        """Wait no more."""
+        """Stop waiting."""
         if self._attending:
             self._attending.cancel()
             await asyncio.gather(self._attending, return_exceptions=True)
@@ -39,7 +41,7 @@ class WakeWordListener:
     def _wake(self) -> None:
         try:
             self._talk.start()
-        except Exception as error:  # noqa: BLE001 - the next word shall be heard all the same
+        except Exception as error:  # noqa: BLE001 - the next wake word must still work
             log.error("The wake word woke nobody: %s", frames(error))
 
     def _changed(self, state: MicrophoneState) -> None:
@@ -57,4 +59,4 @@ class WakeWordListener:
                             self._wake()
             except JarvisError as error:
                 log.info("The wake word is not heard: %s", frames(error))
-            await self._back.wait()  # it is opened again as soon as it is there
+            await self._back.wait()  # it reopens as soon as it is available

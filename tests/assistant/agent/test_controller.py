@@ -187,7 +187,9 @@ async def test_an_llm_that_gives_nothing_of_use_comes_to_an_end(frontend: FakeFr
     replans = Does([Observation("A new plan.", trusted=True)])
     given = await Crew(llm, re_plan=replans).work(goal_run)
     assert given.status is Status.FAILED
-    assert given.text.startswith("I stopped before the end: No usable answer came")
+    assert given.text.startswith(
+        "I stopped before the end: The language model gave no usable answer"
+    )
     assert "No usable answer: There is no JSON object in that." in given.text
     assert "Not done: 1. Fetch the prices; 2." in given.text
     assert goal_run.live.turn.reply == given.text
@@ -233,10 +235,10 @@ async def test_rounds_that_repeat_are_told_replanned_and_asked_about(
     ]
     assert given.status is Status.FAILED
     assert "Nobody said what to do instead." in given.text
-    assert "done again, in the same way and with nothing new" in told(llm.prompts[2])
-    assert "done again" not in told(llm.prompts[1])
+    assert "repeated in the same way, without a new result" in told(llm.prompts[2])
+    assert "was repeated" not in told(llm.prompts[1])
     assert replans.calls[0].args["reason"] in told(llm.prompts[3])  # as its own last answer
-    assert frontend.questions[0].startswith("I do not get on: ")
+    assert frontend.questions[0].startswith("I am stuck: ")
 
 
 async def test_an_inner_controller_that_gives_up_leaves_it_to_its_caller(

@@ -20,9 +20,9 @@ def place(tmp_path: Path, frontend: FakeFrontend) -> Workplace:
 @pytest.mark.parametrize(
     ("host", "whose"),
     [
-        ("127.0.0.1:8000", " (this very computer)"),
-        ("localhost", " (this very computer)"),
-        ("192.168.1.4:80", " (a computer of your own network)"),
+        ("127.0.0.1:8000", " (this computer)"),
+        ("localhost", " (this computer)"),
+        ("192.168.1.4:80", " (a computer on your own network)"),
         ("8.8.8.8:53", ""),
     ],
 )
@@ -30,5 +30,5 @@ async def test_a_host_near_by_is_told_as_such(place: Workplace, host: str, whose
     place.sandbox.does = lambda script, to: CodeOutcome(Ending.ERROR, refused_hosts=(host,))
     await place.run(place.goal_run(), "fetch()")
     assert place.frontend.questions == [
-        f"The code wanted to reach {host}{whose}, which it may not. Allow it for this goal?"
+        f"The code wanted to reach {host}{whose}, which is not allowed. Allow it for this goal?"
     ]

@@ -39,7 +39,7 @@ async def test_more_rounds_than_the_goal_may_take_are_asked_for(frontend: FakeFr
     given = await Crew(llm, run_experts=busy()).work(goal_run)
     assert given.text == "Over."
     assert frontend.questions == [
-        f"The goal has taken its {n} rounds. Go on with as much again?" for n in (2, 4)
+        f"The goal has used its {n} rounds. Continue with as much again?" for n in (2, 4)
     ]
 
 
@@ -52,12 +52,12 @@ async def test_a_no_ends_with_what_was_reached(frontend: FakeFrontend, tmp_path)
     given = await crew.work(goal_run)
     assert given.status is Status.PARTLY
     assert given.text == (
-        "I stopped before the end: The goal has taken its 1 round. Done: 1. Fetch the prices. "
+        "I stopped before the end: The goal has used its 1 round. Done: 1. Fetch the prices. "
         "Not done: 2. Plot them; 3. Name the best month. Made so far: “plot.png”."
     )
     assert goal_run.live.turn.reply == given.text
     assert goal_run.live.turn.artifacts == (plot,)
-    assert frontend.questions == ["The goal has taken its 1 round. Go on with as much again?"]
+    assert frontend.questions == ["The goal has used its 1 round. Continue with as much again?"]
 
 
 async def test_a_no_within_an_inner_controller_ends_all_of_it_with_one_question(
@@ -92,7 +92,7 @@ async def test_more_time_is_asked_for(
     later = loop.time() + seconds
     monkeypatch.setattr(loop, "time", lambda: later)
     given = await Crew(work_on(), run_experts=busy()).work(goal_run)
-    assert f"The goal has taken {words}." in given.text
+    assert f"The goal has used {words}." in given.text
 
 
 async def test_waiting_for_the_person_takes_no_time_of_the_goal(
@@ -162,7 +162,7 @@ async def test_an_inner_controller_has_its_own_rounds(frontend: FakeFrontend) ->
     given = await Crew(coder, run_code=ran).work(goal_run)
     assert given.text == "Over."
     assert len(ran.calls) == 30
-    assert "The coder has taken its 30 rounds." in told(coder.prompts[-1])
+    assert "The coder has used its 30 rounds." in told(coder.prompts[-1])
 
 
 @pytest.mark.parametrize("seed", range(8))

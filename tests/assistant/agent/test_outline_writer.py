@@ -121,9 +121,11 @@ async def test_an_llm_that_repeats_itself_is_noticed(prompts: Prompts) -> None:
     assert found
     assert found.markdown == FIRST
     assert len(study.llm.prompts) == 4
-    assert "That is the plan as it was." in study.asked[-1]
+    assert "That is the same plan as before." in study.asked[-1]
     assert "no other one was written" in study.shown[1][2]
-    assert study.notes == ["The language model wrote no plan of use: That is the plan as it was."]
+    assert study.notes == [
+        "The language model wrote no usable plan: That is the same plan as before."
+    ]
 
 
 async def test_no_more_than_so_many_drafts(prompts: Prompts) -> None:
@@ -131,7 +133,7 @@ async def test_no_more_than_so_many_drafts(prompts: Prompts) -> None:
     study.answers(says("Otherwise."))
     assert await study.first() is None
     assert len(study.person.outlines) == MAX_DRAFTS
-    assert study.notes == ["8 drafts of the plan were not what you want."]
+    assert study.notes == ["8 drafts of the plan were not what you wanted."]
     assert study.goal_run.frames[0].outline is None
 
 
@@ -178,9 +180,9 @@ async def test_what_is_wrong_goes_back_and_is_mended(prompts: Prompts) -> None:
 @pytest.mark.parametrize(
     ("answers", "noted"),
     [
-        ((BAD,), "no plan of use: There are no steps in that"),
-        ((UnavailableError("It is off."),), "no plan of use: It is off."),
-        ((), "no plan of use: There is none now."),
+        ((BAD,), "no usable plan: There are no steps in that"),
+        ((UnavailableError("It is off."),), "no usable plan: It is off."),
+        ((), "no usable plan: There is none now."),
     ],
 )
 async def test_without_a_draft_the_goal_is_the_plan(

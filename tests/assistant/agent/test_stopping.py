@@ -102,7 +102,7 @@ async def test_a_stop_in_an_inner_branch_gives_control_to_the_inner_controller(
     assert "Use euros" in llm.prompts[2].messages[-1].text
     assert "Your task:\nA" in told(llm.prompts[2])
     what = "while True: pass" if branch == "run_code" else "Which"
-    assert person.questions[-1] == f"Stopped: {what}. What should be different?"
+    assert person.questions[-1] == f"Stopped: {what}. What should change?"
 
 
 async def test_a_stop_two_levels_down_reaches_the_librarian_alone(person: Person) -> None:

@@ -134,7 +134,7 @@ async def test_an_llm_that_fails_leaves_it_to_the_other_planner() -> None:
 
 async def test_an_llm_that_does_not_understand_says_so() -> None:
     room = Room('{"direct": true, "plan": []}')
-    assert await revised(room) == Declined("fake:1b did not understand what is to be different.")
+    assert await revised(room) == Declined("fake:1b did not understand what should change.")
 
 
 async def test_of_two_planners_the_one_with_the_llm_is_asked() -> None:

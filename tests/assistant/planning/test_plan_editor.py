@@ -28,7 +28,7 @@ PLAN = Plan(
     )
 )
 READ, SUM, TRANSLATE, SPEAK = lines(PLAN)
-NOT = "I did not understand “{}”, so the plan is as it was."
+NOT = "I did not understand “{}”, so the plan is unchanged."
 SAID = (
     "leave out drop no step 1 2 9 the summary and in Spanish, five sentences too read it aloud "
     'a.png "x" save as y.txt'
@@ -119,7 +119,7 @@ async def test_what_is_said_for_one_of_several_steps() -> None:
     )
     drawn = Plan((castle, moon))
     assert await revised("use seed 7", drawn) == (
-        "That could be meant for several steps: name the one that it is for."
+        "Several steps could be meant: name the one you mean."
     )
     told = await revised("generate a video with seed 7", drawn)
     assert told == [lines(drawn)[0], lines(drawn)[1].replace("seed=1", "seed=7")]
@@ -134,7 +134,7 @@ async def test_an_input_that_nothing_can_take_the_place_of_is_named() -> None:
 @pytest.mark.parametrize(
     ("words", "why"),
     [
-        ("", "Say what should be different."),
+        ("", "Say what should change."),
         ("do it nicely", f"{NOT.format('do it nicely')} {plan_editor.SUPPORTED_EDITS}"),
         ("leave out the picture and use a blue background", "I did not understand “picture”"),
         ("leave out the summary in blue", "I did not understand “blue”"),
@@ -143,7 +143,7 @@ async def test_an_input_that_nothing_can_take_the_place_of_is_named() -> None:
         ("leave out step 9", "The plan has no step 9."),
         ("leave out step 0", "The plan has no step 0."),
         ("make the summary shorter", "I did not understand “make the summary shorter”"),
-        ("turn it upside down too", "For image editing there is nothing in the plan."),
+        ("turn it upside down too", "The plan contains nothing to use for image editing."),
         ("read it aloud as well", "The plan does that already."),
         ("leave out the summary and read it aloud in French", "The plan does that already."),
         ("summarise it, and for xyz.png paint it black too", "I cannot find xyz.png"),

@@ -1,4 +1,4 @@
-"""The branches by which a controller speaks with the person, or says that it has finished."""
+"""The branches that talk to the user, or end a controller's work."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice, Outline, StepState
 from jarvis_desktop.core.i18n import mark, tr
 
-CONTINUE_QUESTION = mark("Shall I go on like that, or change something?")
+CONTINUE_QUESTION = mark("Shall I continue like that, or change something?")
 MAX_KNOWN_CHARS = 200_000
-"""Characters of the log, its newest, in which a file or a link that an answer names must stand."""
+"""Characters of the newest log that may contain a file or link named in an answer."""
 
 
 async def ask_user(run: GoalRun, choice: BranchChoice) -> Observation:
-    """Ask the person."""
+    """Ask the user."""
     question = printable(choice.args["question"])
     reply = (await run.live.ask(question)).strip()
     if not reply:
@@ -32,7 +32,7 @@ async def ask_user(run: GoalRun, choice: BranchChoice) -> Observation:
 
 
 async def intermediate_answer(run: GoalRun, choice: BranchChoice) -> Observation:
-    """Show the person what there is so far, and hear what they say to it."""
+    """Show the user the results so far, and hear what they say."""
     text = await _safe(run, choice.args["text"])
     run.live.say_apart(text)
     found = _used(run, choice.args["uses"], text)
@@ -45,7 +45,7 @@ async def intermediate_answer(run: GoalRun, choice: BranchChoice) -> Observation
 
 
 async def final_answer(run: GoalRun, choice: BranchChoice) -> Observation:
-    """Answer the person: the goal is over."""
+    """Answer the user: the goal is over."""
     depth = run.inner
     text = await _safe(run, choice.args["text"])
     run.live.say_apart(text)
@@ -54,7 +54,7 @@ async def final_answer(run: GoalRun, choice: BranchChoice) -> Observation:
 
 
 async def finish(run: GoalRun, choice: BranchChoice) -> Observation:
-    """Tell the caller what came of the task: the inner controller is done."""
+    """Return the result to the caller: the inner controller is done."""
     text = choice.args["summary"]
     found = _used(run, choice.args["uses"], text)
     return Observation(text, outline_status(run.frames[run.inner].outline), found, ends=True)
@@ -70,7 +70,7 @@ CONVERSATION_BRANCHES: dict[str, BranchRunner] = {
 
 
 def outline_status(outline: Outline | None) -> Status:
-    """How a plan went, as its steps are marked; one that is still open may have been done."""
+    """Return how a plan went, by the states of its steps; an open step may have been done."""
     states = {step.state for step in outline or ()}
     if StepState.FAILED not in states:
         return Status.DONE
@@ -78,8 +78,7 @@ def outline_status(outline: Outline | None) -> Status:
 
 
 def _used(run: GoalRun, names: Sequence[str], text: str) -> tuple[Artifact, ...]:
-    """The things that an answer is about: those it says it uses, as far as there are any of the
-    name, and those that were made and stand in its text."""
+    """Return the artifacts of an answer: those it lists, and those made and named in its text."""
     found: dict[Artifact, None] = {}
     for name in names:
         try:
@@ -95,7 +94,7 @@ def _used(run: GoalRun, names: Sequence[str], text: str) -> tuple[Artifact, ...]
 
 
 async def _safe(run: GoalRun, text: str) -> str:
-    """The text without files and links that nobody gave."""
+    """Return the text without files and links that nobody gave."""
     known = "\n".join(_known(run))
     return await asyncio.to_thread(without_invented_files, known, printable(text))
 

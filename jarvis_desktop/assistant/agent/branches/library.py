@@ -1,4 +1,4 @@
-"""The branches by which the inner controllers are called, with what they begin from."""
+"""The branches that call inner controllers, with what these start from."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ CODER, LIBRARIAN = "coder", "librarian"
 """The roles of the inner controllers."""
 
 CallController = Callable[[GoalRun, str, str], Awaitable[Observation]]
-"""Calls an inner controller: run, role, task. What it gives does not end its caller's work."""
+"""Calls an inner controller: run, role, task. Its observation does not end the caller's work."""
 
 MAX_SIMILAR = 3
-"""Functions of the library that are shown to whoever extends it."""
+"""Library functions shown to the librarian."""
 MAX_SOURCE_CHARS = 3000
 """Characters of the code of all of them."""
 MAX_FILES = 40
@@ -30,14 +30,14 @@ SIMILAR_FUNCTIONS = (
 
 
 class CallCoder:
-    """Carries out `coder`, with the argument `task`."""
+    """Runs `coder`, with the argument `task`."""
 
     def __init__(self, call: CallController, workshop: CodeWorkspaces) -> None:
         self._call = call
         self._workshop = workshop
 
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
-        """Have code written and run, on the files that there are."""
+        """Have code written and run, on the available files."""
         task = choice.args["task"]
         whole = _left(run, CODER, task)
         if not whole:
@@ -48,14 +48,14 @@ class CallCoder:
 
 
 class ExtendLibrary:
-    """Carries out `extend_library`, with the argument `task`."""
+    """Runs `extend_library`, with the argument `task`."""
 
     def __init__(self, call: CallController, library: Library) -> None:
         self._call = call
         self._library = library
 
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
-        """Have a function written, or one changed that is nearly it."""
+        """Have a function written, or change one that is nearly it."""
         task = choice.args["task"]
         whole = _left(run, LIBRARIAN, task)
         if not whole:
@@ -65,10 +65,8 @@ class ExtendLibrary:
 
 
 def _left(run: GoalRun, role: str, task: str) -> str:
-    """The whole task of the controller that was at work on it before a crash; "" where none was.
-
-    A controller goes on only with the very task that it had.
-    """
+    """Return the whole task of the controller that worked on it before a crash; "" if none did. A
+    controller resumes only the very same task."""
     for frame in run.frames[run.inner + 1 :][:1]:
         if frame.role == role and f"{frame.task}\n\n".startswith(f"{task}\n\n"):
             return frame.task
@@ -80,12 +78,12 @@ def _with_data(run: GoalRun, task: str, heading: str, data: str) -> str:
 
 
 def _told(functions: Sequence[Function]) -> str:
-    """Their signatures, and the code of the nearest, as far as there is room for all of it."""
+    """Return their signatures, and the code of the nearest ones as far as it fits as a whole."""
     room, told = MAX_SOURCE_CHARS, []
     for function in functions:
         told.append(f"{function.signature}: {function.summary}")
         source = function.draft.source.strip()
-        if len(source) <= room:  # half of one would be taken for the whole
+        if len(source) <= room:  # half of one would pass for the whole
             room -= len(source)
             told.append(source)
     return "\n\n".join(told)

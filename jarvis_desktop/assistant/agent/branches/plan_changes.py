@@ -1,5 +1,7 @@
-"""The branches by which a controller changes its own plan: `re_plan` has it written anew,
-`update_plan` marks what became of its steps."""
+"""The branches by which a controller changes its plan.
+
+`re_plan` rewrites it, `update_plan` sets the states of its steps.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,13 @@ NO_PLAN = "There is no plan here. Go on with the task itself."
 
 
 class RePlan:
-    """`re_plan`: the plan is written anew, with the person where the rules say so."""
+    """`re_plan`: rewrite the plan, with the user if the rules say so."""
 
     def __init__(self, writer: OutlineWriter) -> None:
         self._writer = writer
 
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
-        """What is different now. What the person said and changed is besides in the notices."""
+        """Return what is different now. The user's own words and changes are in the notices."""
         depth = run.inner
         before = run.frames[depth].outline
         if before is None:
@@ -47,10 +49,10 @@ class RePlan:
 
 
 class UpdatePlan:
-    """`update_plan`: states and notes of steps that are there; none is added or worded anew."""
+    """`update_plan`: set states and notes of existing steps; none is added or reworded."""
 
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
-        """What is different now."""
+        """Return what is different now."""
         depth = run.inner
         before = run.frames[depth].outline
         if before is None:
@@ -71,7 +73,7 @@ class UpdatePlan:
 
 
 def _marked(outline: Outline, mark: Mapping[str, Any]) -> Outline:
-    """Raises PlanError where there is no such step."""
+    """Raises PlanError if there is no such step."""
     step, state = outline.step(mark["id"]), StepState(mark["state"])
     note = one_line(mark["note"], limit=MAX_NOTE_CHARS)
     if step and step.state is state:
@@ -80,10 +82,8 @@ def _marked(outline: Outline, mark: Mapping[str, Any]) -> Outline:
 
 
 def _told(before: Outline, after: Outline) -> str:
-    """What is different, a sentence each; a step that was done is not opened again unsaid.
-
-    Notes are left out: they may repeat what others than the person wrote.
-    """
+    """Return the differences, one sentence each; reopening a finished step is always mentioned.
+    Notes are left out, because they may repeat foreign text."""
     told = []
     for was, step in zip(before, after, strict=True):
         if was.state is not step.state:

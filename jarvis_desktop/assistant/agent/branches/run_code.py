@@ -1,6 +1,5 @@
-"""The branch that runs a script: asks where it must, runs what was agreed to, tells what came.
-
-Puts what came of a run into words, for the LLM that wrote the script and for the person."""
+"""The branch that runs a script: it asks if it must, runs what was agreed to, and describes the
+result."""
 
 from __future__ import annotations
 
@@ -58,7 +57,7 @@ def format_run(
     timeout: float,
     protection: Protection,
 ) -> str:
-    """How it ended, what it gave, printed and made, and what was not taken of it."""
+    """Return how a run ended, what it returned, printed and made, and which files were left out."""
     outcome = ran.outcome
     return "\n".join(
         (
@@ -72,7 +71,7 @@ def format_run(
 
 
 def describe_ending(outcome: CodeOutcome, timeout: float) -> str:
-    """How a run ended, in a sentence or two, with what would help."""
+    """Return how a run ended, in a sentence or two, with what would help."""
     match outcome.ending:
         case Ending.DONE:
             return f"It ran to its end, in {outcome.seconds:.1f} s."
@@ -96,7 +95,7 @@ def describe_ending(outcome: CodeOutcome, timeout: float) -> str:
 
 
 def _sentence(outcome: CodeOutcome) -> str:
-    """The error where it is a sentence about how it ended, and no traceback."""
+    """Return the error if it is a sentence about the ending, and not a traceback."""
     is_one = outcome.ending is not Ending.ERROR and "\n" not in outcome.error
     return one_line(outcome.error, limit=300) if is_one else ""
 
@@ -141,14 +140,14 @@ def _shown(text: str, longest: int) -> str:
 
 
 MAX_HOSTS = 3
-"""That one run is asked about."""
+"""Hosts that the user is asked about per run."""
 MAX_COMMENT_CHARS = 2000
 
 _host = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.\-]{0,251}[A-Za-z0-9])?(?::\d{1,5})?")
 
 
 class RunCode:
-    """Carries out `run_code`, with the arguments `code` and `purpose`."""
+    """Runs `run_code`, with the arguments `code` and `purpose`."""
 
     def __init__(
         self,
@@ -159,7 +158,7 @@ class RunCode:
         *,
         timeout: float = 120.0,
     ) -> None:
-        """`timeout` in seconds, of one run."""
+        """`timeout`, in seconds, is for one run."""
         self._workshop = workshop
         self._providing = providing
         self._approvals = approvals
@@ -238,7 +237,7 @@ class RunCode:
         for item in made:
             try:
                 kept.append(await asyncio.to_thread(self._store.keep, item))
-            except ExpertError:  # it is empty, say
+            except ExpertError:  # for example an empty one
                 left_out.append(f"{one_line(item.title)} was not taken: there is nothing in it.")
         return tuple(kept), tuple(left_out)
 
@@ -250,12 +249,12 @@ class RunCode:
             run.live.trace(f"The use of the library was not counted: {error.message}")
 
     async def _about_hosts(self, run: GoalRun, bench: CodeWorkspace, ran: ScriptRun) -> str:
-        """Ask about the hosts that the script wanted to reach; what is to be made of it."""
+        """Ask about the hosts that the script wanted to reach, and return what to do about them."""
         hosts = [host for host in ran.outcome.refused_hosts if _host.fullmatch(host)]
         format_run = []
         for host in hosts[:MAX_HOSTS]:
             question = tr(
-                "The code wanted to reach {host}, which it may not. Allow it for this goal?",
+                "The code wanted to reach {host}, which is not allowed. Allow it for this goal?",
                 host=f"{host}{_whose(host)}",
             )
             if await run.live.confirm(question):
@@ -273,30 +272,30 @@ class RunCode:
 
 
 def _whose(host: str) -> str:
-    """What a person should know of a host before they allow it."""
+    """Return what the user should know about a host before they allow it."""
     name = host.rpartition(":")[0] or host
     if is_here(name):
-        return tr(" (this very computer)")
+        return tr(" (this computer)")
     try:
         public = ipaddress.ip_address(name).is_global
     except ValueError:
         return ""
-    return "" if public else tr(" (a computer of your own network)")
+    return "" if public else tr(" (a computer on your own network)")
 
 
 def comment_of(verdict: Verdict) -> str:
-    """What the person says to the code."""
+    """Return the user's comment on the code."""
     return printable(verdict.comment.strip())[:MAX_COMMENT_CHARS]
 
 
 def record_comment(run: GoalRun, purpose: str, verdict: Verdict) -> None:
-    """Keep what the person says to code, for all prompts of the goal."""
+    """Save the user's comment on code, for all prompts of the goal."""
     if comment := comment_of(verdict):
         run.heard(f"Code: {purpose}", comment)
 
 
 def refusal(verdict: Verdict, code: str) -> Observation:
-    """What the LLM is told of a No."""
+    """Return the observation for a No."""
     text = "The person did not allow this code, so nothing was done."
     comment = comment_of(verdict)
     text += (
@@ -306,7 +305,7 @@ def refusal(verdict: Verdict, code: str) -> Observation:
 
 
 def report_changes(run: GoalRun, code: str, verdict: Verdict) -> None:
-    """See that the LLM knows what the person made of code that they allowed, and said to it."""
+    """Tell the LLM what the user changed in code that they allowed, and their comment."""
     format_run = []
     if verdict.source != code:
         changed = format_diff(code, verdict.source)

@@ -1,7 +1,8 @@
-"""The branch `run_experts`: a plan of experts, made and carried out within a goal by the same
-planner and the same executor as any other request.
+"""The branch `run_experts`: plan and run expert tasks within a goal.
 
-One plan of all that experts did for a goal: what is done stays, what is new is numbered on."""
+It uses the same planner and executor as any other request. All plans of a goal form one: finished
+tasks stay, new ones get new numbers.
+"""
 
 from __future__ import annotations
 
@@ -34,10 +35,8 @@ from jarvis_desktop.core.turn import Turn
 
 
 def renumbered(plan: Plan, turn: Turn, *, but: Iterable[Task] = ()) -> Plan:
-    """The plan with ids that no task of the turn ever had, and its Refs moved with them.
-
-    The tasks of `but` that are in it, and were done, keep theirs.
-    """
+    """Return the plan with ids that no task of the turn ever had. Tasks that are in `but`, and were
+    done, keep theirs."""
     used = [*(task.id for task in turn.plan or ()), *turn.results]
     following = max(used, default=-1) + 1
     known = list(but)
@@ -51,7 +50,7 @@ def renumbered(plan: Plan, turn: Turn, *, but: Iterable[Task] = ()) -> Plan:
 
 
 def joined(plan: Plan, turn: Turn) -> Plan:
-    """The plan behind all else that was done in the turn; what failed there is left out."""
+    """Return the plan after everything else that was done in the turn, without what failed."""
     own = {task.id for task in plan}
     done = [task for task in turn.plan or () if task.id not in own and _is_done(task, turn)]
     return Plan((*done, *plan))
@@ -65,16 +64,14 @@ def _is_done(task: Task, turn: Turn) -> bool:
 MAX_REQUEST_CHARS = 20_000
 """Characters of a request to experts."""
 RESULT_TOKENS = 1500
-"""What a controller is told of their results; the whole of them is at hand as files and texts."""
+"""Tokens of results in a controller's prompt; in full they are available as files and texts."""
 PLAN_KEY = "experts"
-"""Where the frame keeps the plan under way, so that a crash does not have it planned anew."""
+"""Key in a frame: the running plan, so that it survives a crash."""
 
 
 class RunExperts:
-    """`run_experts`: what is asked for is planned over the tasks of the inventory, and done.
-
-    Nothing that stands in the request is looked up: no file that is not at hand, no address.
-    """
+    """`run_experts`: plan the request over the tasks of the inventory, and run it. Nothing named in
+    the request is looked up: no file that is not available, no address."""
 
     def __init__(
         self,
@@ -89,7 +86,7 @@ class RunExperts:
         self._approvals = approvals
 
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
-        """What each task gave, or why nothing was done. Raises StorageError."""
+        """Return what each task gave, or why nothing was done. Raises StorageError."""
         request = choice.args["request"]
         if len(request) > MAX_REQUEST_CHARS:
             return _failed("Say in `request` what is to be done, in a few sentences.")
@@ -112,7 +109,7 @@ class RunExperts:
             return _failed(f"The experts could not be asked: {error}")
         frame = run.frames[run.inner]
         rest = {key: value for key, value in frame.kept.items() if key != PLAN_KEY}
-        # Durable together with the log entry of this round, and not before.
+        # Saved together with the log entry of this round, not before.
         run.frames[run.inner] = replace(frame, kept=rest)
         return _told(run, plan)
 
@@ -128,11 +125,7 @@ class RunExperts:
     ) -> None:
         """Run a plan beside what earlier rounds did."""
         live = run.live
-        document = {
-            "round": run.number,
-            "request": request,
-            "plan": plan_to_wire(plan, whole=True),
-        }
+        document = {"round": run.number, "request": request, "plan": plan_to_wire(plan, whole=True)}
         run.remember(run.inner, **{PLAN_KEY: json.dumps(document, ensure_ascii=False)})
         whole = joined(plan, live.turn)
         live.show(Replanned(whole, _why(live.turn)) if anew else PlanAccepted(whole))
@@ -147,11 +140,9 @@ class RunExperts:
     async def _another(
         self, plan: Plan, run: GoalRun, request: str, context: Context
     ) -> Plan | None:
-        """Another way to what failed on all its candidates; None where there is none.
-
-        It is made here, of what was asked for here: the campaign would plan the whole goal, and
-        ask nobody about tasks that act.
-        """
+        """Return another way to do what failed on all candidates; None if there is none. It replans
+        only this request: the replanning runner would plan the whole goal, and ask nobody about
+        tasks that act."""
         own = _own(run.live.turn, plan)
         if not mendable(own):
             return None
@@ -164,14 +155,14 @@ class RunExperts:
         return renumbered(another, run.live.turn, but=plan)
 
     def _kept(self, run: GoalRun, request: str) -> Plan | None:
-        """The plan of this very round, where it was cut off; None where it is a new one."""
+        """Return the plan of this very round if it was cut off; None for a new round."""
         text = run.frames[run.inner].kept.get(PLAN_KEY, "")
         document = json.loads(text) if text else {}
         if document.get("round") != run.number or document.get("request") != request:
             return None
         try:
             return plan_from_wire(document["plan"], {item.name: item for item in self._inventory})
-        except PlanError:  # today's tasks no longer fit it
+        except PlanError:  # it does not fit today's tasks
             return None
 
 
@@ -183,7 +174,7 @@ def _why(turn: Turn) -> str:
 
 
 def _own(turn: Turn, plan: Plan) -> Turn:
-    """The turn as if it were of this plan alone."""
+    """Return the turn as if it consisted of this plan alone."""
     results = {task.id: turn.results[task.id] for task in plan if task.id in turn.results}
     return replace(turn, plan=plan, results=results, agentic=False)
 
@@ -205,7 +196,7 @@ def _told(run: GoalRun, plan: Plan) -> Observation:
 
 
 def _advice(planned: Direct | Declined | ForAgent) -> str:
-    """What to do where there is no plan."""
+    """Return what to do if there is no plan."""
     if isinstance(planned, Declined):
         return (
             f"The experts cannot do that: {planned.reason} Ask for something else, or go another "

@@ -1,4 +1,4 @@
-"""The branch that puts a function into the library: checks it, tests it, asks, and saves it."""
+"""The branch that adds a function to the library: it checks, tests, asks and saves."""
 
 from __future__ import annotations
 
@@ -50,13 +50,13 @@ class _Work:
 
     draft: FunctionDraft
     old: Function | None
-    """What it takes the place of."""
+    """The version that it replaces."""
     earlier: str
-    """The tests of that, which hold for it too; "" where it is to behave otherwise."""
+    """The tests of that version, which must pass as well; "" if it should behave differently."""
 
 
 class WriteFunction:
-    """Carries out `write_function`, with `name`, `code`, `tests`, `packages` and `replaces`."""
+    """Runs `write_function`, with `name`, `code`, `tests`, `packages` and `replaces`."""
 
     def __init__(
         self,
@@ -71,7 +71,7 @@ class WriteFunction:
         self._trying = trying
 
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
-        """Take the function into the library, or say why not."""
+        """Add the function to the library, or say why not."""
         name = choice.args["name"]
         mending = RepairCounter(run, name)
         if mending.is_over:
@@ -84,7 +84,7 @@ class WriteFunction:
             return Observation(f"The function could not be saved: {error}", Status.FAILED)
 
     async def _begun(self, run: GoalRun, name: str, choice: BranchChoice) -> _Work:
-        """The function as the LLM wrote it, with the tests that the person gave for it."""
+        """Return the function as the LLM wrote it, with the tests that the user gave for it."""
         args = choice.args
         old = await asyncio.to_thread(self._existing, name)
         kept = run.frames[run.inner].kept.get(_key(name), "")
@@ -100,11 +100,11 @@ class WriteFunction:
     def _existing(self, name: str) -> Function | None:
         try:
             return self._workshop.library.get(name)
-        except (InputError, StorageError):  # one that was changed gets a new version
+        except (InputError, StorageError):  # a damaged one gets a new version
             return None
 
     async def _taken_in(self, run: GoalRun, work: _Work, mending: RepairCounter) -> Observation:
-        """Test, ask and save; again from the beginning where the person changed something."""
+        """Test, ask and save; start over whenever the user changes something."""
         while True:
             if wrong := _wrong(work.draft):
                 text = f"{wrong}\nNothing was saved. {mending.failed()}"
@@ -136,10 +136,8 @@ class WriteFunction:
     async def _tested(
         self, run: GoalRun, work: _Work
     ) -> tuple[_Work, FunctionTestReport | None] | Observation:
-        """How the tests went, and the function as the person left it in the test script.
-
-        There is no report where the person gave tests of their own: those are to run as well.
-        """
+        """Return the test report, and the function as the user left it in the test script. There is
+        no report if the user added tests, which must run first."""
         bench = self._workshop.bench(run)
         written = function_tests.write_script(work.draft, work.earlier)
         purpose = f"Test the function {work.draft.name} before it is kept in the library."
@@ -199,8 +197,7 @@ class WriteFunction:
 
 
 def tests_in_words(comment: str) -> str:
-    """The tests that stand in what a person says; "" where there are none that can run as they
-    are."""
+    """Return the runnable tests in what the user says; "" if there are none."""
     fenced = "\n\n\n".join(_fence.findall(comment))
     first = _first_line.search(comment)
     for tried in (fenced, comment[first.start() :] if first else ""):
@@ -210,7 +207,7 @@ def tests_in_words(comment: str) -> str:
 
 
 def _keep_tests(run: GoalRun, before: FunctionDraft, draft: FunctionDraft) -> None:
-    """Tests that the person just gave hold for whatever the LLM writes next."""
+    """Save tests that the user just gave for whatever the LLM writes next."""
     tests = user_tests(draft.tests)
     if tests != user_tests(before.tests):
         run.remember(run.inner, **{_key(draft.name): tests})
@@ -225,7 +222,7 @@ def _with_comment(draft: FunctionDraft, verdict: Verdict) -> FunctionDraft:
 
 
 def _wrong(draft: FunctionDraft) -> str:
-    """What is wrong with a draft, a line each; "" where nothing is."""
+    """Return what is wrong with a draft, one line each; "" if nothing is."""
     wrong = list(objections(draft))
     if not draft.tests.strip():
         wrong.append("It has no tests: write at least one function “def test_…()” with asserts.")

@@ -282,7 +282,7 @@ async def test_a_host_may_be_allowed_for_the_goal(place: Workplace) -> None:
     goal_run = place.goal_run(terms=Terms(hosts=("data.example.org",)))
     seen = await place.run(goal_run, "1")
     assert place.frontend.questions == [
-        "The code wanted to reach example.org:443, which it may not. Allow it for this goal?"
+        "The code wanted to reach example.org:443, which is not allowed. Allow it for this goal?"
     ]
     assert "The person allows code to reach example.org:443 now: run it again." in seen.text
     assert "run it again" in goal_run.frames[1].notices[0]
