@@ -152,7 +152,7 @@ def _told(material: OutlineMaterial, limit: int) -> str:
     if material.functions:
         parts.append(data("Functions of the library:", "\n".join(material.functions)))
     if material.known:
-        parts.append(data("What came of it so far:", material.known))
+        parts.append(data("Result so far:", material.known))
     if material.plan:
         # Notes may repeat foreign text, so they are left out.
         steps = (f"[{MARKS[step.state]}] {step.id}. {step.text}" for step in material.plan)

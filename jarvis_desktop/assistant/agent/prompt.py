@@ -329,7 +329,7 @@ def _came(done: Sequence[LogEntry], texts: Mapping[str, str]) -> str:
         return "Nothing was done yet. Choose the first branch."
     came = texts["observation"] or "(nothing)"
     return (
-        f"{last.branch}: {last.status.value}. What came of it:\n{came}\n\nChoose the next branch."
+        f"{last.branch}: {last.status.value}. Result:\n{came}\n\nChoose the next branch."
     )
 
 
