@@ -328,9 +328,7 @@ def _came(done: Sequence[LogEntry], texts: Mapping[str, str]) -> str:
     if last is None:
         return "Nothing was done yet. Choose the first branch."
     came = texts["observation"] or "(nothing)"
-    return (
-        f"{last.branch}: {last.status.value}. Result:\n{came}\n\nChoose the next branch."
-    )
+    return f"{last.branch}: {last.status.value}. Result:\n{came}\n\nChoose the next branch."
 
 
 def _marked(what: Any, most: int, cut: Callable[[Any, int], str], *, whose: str) -> str:
