@@ -122,7 +122,7 @@ def device(what: str, found: Sequence[Device], chosen: str) -> Finding:
 
 def voice(engine: str, weights: Path) -> Finding:
     """Who speaks: the `engine` of the settings, whose weights are in a folder of `weights`."""
-    from jarvis_desktop.speech.voices.neural import neural
+    from jarvis_desktop.speech.voices.engine import neural_voice
 
     installed = shutil.which("espeak-ng") or shutil.which("espeak")
     if sys.platform not in ("win32", "darwin") and not installed:
@@ -130,7 +130,7 @@ def voice(engine: str, weights: Path) -> Finding:
             "voice", "missing", tr("espeak-ng is not installed"), "apt install espeak-ng"
         )
     own = tr("the system's own") if sys.platform in ("win32", "darwin") else "espeak-ng"
-    chosen = neural(engine, weights)
+    chosen = neural_voice(engine, weights)
     if chosen is None:
         return Finding("voice", "ok", own)
     if lacking := chosen.lacking():
@@ -144,7 +144,7 @@ def voice(engine: str, weights: Path) -> Finding:
 
 def wake_word(name: str) -> Finding:
     """Whether this word can be listened for."""
-    from jarvis_desktop.speech.wake_word import WakeWord
+    from jarvis_desktop.speech.audio_input import WakeWord
 
     try:
         WakeWord(name)

@@ -33,7 +33,7 @@ from jarvis_desktop.speech.microphone import SoundMicrophone
 from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from jarvis_desktop.speech.voice import LocalVoice
-from jarvis_desktop.speech.voices.neural import neural
+from jarvis_desktop.speech.voices.engine import neural_voice
 from jarvis_desktop.storage.artifacts import FileStore
 
 log = logging.getLogger(__name__)
@@ -93,7 +93,7 @@ class SpeechSystem:
         self.recogniser.choose(language=speech.language or None)
         self.voice.choose(rate=speech.rate, volume=speech.volume, voice=speech.voice)
         if "engine" in changed:
-            await self.voice.choose_engine(neural(speech.engine, self.paths.weights))
+            await self.voice.choose_engine(neural_voice(speech.engine, self.paths.weights))
         use = "always" if self.waking else speech.microphone
         self.talk.choose(way=speech.key_way, pause=speech.pause, use=use)
         if "input" in changed:
@@ -240,7 +240,7 @@ def build_speech(
         rate=settings.rate,
         volume=settings.volume,
         voice=settings.voice,
-        engine=neural(settings.engine, paths.weights),
+        engine=neural_voice(settings.engine, paths.weights),
         tell=lambda error: current_note.get()(str(error)),
     )
     player = SoundPlayer(settings.output or None)

@@ -33,20 +33,11 @@ from jarvis_desktop.tasks.text.classification import labels_of
 from jarvis_desktop.text.sentences import paragraphs, sentences
 
 MAX_ANSWER_TOKENS = 2048
-
-MIN_ANSWER_TOKENS = 64
-"""An answer must have room for these."""
-
-OVERHEAD_TOKENS = 128
-"""Added to a prompt by a provider."""
-
+MIN_ANSWER_TOKENS = 64  # an answer must have room for these
+OVERHEAD_TOKENS = 128  # added to a prompt by a provider
 MAX_OPTION_CHARS = 500
-
-MAX_TABLE_BYTES = 100_000
-"""Of a table that is put into a prompt; a larger one does not fit anyway."""
-
-MAX_PARTS = 200
-"""Of a long text: more would take hours."""
+MAX_TABLE_BYTES = 100_000  # of a table that is put into a prompt; a larger one does not fit anyway
+MAX_PARTS = 200  # of a long text: more would take hours
 
 
 class PromptTemplate(Protocol):
@@ -54,7 +45,6 @@ class PromptTemplate(Protocol):
 
     def filled(self, **values: str) -> str:
         """Fill the slots. Raises StorageError if one has no value."""
-        ...
 
 
 class PromptTemplates(Protocol):
@@ -62,25 +52,18 @@ class PromptTemplates(Protocol):
 
     def template(self, name: str) -> PromptTemplate:
         """Return a prompt by name. Raises StorageError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
 class LLMMethod:
     """How an LLM does a task."""
 
-    order: str = ""
-    """The port with the instruction, which is therefore not marked as data."""
-    sees: bool = False
-    """Whether it needs a vision LLM."""
-    labels: Callable[[Call], Sequence[str]] | None = None
-    """The answer must be one of them."""
-    says: str = "{}"
-    """The result, around the label."""
-    parts: str = ""
-    """The port whose text is done in parts if it is too long."""
-    again: bool = False
-    """Whether the joined results of the parts are done again."""
+    order: str = ""  # the port with the instruction, which is therefore not marked as data
+    sees: bool = False  # whether it needs a vision LLM
+    labels: Callable[[Call], Sequence[str]] | None = None  # the answer must be one of them
+    says: str = "{}"  # the result, around the label
+    parts: str = ""  # the port whose text is done in parts if it is too long
+    again: bool = False  # whether the joined results of the parts are done again
     faithful: bool = False
     """Whether the answer must not name files or links that are not in the call."""
     temperature: float = 0.0

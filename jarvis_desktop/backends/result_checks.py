@@ -36,28 +36,17 @@ if TYPE_CHECKING:
 MAX_UNREADABLE = 0.02
 """The share of characters such as "�" above which a text is unreadable."""
 
-MAX_GARBLED = 0.01
-"""The share of wrongly decoded characters; a single one may be a typing error."""
-
-MIN_LOOP_CHARS = 400
-"""A shorter text may well repeat itself a few times."""
+MAX_GARBLED = 0.01  # the share of wrongly decoded characters; a single one may be a typing error
+MIN_LOOP_CHARS = 400  # a shorter text may well repeat itself a few times
 LOOP_RATIO = 12.0
 """The zlib compression ratio of a text that only repeats itself. Prose has 2 to 3, tables and lists
 up to 8. Whisper detects its loops in the same way (Radford et al. 2022)."""
 
-MIN_SUMMARISED_WORDS = 60
-"""Only of longer texts must a summary be shorter."""
-
+MIN_SUMMARISED_WORDS = 60  # only of longer texts must a summary be shorter
 MAX_LABELS_CHARS = 5000
-
-MAX_TRANSLATION_RATIO = 12
-"""How many times longer or shorter than its source a translation may be."""
-MIN_TRANSLATED_CHARS = 200
-"""In a shorter source a single long word may change much."""
-
-MIN_ECHO_WORDS = 4
-"""No shorter question is taken for an echo: it may be the answer by chance."""
-
+MAX_TRANSLATION_RATIO = 12  # how many times longer or shorter than its source a translation may be
+MIN_TRANSLATED_CHARS = 200  # in a shorter source a single long word may change much
+MIN_ECHO_WORDS = 4  # no shorter question is taken for an echo: it may be the answer by chance
 PICTURE_LABELS = "zero-shot-image-classification"
 
 ORDERS = {
@@ -193,21 +182,14 @@ MARKED = frozenset({"object-detection", "zero-shot-object-detection"})
 HEARD = frozenset({"text-to-speech", "text-to-audio", "audio-to-audio", "video-to-audio"})
 SPOKEN = "text-to-speech"
 VECTORS = "feature-extraction"
-
-MAX_PIXELS = 50_000_000
-"""Larger pictures are not decoded."""
-MIN_SIDE = 8
-"""Pixels."""
+MAX_PIXELS = 50_000_000  # larger pictures are not decoded
+MIN_SIDE = 8  # pixels
 MAX_FLAT_DEVIATION = 1.5
 """The standard deviation, of 255 steps, below which a picture shows nothing."""
 
-MAX_FAINT_SAMPLE = 8
-"""The loudest sample, of 32767, of an inaudible sound."""
-MAX_READ_SECONDS = 60
-"""Of a sound."""
-MAX_LETTERS_PER_SECOND = 80.0
-"""Of speech."""
-
+MAX_FAINT_SAMPLE = 8  # the loudest sample, of 32767, of an inaudible sound
+MAX_READ_SECONDS = 60  # of a sound
+MAX_LETTERS_PER_SECOND = 80.0  # of speech
 _COLOUR = r"(?:white|black|grey|gray|red|green|blue|yellow|one colou?r|single colou?r|transparent)"
 _PLAIN = lazy_re(
     rf"\b(?:blank|plain|solid|empty|uniform|monochrome)\b|\b(?:all|only|just|pure|nothing but|"
@@ -402,12 +384,9 @@ def inspect(
     *,
     ruled_out: RuledOut = is_clearly_not,
 ) -> None:
-    """Inspect the content of the results of one call.
-
-    Raises ExpertError if one cannot be right: blank, silent, cut off, garbled, or an echo of the
-    input. Built-in methods are trusted: an empty page of theirs is empty. Reads files, so not for
-    the event loop.
-    """
+    """Inspect the content of the results of one call. Raises ExpertError if one cannot be right:
+    blank, silent, cut off, garbled, or an echo of the input. Built-in methods are trusted: an empty
+    page of theirs is empty. Reads files, so not for the event loop."""
     if candidate.built_in:
         return
     for each in made:
@@ -431,9 +410,7 @@ def portable(call: Call) -> Call:
 
 
 def seconds_for(call: Call, base: float) -> float:
-    """How long a call may take: `base`, plus 2 seconds per megabyte of input.
-
-    Less if its expert is known to be faster.
-    """
+    """How long a call may take: `base`, plus 2 seconds per megabyte of input. Less if its expert is
+    known to be faster."""
     longest = base + 2.0 * call.size / 1_000_000
     return longest if call.seconds is None else min(longest, call.seconds)

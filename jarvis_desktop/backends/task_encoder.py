@@ -28,10 +28,8 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-MAX_CONDENSED_WORDS = 110
-"""Words of a condensed text, about 150 tokens."""
-_MAX_QUOTED_WORDS = 16
-"""Longer quotations lose their middle."""
+MAX_CONDENSED_WORDS = 110  # words of a condensed text, about 150 tokens
+_MAX_QUOTED_WORDS = 16  # longer quotations lose their middle
 _GAP = "…"
 
 _quotation = re.compile(r"(?<!\w)(['\"‘“`])(.{60,4000}?)(['\"’”`])(?!\w)", re.DOTALL)
@@ -77,18 +75,15 @@ def condense(text: str) -> CondensedText:
     )
 
 
-MAX_TOKENS = 150
-"""Of a request or a description that are read."""
+MAX_TOKENS = 150  # of a request or a description that are read
 
 
 @dataclass(frozen=True, slots=True)
 class InventoryDescription:
     """What the encoder reads of an inventory."""
 
-    texts: tuple[str, ...]
-    """The description of each of its n tasks."""
-    fits: bytes
-    """n times n: 1 if the result of one task fits an input of the other."""
+    texts: tuple[str, ...]  # the description of each of its n tasks
+    fits: bytes  # n times n: 1 if the result of one task fits an input of the other
 
 
 def describe_inventory(inventory: Sequence[TaskType]) -> InventoryDescription:
@@ -147,9 +142,7 @@ class TaskEncoder:
 
     def directions(self, texts: Sequence[str]) -> list[list[float]]:
         """Return the mean state of each text, 384 numbers; similar texts have similar directions.
-
-        Only the beginning of each text is read. Raises UnavailableError.
-        """
+        Only the beginning of each text is read. Raises UnavailableError."""
         found = []
         for text in texts:
             with self._lock:  # one by one, so that planning can get in between

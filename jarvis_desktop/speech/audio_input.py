@@ -1,7 +1,7 @@
-"""Hears with a PortAudio input. Only imported in child processes.
+"""The child process of the microphone: a PortAudio input, speech detection and the wake word.
 
-The parent calls `open`, then `read` some thirty times a second, then `close`. Nothing is written
-anywhere. PortAudio's own thread only lays aside what comes; all work is done in `read`.
+The parent calls `open`, then `read` some thirty times a second, then `close`. Nothing is written to
+disk. PortAudio's own thread only stores what arrives; all work is done in `read`.
 """
 
 from __future__ import annotations
@@ -11,13 +11,14 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.speech import RATE, Sound
+from jarvis_desktop.core.speech import RATE, WIDTH, Sound
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.devices import info, portaudio, refresh
@@ -25,27 +26,23 @@ from jarvis_desktop.speech.vad import Silero
 
 log = logging.getLogger(__name__)
 
-FIRST_SECONDS = 3.0
-"""How long a device may take until its first sound: one was seen to need 1.9 s."""
-SILENT_SECONDS = 0.8
-"""No samples at all for so long, not even zeros, means that the device is gone."""
-READ_SECONDS = 0.2
-"""What one call that found nothing counts of that at most: where this process or its parent was
-held up, much sound may just not have been fetched."""
-FLUSH_SECONDS = 0.2
-"""How long is waited at most for what was said up to a moment to come out of the system's buffers:
-PulseAudio needs 10 ms, a wireless headset a tenth of a second, and a computer that was held up what
-that took."""
-OLDEST_SECONDS = 1.0
-"""Some systems do not tell how old a sound is, and PortAudio then gives nonsense."""
-BLOCKS = 12_000
-"""What is laid aside at most, about a minute, where the parent does not come for it."""
+FIRST_SOUND_S = 3.0  # how long a device may take until its first sound: one needed 1.9 s
+DEAD_AFTER_S = 0.8  # a device that delivers no samples for this long, not even zeros, is gone
+MAX_COUNTED_S = 0.2
+"""How much of that one empty read counts at most: if this process or its parent was held up, much
+sound may just not have been fetched."""
+FLUSH_S = 0.2
+"""How long to wait for the system's buffers to deliver what was said up to a moment: PulseAudio
+needs 10 ms, a wireless headset a tenth of a second."""
+MAX_AGE_S = 1.0  # some systems do not know how old a sound is; PortAudio then returns nonsense
+MAX_BLOCKS = 12_000  # stored if the parent does not read: about a minute
+WAKE_WORD_REST_S = 2.0  # after the wake word, in which it is not recognised again
 
 Samples = np.ndarray[Any, np.dtype[np.int16]]
 
 
 def make(wake_word: str = "") -> Handler:
-    """The handler: the first argument names what to do."""
+    """The handler of the child process; the first argument names the method."""
     session = CaptureSession(_listener_for(wake_word))
     calls: dict[str, Callable[..., object]] = {
         "ready": portaudio,
@@ -62,10 +59,9 @@ def make(wake_word: str = "") -> Handler:
 
 
 def _listener_for(wake_word: str) -> Callable[[Samples], bool]:
-    """A word that cannot be listened for must not make the microphone useless; doctor says why."""
+    """Without a working wake word the microphone must still work; the health check says why."""
     if not wake_word:
         return _no_wake_word
-    from jarvis_desktop.speech.wake_word import WakeWord
 
     try:
         word = WakeWord(wake_word)
@@ -80,14 +76,14 @@ def _no_wake_word(samples: Samples) -> bool:
 
 
 class CaptureSession:
-    """One device at a time. `woken` is given all that is heard, and says whether the wake word
-    came to its end in it."""
+    """Captures from one device at a time. `woken` receives all sound, and returns whether the wake
+    word ended in it."""
 
     def __init__(self, woken: Callable[[Samples], bool] = _no_wake_word) -> None:
         self._woken = woken
         self._stream: Any = None
         self._rate = RATE
-        self._arrived: deque[bytes] = deque(maxlen=BLOCKS)
+        self._arrived: deque[bytes] = deque(maxlen=MAX_BLOCKS)
         self._reached = 0.0
         self._ended = False
         self._resample: Resampler | None = None
@@ -96,11 +92,11 @@ class CaptureSession:
         self._read = 0.0
 
     def open(self, device: str | None) -> None:
-        """Begin to hear; returns with the first sound. Raises UnavailableError."""
+        """Start capturing; returns with the first sound. Raises UnavailableError."""
         self._detector = Silero()
         self._stream = self._start_or_refuse(device)
         self._resample = None if self._rate == RATE else Resampler(self._rate)
-        end = time.monotonic() + FIRST_SECONDS
+        end = time.monotonic() + FIRST_SOUND_S
         while not self._arrived and not self._ended and time.monotonic() < end:
             time.sleep(0.002)
         if not self._arrived:
@@ -121,7 +117,7 @@ class CaptureSession:
         try:
             return self._start(device)
         except sounddevice.PortAudioError as error:
-            raise _absent(device) from error
+            raise _no_microphone(device) from error
 
     def _start(self, device: str | None) -> Any:
         sounddevice = portaudio()
@@ -131,7 +127,7 @@ class CaptureSession:
             self._arrived.clear()
             self._rate, self._reached, self._ended = rate, 0.0, False
             try:
-                # Large blocks with low latency made PortAudio wait 1.9 s for the first one.
+                # Large blocks with low latency made PortAudio wait 1.9 s for the first block.
                 stream = sounddevice.RawInputStream(
                     samplerate=rate,
                     channels=1,
@@ -158,17 +154,15 @@ class CaptureSession:
     def _arrive(self, data: Any, frames: int, when: Any, status: Any) -> None:
         self._arrived.append(bytes(data))
         age = when.currentTime - when.inputBufferAdcTime - frames / self._rate
-        self._reached = time.monotonic() - (age if 0 <= age < OLDEST_SECONDS else 0.0)
+        self._reached = time.monotonic() - (age if 0 <= age < MAX_AGE_S else 0.0)
 
     def _finish(self) -> None:
         self._ended = True
 
     def read(self, until: float = 0.0) -> tuple[Sound, float]:
-        """What has come since the last call and when its end was heard; of what the system still
-        buffers also what was said up to a moment. Moments are those of time.monotonic().
-
-        Raises UnavailableError where the device is gone.
-        """
+        """Return the sound since the last call, and when its end was heard. With `until`, wait for
+        what was said up to that moment. Moments are those of time.monotonic(). Raises
+        UnavailableError if the device is gone."""
         self._await(until)
         reached = self._reached
         parts = [self._arrived.popleft() for _ in range(len(self._arrived))]
@@ -182,15 +176,15 @@ class CaptureSession:
         return Sound(samples.tobytes(), _loudness(samples), likely, woken=woken), reached
 
     def _await(self, until: float) -> None:
-        end = min(time.monotonic(), until) + FLUSH_SECONDS
+        end = min(time.monotonic(), until) + FLUSH_S
         while self._reached < until and not self._ended and time.monotonic() < end:
             time.sleep(0.002)
 
     def _watch(self, given: bool) -> None:
         now = time.monotonic()
-        self._silent = 0.0 if given else self._silent + min(now - self._read, READ_SECONDS)
+        self._silent = 0.0 if given else self._silent + min(now - self._read, MAX_COUNTED_S)
         self._read = now
-        if not given and (self._ended or self._silent > SILENT_SECONDS):
+        if not given and (self._ended or self._silent > DEAD_AFTER_S):
             raise UnavailableError(
                 tr("The microphone stopped giving sound."),
                 hint=tr("What was said until then is kept. Check that it is still plugged in."),
@@ -198,7 +192,7 @@ class CaptureSession:
             )
 
     def close(self) -> None:
-        """Close the device at once; what was not read is lost."""
+        """Close the device at once; unread sound is lost."""
         stream, self._stream = self._stream, None
         if stream is None:
             return
@@ -209,8 +203,57 @@ class CaptureSession:
             self._arrived.clear()
 
 
+class WakeWord:
+    """Recognises a wake word with microWakeWord.
+
+    `name` is one of those that come with the package, such as "hey_jarvis", or the path of weights
+    in ESPHome's format (a JSON file beside a .tflite file). They are small enough (50 kB) to run
+    all day on one percent of a core. Raises UnavailableError if it cannot be used.
+    """
+
+    def __init__(self, name: str) -> None:
+        try:
+            from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures, Model
+        except (ImportError, OSError) as error:
+            raise UnavailableError(
+                tr("A wake word needs the package pymicro-wakeword, which is not installed."),
+                hint=tr('Install it: pip install "jarvis-desktop[wake]".'),
+            ) from error
+        try:
+            self._word: Any = (
+                MicroWakeWord.from_config(Path(name))
+                if name.endswith(".json")
+                else MicroWakeWord.from_builtin(Model(name))
+            )
+        except (ValueError, KeyError, OSError) as error:
+            names = ", ".join(model.value for model in Model)
+            raise UnavailableError(
+                tr("There is no wake word {name}.", name=name),
+                hint=tr(
+                    "Choose one of {names}, or the path of a JSON file with weights beside it.",
+                    names=names,
+                ),
+            ) from error
+        self._features: Any = MicroWakeWordFeatures()
+        self._resting = 0.0
+
+    def take(self, pcm: bytes) -> bool:
+        """Whether the word ended in this sound (16 kHz, mono, 16 bits)."""
+        if self._resting > 0:
+            self._resting -= len(pcm) / (RATE * WIDTH)
+            return False
+        # All of them, because the features continue from one block to the next.
+        heard = [
+            self._word.process_streaming(each) for each in self._features.process_streaming(pcm)
+        ]
+        if any(heard):
+            self._word.reset()  # it must not recognise the same word again
+            self._resting = WAKE_WORD_REST_S
+        return any(heard)
+
+
 class Resampler:
-    """From the rate of a device to RATE, one portion after the other."""
+    """Resamples from the rate of a device to RATE, block by block."""
 
     def __init__(self, rate: int) -> None:
         import av
@@ -220,7 +263,7 @@ class Resampler:
         self._resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
 
     def __call__(self, samples: Samples) -> Samples:
-        """All that can be said of the portion yet: the next one decides on its last samples."""
+        """Resample a block; its last samples come with the next one."""
         if not len(samples):
             return samples
         frame = self._frame.from_ndarray(samples[None, :], format="s16", layout="mono")
@@ -229,7 +272,7 @@ class Resampler:
         return np.concatenate(pieces) if pieces else samples[:0]
 
 
-def _absent(device: str | None) -> UnavailableError:
+def _no_microphone(device: str | None) -> UnavailableError:
     if device:
         return UnavailableError(
             tr("There is no microphone named {device} that can be used.", device=device),
@@ -247,7 +290,7 @@ def _absent(device: str | None) -> UnavailableError:
 
 
 def _loudness(samples: Samples) -> float:
-    """From 0 (-60 dB of full scale or less) to 1 (full scale), as meters show it."""
+    """The level as meters show it: 0 (-60 dB of full scale or less) to 1 (full scale)."""
     if not len(samples):
         return 0.0
     level = float(np.sqrt(np.mean((samples.astype(np.float32) / 32768) ** 2)))

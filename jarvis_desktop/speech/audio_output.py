@@ -1,8 +1,8 @@
-"""An output of PortAudio that is opened once, and runs only while there is something to be heard.
+"""A PortAudio output that is opened once, and runs only while there is something to play.
 
-A stream that runs without sound has its whole buffer to play before anything new is heard, and
-keeps the device awake. One that is open and stands still costs nothing and starts within some
-milliseconds. Only imported in child processes.
+A stream that runs without sound must play its whole buffer before anything new, and keeps the
+device awake. One that is open but stopped costs nothing and starts within milliseconds. Only
+imported in child processes.
 """
 
 from __future__ import annotations
@@ -19,24 +19,18 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.speech.devices import info, portaudio, refresh
 from jarvis_desktop.speech.playback_line import SoundLine
 
-LATENCY = 0.15
-"""Seconds that the sound service has in advance. Less gave gaps on a busy computer; silence does
-not wait for it, because stopping drops it."""
-TAIL = 0.02
-"""Seconds of silence after the end, before the stream is stopped: what is told of delays is not
-exact."""
-RAMP = 0.03
-"""Seconds from one volume to the other."""
-LONGEST_DELAY = 5.0
-FRESH = 5.0
-"""Seconds for which PortAudio's list of devices is taken as it is."""
-STALLED = 0.5
-"""Seconds in which a stream that runs asks for nothing: its sound service hangs."""
-HASTE = 1.0
-"""Seconds of sound beyond its buffer that a device may take in advance of time."""
+LATENCY_S = 0.15
+"""How far the sound service is ahead. Less caused gaps on a busy computer; stopping does not wait
+for it."""
+TAIL_S = 0.02  # silence after the end, before the stream is stopped: reported delays are not exact
+RAMP_S = 0.03  # for a change of volume
+MAX_DELAY_S = 5.0
+DEVICE_LIST_S = 5.0  # how long PortAudio's list of devices is trusted
+STALLED_S = 0.5  # the sound service hangs if a running stream asks for nothing for this long
+MAX_LEAD_S = 1.0  # how much more sound than its buffer a device may take ahead of time
 
-TO_LOAD, TO_OPEN, TO_START, TO_BEAT = 5.0, 1.8, 0.6, 0.6
-"""Seconds that these may take. What is loaded may come from a slow disk for the first time."""
+LOAD_TIMEOUT_S, OPEN_TIMEOUT_S, START_TIMEOUT_S, BEAT_TIMEOUT_S = 5.0, 1.8, 0.6, 0.6
+"""Libraries may be loaded from a slow disk for the first time."""
 
 HUNG = mark("The sound output does not answer.")
 HUNG_HINT = mark("The sound service of this computer may hang; restart it or log in again.")
@@ -45,9 +39,9 @@ Block = np.ndarray[Any, np.dtype[np.float32]]
 
 
 class OutputStream:
-    """The chosen output, None for the system's. `add` what is to be heard, then `run`.
+    """The chosen output, None for the system's. `add` sound, then `run`.
 
-    All but `silence` and `rest` belong to one thread.
+    All methods except `silence` and `rest` belong to one thread.
     """
 
     rate = 0
@@ -66,17 +60,15 @@ class OutputStream:
         self._blocks: deque[Block] = deque()
         self._at = 0
         self.added = 0
-        """Frames, since the beginning."""
+        """Frames in all."""
         self._taken = 0
         self._given = 0
         self._started = self._called = self._next = self._ends = 0.0
         self._gain = 1.0
 
     def begin(self, wish: int) -> bool:
-        """Make ready for sound that was asked for after so many wishes for silence.
-
-        False where there was another one since. Raises UnavailableError.
-        """
+        """Prepare for sound that was requested after `wish` requests for silence. Returns False if
+        silence was requested since. Raises UnavailableError."""
         with self._lock:
             if self._serves != wish:
                 self._stop()
@@ -88,71 +80,71 @@ class OutputStream:
         return not self.silenced
 
     def renew(self) -> None:
-        """Open the device, also where it is open but not in use: its sound service may be another
-        one by now, and a stream of the last one does not start. Raises UnavailableError."""
+        """Open the device, again if it is not in use: its sound service may have been restarted,
+        and then a stream of the old one does not start. Raises UnavailableError."""
         with self._lock:
             if not self._running:
-                self._line.be_patient(TO_OPEN)
+                self._line.be_patient(OPEN_TIMEOUT_S)
                 if self._stream:
                     self._close()
                 self._open()
 
     @property
     def silenced(self) -> bool:
-        """Whether silence was asked for since `begin`."""
-        return self._line.silences != self._serves
+        """Whether silence was requested since `begin`."""
+        return self._line.shared.silences != self._serves
 
     def add(self, block: Block) -> None:
-        """Let this follow."""
+        """Append sound."""
         self._blocks.append(block)
         self.added += len(block)
 
     @property
     def ahead(self) -> float:
-        """Seconds that were not taken by the device yet."""
+        """Seconds that the device has not taken yet."""
         return (self.added - self._taken) / self.rate
 
     def begins(self, frame: int) -> float:
-        """In how many seconds this frame is heard, where the stream runs."""
+        """In how many seconds a frame is heard, if the stream runs."""
         since = self._ends if frame < self._taken else self._next
         return since + (frame - self._taken) / self.rate - time.monotonic()
 
     @property
     def ends(self) -> float:
-        """In how many seconds all that the device has taken was heard."""
-        return self._ends + TAIL - time.monotonic()
+        """In how many seconds the last frame that the device has taken is heard."""
+        return self._ends + TAIL_S - time.monotonic()
 
     @property
     def heard(self) -> bool:
-        """Whether all was heard that was added."""
+        """Whether all sound was heard."""
         return self._taken == self.added and self.ends <= 0
 
     def run(self) -> None:
-        """Let it be heard, unless it was silenced meanwhile. Raises UnavailableError."""
+        """Start playing, unless silenced. Raises UnavailableError."""
         with self._lock:
             if self._running or self.silenced:
                 return
-            self._line.be_patient(TO_START)
+            self._line.be_patient(START_TIMEOUT_S)
             if not self._start():
-                # The sound service may be another one by now, or the device have come back.
+                # The sound service may have been restarted, or the device come back.
                 self._close()
                 self._listed = 0.0
                 self._open()
-                self._line.be_patient(TO_START)
+                self._line.be_patient(START_TIMEOUT_S)
                 if not self._start():
-                    raise _none(self._device)
-            self._line.be_patient(TO_BEAT)
+                    raise _no_output(self._device)
+            self._line.be_patient(BEAT_TIMEOUT_S)
 
     def check(self) -> None:
-        """Raises UnavailableError where what was added is not being heard."""
+        """Raise UnavailableError if the sound is not being heard."""
         if not self._running:
             return
         now = time.monotonic()
         if self._died.is_set():
             raise UnavailableError(tr("The sound output went away while playing."), retryable=True)
-        if now - self._called > STALLED:
+        if now - self._called > STALLED_S:
             raise UnavailableError(tr(HUNG), hint=tr(HUNG_HINT), retryable=True)
-        if self._given / self.rate > now - self._started + self._stream.latency + HASTE:
+        if self._given / self.rate > now - self._started + self._stream.latency + MAX_LEAD_S:
             raise UnavailableError(
                 tr("The sound output takes the sound, but does not play it."),
                 hint=tr("Choose another output in the sound settings of this computer."),
@@ -160,20 +152,20 @@ class OutputStream:
             )
 
     def stop(self) -> None:
-        """After all was heard."""
+        """Stop after all was heard."""
         with self._lock:
             self._stop()
 
     def silence(self) -> None:
-        """Drop what is wished not to be heard any more. From any thread."""
-        if self._running:  # while it is being opened nothing is heard, and it may take long
+        """Drop the sound if silence was requested. Thread-safe."""
+        if self._running:  # nothing is heard while it is being opened, and that may take long
             with self._lock:
                 if self.silenced:
                     self._stop()
 
     def rest(self, after: float) -> None:
-        """Stop where nothing follows, and close the device after so many seconds: which one is the
-        system's is found anew then. From any thread."""
+        """Stop if nothing follows, and close the device after `after` seconds, so that the
+        system's default is looked up again. Thread-safe."""
         if self._lock.acquire(blocking=False):
             try:
                 if self._running and (self.heard or self.silenced):
@@ -185,8 +177,8 @@ class OutputStream:
 
     def _open(self) -> None:
         sounddevice = portaudio()
-        self._line.be_patient(TO_OPEN)
-        if time.monotonic() - self._listed > FRESH:
+        self._line.be_patient(OPEN_TIMEOUT_S)
+        if time.monotonic() - self._listed > DEVICE_LIST_S:
             self._look_again()
         try:
             self._stream = self._opened()
@@ -195,9 +187,9 @@ class OutputStream:
             try:
                 self._stream = self._opened()
             except sounddevice.PortAudioError as error:
-                raise _none(self._device) from error
+                raise _no_output(self._device) from error
         finally:
-            self._line.be_patient(TO_BEAT)
+            self._line.be_patient(BEAT_TIMEOUT_S)
         self.rate, self.channels = int(self._stream.samplerate), self._stream.channels
         self._used = time.monotonic()
 
@@ -217,7 +209,7 @@ class OutputStream:
                     channels=channels,
                     device=found["index"],
                     dtype="float32",
-                    latency=max(LATENCY, found["default_high_output_latency"]),
+                    latency=max(LATENCY_S, found["default_high_output_latency"]),
                     callback=self._fill,
                     finished_callback=self._finished,
                     prime_output_buffers_using_stream_callback=True,
@@ -230,7 +222,7 @@ class OutputStream:
     def _start(self) -> bool:
         self._died.clear()
         self._given = 0
-        self._gain = self._line.share
+        self._gain = self._line.shared.share
         self._started = self._called = self._next = time.monotonic()
         self._running = True
         try:
@@ -259,9 +251,9 @@ class OutputStream:
             self._died.set()
 
     def _fill(self, out: Block, frames: int, when: Any, status: Any) -> None:
-        """PortAudio's own thread asks for the next frames."""
+        """PortAudio's own thread requests the next frames."""
         delay = when.outputBufferDacTime - when.currentTime
-        if not 0 <= delay < LONGEST_DELAY:
+        if not 0 <= delay < MAX_DELAY_S:
             delay = self._stream.latency
         now = time.monotonic()
         taken = self._take(out, frames) if not self.silenced else 0
@@ -286,18 +278,18 @@ class OutputStream:
         return taken
 
     def _change_volume(self, out: Block, frames: int) -> None:
-        gain, wanted = self._gain, self._line.share
+        gain, wanted = self._gain, self._line.shared.share
         if gain == wanted:
             if gain != 1.0:
                 out *= gain
             return
-        steps = np.arange(1, frames + 1, dtype=np.float32) / (RAMP * self.rate)
+        steps = np.arange(1, frames + 1, dtype=np.float32) / (RAMP_S * self.rate)
         ramp = gain + np.clip(wanted - gain, -steps, steps)
         out *= ramp[:, np.newaxis]
         self._gain = wanted if ramp[-1] == np.float32(wanted) else float(ramp[-1])
 
 
-def _none(device: str | None) -> UnavailableError:
+def _no_output(device: str | None) -> UnavailableError:
     return UnavailableError(
         f"There is no sound output{f' named {device}' if device else ''} that can be used.",
         hint=tr("Check the loudspeaker or headset, and the sound settings of this computer."),

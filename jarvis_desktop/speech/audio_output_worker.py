@@ -1,11 +1,8 @@
-"""Plays files on a PortAudio output, one after the other without a gap. Only imported in child
-processes.
+"""The child process of the player: plays files in sequence without a gap.
 
-The parent calls one thing after the other; between its calls the sound goes on, and what cannot
-wait for a call (silence, the volume) comes by the SoundLine.
-
-Opens what is to be played: sound files, and the sound of films. Only imported in child
-processes."""
+The parent makes one call at a time, and between calls the sound goes on. What cannot wait for
+a call (silence, volume) comes through the SoundLine.
+"""
 
 from __future__ import annotations
 
@@ -26,20 +23,17 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
-from jarvis_desktop.speech.audio_output import TO_BEAT, TO_LOAD, Block, OutputStream
+from jarvis_desktop.speech.audio_output import BEAT_TIMEOUT_S, LOAD_TIMEOUT_S, Block, OutputStream
 from jarvis_desktop.speech.devices import portaudio
 from jarvis_desktop.speech.playback_line import SoundLine
 from jarvis_desktop.tasks.audio.media import open_media
 
 BLOCK_SECONDS = 0.25
-HEADS = (b"RIFF", b"RF64", b"fLaC", b"OggS", b"FORM", b".snd")
-"""How files begin that are read by libsndfile."""
-NEAR = 0.02
-"""Seconds by which the times in a file may be wrong."""
-BEFORE = 0.5
-"""Seconds that are decoded before the wanted place: MP3 and AAC refer back to what came before."""
-LONGEST_GAP = 10.0
-"""Seconds without sound in a film's track; times that tell of more are damaged."""
+LIBSNDFILE_SIGNATURES = (b"RIFF", b"RF64", b"fLaC", b"OggS", b"FORM", b".snd")
+"""The first bytes of files that libsndfile reads."""
+TIME_TOLERANCE_S = 0.02  # how wrong the time stamps in a file may be
+PRE_SEEK_S = 0.5  # decoded before the wanted place: MP3 and AAC refer back to earlier frames
+MAX_GAP_S = 10.0  # silence in a film's track; time stamps further apart are damaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,19 +41,15 @@ class Playable:
     """An open file."""
 
     rate: int
-    length: float
-    """Seconds, as the file says; 0 where it says nothing."""
-    blocks: Iterator[Block]
-    """Its frames, as many channels as it has or two of more."""
+    length: float  # seconds, by the file's header; 0 if it does not say
+    blocks: Iterator[Block]  # its frames, with the file's channels, or two if it has more
 
 
 @contextmanager
-def opened(path: Path, start: float) -> Iterator[Playable]:
-    """A file's sound from `start` seconds on. Raises InputError where there is none.
-
-    Sound files are read by libsndfile, to the sample; films, and MP3, of which libsndfile reads
-    all and complains, by FFmpeg.
-    """
+def open_sound(path: Path, start: float) -> Iterator[Playable]:
+    """Open a file's sound from `start` seconds on. Raises InputError if it has none. libsndfile
+    reads sound files, exactly to the sample; FFmpeg reads films, and MP3, which libsndfile reads as
+    a whole and with warnings."""
     with ExitStack() as files:
         if file := _sound_file(path):
             files.enter_context(file)
@@ -84,29 +74,29 @@ def opened(path: Path, start: float) -> Iterator[Playable]:
 def _sound_file(path: Path) -> Any:
     try:
         with path.open("rb") as head:
-            return soundfile.SoundFile(path) if head.read(4) in HEADS else None
+            return soundfile.SoundFile(path) if head.read(4) in LIBSNDFILE_SIGNATURES else None
     except (soundfile.SoundFileError, OSError):
         return None
 
 
 def _track(container: Any, stream: Any, start: float) -> Iterator[Block]:
-    """The sound of a film, where it belongs by the film's clock: silence stands for what lacks."""
+    """The sound of a film in sync with its clock: gaps are filled with silence."""
     zero = (container.start_time or 0) / av.time_base
     if start:
-        container.seek(int((zero + max(start - BEFORE, 0.0)) * av.time_base))
+        container.seek(int((zero + max(start - PRE_SEEK_S, 0.0)) * av.time_base))
     layout = "mono" if stream.channels == 1 else "stereo"
     resampler = av.AudioResampler(format="fltp", layout=layout, rate=stream.rate)
     sought, at = bool(start), start
     for frame in sound_frames(container, stream):
         late = 0.0 if frame.time is None else frame.time - zero - at
-        # Gaps and jumps in damaged time stamps would make the resampler refuse the frame.
+        # The resampler would refuse a frame after gaps and jumps in damaged time stamps.
         frame.pts = None
         for part in resampler.resample(frame):
             block: Block = np.asarray(part.to_ndarray().T, np.float32)
-            if NEAR < late < LONGEST_GAP:
+            if TIME_TOLERANCE_S < late < MAX_GAP_S:
                 yield from _silence(late, stream.rate, block.shape[1])
                 at += late
-            elif sought and late < 0:  # a seek leads to a place before the wanted one
+            elif sought and late < 0:  # a seek ends before the wanted place
                 block = block[round(-late * stream.rate) :]
             late = 0.0
             if len(block):
@@ -116,7 +106,7 @@ def _track(container: Any, stream: Any, start: float) -> Iterator[Block]:
 
 
 def sound_frames(container: Any, stream: Any) -> Iterator[Any]:
-    """What can be decoded; as every player does, broken parts are passed over."""
+    """All frames that can be decoded; broken packets are skipped, as players do."""
     for packet in container.demux(stream):
         try:
             yield from packet.decode()
@@ -132,26 +122,22 @@ def _silence(seconds: float, rate: int, channels: int) -> Iterator[Block]:
         left -= length
 
 
-AHEAD = 1.0
-"""Seconds that are decoded in advance."""
-LEAD = 0.1
-"""Seconds before the end in which the next file must come, for there to be no gap."""
-BEAT = 0.05
-"""Seconds between signs of life, at most."""
-TICK = 1.0
-REST = 10.0
-"""Seconds after which a device that is not used is closed."""
+AHEAD_S = 1.0  # decoded in advance
+LEAD_S = 0.1  # before the end, when the next file must come so that there is no gap
+BEAT_S = 0.05  # between two signs of life, at most
+POLL_S = 1.0
+REST_S = 10.0  # after which an unused device is closed
 
 
 def make(line: SoundLine, device: str | None) -> Handler:
-    """The handler: the first argument names what to do, the second is how often silence had been
-    asked for when it was."""
-    line.be_patient(TO_LOAD)
+    """The handler: the first argument names the method, the second is the number of requests for
+    silence when it was called."""
+    line.be_patient(LOAD_TIMEOUT_S)
     portaudio()
     stream = OutputStream(line, device)
-    out = Output(line, stream)
+    out = FilePlayback(line, stream)
     threading.Thread(target=out.obey, name="sound-line", daemon=True).start()
-    line.be_patient(TO_BEAT)
+    line.be_patient(BEAT_TIMEOUT_S)
 
     def handle(report: Report, what: str, wish: int, *args: Any) -> None:
         line.beat()
@@ -165,89 +151,87 @@ def make(line: SoundLine, device: str | None) -> Handler:
     return handle
 
 
-class Output:
-    """The calls."""
+class FilePlayback:
+    """The methods of the child process."""
 
     def __init__(self, line: SoundLine, stream: OutputStream) -> None:
         self._line = line
         self._stream = stream
         self._woken = threading.Event()
         self._first = 0, 0.0
-        """A frame of the stream, and its place in the file that plays, in seconds."""
+        """A frame of the stream, and its position in the current file, in seconds."""
 
     def obey(self) -> None:
-        """Do what the line asks for, for good."""
+        """Serve the SoundLine for ever."""
         while True:
             self.attend()
 
     def attend(self) -> None:
-        """Wait a while for what the line asks for, and do it."""
-        if self._line.wait(TICK):
-            wish = self._line.silences
+        """Wait for a request on the SoundLine, and serve it."""
+        if self._line.wait(POLL_S):
+            wish = self._line.shared.silences
             self._stream.silence()
-            self._line.silent = wish
+            self._line.shared.silent = wish
             self._woken.set()
         else:
-            self._stream.rest(REST)
+            self._stream.rest(REST_S)
 
     def play(self, report: Report, wish: int, path: Path, more: bool, start: float) -> None:
-        """Play from `start` seconds to the end, or where `more` is to follow until it has to come.
-
-        Reports once, in how many seconds it begins to be heard.
-        """
+        """Play a file from `start` seconds to its end, or with `more` until the next one must come.
+        Reports once, with the number of seconds until it is heard."""
         stream = self._stream
-        with opened(path, start) as file:
+        with open_sound(path, start) as file:
             if not stream.begin(wish):
                 return
             first, told = stream.added, False
             self._first = first, start
             for block in _blocks(file, stream.rate, stream.channels):
                 stream.add(block)
-                if stream.ahead > AHEAD:
+                if stream.ahead > AHEAD_S:
                     told = told or self._begun(report, first)
-                    if not self._until(AHEAD):
+                    if not self._until(AHEAD_S):
                         return
             if not told:
                 self._begun(report, first)
         if more:
-            self._until(LEAD)
+            self._until(LEAD_S)
         else:
             self.drain(wish)
 
     def drain(self, wish: int) -> None:
-        """Wait until all was heard."""
-        if self._line.silences == wish and self._until(0.0):
+        """Wait until everything was heard."""
+        if self._line.shared.silences == wish and self._until(0.0):
             self._stream.stop()
 
     def _begun(self, report: Report, frame: int) -> bool:
         self._stream.run()
-        self._tell_place()
+        self._update_position()
         report(self._stream.begins(frame), "")
         return True
 
-    def _tell_place(self) -> None:
-        """The device's clock and the computer's differ: it is told again and again."""
+    def _update_position(self) -> None:
+        """Update the position, because the device's clock and the computer's differ."""
         frame, seconds = self._first
-        self._line.zero = time.monotonic() + self._stream.begins(frame) - seconds
+        self._line.shared.zero = time.monotonic() + self._stream.begins(frame) - seconds
 
     def _until(self, left: float) -> bool:
-        """Wait until no more than this is to be played; False where it was silenced."""
+        """Wait until at most `left` seconds remain; False if silenced."""
         stream = self._stream
         while not stream.silenced:
             stream.check()
             if stream.heard or (left and stream.ahead <= left):
                 return True
             self._line.beat()
-            self._tell_place()
+            self._update_position()
             self._woken.clear()
             if not stream.silenced:
                 wait = max(stream.ahead - left, 0.0) or stream.ends
-                self._woken.wait(min(max(wait, 0.001), BEAT))
+                self._woken.wait(min(max(wait, 0.001), BEAT_S))
         return False
 
 
 def _blocks(file: Playable, rate: int, channels: int) -> Iterator[Block]:
-    """The file's frames in the stream's rate and number of channels, none lost at the borders."""
+    """The file's frames in the stream's rate and channels, none lost between blocks."""
     blocks = resampled(file.blocks, file.rate, rate) if file.rate != rate else file.blocks
     for block in blocks:
         fits = block.shape[1] == channels
@@ -255,7 +239,7 @@ def _blocks(file: Playable, rate: int, channels: int) -> Iterator[Block]:
 
 
 def resampled(blocks: Iterator[Block], rate: int, wanted: int) -> Iterator[Block]:
-    """Blocks of frames at another rate."""
+    """Resample blocks of frames."""
     layouts = {1: "mono", 2: "stereo"}
     resampler: Any = None
     for block in blocks:

@@ -1,7 +1,7 @@
-"""Finds out whether Whisper can run on a graphics card: by running it there, in a child process.
+"""Checks whether Whisper works on the graphics card, by running it there in a child process.
 
-CTranslate2 looks for CUDA's libraries when something is computed, and some that are missing or do
-not fit end the process. Only NVIDIA's cards are known to it.
+CTranslate2 loads CUDA's libraries when something is computed, and missing or wrong ones may end the
+process. It supports NVIDIA's cards only.
 """
 
 from __future__ import annotations
@@ -23,12 +23,10 @@ from jarvis_desktop.process.child_main import Handler
 log = logging.getLogger(__name__)
 
 PROBE = "jarvis_desktop.speech.cuda_probe:make"
-PATIENCE = 60.0
-"""Seconds that the driver may take to start, and the weights to be loaded, on a slow disk."""
+TIMEOUT_S = 60.0  # for the driver to start and the weights to be loaded from a slow disk
 
-BEST_FIRST = ("float16", "int8_float16", "int8_float32", "float32")
-"""How a card computes, where it can: one before 2017 has no use for 16 bits."""
-
+COMPUTE_TYPES = ("float16", "int8_float16", "int8_float32", "float32")
+"""The best first; cards from before 2017 do not support 16 bits."""
 
 NOT_USED = "The graphics card is not used to recognise speech: "
 LIBRARIES = (
@@ -37,22 +35,23 @@ LIBRARIES = (
 )
 
 Processor = tuple[str, str]
+"""The device and the compute type, as CTranslate2 calls them."""
 """The device and how it computes, as CTranslate2 calls them."""
 CPU: Processor = ("cpu", "int8")
 
 
 @dataclass(frozen=True, slots=True)
 class WhisperDevice:
-    """Where Whisper runs; `why` it is not on the card that there is, else ""."""
+    """Where Whisper runs; `why` says why not on the graphics card, if there is one."""
 
     processor: Processor = CPU
     why: str = ""
 
 
 class CudaProbe:
-    """Looks once in the life of this process, when there are weights to look with.
+    """Probes the card once, as soon as there are weights to try.
 
-    `signs` says whether there may be a card at all; without any, no process is started.
+    `signs` says whether there may be a card; if not, no process is started.
     """
 
     def __init__(
@@ -60,25 +59,25 @@ class CudaProbe:
         *,
         signs: Callable[[], bool] = seems_to_have_graphics,
         probe: str = PROBE,
-        patience: float = PATIENCE,
+        timeout: float = TIMEOUT_S,
     ) -> None:
         self._signs = signs
         self._probe = probe
-        self._patience = patience
+        self._timeout = timeout
         self._found: WhisperDevice | None = None
         self._turn = asyncio.Lock()
 
     def processor(self) -> Processor:
-        """Where Whisper runs, at once: the processor of the computer until a card was found."""
+        """Where Whisper runs; the CPU until a card was found."""
         return self._found.processor if self._found else CPU
 
     @property
     def note(self) -> str:
-        """Why a card that seems to be there is not used, in a sentence or two; "" where none is."""
+        """Why a card that seems to be there is not used, in a sentence or two, else ""."""
         return NOT_USED + self._found.why if self._found and self._found.why else ""
 
     async def look(self, weights: Path) -> Processor:
-        """Where Whisper runs, found out with these weights at the first time."""
+        """Where Whisper runs; probes the card with these weights the first time."""
         async with self._turn:
             if self._found is None:
                 self._found = await self._look(weights)
@@ -89,8 +88,8 @@ class CudaProbe:
             return WhisperDevice()
         child = Child(self._probe, name="probe of the graphics card")
         try:
-            found: WhisperDevice = await child.call(weights, timeout=self._patience)
-        except UnavailableError:  # of these weights, which says nothing of the card
+            found: WhisperDevice = await child.call(weights, timeout=self._timeout)
+        except UnavailableError:  # the weights are broken, which says nothing about the card
             return None
         except ExpertError as error:  # it crashed or hung
             log.info("no card for Whisper: %s", frames(error))
@@ -101,12 +100,12 @@ class CudaProbe:
 
 
 def make() -> Handler:
-    """The handler of the child: it is given a folder of weights, and gives what it found."""
+    """The handler of the child process, which receives a folder of weights."""
     return probe
 
 
 def probe(report: Report, weights: Path) -> WhisperDevice:
-    """Run Whisper on the first card. Raises UnavailableError where the weights are broken."""
+    """Run Whisper on the first card. Raises UnavailableError if the weights are broken."""
     import ctranslate2
 
     from jarvis_desktop.speech.whisper import load
@@ -115,10 +114,10 @@ def probe(report: Report, weights: Path) -> WhisperDevice:
         if not ctranslate2.get_cuda_device_count():
             return WhisperDevice()  # such as a card of AMD
         can = ctranslate2.get_supported_compute_types("cuda")
-        compute_type = next(each for each in BEST_FIRST if each in can)
+        compute_type = next(each for each in COMPUTE_TYPES if each in can)
         _write(load(weights, device="cuda", compute_type=compute_type))
     except UnavailableError as error:
-        load(weights)  # broken for everybody, or for the card alone
+        load(weights)  # raises if they are broken, and not only on the card
         return WhisperDevice(why=_reason(error.__cause__))
     except RuntimeError as error:
         return WhisperDevice(why=_reason(error))

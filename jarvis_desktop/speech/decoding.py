@@ -1,4 +1,4 @@
-"""Turns a recording of any format into 16 kHz mono samples. Only imported in child processes."""
+"""Decodes a recording of any format to 16 kHz mono samples. Only imported in child processes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,15 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.tasks.audio.media import FORMATS
 
 RATE = 16_000
-LONGEST = 2 * 3600
-"""Seconds of sound that are accepted."""
+MAX_SECONDS = 2 * 3600
 
 Samples = np.ndarray[tuple[int], np.dtype[np.float32]]
 
 
 def decode(path: Path) -> Samples:
-    """The sound of a file as floats from -1 to 1.
-
-    Raises InputError that names the file where it is missing, damaged, silent by nature (a picture,
-    a text) or longer than two hours. What was decoded before a damaged place is kept.
-    """
+    """The samples of a file as floats from -1 to 1. Raises InputError if the file is missing,
+    damaged, not a recording, or longer than two hours. What was decoded before a damaged place is
+    kept."""
     if not path.is_file():
         raise InputError(tr("There is no recording {name}.", name=path.name))
     chunks: list[np.ndarray[Any, Any]] = []
@@ -36,12 +33,12 @@ def decode(path: Path) -> Samples:
             for chunk in _chunks(AudioSource(file), path.name):
                 chunks.append(chunk)
                 heard += chunk.shape[0]
-                if heard > LONGEST * RATE:
+                if heard > MAX_SECONDS * RATE:
                     raise InputError(
                         tr(
                             "{name} is longer than {longest} hours.",
                             name=path.name,
-                            longest=LONGEST // 3600,
+                            longest=MAX_SECONDS // 3600,
                         ),
                         hint=tr("Cut it into shorter parts."),
                     )
@@ -65,9 +62,9 @@ def decode(path: Path) -> Samples:
 
 
 class AudioSource:
-    """An open file for PyAV. A broken file may ask for a place before its beginning.
+    """An open file for PyAV. A broken file may seek to a place before its beginning.
 
-    PyAV prints the traceback of an exception that is raised here, so that -1 is returned.
+    PyAV prints the traceback of an exception that is raised here, so -1 is returned.
     """
 
     def __init__(self, file: BinaryIO) -> None:
@@ -76,7 +73,7 @@ class AudioSource:
         self._seek = file.seek
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        """The new position, or -1 where there is none such."""
+        """Return the new position, or -1 if it is invalid."""
         try:
             return self._seek(offset, whence)
         except (OSError, ValueError):

@@ -1,6 +1,7 @@
-"""Which sound devices there are, by names that stay the same when others come and go.
+"""PortAudio and its devices, by names that stay the same when others come and go.
 
-The one door to PortAudio. Only imported in child processes."""
+PortAudio is only imported in child processes.
+"""
 
 from __future__ import annotations
 
@@ -19,8 +20,7 @@ from jarvis_desktop.process.child_main import Handler
 class Device:
     """An input, an output or both."""
 
-    name: str
-    """What SoundPlayer and SoundMicrophone take: the name and the host interface."""
+    name: str  # the name for SoundPlayer and SoundMicrophone: device and host interface
     inputs: int
     outputs: int
     default_input: bool
@@ -28,7 +28,7 @@ class Device:
 
 
 async def devices() -> tuple[Device, ...]:
-    """The sound devices of this computer now; none is opened. Raises UnavailableError."""
+    """List the sound devices without opening one. Raises UnavailableError."""
     child = Child("jarvis_desktop.speech.devices:make", name="list of sound devices", services=True)
     try:
         found: tuple[Device, ...] = await child.call(timeout=15)
@@ -43,12 +43,11 @@ async def devices() -> tuple[Device, ...]:
 
 
 def make() -> Handler:
-    """The handler in the child process."""
+    """The handler of the child process."""
     return _list
 
 
 def _list(report: Report) -> tuple[Device, ...]:
-
     sounddevice = portaudio()
     first_input, first_output = sounddevice.default.device
     return tuple(
@@ -70,7 +69,7 @@ _PLACE = re.compile(r" ?\(hw:\d+,\d+\)")
 
 
 def portaudio() -> Any:
-    """The sounddevice module. Raises UnavailableError where PortAudio is not installed."""
+    """The sounddevice module. Raises UnavailableError if PortAudio is not installed."""
     try:
         import sounddevice
     except OSError as error:
@@ -85,14 +84,14 @@ def portaudio() -> Any:
 
 
 def refresh() -> None:
-    """Let PortAudio look for devices again, which it lists once; no stream may be open."""
+    """Let PortAudio list the devices again; no stream may be open."""
     sounddevice = portaudio()
     sounddevice._terminate()
     sounddevice._initialize()
 
 
 def names() -> tuple[str, ...]:
-    """What the devices are called, in PortAudio's order: the device and its host interface."""
+    """The names of the devices in PortAudio's order: device and host interface."""
     sounddevice = portaudio()
     hosts = sounddevice.query_hostapis()
     found = sounddevice.query_devices()
@@ -100,11 +99,9 @@ def names() -> tuple[str, ...]:
 
 
 def info(device: str | None, kind: str) -> Any:
-    """What PortAudio knows of a device ("input" or "output"), or of the system's default.
-
-    A device is named as `names` gives it; where ALSA has put it elsewhere since, it is found there,
-    and part of a name will do where only one device fits. Raises PortAudioError.
-    """
+    """PortAudio's description of a device ("input" or "output"), or of the system's default. A
+    device is found by its name even if ALSA has moved it, and by a part of its name if only one
+    device fits. Raises PortAudioError."""
     sounddevice = portaudio()
     try:
         return sounddevice.query_devices(_number(device, kind), kind)

@@ -1,10 +1,9 @@
-"""The Microphone: hears with the chosen input, in a child process.
+"""The microphone: captures from the chosen input in a child process.
 
-One task keeps the device: it opens it, fetches what was heard some thirty times a second, hands it
-to all who listen, notices that the device or the sound service is gone, and opens it again. Foreign
-code may hang for ever in any call, which is why it runs in a process that can be killed.
-
-One of those who listen to the microphone, and what it heard shortly before they began."""
+One task owns the device: it opens it, fetches the sound some thirty times a second for all
+listeners, notices when the device or the sound service is gone, and opens it again. Foreign code
+may hang in any call, so it runs in a process that can be killed.
+"""
 
 from __future__ import annotations
 
@@ -24,11 +23,11 @@ from jarvis_desktop.core.speech import PRE_ROLL, RATE, WIDTH, MicrophoneState, S
 from jarvis_desktop.process.child import Child
 
 KEPT_SECONDS = PRE_ROLL + 0.25
-"""More than is handed out: who listens may have begun a moment before the sound is fetched."""
+"""More than is handed out: a listener may have begun a moment before the sound is fetched."""
 
 
-class Remembered:
-    """The last moment, kept in memory to be forgotten."""
+class RecentSound:
+    """The last moment of sound, kept in memory only."""
 
     def __init__(self) -> None:
         self._sounds: deque[Sound] = deque()
@@ -36,7 +35,7 @@ class Remembered:
         self._reached = 0.0
 
     def add(self, sound: Sound, reached: float) -> None:
-        """Go on with this, the end of which was heard at this moment of time.monotonic()."""
+        """Append sound, whose end was heard at this moment of time.monotonic()."""
         self._reached = reached
         self._sounds.append(sound)
         self._seconds += sound.seconds
@@ -44,7 +43,7 @@ class Remembered:
             self._seconds -= self._sounds.popleft().seconds
 
     def since(self, begun: float) -> Iterable[Sound]:
-        """What was heard from PRE_ROLL seconds before this moment on."""
+        """The sound from PRE_ROLL seconds before this moment on."""
         length = sum(_samples(sound) for sound in self._sounds)
         now = length - round((self._reached - begun) * RATE)
         start = now - round(PRE_ROLL * RATE)
@@ -63,29 +62,29 @@ class Remembered:
 
 
 class MicrophoneListener:
-    """What one who listens has not taken yet."""
+    """The queue of sound for one listener."""
 
     def __init__(self) -> None:
         self.ends = 0.0
-        """The moment of time.monotonic() up to which is listened; 0 while that is open."""
+        """When it stops listening, in time.monotonic(); 0 while that is open."""
         self._begun = time.monotonic()
         self._first = True
         self._given: asyncio.Queue[Sound | UnavailableError | None] = asyncio.Queue()
 
-    def hear(self, sound: Sound, remembered: Remembered) -> None:
-        """This was heard, and is the last of what is remembered."""
-        sounds = remembered.since(self._begun) if self._first else (sound,)
+    def hear(self, sound: Sound, recent: RecentSound) -> None:
+        """Add new sound, which is also the last of what is recent."""
+        sounds = recent.since(self._begun) if self._first else (sound,)
         self._first = False
         for each in sounds:
             if each.pcm:
                 self._given.put_nowait(each)
 
     def end(self, why: UnavailableError | None = None) -> None:
-        """There is no more."""
+        """End the sound."""
         self._given.put_nowait(why)
 
     async def next(self) -> Sound | None:
-        """What comes next; None at the end. Raises UnavailableError."""
+        """Return the next sound; None at the end. Raises UnavailableError."""
         what = await self._given.get()
         if isinstance(what, UnavailableError):
             raise what
@@ -97,7 +96,7 @@ def _samples(sound: Sound) -> int:
 
 
 def _cut(sound: Sound, at: int) -> tuple[Sound, Sound]:
-    """Its first samples, and the others with what was found in it last."""
+    """Split a sound after some samples; what was found in it stays with the second part."""
     length = _samples(sound)
     at = min(max(at, 0), length)
     likely = len(sound.speech) * at // max(1, length)
@@ -109,31 +108,31 @@ def _cut(sound: Sound, at: int) -> tuple[Sound, Sound]:
 
 log = logging.getLogger(__name__)
 
-READ_SECONDS = 0.03
-RESTING_SECONDS = 0.15
-"""Between two looks at the device while nobody listens: enough to notice that it is gone."""
+POLL_S = 0.03
+IDLE_POLL_S = 0.15
+"""Between two reads while nobody listens: enough to notice that the device is gone."""
 
-START_SECONDS = 20.0
-"""For the process to load what it needs, on a computer that is busy."""
-OPEN_SECONDS = 5.0
-RETURN_SECONDS = 30.0
-"""For whatever is asked while a device is lost and nobody waits for it: where the sound service
-hangs, that may as well stay until it goes on."""
-STALL_SECONDS = 0.7
-RETRY_SECONDS = (0.05, 0.5, 0.5, 1.0)
-"""Pauses between attempts to open a lost device, the last one again and again: an attempt costs a
-tenth of a second of work. The first is for a device that was well, or one that took its place."""
+START_TIMEOUT_S = 20.0  # for the process to load its libraries on a busy computer
+OPEN_TIMEOUT_S = 5.0
+LOST_TIMEOUT_S = 30.0
+"""For calls while a device is lost and nobody listens: if the sound service hangs, they may wait
+until it works again."""
+STALL_TIMEOUT_S = 0.7
+RETRY_PAUSES_S = (0.05, 0.5, 0.5, 1.0)
+"""Between attempts to open a lost device; the last one repeats. An attempt takes a tenth of a
+second.
+The first is for a device that worked, or that replaced one."""
 
-SLICE = 0.1
-"""An answer is waited for in slices: a program that was held up itself loses one, not its whole
-patience with the child."""
+SLICE_S = 0.1
+"""Answers are awaited in slices, so that a program that was itself held up loses only one of them,
+not the whole timeout."""
 
 
 class SoundMicrophone:
-    """`device` is a name as `devices()` gives it; None is the system's default.
+    """`device` is a name as `devices()` returns it; None is the system's default.
 
-    `wake_word` is what Sound.woken tells of; "" for none. The process stays between two times the
-    device is open, because it takes a while to start.
+    `wake_word` is what Sound.woken refers to; "" for none. The process is kept while the device is
+    closed, because it takes a while to start.
     """
 
     def __init__(self, device: str | None = None, *, wake_word: str = "") -> None:
@@ -144,27 +143,27 @@ class SoundMicrophone:
         self._state: MicrophoneState = "closed"
         self._watchers: list[Callable[[MicrophoneState], None]] = []
         self._listeners: list[MicrophoneListener] = []
-        self._remembered = Remembered()
+        self._recent = RecentSound()
         self._held = False
         self._stir = asyncio.Event()
         self._keeping: asyncio.Task[None] | None = None
 
     @property
     def state(self) -> MicrophoneState:
-        """What the person must be able to see."""
+        """The state, which the user must be able to see."""
         return self._state
 
     def watch(self, changed: Callable[[MicrophoneState], None]) -> None:
-        """Call this on the loop at each change of `state`."""
+        """Call `changed` on the loop at each change of `state`."""
         self._watchers.append(changed)
 
     def hold(self, *, open: bool) -> None:
-        """Keep the device open also while nobody listens; or not any more."""
+        """Keep the device open while nobody listens, or no longer."""
         self._held = open
         self._wake()
 
     async def listen(self, until: asyncio.Event) -> AsyncGenerator[Sound, None]:
-        """What is heard from now on; the port says the rest. Raises UnavailableError."""
+        """Yield the sound from now on; see the port. Raises UnavailableError."""
         listener = MicrophoneListener()
         self._listeners.append(listener)
         self._wake()
@@ -178,23 +177,21 @@ class SoundMicrophone:
             self._leave(listener)
 
     async def warm(self) -> None:
-        """Start the process now, so that the first words are not lost. Opens nothing.
-
-        Raises UnavailableError.
-        """
-        await self._ask("ready", limit=START_SECONDS)
+        """Start the process, so that the first words are not lost. Opens nothing. Raises
+        UnavailableError."""
+        await self._ask("ready", limit=START_TIMEOUT_S)
 
     async def choose(self, device: str | None) -> None:
-        """Hear with another device from now on. Whoever listens is told that this one went away."""
+        """Capture from another device. Current listeners get an error, as if this one was gone."""
         if device == self._device:
             return
         self._device = device
         if self._state != "closed":
-            self._child.kill()  # with it the device is closed, whatever state that is in
+            self._child.kill()  # which closes the device in any state
             self._stir.set()
 
     async def close(self) -> None:
-        """End the process, and with it whatever is heard."""
+        """End the process and all listening."""
         self._held = False
         for listener in tuple(self._listeners):
             listener.end()
@@ -214,12 +211,12 @@ class SoundMicrophone:
         return self._held or bool(self._listeners)
 
     def _end(self, listener: MicrophoneListener) -> None:
-        """Its `until` was set, or it left."""
+        """End a listener whose `until` was set, or that left."""
         if listener not in self._listeners:
             return
         if self._state == "open":
             listener.ends = time.monotonic()
-        else:  # nothing was heard, and what will be comes too late
+        else:  # nothing was heard yet, and now it is too late
             listener.end()
             self._leave(listener)
         self._stir.set()
@@ -235,11 +232,11 @@ class SoundMicrophone:
             for changed in tuple(self._watchers):
                 try:
                     changed(state)
-                except Exception as error:  # noqa: BLE001 - who watches must not end what hears
-                    log.error("A change of the microphone could not be told: %s", frames(error))
+                except Exception as error:  # noqa: BLE001 - a watcher must not end the capture
+                    log.error("A watcher of the microphone failed: %s", frames(error))
 
     async def _keep(self) -> None:
-        """Have the device open for as long as it is wanted."""
+        """Keep the device open while it is wanted."""
         failures = 0
         try:
             while self._wanted:
@@ -253,44 +250,44 @@ class SoundMicrophone:
                     failures += 1
                 await self._shut()
                 if self._state == "lost" and self._wanted:
-                    await self._stirred(RETRY_SECONDS[min(failures, len(RETRY_SECONDS)) - 1])
+                    await self._stirred(RETRY_PAUSES_S[min(failures, len(RETRY_PAUSES_S)) - 1])
         finally:
-            self._keeping = None  # first: whoever watches may want it again
+            self._keeping = None  # first: a watcher may want it again
             self._become("closed")
         self._wake()
 
     async def _open(self) -> None:
         if self._state != "lost":
             self._become("opening")
-        await self._ask("ready", limit=START_SECONDS)
-        await self._ask("open", self._device, limit=OPEN_SECONDS)
+        await self._ask("ready", limit=START_TIMEOUT_S)
+        await self._ask("open", self._device, limit=OPEN_TIMEOUT_S)
         self._become("open")
 
     async def _hear(self) -> None:
-        """Hand out what is heard until nobody wants it."""
+        """Distribute sound while anybody wants it."""
         try:
             while self._wanted:
                 await self._fetch()
                 if self._wanted:
-                    await self._stirred(READ_SECONDS if self._listeners else RESTING_SECONDS)
+                    await self._stirred(POLL_S if self._listeners else IDLE_POLL_S)
         finally:
-            self._remembered.clear()
+            self._recent.clear()
 
     async def _shut(self) -> None:
-        """Close the device; where that hangs, the process ends and the device with it."""
+        """Close the device; if that hangs, kill the process and with it the device."""
         if self._child.pid is not None:
             with suppress(UnavailableError):
-                await self._ask("close", limit=STALL_SECONDS)
+                await self._ask("close", limit=STALL_TIMEOUT_S)
 
     async def _fetch(self) -> None:
         ending = [listener for listener in self._listeners if listener.ends]
         until = max((listener.ends for listener in ending), default=0.0)
         if self._child.pid is None:  # a call would start a new process, which has no device
             raise _hung()
-        sound, reached = await self._ask("read", until, limit=STALL_SECONDS)
-        self._remembered.add(sound, reached)
+        sound, reached = await self._ask("read", until, limit=STALL_TIMEOUT_S)
+        self._recent.add(sound, reached)
         for listener in self._listeners:
-            listener.hear(sound, self._remembered)
+            listener.hear(sound, self._recent)
         for listener in ending:
             listener.end()
             self._leave(listener)
@@ -303,22 +300,22 @@ class SoundMicrophone:
         self._stir.clear()
 
     async def _stirred(self, seconds: float) -> None:
-        """Wait, unless something happens that is to be looked at now."""
+        """Wait for `seconds`, or until something needs attention."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._stir.wait(), seconds)
         self._stir.clear()
 
     async def _ask(self, *words: object, limit: float) -> Any:
-        """What the child answers. Raises UnavailableError where it does not within the limit, which
-        is longer while the device is lost and nobody waits for it."""
-        call = asyncio.create_task(self._child.call(*words, timeout=RETURN_SECONDS))
+        """Call the child. Raises UnavailableError after the limit, which is longer while the
+        device is lost and nobody listens."""
+        call = asyncio.create_task(self._child.call(*words, timeout=LOST_TIMEOUT_S))
         waited = 0.0
         try:
             while waited < limit or (self._state == "lost" and not self._listeners):
-                done, _ = await asyncio.wait({call}, timeout=SLICE)
+                done, _ = await asyncio.wait({call}, timeout=SLICE_S)
                 if done:
                     return call.result()
-                waited += SLICE
+                waited += SLICE_S
         except ExpertError as error:
             raise _hung() from error
         finally:

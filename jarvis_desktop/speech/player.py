@@ -1,4 +1,4 @@
-"""The Player: sound on the chosen output, from a process that can be ended at any moment."""
+"""The player: sound on the chosen output, from a process that can be killed at any moment."""
 
 from __future__ import annotations
 
@@ -15,31 +15,24 @@ from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child import Child
 from jarvis_desktop.speech.playback_line import SoundLine
 
-START_SECONDS = 10.0
-"""What a process may take until it says itself what it needs."""
-LOOK = 0.05
-ANSWER_SECONDS = 0.3
-"""What silence may take, until the process is ended for it."""
-LONGEST = 24 * 3600.0
-
+START_TIMEOUT_S = 10.0  # until the process says itself how long it may take
+POLL_S = 0.05
+SILENCE_TIMEOUT_S = 0.3  # for a request for silence, until the process is killed
+MAX_PLAY_S = 24 * 3600.0
 HINT = mark("The sound service of this computer may hang; restart it or log in again.")
 
 
-def _unseen() -> None:
-    """Nobody waits for it to be heard."""
-
-
 class SoundPlayer:
-    """Plays one file after the other in a child process, without a gap where they come in time.
+    """Plays files in sequence in a child process, without a gap if they come in time.
 
-    A hung sound server cannot be told to close a stream, and PortAudio's abort waits for it; ending
-    the process silences it in all cases. Silence and the volume reach the process beside its calls.
-    `device` is a name as `devices()` gives it.
+    A hung sound server cannot close a stream, and PortAudio's abort waits for it; killing the
+    process silences it in all cases. Silence and volume reach the process beside its calls.
+    `device` is a name as `devices()` returns it.
     """
 
     def __init__(self, device: str | None = None) -> None:
         self._line = SoundLine()
-        self._line.be_patient(START_SECONDS)
+        self._line.be_patient(START_TIMEOUT_S)
         self._child = self._child_on(device)
         self._turn = asyncio.Lock()
         self._ready: int | None = None
@@ -48,11 +41,9 @@ class SoundPlayer:
         self._warming: asyncio.Task[None] | None = None
 
     async def warm(self) -> None:
-        """Start the process and open the device, so that what is played next need not wait.
-
-        An open device that plays nothing costs nothing; it is closed after some seconds. Raises
-        UnavailableError.
-        """
+        """Start the process and open the device, so that the next file need not wait. An open
+        device that plays nothing costs nothing, and is closed after some seconds. Raises
+        UnavailableError."""
         if not self._turn.locked():  # else it is in use
             async with self._turn:
                 await self._ask("open")
@@ -63,50 +54,46 @@ class SoundPlayer:
         *,
         start: float = 0.0,
         more: bool = False,
-        begun: Callable[[], None] = _unseen,
+        begun: Callable[[], None] = lambda: None,
     ) -> None:
-        """Play a file with sound from `start` seconds to its end; with `more` until the next one
-        must come for there to be no gap. `begun` is called when it begins to be heard. Cancelling
-        silences it.
-
-        Raises InputError where it is none, UnavailableError where nothing can play it.
-        """
+        """Play a file from `start` seconds to its end; with `more`, until the next one must come so
+        that there is no gap. `begun` is called when it begins to be heard. Cancelling silences it.
+        Raises InputError if it is not a file, UnavailableError if nothing can play it."""
         if not audio.is_file():  # noqa: ASYNC240 - a look at a local file
             raise InputError(tr("There is no sound file {name}.", name=audio.name))
-        wish = self._line.silences
+        wish = self._line.shared.silences
         async with self._turn:
-            if self._line.silences == wish:  # else it was silenced while it waited in line
+            if self._line.shared.silences == wish:  # not silenced while it waited
                 await self._ask("play", audio, more, max(start, 0.0), begun=begun)
 
     @property
     def position(self) -> float | None:
-        """How many seconds of the file that plays were heard by now; None while none is heard.
-        From any thread."""
-        zero = self._line.zero
+        """How many seconds of the current file were heard; None if none is playing. Thread-safe."""
+        zero = self._line.shared.zero
         return None if math.isnan(zero) else max(time.monotonic() - zero, 0.0)
 
     async def drain(self) -> None:
-        """Wait until what `more` left to be heard was heard. Cancelling silences it."""
+        """Wait until what `more` left was heard. Cancelling silences it."""
         async with self._turn:
             if self._child.pid is not None:
                 await self._ask("drain")
 
     def silence(self) -> None:
-        """Let nothing be heard any more of what plays; the call that plays it returns."""
+        """Silence what is playing; the call that plays it returns."""
         wish = self._line.ask_for_silence()
         self._forget()
         pid = self._child.pid
         if pid is not None:
             self._line.wake()
         if pid is not None and pid == self._ready:
-            asyncio.get_running_loop().call_later(ANSWER_SECONDS, self._insist, wish, pid)
+            asyncio.get_running_loop().call_later(SILENCE_TIMEOUT_S, self._insist, wish, pid)
 
     def duck(self, share: float) -> None:
-        """Play at this share of the volume from now on, within a fifth of a second."""
-        self._line.share = min(max(share, 0.0), 1.0)
+        """Play at this share of the volume from now on; it changes within a fifth of a second."""
+        self._line.shared.share = min(max(share, 0.0), 1.0)
 
     async def choose(self, device: str | None) -> None:
-        """Play on another device from now on; what plays is silenced."""
+        """Play on another device from now on; silences what is playing."""
         self.silence()
         async with self._turn:
             await self._child.close()
@@ -132,18 +119,20 @@ class SoundPlayer:
         await self._child.close()
 
     def _insist(self, wish: int, pid: int) -> None:
-        if self._child.pid == pid and self._line.silent < wish:
+        if self._child.pid == pid and self._line.shared.silent < wish:
             self._child.kill()
-            if not self._turn.locked():  # else who waits for it sees that it has ended
+            if not self._turn.locked():  # otherwise the running call notices that it has ended
                 self._end()
 
-    async def _ask(self, what: str, *args: object, begun: Callable[[], None] = _unseen) -> None:
-        """Call the process, and end it where it shows no sign of life."""
-        wish = self._line.silences
+    async def _ask(
+        self, what: str, *args: object, begun: Callable[[], None] = lambda: None
+    ) -> None:
+        """Call the process, and kill it if it gives no sign of life."""
+        wish = self._line.shared.silences
         if self._child.pid is None:
-            self._line.be_patient(START_SECONDS)
+            self._line.be_patient(START_TIMEOUT_S)
         asked = self._child.call(
-            what, wish, *args, timeout=LONGEST, report=self._announce(wish, begun)
+            what, wish, *args, timeout=MAX_PLAY_S, report=self._announce(wish, begun)
         )
         call = asyncio.create_task(asked)
         try:
@@ -151,12 +140,12 @@ class SoundPlayer:
             self._ready = self._child.pid
         except asyncio.CancelledError:
             self.silence()
-            await asyncio.wait({call}, timeout=ANSWER_SECONDS)
+            await asyncio.wait({call}, timeout=SILENCE_TIMEOUT_S)
             raise
         except (ExpertError, UnavailableError) as error:
             if isinstance(error, ExpertError) or error.retryable:
-                self._end()  # what it has open may never close
-            if self._line.silences == wish:
+                self._end()  # it may never close what it has open
+            if self._line.shared.silences == wish:
                 raise UnavailableError(
                     error.message, hint=error.hint, retryable=error.retryable
                 ) from error
@@ -165,30 +154,30 @@ class SoundPlayer:
                 call.cancel()
                 await asyncio.gather(call, return_exceptions=True)
                 self._start_again()
-            self._line.zero = math.nan
+            self._line.shared.zero = math.nan
 
     def _announce(self, wish: int, begun: Callable[[], None]) -> Report:
-        """Calls `begun` so many seconds after the process has told how many they are."""
+        """Return a report that calls `begun` after the seconds that the process reports."""
 
         def begins(seconds: float | None, message: str) -> None:
-            if self._line.silences == wish:
+            if self._line.shared.silences == wish:
                 loop = asyncio.get_running_loop()
                 self._coming.append(loop.call_later(max(seconds or 0.0, 0.0), heard))
 
         def heard() -> None:
-            self._coming.pop(0)  # what was asked for first is heard first
+            self._coming.pop(0)  # requests are heard in order
             begun()
 
         return begins
 
     async def _watch(self, call: asyncio.Task[None]) -> None:
-        """Wait for its answer, as long as it shows that it is not stuck."""
+        """Wait for the answer while the process gives signs of life."""
         loop = asyncio.get_running_loop()
-        beats, since = self._line.beats, loop.time()
-        while not (await asyncio.wait({call}, timeout=LOOK))[0]:
-            patience = self._line.patience  # before the beats: less of it comes after a beat
-            if beats != self._line.beats:
-                beats, since = self._line.beats, loop.time()
+        beats, since = self._line.shared.beats, loop.time()
+        while not (await asyncio.wait({call}, timeout=POLL_S))[0]:
+            patience = self._line.shared.patience  # before the beats: a beat may shorten it
+            if beats != self._line.shared.beats:
+                beats, since = self._line.shared.beats, loop.time()
             elif loop.time() - since > patience:
                 raise UnavailableError(
                     tr("The sound output does not answer."), hint=tr(HINT), retryable=True
@@ -198,20 +187,20 @@ class SoundPlayer:
     def _end(self) -> None:
         self._forget()
         self._child.kill()
-        self._line.be_patient(START_SECONDS)
+        self._line.be_patient(START_TIMEOUT_S)
         self._start_again()
 
     def _forget(self) -> None:
-        """What was about to begin does not."""
+        """Cancel pending `begun` calls."""
         for coming in self._coming:
             coming.cancel()
         self._coming.clear()
 
     def _start_again(self) -> None:
-        """The next thing to play must not wait for a new process."""
+        """Start a new process, so that the next file need not wait for it."""
         if not self._closed and (self._warming is None or self._warming.done()):
             self._warming = asyncio.create_task(self._try_to_start())
 
     async def _try_to_start(self) -> None:
-        with suppress(ExpertError):  # the next thing to play tells
+        with suppress(ExpertError):  # the next file reports it
             await self._child.start()

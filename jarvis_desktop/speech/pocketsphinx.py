@@ -1,13 +1,10 @@
-"""The small built-in recogniser: needs no download. Only imported in child processes.
+"""The child process of the small built-in recogniser, which needs no download.
 
-Two searches listen: one with pocketsphinx's own language model (news and books), one with ours
-(requests to an assistant, resources/speech). Both walk the same acoustic model, so what each would
-bet on its own words decides which is believed.
-
-The built-in recogniser for speech that goes on. Only imported in child processes.
-
-The search for news and books, which is slow, listens while somebody speaks; that for requests,
-which is quick, hears all of it at the end."""
+There are two searches: one with pocketsphinx's own language model (news and books), one with ours
+(requests to an assistant, resources/speech). Both use the same acoustic model, so their scores can
+be compared. For live speech, the slow one for news and books listens while somebody speaks; the
+quick one for requests hears all of it at the end.
+"""
 
 from __future__ import annotations
 
@@ -24,41 +21,38 @@ from jarvis_desktop.core.speech import Segment, Transcript
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.decoding import RATE, Samples, decode
-from jarvis_desktop.speech.streaming import Heard, OneHearing
-from jarvis_desktop.speech.streaming_whisper import LiveSound
+from jarvis_desktop.speech.streaming import StreamingResult, StreamingSession
+from jarvis_desktop.speech.streaming_whisper import SpeechBuffer
 from jarvis_desktop.speech.vad import PAUSE_SECONDS, SpeechSegments, find_speech, not_speech
 from jarvis_desktop.speech.whisper import Agreement, Word, text
 
 ENGINE = "pocketsphinx"
 REQUEST_SECONDS = 15.0
-"""Longer speech is dictation, to which the language model of requests has nothing to say."""
-MARGIN = 0.2
-"""How much better per frame the search for requests must score to be believed."""
-SHORT_MARGIN = 0.8
-"""The same for one or two words, which any sound finds among requests."""
+"""Longer speech is dictation, which the language model of requests does not fit."""
+MARGIN = 0.2  # how much better per frame the search for requests must score to be chosen
+SHORT_MARGIN = 0.8  # the same for one or two words, which any sound finds among requests
 CLEAR = -2.7
-CLEAR_WORDS = 3
-"""A request of three words that scores better is believed without a second search."""
-SCORE_SCALE = 1024
-"""Pocketsphinx keeps its scores shifted by ten bits."""
+CLEAR_WORDS = 3  # a request of three words that scores better is chosen without a second search
+SCORE_SCALE = 1024  # pocketsphinx's scores are shifted by ten bits
 
 
 @dataclass(frozen=True, slots=True)
 class SphinxGuess:
-    """What one search heard in one stretch; `score` is a natural logarithm per frame."""
+    """What one search heard; `score` is a natural logarithm per frame."""
 
     text: str
     score: float
 
 
 def make(command_lm: Path, command_dict: Path) -> Handler:
-    """The handler: "hear" a file and give the seconds of speech, then "recognise" it; "listen" to
-    speech that goes on; "ready" loads what they need.
-    """
+    """The handler: "hear" a file and return the seconds of speech, then "recognise" it; "listen" to
+    live speech; "ready" loads the decoder."""
     state: dict[str, Any] = {}
-    live = OneHearing()
+    live = StreamingSession()
 
-    def handle(report: Report, what: str, *args: Any) -> float | Transcript | Heard | None:
+    def handle(
+        report: Report, what: str, *args: Any
+    ) -> float | Transcript | StreamingResult | None:
         if what == "hear":
             (path,) = args
             state["name"] = path.name
@@ -90,23 +84,21 @@ class Ears:
 
     @property
     def knows_voice(self) -> bool:
-        """Whether it has heard enough to listen to speech that goes on.
-
-        It must know the mean of the sound's spectrum, of a room, a microphone and a voice; without
-        it a tenth more words are wrong (measured on 25 recordings).
-        """
+        """Whether it has heard enough to listen to live speech. It must know the mean spectrum of
+        the room, the microphone and the voice; without it a tenth more words are wrong (measured on
+        25 recordings)."""
         return bool(self._mean)
 
     def general(self, sound: Samples) -> SphinxGuess:
-        """What the search for news and books hears."""
+        """Search for news and books."""
         return self._listen(self._general, sound)
 
     def commands(self, sound: Samples) -> SphinxGuess:
-        """What the search for requests hears."""
+        """Search for requests."""
         return self._listen("commands", sound)
 
     def begin(self) -> None:
-        """Listen to speech that goes on, with the search for news and books."""
+        """Start listening to live speech, with the search for news and books."""
         self.drop()
         self._decoder.activate_search(self._general)
         self._decoder.set_cmn(self._mean)
@@ -114,18 +106,18 @@ class Ears:
         self._goes_on = True
 
     def go_on(self, sound: Samples) -> str:
-        """What it hears so far, with this sound."""
+        """Add sound, and return the words so far."""
         self._decoder.process_raw(_pcm(sound))
         found = self._decoder.hyp()
         return found.hypstr if found else ""
 
     def end(self) -> SphinxGuess:
-        """What it heard in all of it."""
+        """Return the words of all sound."""
         self.drop()
         return self._guess()
 
     def drop(self) -> None:
-        """Listen no more to what goes on."""
+        """Stop listening."""
         if self._goes_on:
             self._decoder.end_utt()
             self._goes_on = False
@@ -148,7 +140,7 @@ class Ears:
 
 
 def recognise(ears: Ears, speech: SpeechSegments, name: str, report: Report) -> Transcript:
-    """The words of a recording. Raises InputError where none were found."""
+    """Transcribe a recording. Raises InputError if no words were found."""
     segments = []
     for at, (begin, end, sound) in enumerate(utterances(speech)):
         text = _text(ears, sound, short=_short(speech))
@@ -172,7 +164,7 @@ def _short(speech: SpeechSegments) -> bool:
 
 
 def utterances(speech: SpeechSegments) -> Iterator[tuple[int, int, Samples]]:
-    """A request as one utterance without its pauses; of dictation one stretch after the other."""
+    """A request as one utterance without its pauses; dictation stretch by stretch."""
     if _short(speech):
         begin, end = speech.stretches[0][0], speech.stretches[-1][1]
         yield begin, end, np.concatenate(speech.parts())
@@ -182,7 +174,7 @@ def utterances(speech: SpeechSegments) -> Iterator[tuple[int, int, Samples]]:
 
 
 def choose(ears: Ears, sound: Samples, general: Callable[[], SphinxGuess]) -> str:
-    """What is believed of a request: its own search, or else the general one."""
+    """Choose the result of the search for requests, or of the general one."""
     command = ears.commands(sound)
     few = len(command.text.split()) < CLEAR_WORDS
     if command.score > CLEAR and not few:
@@ -193,52 +185,48 @@ def choose(ears: Ears, sound: Samples, general: Callable[[], SphinxGuess]) -> st
 
 
 def _pcm(sound: Samples) -> bytes:
-    # Exact digital silence upsets the noise estimate; rounding noise of a real converter does not.
+    # Digital silence breaks the noise estimate; the rounding noise of a real converter does not.
     noise = np.random.default_rng(0).standard_normal(len(sound)) * 1e-3
     return (np.clip(sound + noise, -1, 1) * 32767).astype("<i2").tobytes()
 
 
-VOICE_SECONDS = 1.5
-"""Of speech, from which the decoder gets to know a voice."""
-STEP = int(0.3 * RATE)
-"""Of new sound, before another look at what was understood."""
+VOICE_SECONDS = 1.5  # of speech, from which the decoder learns a voice
+STEP = int(0.3 * RATE)  # of new sound, before the words are read again
 
 
 class LivePocketsphinx:
-    """Speech that goes on, heard with a loaded decoder."""
+    """Recognises live speech with a loaded decoder."""
 
     def __init__(self, ears: Ears) -> None:
         self._ears = ears
-        self._sound = LiveSound()
+        self._sound = SpeechBuffer()
         self._words = Agreement()
         self._segments: list[Segment] = []
         self._begun: int | None = None
-        """The sample with which the utterance begins that is being heard."""
+        """The first sample of the current utterance."""
         self._told = 0
-        """The sample after the last one that the decoder was told."""
+        """The sample after the last one that the decoder has heard."""
         self._parts: list[Samples] = []
-        """The speech in this utterance."""
+        """The speech of this utterance."""
         self._looked = 0
 
-    def hear(self, pcm: bytes, *, final: bool) -> Heard:
-        """Go on with this sound; `final` is the last one and gives the transcript.
-
-        Raises InputError where nothing was said.
-        """
+    def hear(self, pcm: bytes, *, final: bool) -> StreamingResult:
+        """Add sound; `final` is the last one and returns the transcript. Raises InputError if
+        nothing was said."""
         self._sound.add(pcm)
         if final and not self._segments:
-            self._sound.speech()  # which says why there is none
+            self._sound.speech()  # raises if there is none
             self._sound.found = True
         if self._sound.found:
             self._go_on()
         return self._heard(self._finish() if final else None)
 
-    def _heard(self, transcript: Transcript | None) -> Heard:
+    def _heard(self, transcript: Transcript | None) -> StreamingResult:
         settled = [segment.text for segment in self._segments] + [text(self._words.settled)]
-        return Heard(" ".join(filter(None, settled)), text(self._words.rest), transcript)
+        return StreamingResult(" ".join(filter(None, settled)), text(self._words.rest), transcript)
 
     def _go_on(self) -> None:
-        """Tell the decoder of each stretch in which somebody speaks, without the pauses."""
+        """Give the decoder each stretch with speech, without the pauses."""
         stretches = self._sound.stretches(self._told)
         if not self._ears.knows_voice:
             if sum(end - begin for begin, end in stretches) < VOICE_SECONDS * RATE:
@@ -270,7 +258,7 @@ class LivePocketsphinx:
         return bool(self._segments) or sum(map(len, self._parts)) > REQUEST_SECONDS * RATE
 
     def _leave(self) -> None:
-        """Let the utterance be whole."""
+        """Complete the utterance."""
         heard = self._ears.end().text
         if heard and self._begun is not None:
             begin, end = self._sound.seconds(self._begun), self._sound.seconds(self._told)
@@ -290,8 +278,8 @@ class LivePocketsphinx:
         return Transcript(whole, ENGINE, "en", tuple(self._segments))
 
     def _choose(self) -> None:
-        """What a request says."""
-        if self._begun is None:  # it was too short to be told to the decoder
+        """Choose the words of a request."""
+        if self._begun is None:  # it was too short for the decoder
             stretches = self._sound.stretches(0)
             sound = self._joined(stretches)
             heard = choose(self._ears, sound, lambda: self._ears.general(sound))

@@ -1,16 +1,15 @@
-"""Speech that is recognised while it goes on, in a child process that may end at any moment.
+"""Live speech recognition in a child process that may end at any moment.
 
-The sound is kept here until the transcript is whole, so that another process, or another engine,
-can take over and hears all of it.
-
-The child's side of live speech: goes on with what it knows, or asks for all of it again."""
+The parent keeps the sound until the transcript is complete, so that another process or engine can
+take over and hear all of it. The child continues with what it knows, or asks for all of it again.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
 import logging
-from collections.abc import Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -22,14 +21,11 @@ from jarvis_desktop.process.child import Child
 
 log = logging.getLogger(__name__)
 
-LEAST_SECONDS = 0.032
-"""Of sound that the child is given at once, while more is to come."""
-START_SECONDS = 60.0
-"""For a call that may load the engine."""
-SECONDS_PER_SECOND = 8.0
-"""An engine that needs longer than this for one second of speech is hung."""
-SHORTEST_LIMIT, SLOWER = 10.0, 40.0
-"""A pass is hung that takes longer than this, and so many times as long as the slowest before."""
+MIN_CHUNK_SECONDS = 0.032  # of sound in one call, while more is to come
+START_SECONDS = 60.0  # for a call that may load the engine
+SECONDS_PER_SECOND = 8.0  # an engine that needs longer than this for one second of speech is hung
+MIN_LIMIT, SLOWDOWN = 10.0, 40.0
+"""A pass is hung if it takes longer than this in seconds, and than this multiple of the slowest."""
 
 RESTARTED_NOTE = mark(
     "The recogniser stopped in the middle and was started again; nothing was lost."
@@ -39,81 +35,95 @@ _numbers = itertools.count(1)
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class StreamingResult:
     """What the child has understood so far."""
 
     settled: str = ""
     rest: str = ""
-    transcript: Transcript | None = None
-    """The end of it."""
-    took: float = 0.0
-    """Seconds that the last pass took."""
+    transcript: Transcript | None = None  # set at the end
+    took: float = 0.0  # seconds of the last pass
 
 
 @dataclass(eq=False)
 class EngineRoute:
-    """An engine, and what to say where it had to be taken."""
+    """An engine that is tried, with notes for the user about its use."""
 
     child: Child
-    setting: tuple[object, ...] = ()
-    """What its calls are given besides the sound."""
+    setting: tuple[object, ...] = ()  # the arguments of its calls besides the sound
     note: str = ""
-    broken: str = ""
-    """Said before the note of the next one, where this one cannot be used."""
-    crashed: str = ""
-    """The same where it crashed or hung."""
-    slowest: float = 0.0
-    """Seconds that its slowest pass has taken; 0 where it has made none."""
+    broken: str = ""  # put before the next engine's note if this one cannot be used
+    crashed: str = ""  # the same if it crashed or hung
+    slowest: float = 0.0  # seconds of its slowest pass so far
 
-    def noted(self, heard: Transcript, before: str) -> Transcript:
-        """What it heard, with what the person should know."""
-        return replace(heard, note=before + self.note)
+    def with_notes(self, heard: Transcript, before: str) -> Transcript:
+        """Add the notes to a transcript."""
+        return replace(heard, note=before + heard.note + self.note)
 
 
-class Calls:
-    """Calls of children that nobody may wait for any more; a cancelled one would kill its child."""
+async def first_that_works(
+    routes: Sequence[EngineRoute], transcribe: Callable[[EngineRoute], Awaitable[Transcript]]
+) -> Transcript:
+    """Transcribe with the first engine that works, and note why others did not. Raises what the
+    last engine raises."""
+    before = ""
+    for route in routes[:-1]:
+        try:
+            return route.with_notes(await transcribe(route), before)
+        except UnavailableError as error:
+            log.info("another recogniser takes over: %s", frames(error))
+            before = route.broken
+        except ExpertError as error:  # such as an instruction that an old processor lacks
+            log.info("another recogniser takes over: %s", frames(error))
+            before = route.crashed
+    return routes[-1].with_notes(await transcribe(routes[-1]), before)
+
+
+class ShieldedCalls:
+    """Calls that continue when cancelled, because cancelling would kill their child process."""
 
     def __init__(self) -> None:
         self._running: set[asyncio.Future[Any]] = set()
 
-    async def make(self, call: Coroutine[Any, Any, Heard | None]) -> Heard | None:
-        """The result; the call goes on where this is cancelled."""
+    async def make(
+        self, call: Coroutine[Any, Any, StreamingResult | None]
+    ) -> StreamingResult | None:
+        """Return the result; the call continues if this is cancelled."""
         task = asyncio.ensure_future(call)
         self._running.add(task)
         task.add_done_callback(self._done)
         return await asyncio.shield(task)
 
     async def end(self) -> None:
-        """Wait for those that go on; their children are to be ended before."""
+        """Wait for calls that continue; end their children first."""
         if self._running:
             await asyncio.wait(tuple(self._running))
 
     def _done(self, task: asyncio.Future[Any]) -> None:
         self._running.discard(task)
-        forget(task)
+        ignore_result(task)
 
 
-def forget(task: asyncio.Future[Any]) -> None:
-    """What came of it was told to whoever waited."""
+def ignore_result(task: asyncio.Future[Any]) -> None:
+    """Mark a task's error as seen: the awaiting caller has already received it."""
     if not task.cancelled():
         task.exception()
 
 
-class LiveHearing:
-    """Takes the first of the roads that works; where one stops in the middle, the next.
+class LiveTranscription:
+    """Recognises live speech with the first engine that works; the next takes over if it stops.
 
-    It is among the `others` until it is `done`, behind those that were begun before.
+    It is in `others`, after those that began before, until it is `done`.
     """
 
     def __init__(
         self,
-        roads: list[EngineRoute],
+        routes: list[EngineRoute],
         show: Callable[[Partial], None],
-        calls: Calls,
-        others: list[LiveHearing],
+        calls: ShieldedCalls,
+        others: list[LiveTranscription],
         done: Callable[[], None],
     ) -> None:
-        self._roads = roads
+        self._routes = routes
         self._show = show
         self._shown = Partial()
         self._calls = calls
@@ -127,52 +137,43 @@ class LiveHearing:
         others.append(self)
 
     def add(self, pcm: bytes) -> None:
-        """Go on with this sound. What comes after `finish` is not heard."""
+        """Add sound. Sound after `finish` is ignored."""
         if not self._whole:
             self._pcm += pcm
             self._news.set()
 
     async def finish(self) -> Transcript:
-        """What was said in all of it; as the port says."""
+        """Return the transcript of all sound; see the port."""
         self._whole = True
         self._news.set()
         return await self._task
 
     def drop(self) -> None:
-        """Forget it. A pass that is being made comes to its end, and nobody hears of it."""
+        """Discard it. A running pass is completed, but its result ignored."""
         self._task.cancel()
         self._whole = True
         self._pcm.clear()
 
     def _done(self, task: asyncio.Task[Transcript]) -> None:
-        forget(task)
+        ignore_result(task)
         self._others.remove(self)
         self._when_done()
 
     async def _recognise(self) -> Transcript:
-        before = ""
-        for road in self._roads[:-1]:
-            try:
-                return road.noted(*await self._twice(road, before))
-            except UnavailableError as error:
-                log.info("another recogniser takes over: %s", frames(error))
-                before = road.broken
-            except ExpertError as error:  # such as an instruction that an old processor lacks
-                log.info("another recogniser takes over: %s", frames(error))
-                before = road.crashed
-        return self._roads[-1].noted(*await self._twice(self._roads[-1], before))
+        return await first_that_works(self._routes, self._twice)
 
-    async def _twice(self, road: EngineRoute, before: str) -> tuple[Transcript, str]:
-        """A process may have been ended by chance: a new one is told everything again."""
+    async def _twice(self, route: EngineRoute) -> Transcript:
+        """A crash may be a coincidence: a new process hears everything again."""
         try:
-            return await self._listen(road), before
+            return await self._listen(route)
         except ExpertError as error:
             if error.fault is not Fault.CRASH:
                 raise
             log.info("the recogniser is started again: %s", frames(error))
-        return await self._listen(road), before + tr(RESTARTED_NOTE) + " "
+        heard = await self._listen(route)
+        return replace(heard, note=tr(RESTARTED_NOTE) + " ")
 
-    async def _listen(self, road: EngineRoute) -> Transcript:
+    async def _listen(self, route: EngineRoute) -> Transcript:
         number, told, fresh = next(_numbers), 0, True
         while True:
             await self._wait_for_earlier()
@@ -180,72 +181,69 @@ class LiveHearing:
             end = len(self._pcm) // WIDTH * WIDTH
             given = bytes(self._pcm[told:end])
             heard = await self._calls.make(
-                road.child.call(
+                route.child.call(
                     "listen",
                     number,
                     told,
                     given,
                     final,
-                    *road.setting,
-                    timeout=_limit(road, len(given), fresh=fresh),
+                    *route.setting,
+                    timeout=_limit(route, len(given), fresh=fresh),
                 )
             )
             fresh = heard is None
-            if heard is None:  # a process that knows nothing of what was told before
+            if heard is None:  # a process that has not heard the sound before
                 told = 0
                 continue
             told = end
-            road.slowest = max(road.slowest, heard.took)
+            route.slowest = max(route.slowest, heard.took)
             if heard.transcript:
                 return heard.transcript
-            self._tell(Partial(heard.settled, heard.rest))
+            self._show_partial(Partial(heard.settled, heard.rest))
             await self._more(told)
 
     async def _wait_for_earlier(self) -> None:
-        """A child knows of one hearing only: what is said next would make it forget the last."""
+        """A child remembers one hearing only, so the next one must wait."""
         for other in self._others[: self._others.index(self)]:
             if other._whole and not other._task.done():
                 await asyncio.wait({other._task})
 
-    def _tell(self, partial: Partial) -> None:
+    def _show_partial(self, partial: Partial) -> None:
         if partial != self._shown:
             self._shown = partial
             self._show(partial)
 
     async def _more(self, told: int) -> None:
-        while not self._whole and len(self._pcm) - told < LEAST_SECONDS * RATE * WIDTH:
+        while not self._whole and len(self._pcm) - told < MIN_CHUNK_SECONDS * RATE * WIDTH:
             self._news.clear()
             await self._news.wait()
 
 
-def _limit(road: EngineRoute, size: int, *, fresh: bool) -> float:
-    limit = max(SHORTEST_LIMIT, SLOWER * road.slowest) + SECONDS_PER_SECOND * size / RATE / WIDTH
-    return max(START_SECONDS, limit) if fresh or not road.slowest else limit
+def _limit(route: EngineRoute, size: int, *, fresh: bool) -> float:
+    limit = max(MIN_LIMIT, SLOWDOWN * route.slowest) + SECONDS_PER_SECOND * size / RATE / WIDTH
+    return max(START_SECONDS, limit) if fresh or not route.slowest else limit
 
 
-class Listener(Protocol):
-    """An engine that hears speech which goes on."""
+class StreamingEngine(Protocol):
+    """An engine that recognises live speech."""
 
-    def hear(self, pcm: bytes, *, final: bool) -> Heard:
-        """Go on with this sound; `final` is the last one and gives the transcript.
-
-        Raises InputError where nothing was said.
-        """
-        ...
+    def hear(self, pcm: bytes, *, final: bool) -> StreamingResult:
+        """Add sound; `final` is the last one and returns the transcript. Raises InputError if
+        nothing was said."""
 
 
-class OneHearing:
-    """The speech that is being heard in this process; another one takes its place."""
+class StreamingSession:
+    """The live speech of this process; new speech replaces it."""
 
     def __init__(self) -> None:
         self._number = 0
         self._told = 0
-        self._listener: Listener | None = None
+        self._listener: StreamingEngine | None = None
 
     def listen(
-        self, begin: Callable[[], Listener], number: int, told: int, pcm: bytes, final: bool
-    ) -> Heard | None:
-        """Go on with this sound; None where this process lacks the `told` bytes before it."""
+        self, begin: Callable[[], StreamingEngine], number: int, told: int, pcm: bytes, final: bool
+    ) -> StreamingResult | None:
+        """Add sound; None if this process has not heard the `told` bytes before it."""
         if told == 0:
             self._listener, self._number, self._told = begin(), number, 0
         if self._listener is None or (number, told) != (self._number, self._told):

@@ -1,11 +1,8 @@
-"""Whisper for speech that goes on. Only imported in child processes.
+"""The child process of Whisper for live speech.
 
-A pass hears all sound that is not settled yet. When the voice falls silent one begins at once, so
-that its words are there when the key is let go; nothing but silence after it makes them final.
-
-Speech as it comes, and where in it somebody speaks. Only imported in child processes.
-
-Whisper through faster-whisper, from weights on disk. Only imported in child processes."""
+A pass hears all sound that is not settled yet. One begins as soon as the voice falls silent, so
+that the words are there when the key is released; they are final if only silence follows.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +17,7 @@ from jarvis_desktop.core.speech import FRAME, Segment, Transcript
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.decoding import RATE, Samples, decode
-from jarvis_desktop.speech.streaming import Heard, OneHearing
+from jarvis_desktop.speech.streaming import StreamingResult, StreamingSession
 from jarvis_desktop.speech.vad import (
     LIKELY,
     PADDING_SECONDS,
@@ -37,7 +34,7 @@ from jarvis_desktop.speech.vad import (
 )
 from jarvis_desktop.speech.whisper import (
     Agreement,
-    Passes,
+    WhisperDecoder,
     WhisperGuess,
     echoes,
     load,
@@ -45,33 +42,30 @@ from jarvis_desktop.speech.whisper import (
     text,
 )
 
-NAME = "your recording"
-"""What the reasons call it, where there is no file."""
-LEADING_SECONDS = 30.0
-"""What is kept while nobody has spoken yet."""
-PAUSE_FRAMES = 5
-"""So many frames without speech, 160 ms, are a pause between words and no part of one."""
+NAME = "your recording"  # the name in error messages, if there is no file
+LEADING_SECONDS = 30.0  # kept while nobody has spoken yet
+PAUSE_FRAMES = 5  # without speech, 160 ms: a pause between words, not a part of one
 BEFORE = SETTLE_FRAMES * FRAME
-"""Samples of silence by which the detector settles before a word that starts at once."""
+"""Samples of silence in which the detector settles before a word that starts at once."""
 PADDING = int(PADDING_SECONDS * RATE)
 
 
-class LiveSound:
-    """Samples from a place on, which moves with `cut`; silence comes before the first of them."""
+class SpeechBuffer:
+    """The sound so far, from a sample that `cut` moves; it begins with silence."""
 
     def __init__(self, name: str = NAME) -> None:
         self._name = name
         self._silero = Silero()
         self._samples: Samples = np.zeros(BEFORE, np.float32)
         self._likely = list(self._silero.hear(self._samples))
-        """How likely somebody speaks in each frame."""
+        """The probability of speech in each frame."""
         self._spoken = [False] * len(self._likely)
-        """Whether somebody does."""
+        """Whether each frame is speech."""
         self._peak = 0.0
         self.begin = 0
         """The first sample that is kept."""
         self.found = False
-        """Whether somebody has spoken."""
+        """Whether speech was found."""
 
     @property
     def end(self) -> int:
@@ -80,7 +74,7 @@ class LiveSound:
 
     @property
     def last(self) -> int:
-        """The sample after the last one in which somebody speaks, as far as it is known."""
+        """The sample after the last speech so far."""
         for back, spoken in enumerate(reversed(self._spoken)):
             if spoken:
                 return (self._first_frame + len(self._spoken) - back) * FRAME
@@ -88,17 +82,17 @@ class LiveSound:
 
     @property
     def first(self) -> int:
-        """The first sample in which somebody speaks, and a moment before."""
+        """The first sample of speech, and a moment before."""
         spoken = self._spoken.index(True) if True in self._spoken else 0
         return max(self.begin, (self._first_frame + spoken) * FRAME - PADDING)
 
     @property
     def silent(self) -> float:
-        """Seconds in which nobody has spoken, up to now."""
+        """Seconds of silence up to now."""
         return (self.end - self.last) / RATE
 
     def add(self, pcm: bytes) -> None:
-        """Go on with this sound: 16 kHz, mono, 16 bits."""
+        """Add sound: 16 kHz, mono, 16 bits."""
         samples = np.frombuffer(pcm, "<i2").astype(np.float32) / np.float32(32768)
         if not len(samples):
             return
@@ -112,33 +106,33 @@ class LiveSound:
             self._look()
 
     def speech(self) -> SpeechSegments:
-        """All that is kept, as of a recording. Raises InputError where nobody speaks in it."""
+        """All that is kept, as a recording. Raises InputError if there is no speech."""
         try:
             before = max(0, SETTLE_FRAMES - self._first_frame)
             samples, likely = self._samples[before * FRAME :], self._likely[before:]
-            likely += [0.0] * (len(samples) // FRAME + 1 - len(likely))  # of the last, cut one
+            likely += [0.0] * (len(samples) // FRAME + 1 - len(likely))  # for the incomplete frame
             return find_speech(samples, self._name, likely)
         except InputError as error:
             raise self._sentence(error) from error
 
     def reason(self, why: Callable[[str], InputError]) -> InputError:
-        """One that names it."""
+        """Return an error with the recording's name."""
         return self._sentence(why(self._name))
 
     def _sentence(self, reason: InputError) -> InputError:
-        """A reason may begin with NAME; a file keeps its own name."""
+        """Begin with a capital letter; a file keeps its own name."""
         if self._name != NAME:
             return reason
         return InputError(reason.message[:1].upper() + reason.message[1:], hint=reason.hint)
 
     def between(self, begin: int, end: int) -> Samples:
-        """The samples from one place to another, lifted where they are quiet, and silence where
-        there are none yet."""
+        """The samples from one place to another, amplified if they are quiet; silence if there are
+        none yet."""
         samples = self._samples[max(0, begin - self.begin) : max(0, end - self.begin)]
         return np.pad(samples, (0, max(0, end - begin - len(samples)))) * self._lift
 
     def cut(self, at: int) -> None:
-        """Forget what was before this place, or the frame in which it is."""
+        """Drop what was before this place, or its frame."""
         frames = max(0, at // FRAME - self._first_frame)
         self._spoken, self._likely = self._spoken[frames:], self._likely[frames:]
         self._samples = self._samples[frames * FRAME :]
@@ -149,14 +143,14 @@ class LiveSound:
         return self.begin // FRAME
 
     def forget(self) -> None:
-        """Forget a long silence, or what is no speech, but for its end."""
+        """Drop most of a long silence, or of sound without speech."""
         most = int(LEADING_SECONDS * RATE)
         silent = not self.found or self.last <= self.end - most
         if len(self._samples) > 2 * most and silent:
             self.cut(self.end - most)
 
     def stretches(self, after: int) -> list[tuple[int, int]]:
-        """Where somebody speaks after a place, with a moment around it."""
+        """The stretches with speech after a place, with a moment around them."""
         found: list[tuple[int, int]] = []
         for at, spoken in enumerate(self._spoken, self._first_frame):
             if spoken:
@@ -168,7 +162,7 @@ class LiveSound:
         return [(begin, end) for begin, end in clipped if begin < end]
 
     def pauses(self) -> list[tuple[int, int]]:
-        """Each pause between words, from its first sample to the one after its last."""
+        """Each pause between words: its first sample and the one after its last."""
         found, quiet = [], 0
         for at, spoken in enumerate(self._spoken, self._first_frame):
             if not spoken:
@@ -181,7 +175,7 @@ class LiveSound:
 
     @staticmethod
     def seconds(place: int) -> float:
-        """When that was heard."""
+        """The time of a sample in seconds."""
         return max(0, place - BEFORE) / RATE
 
     @property
@@ -202,68 +196,63 @@ class LiveSound:
 
 ENGINE = "whisper"
 FIRST_SECONDS, STEP_SECONDS = 0.7, 0.3
-"""Of new sound, before a pass is worth it while the voice goes on; of the beginning of a word
-Whisper makes another one."""
-SHARE = 3.0
-"""Passes begin this many times their own length apart: where the key is let go in the middle of
-one, it must be waited for."""
-SILENT_SECONDS = 0.06
-"""Two frames: the voice has fallen silent, perhaps to the end."""
+"""Of new sound before a pass is worth it while the voice goes on; Whisper mistakes the beginning of
+a word for another word."""
+PASS_INTERVAL = 3.0
+"""Passes begin this many times their own length apart: when the key is released, a running pass
+must be waited for."""
+SILENT_SECONDS = 0.06  # two frames: the voice has fallen silent, perhaps for good
 PAUSE_SECONDS, SENTENCE_SECONDS = 0.5, 8.0
-"""After so much silence something new begins, where more than a sentence was said: without time
-stamps Whisper may leave out what comes after a pause in long speech (measured: a sixth of it)."""
-LONG_PAUSE_SECONDS = 1.5
-"""After so much silence something new begins in any case."""
-CUT_SECONDS, LONGEST_SECONDS = 15.0, 24.0
-"""Longer speech is cut where it is settled; much longer speech in any case."""
-LANGUAGE_SECONDS = 3.0
-"""Of speech, before its language is known for good."""
+"""A silence that separates speech longer than a sentence from what follows: without time stamps
+Whisper may leave out speech after a pause in long speech (measured: a sixth of it)."""
+LONG_PAUSE_SECONDS = 1.5  # a silence that separates in any case
+CUT_SECONDS, MAX_WINDOW_SECONDS = 15.0, 24.0
+"""Longer speech is cut after settled words; much longer speech in any case."""
+LANGUAGE_SECONDS = 3.0  # of speech, before its language is fixed
 
 
-class LiveWhisper:
-    """Speech that goes on, heard with a loaded Whisper; `language` None lets it find out. The
-    reasons why nothing was heard call it by its `name`."""
+class StreamingWhisper:
+    """Recognises live speech with a loaded Whisper; `language` None detects it. Errors refer to the
+    sound by its `name`."""
 
     def __init__(
-        self, passes: Passes, language: str | None, hints: Sequence[str], name: str = NAME
+        self, passes: WhisperDecoder, language: str | None, hints: Sequence[str], name: str = NAME
     ) -> None:
         self._passes = passes
         self._language = language
         self._hints = hints
         self._detected = ""
-        self._sound = LiveSound(name)
+        self._sound = SpeechBuffer(name)
         self._words = Agreement()
         self._segments: list[Segment] = []
         self._guess: WhisperGuess | None = None
         self._window = 0
-        """The sample with which the window of the guess begins."""
+        """The first sample of the guess's window."""
         self._covered = 0
         """The sample after the last one that a pass has heard."""
 
-    def hear(self, pcm: bytes, *, final: bool) -> Heard:
-        """Go on with this sound; `final` is the last one and gives the transcript.
-
-        Raises InputError where nothing was said.
-        """
+    def hear(self, pcm: bytes, *, final: bool) -> StreamingResult:
+        """Add sound; `final` is the last one and returns the transcript. Raises InputError if
+        nothing was said."""
         self._sound.add(pcm)
         if final:
             return self._heard(self._finish())
         if self._due():
             self._pass()
-        elif self._guess and self._parts(self._sound.silent, self._covered - self._window):
+        elif self._guess and self._separates(self._sound.silent, self._covered - self._window):
             self._leave(self._sound.end - PADDING)
         elif self._guess is None:
             self._sound.forget()
         return self._heard(None)
 
-    def _heard(self, transcript: Transcript | None) -> Heard:
+    def _heard(self, transcript: Transcript | None) -> StreamingResult:
         settled = [segment.text for segment in self._segments] + [text(self._words.settled)]
         rest = text(self._words.rest)
-        return Heard(" ".join(filter(None, settled)), rest, transcript, self._passes.took)
+        return StreamingResult(" ".join(filter(None, settled)), rest, transcript, self._passes.took)
 
     @property
     def _done(self) -> bool:
-        """Whether a pass has heard all that was said."""
+        """Whether a pass has heard all speech."""
         return self._covered >= self._sound.last
 
     def _due(self) -> bool:
@@ -271,7 +260,9 @@ class LiveWhisper:
             return False
         if self._sound.silent >= SILENT_SECONDS:
             return True
-        wait = max(STEP_SECONDS if self._guess else FIRST_SECONDS, SHARE * self._passes.took)
+        wait = max(
+            STEP_SECONDS if self._guess else FIRST_SECONDS, PASS_INTERVAL * self._passes.took
+        )
         return self._sound.end - max(self._covered, self._sound.first) >= wait * RATE
 
     def _pass(self, *, final: bool = False) -> None:
@@ -298,32 +289,32 @@ class LiveWhisper:
             self._words.rest = []
         elif self._language and not guess.doubtful:
             self._words.add(guess.words)
-        else:  # nothing is settled in a language that may turn out to be another
+        else:  # nothing is settled while the language may turn out to be another
             self._words.rest = list(guess.words)
         if end - self._window >= LANGUAGE_SECONDS * RATE:
             self._language = guess.language
 
     @staticmethod
-    def _parts(pause: float, samples: int) -> bool:
-        """Whether a pause of so many seconds after so much speech parts it from what follows."""
+    def _separates(pause: float, samples: int) -> bool:
+        """Whether a pause in seconds after `samples` of speech separates them from what follows."""
         long = samples > SENTENCE_SECONDS * RATE
         return pause >= LONG_PAUSE_SECONDS or (long and pause >= PAUSE_SECONDS)
 
     def _place_to_cut(self) -> int | None:
-        """Where what is not heard yet must be parted, if anywhere."""
+        """Where the sound that is not heard yet must be cut, if anywhere."""
         first, last = self._sound.first, self._sound.last
-        most = first + int(LONGEST_SECONDS * RATE)
+        most = first + int(MAX_WINDOW_SECONDS * RATE)
         place = None
         for begin, end in self._sound.pauses():
             middle = (begin + end) // 2
             if middle <= most:
                 place = middle
-            if begin > first and self._parts((end - begin) / RATE, begin - first):
+            if begin > first and self._separates((end - begin) / RATE, begin - first):
                 return min(middle, begin + PADDING)
         return (place or most) if last > most else None
 
     def _leave(self, at: int) -> None:
-        """Let what was heard be whole, and go on with what is said after this place."""
+        """Complete what was heard, and continue after this place."""
         self._listen_closely()
         self._write(text(self._words.leave(len(self._words.settled))), at)
         self._sound.cut(at)
@@ -331,7 +322,7 @@ class LiveWhisper:
         self._guess = None
 
     def _listen_closely(self) -> None:
-        """Settle what was heard, or forget it where it is no speech, now that more is known."""
+        """Settle what was heard, or drop it if it is not speech after all."""
         try:
             self._sound.speech()
             self._words.settle()
@@ -339,7 +330,7 @@ class LiveWhisper:
             self._words = Agreement()
 
     def _leave_settled(self) -> None:
-        """The same with what is settled, up to the last pause in it, or else to its end."""
+        """Complete what is settled, up to its last pause, or else to its end."""
         settled = self._words.settled
         if self._guess is None or not settled:
             return
@@ -359,7 +350,7 @@ class LiveWhisper:
 
     def _finish(self) -> Transcript:
         if not self._segments:
-            self._sound.speech()  # which says why there is none
+            self._sound.speech()  # raises if there is none
         if not self._done:
             self._pass(final=True)
         if self._guess and self._doubtful(self._guess):
@@ -372,7 +363,7 @@ class LiveWhisper:
         return Transcript(whole, ENGINE, self._language or self._detected, tuple(self._segments))
 
     def _try_again(self, before: WhisperGuess) -> None:
-        """A doubtful end is heard anew, and with it what was settled since the last pause."""
+        """Hear a doubtful end again, with what was settled since the last pause."""
         sound = self._sound.between(self._window, self._covered)
         guess = self._passes.again(sound, before, self._language)
         if guess:
@@ -389,16 +380,18 @@ class LiveWhisper:
 
 
 def make() -> Handler:
-    """The handler: "hear" a file and give the seconds of speech, then "recognise" it; "listen" to
-    speech that goes on; "ready" loads what they need.
+    """The handler: "hear" a file and return the seconds of speech, then "recognise" it; "listen" to
+    live speech; "ready" loads the engine.
 
-    All but "hear" end with the same arguments: a folder of CTranslate2 weights, which are kept
-    until others are asked for, the language, words to expect, the device and how it computes.
+    All but "hear" end with the same arguments: a folder of CTranslate2 weights, which stay loaded,
+    the language, expected words, the device and the compute type.
     """
     state: dict[str, Any] = {}
-    live = OneHearing()
+    live = StreamingSession()
 
-    def handle(report: Report, what: str, *args: Any) -> float | Transcript | Heard | None:
+    def handle(
+        report: Report, what: str, *args: Any
+    ) -> float | Transcript | StreamingResult | None:
         if what == "hear":
             (path,) = args
             state["name"] = path.name
@@ -406,16 +399,16 @@ def make() -> Handler:
             return float(state["speech"].seconds)
         *given, folder, language, words, device, compute_type = args
         if state.get("loaded") != (folder, device, compute_type):
-            state.pop("passes", None)  # two at once may be more than the memory holds
-            state["passes"] = Passes(load(folder, device=device, compute_type=compute_type))
+            state.pop("passes", None)  # the memory may not hold two
+            state["passes"] = WhisperDecoder(load(folder, device=device, compute_type=compute_type))
             state["loaded"] = folder, device, compute_type
-            # The first pass takes longer than the others, and tells how fast this computer is.
+            # The first pass takes longer, and shows how fast this computer is.
             state["passes"].hear(np.zeros(RATE, np.float32), language="en")
         passes = state["passes"]
         if what == "ready":
             return None
         if what == "listen":
-            return live.listen(lambda: LiveWhisper(passes, language, words), *given)
+            return live.listen(lambda: StreamingWhisper(passes, language, words), *given)
         heard = recognise(passes, state.pop("speech"), state["name"], language, words)
         report(1.0, "recognising speech")
         return heard
@@ -424,14 +417,18 @@ def make() -> Handler:
 
 
 def recognise(
-    passes: Passes, speech: SpeechSegments, name: str, language: str | None, words: Sequence[str]
+    passes: WhisperDecoder,
+    speech: SpeechSegments,
+    name: str,
+    language: str | None,
+    words: Sequence[str],
 ) -> Transcript:
-    """The words of a recording: of speech that is told at once. Raises InputError where none were
-    found."""
+    """Transcribe a recording as live speech that comes at once. Raises InputError if nothing was
+    said."""
     pcm = (np.clip(speech.samples, -1, 1) * 32767).astype("<i2").tobytes()
-    heard = LiveWhisper(passes, language, words, name=name).hear(pcm, final=True)
+    heard = StreamingWhisper(passes, language, words, name=name).hear(pcm, final=True)
     assert heard.transcript
-    before = SETTLE / RATE  # the silence that the gate put before it
+    before = SETTLE / RATE  # the silence that find_speech put before it
     segments = tuple(
         Segment(max(0.0, each.start - before), max(0.0, each.end - before), each.text)
         for each in heard.transcript.segments

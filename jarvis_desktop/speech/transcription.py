@@ -1,5 +1,5 @@
-"""Writes down recordings, in child processes of their own: an hour of them must not keep the person
-waiting who presses the talk key in the meantime."""
+"""Transcription of recordings, in separate child processes: an hour of recording must not keep live
+speech waiting."""
 
 from __future__ import annotations
 
@@ -18,63 +18,59 @@ from jarvis_desktop.core.task import Report
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.process.background import Idling
 from jarvis_desktop.process.child import Child
-from jarvis_desktop.speech.streaming import SECONDS_PER_SECOND, START_SECONDS, EngineRoute
+from jarvis_desktop.speech.streaming import (
+    SECONDS_PER_SECOND,
+    START_SECONDS,
+    EngineRoute,
+    first_that_works,
+)
 from jarvis_desktop.tasks.audio.recognition import format_time
 
 log = logging.getLogger(__name__)
 
-BYTES_PER_SECOND = 1_000_000
-"""Of a file, that are read at the slowest."""
-BATCHED_SECONDS = 60.0
-"""Of speech, from which on several windows are decoded at once; of less there are too few."""
-BATCHES = {"cpu": 4, "cuda": 8}
-"""How many: more are hardly faster, and take more memory."""
+BYTES_PER_SECOND = 1_000_000  # the slowest speed of reading a file
+MIN_BATCHED_SECONDS = 60.0
+"""Of speech, from which windows are decoded in batches; less has too few of them."""
+BATCH_SIZES = {"cpu": 4, "cuda": 8}  # more are hardly faster, and take more memory
 
-Found = Callable[[tuple[Segment, ...]], None]
-"""Told all that was found so far, as it comes."""
-
-
-def _unseen(segments: tuple[Segment, ...]) -> None:
-    """Nobody looks before it is whole."""
+OnSegments = Callable[[tuple[Segment, ...]], None]
+"""Called with all segments found so far."""
 
 
 @dataclass(frozen=True, slots=True)
-class Opened:
-    """What the child says of a recording that can be recognised now."""
+class OpenedRecording:
+    """A recording that the child has opened."""
 
     seconds: float
-    windows: tuple[float, ...]
-    """How many seconds each of its windows has."""
+    windows: tuple[float, ...]  # the seconds of each of its windows
 
 
 @dataclass(frozen=True, slots=True)
 class TranscriptPart:
-    """What it says some windows hold."""
+    """The text of some windows."""
 
     segments: tuple[Segment, ...]
     language: str
-    seconds: float
-    """Up to where the recording is recognised."""
-    again: int = 0
-    """How many of the windows had to be decoded a second time."""
+    seconds: float  # how far the recording is recognised
+    again: int = 0  # how many of the windows had to be decoded again
 
 
 class FileTranscriber:
-    """Recognises one recording after the other, with the first engine that works.
+    """Transcribes one recording after the other, with the first engine that works.
 
-    `roads` gives the engines as they are to be tried, for a child that recognises with Whisper and
-    one with the built-in recogniser. After `idle_seconds` without work they are ended.
+    `routes` returns the engines in order, for a Whisper child and a built-in one. After
+    `idle_seconds` without work the processes are ended.
     """
 
     def __init__(
         self,
-        roads: Callable[[Child, Child], Awaitable[Sequence[EngineRoute]]],
+        routes: Callable[[Child, Child], Awaitable[Sequence[EngineRoute]]],
         *,
         idle_seconds: float = 60.0,
         whisper: str = "jarvis_desktop.speech.transcription_worker:make",
         pocketsphinx: str = "jarvis_desktop.speech.pocketsphinx:make",
     ) -> None:
-        self._roads = roads
+        self._routes = routes
         self._idling = Idling(idle_seconds, self._leave)
         self._turn = asyncio.Lock()
         speech = shipped("resources", "speech")
@@ -89,31 +85,26 @@ class FileTranscriber:
         *,
         language: str | None = None,
         words: bool = False,
-        found: Found = _unseen,
+        found: OnSegments = lambda segments: None,
     ) -> Transcript:
-        """What is said in a recording of any format.
+        """Transcribe a recording of any format.
 
-        `language` goes before the setting; `words` asks for the times of each word, which takes
-        longer. Raises InputError with the reason where nothing is said, UnavailableError where
-        nothing here knows the language, and ExpertError where the last engine crashed or hung.
+        `language` overrides the setting; `words` asks for the times of each word, which takes
+        longer. Raises InputError if nothing is said, UnavailableError if no engine knows the
+        language, and ExpertError if the last engine crashed or hung.
         """
-        if not audio.is_file():  # noqa: ASYNC240 - a look at a local file
+        if not audio.is_file():  # noqa: ASYNC240 - a local file
             raise InputError(tr("There is no recording {name}.", name=audio.name))
         async with self._turn:
             with self._idling.work():
-                *roads, last = await self._roads(self._whisper, self._pocketsphinx)
-                reading = _Reading(audio, report, language, words, found)
-                before = ""
-                for road in roads:
-                    try:
-                        return road.noted(await reading.go_on(road), before)
-                    except UnavailableError as error:
-                        log.info("another recogniser takes over: %s", frames(error))
-                        before = road.broken
-                    except ExpertError as error:
-                        log.info("another recogniser takes over: %s", frames(error))
-                        before = road.crashed
-                return last.noted(await reading.whole(last), before)
+                routes = await self._routes(self._whisper, self._pocketsphinx)
+                reading = _FileTranscription(audio, report, language, words, found)
+                last = routes[-1]
+
+                async def transcribe(route: EngineRoute) -> Transcript:
+                    return await (reading.whole if route is last else reading.go_on)(route)
+
+                return await first_that_works(routes, transcribe)
 
     async def close(self) -> None:
         """End the child processes."""
@@ -126,11 +117,11 @@ class FileTranscriber:
         self._pocketsphinx.kill()
 
 
-class _Reading:
-    """One recording. What was found stays where another process must go on."""
+class _FileTranscription:
+    """One recording. Its segments are kept if another process must continue."""
 
     def __init__(
-        self, audio: Path, report: Report, language: str | None, words: bool, found: Found
+        self, audio: Path, report: Report, language: str | None, words: bool, found: OnSegments
     ) -> None:
         self._audio = audio
         self._report = report
@@ -139,30 +130,32 @@ class _Reading:
         self._found = found
         self._segments: list[Segment] = []
         self._at = 0
-        """The window that comes next."""
+        """The next window."""
         self._together = True
 
-    async def go_on(self, road: EngineRoute) -> Transcript:
-        """All of it, by Whisper. Raises UnavailableError, ExpertError, InputError."""
+    async def go_on(self, route: EngineRoute) -> Transcript:
+        """Transcribe all of it with Whisper. Raises UnavailableError, ExpertError, InputError."""
         try:
-            return await self._rest(road)
+            return await self._rest(route)
         except ExpertError as error:
             if not self._together:
                 raise
             log.info("a recogniser is started again: %s", frames(error))
-        self._together = False  # it may have been the memory that several windows take
-        return await self._rest(road)
+        self._together = False  # a batch may have needed too much memory
+        return await self._rest(route)
 
-    async def _rest(self, road: EngineRoute) -> Transcript:
-        weights, language, expected, device, compute_type = road.setting
+    async def _rest(self, route: EngineRoute) -> Transcript:
+        weights, language, expected, device, compute_type = route.setting
         self._report(0.0 if not self._at else None, "listening")
-        opened: Opened = await road.child.call("open", self._audio, timeout=_opening(self._audio))
-        self._together = self._together and sum(opened.windows) > BATCHED_SECONDS
-        batch = BATCHES.get(str(device), 1) if self._together else 1
+        opened: OpenedRecording = await route.child.call(
+            "open", self._audio, timeout=_opening(self._audio)
+        )
+        self._together = self._together and sum(opened.windows) > MIN_BATCHED_SECONDS
+        batch = BATCH_SIZES.get(str(device), 1) if self._together else 1
         language = self._language or language
         while self._at < len(opened.windows):
             chosen = slice(self._at, self._at + batch)
-            part: TranscriptPart = await road.child.call(
+            part: TranscriptPart = await route.child.call(
                 "part",
                 chosen,
                 self._words,
@@ -171,7 +164,7 @@ class _Reading:
             )
             language = part.language
             self._at += batch
-            if 2 * part.again > len(opened.windows[chosen]):  # it costs more than it gains here
+            if 2 * part.again > len(opened.windows[chosen]):  # batches cost more than they gain
                 self._together, batch = False, 1
             self._segments += part.segments
             self._found(tuple(self._segments))
@@ -179,8 +172,8 @@ class _Reading:
             self._report(min(1.0, part.seconds / opened.seconds), done)
         return self._transcript(str(language))
 
-    async def whole(self, road: EngineRoute) -> Transcript:
-        """All of it, by the built-in recogniser."""
+    async def whole(self, route: EngineRoute) -> Transcript:
+        """Transcribe all of it with the built-in recogniser."""
         if self._language not in (None, "en"):
             raise UnavailableError(
                 tr("The small built-in recogniser knows English only."),
@@ -188,7 +181,7 @@ class _Reading:
                     "jarvis-desktop experts pull whisper-base fetches one for about 99 languages."
                 ),
             )
-        heard = await all_at_once(road, self._audio, self._report)
+        heard = await all_at_once(route, self._audio, self._report)
         self._found(heard.segments)
         return heard
 
@@ -203,27 +196,25 @@ class _Reading:
 
 
 class LongError(Exception):
-    """More is said in a recording than may be recognised at once."""
+    """A recording has more speech than may be recognised at once."""
 
 
 async def all_at_once(
-    road: EngineRoute, audio: Path, report: Report, *, most: float = math.inf
+    route: EngineRoute, audio: Path, report: Report, *, most: float = math.inf
 ) -> Transcript:
-    """What is said in a recording, by one call of an engine that hears and then recognises.
-
-    Raises LongError where that is more than `most` seconds of speech.
-    """
+    """Transcribe a recording with one call of an engine, after a call that opens it. Raises
+    LongError if it has more than `most` seconds of speech."""
     report(0.0, "listening")
-    seconds: float = await road.child.call("hear", audio, timeout=_opening(audio))
+    seconds: float = await route.child.call("hear", audio, timeout=_opening(audio))
     if seconds > most:
         raise LongError
     limit = START_SECONDS + SECONDS_PER_SECOND * seconds
-    heard: Transcript = await road.child.call(
-        "recognise", *road.setting, timeout=limit, report=report
+    heard: Transcript = await route.child.call(
+        "recognise", *route.setting, timeout=limit, report=report
     )
     return heard
 
 
 def _opening(audio: Path) -> float:
-    """Seconds that reading it may take."""
+    """Seconds that reading the file may take."""
     return START_SECONDS + audio.stat().st_size / BYTES_PER_SECOND

@@ -1,15 +1,14 @@
-"""Recognises a recording of any length with Whisper, part by part. Only imported in children.
+"""The child process that transcribes recordings of any length with Whisper, part by part.
 
-Each window holds what is said within Whisper's half a minute, with the pauses in it. Many windows
-are decoded at once: that is up to several times as fast. faster-whisper's own way to do so joins
-distant speech and loses the end of a window in which the last time stamp is missing (issues 1179,
-1270, 1427): measured on five minutes of recordings of people, a ninth of all words. Therefore the
-windows are ours, and what was lost or doubtful is decoded again, one window at a time.
+Each window holds what is said within Whisper's half a minute, with the pauses in it. Decoding many
+windows at once is several times as fast. faster-whisper's own batches join distant speech and lose
+the end of a window whose last time stamp is missing (issues 1179, 1270, 1427): measured on five
+minutes of recordings of people, a ninth of all words. So the windows are ours, and what was lost or
+is doubtful is decoded again, one window at a time.
 
-Time stamps are always asked for: without them Whisper ends a window at its first pause (a sixth of
+Time stamps are always requested: without them Whisper ends a window at its first pause (a sixth of
 the words of the same recordings).
-
-The child process in which Whisper recognises files. Only imported in child processes."""
+"""
 
 from __future__ import annotations
 
@@ -28,54 +27,47 @@ from jarvis_desktop.core.speech import Segment
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.decoding import RATE, Samples, decode
-from jarvis_desktop.speech.transcription import Opened, TranscriptPart
+from jarvis_desktop.speech.transcription import OpenedRecording, TranscriptPart
 from jarvis_desktop.speech.vad import SpeechSegments, find_speech
 from jarvis_desktop.speech.whisper import load
 
 WINDOW_SECONDS = 28.0
-FAR_SECONDS = 3.0
-"""A pause that is longer ends a window: in silence Whisper invents."""
-QUIET_SECONDS = 0.1
-"""How long the quietest place must be at least, at which speech without a pause is cut."""
+MAX_PAUSE_SECONDS = 3.0  # a longer pause ends a window: Whisper invents words in silence
+QUIET_SECONDS = 0.1  # the length of the quietest place, where speech without a pause is cut
 BEAM = 5
-WAYS_OUT = (0.0, 0.2, 0.4)
-"""Temperatures for a doubtful window."""
+FALLBACK_TEMPERATURES = (0.0, 0.2, 0.4)  # for a doubtful window
 LOST_SECONDS = 1.0
-"""Of speech at the end of a window without a word, from which on it is decoded again."""
-LANGUAGE_WINDOWS = 4
-"""In how many windows the language is looked for, where the first ones leave it in doubt."""
-
+"""Of speech without a word at the end of a window, from which it is decoded again."""
+LANGUAGE_WINDOWS = 4  # in which the language is detected, if the first ones leave it in doubt
 NO_SPEECH = 0.6
-LEAST_LOGPROB = -1.0
-MOST_REPEATED = 2.4
-"""Whisper's own: whether nobody spoke, whether a guess is doubtful, whether it goes in circles."""
+MIN_LOGPROB = -1.0
+MAX_COMPRESSION = 2.4  # Whisper's own limits for silence, doubtful guesses and loops
 
 
 @dataclass(frozen=True, slots=True)
-class Window:
-    """A stretch of a recording that fits Whisper; its places are samples."""
+class RecordingWindow:
+    """A part of a recording that fits Whisper; in samples."""
 
     start: int
     end: int
-    spoken: int
-    """Where the last of its speech ends."""
+    spoken: int  # the end of its speech
 
 
-def windows(speech: SpeechSegments) -> tuple[Window, ...]:
-    """All that is spoken, in as few windows as hold it."""
-    most, far = int(WINDOW_SECONDS * RATE), int(FAR_SECONDS * RATE)
-    found: list[Window] = []
+def windows(speech: SpeechSegments) -> tuple[RecordingWindow, ...]:
+    """All speech, in as few windows as possible."""
+    most, far = int(WINDOW_SECONDS * RATE), int(MAX_PAUSE_SECONDS * RATE)
+    found: list[RecordingWindow] = []
     for start, end in _short(speech, most):
         last = found[-1] if found else None
         if last and end - last.start <= most and start - last.end <= far:
-            found[-1] = Window(last.start, end, end)
+            found[-1] = RecordingWindow(last.start, end, end)
         else:
-            found.append(Window(start, end, end))
+            found.append(RecordingWindow(start, end, end))
     return tuple(found)
 
 
 def _short(speech: SpeechSegments, most: int) -> Iterator[tuple[int, int]]:
-    """The stretches of speech; those that are too long are cut where it is quietest."""
+    """The stretches of speech; long ones are cut at their quietest places."""
     step = int(QUIET_SECONDS * RATE)
     for start, end in speech.stretches:
         while end - start > most:
@@ -88,7 +80,7 @@ def _short(speech: SpeechSegments, most: int) -> Iterator[tuple[int, int]]:
 
 
 class RecordingReader:
-    """Recognises the windows of one recording, some at each call."""
+    """Recognises the windows of one recording, some in each call."""
 
     def __init__(self, speech: SpeechSegments) -> None:
         self.windows = windows(speech)
@@ -103,11 +95,8 @@ class RecordingReader:
         *,
         words: bool,
     ) -> TranscriptPart:
-        """What is said in some of the windows, which are decoded at once.
-
-        `expected` are words that may be said; `words` is whether each word is to have its times,
-        which takes longer.
-        """
+        """Decode some of the windows at once. `expected` are words that may be said; `words` asks
+        for the times of each word, which takes longer."""
         some = self.windows[chosen]
         language = self._language(whisper, some, language)
         ways = {
@@ -123,7 +112,9 @@ class RecordingReader:
             again += twice
         return TranscriptPart(tuple(found), language, self._speech.time(some[-1].end), again)
 
-    def _language(self, whisper: Any, chosen: Sequence[Window], language: str | None) -> str:
+    def _language(
+        self, whisper: Any, chosen: Sequence[RecordingWindow], language: str | None
+    ) -> str:
         known = whisper.supported_languages
         if language and language not in known:
             raise InputError(
@@ -140,10 +131,10 @@ class RecordingReader:
         return str(found)
 
     def _decoded(
-        self, whisper: Any, chosen: Sequence[Window], ways: dict[str, Any]
-    ) -> Iterator[tuple[Window, list[Any], bool]]:
-        """Each window with what was found in it, and whether all of it was decoded twice; times in
-        seconds from its beginning."""
+        self, whisper: Any, chosen: Sequence[RecordingWindow], ways: dict[str, Any]
+    ) -> Iterator[tuple[RecordingWindow, list[Any], bool]]:
+        """Each window with its pieces, and whether all of it was decoded twice; times in seconds
+        from its beginning."""
         if len(chosen) == 1:
             yield chosen[0], self._alone(whisper, chosen[0], 0.0, ways), False
             return
@@ -158,8 +149,8 @@ class RecordingReader:
             yield window, pieces, doubtful
 
     def _together(
-        self, whisper: Any, chosen: Sequence[Window], ways: dict[str, Any]
-    ) -> dict[Window, list[Any]]:
+        self, whisper: Any, chosen: Sequence[RecordingWindow], ways: dict[str, Any]
+    ) -> dict[RecordingWindow, list[Any]]:
         from faster_whisper import BatchedInferencePipeline
 
         pieces, _ = BatchedInferencePipeline(whisper).transcribe(
@@ -169,28 +160,30 @@ class RecordingReader:
             without_timestamps=False,
             **ways,
         )
-        found: dict[Window, list[Any]] = defaultdict(list)
+        found: dict[RecordingWindow, list[Any]] = defaultdict(list)
         starts = [clip["start"] for clip in _clips(chosen)]
         for piece in pieces:
-            # Each carries the hundredth of a second at which its window begins.
+            # The hundredth of a second at which its window begins.
             at = int(np.argmin([abs(start * 100 - piece.seek) for start in starts]))
             found[chosen[at]].append(_moved(piece, -starts[at]))
         return found
 
-    def _alone(self, whisper: Any, window: Window, since: float, ways: dict[str, Any]) -> list[Any]:
+    def _alone(
+        self, whisper: Any, window: RecordingWindow, since: float, ways: dict[str, Any]
+    ) -> list[Any]:
         pieces, _ = whisper.transcribe(
             self._sound(window)[int(since * RATE) :],
-            temperature=WAYS_OUT,
+            temperature=FALLBACK_TEMPERATURES,
             condition_on_previous_text=False,
             **ways,
         )
         return [_moved(piece, since) for piece in pieces]
 
-    def _sound(self, window: Window) -> Samples:
+    def _sound(self, window: RecordingWindow) -> Samples:
         return self._speech.samples[window.start : window.end]
 
-    def _segments(self, window: Window, pieces: Iterable[Any]) -> Iterator[Segment]:
-        """What was surely said, with its times in the recording."""
+    def _segments(self, window: RecordingWindow, pieces: Iterable[Any]) -> Iterator[Segment]:
+        """What was certainly said, with its times in the recording."""
         begin = self._speech.time(window.start)
         latest = (window.end - window.start) / RATE
 
@@ -198,7 +191,7 @@ class RecordingReader:
             return float(round(begin + min(max(0.0, seconds), latest), 2))
 
         for piece in pieces:
-            invented = piece.no_speech_prob > NO_SPEECH and piece.avg_logprob < LEAST_LOGPROB
+            invented = piece.no_speech_prob > NO_SPEECH and piece.avg_logprob < MIN_LOGPROB
             if invented or not (text := piece.text.strip()):
                 continue
             words = tuple(
@@ -208,8 +201,8 @@ class RecordingReader:
             yield Segment(start, max(start, end), text, words)
 
 
-def _clips(chosen: Sequence[Window]) -> Iterator[dict[str, float]]:
-    """Where each window lies when they follow one another."""
+def _clips(chosen: Sequence[RecordingWindow]) -> Iterator[dict[str, float]]:
+    """The position of each window when they are joined."""
     at = 0
     for window in chosen:
         length = window.end - window.start
@@ -218,7 +211,7 @@ def _clips(chosen: Sequence[Window]) -> Iterator[dict[str, float]]:
 
 
 def _moved(piece: Any, seconds: float) -> Any:
-    """A piece of faster-whisper, later by so many seconds."""
+    """A piece of faster-whisper, moved in time."""
     from dataclasses import replace
 
     words = [
@@ -229,43 +222,40 @@ def _moved(piece: Any, seconds: float) -> Any:
 
 
 def _doubtful(pieces: Sequence[Any]) -> bool:
-    """Whether a window is to be decoded again in other ways."""
+    """Whether a window must be decoded again."""
     return any(
-        piece.avg_logprob < LEAST_LOGPROB or piece.compression_ratio > MOST_REPEATED
+        piece.avg_logprob < MIN_LOGPROB or piece.compression_ratio > MAX_COMPRESSION
         for piece in pieces
     )
 
 
-EXPECTED = 30
-"""Words to expect that Whisper is told of: of many it writes some that nobody said."""
+MAX_EXPECTED_WORDS = 30  # passed to Whisper: given many, it writes some that nobody said
 
 
 def make() -> Handler:
-    """The handler: "open" a file, then ask for one "part" after the other.
-
-    part(windows, words, folder, language, expected, device, compute_type) takes the slice of the
-    windows that are recognised at once, and weights which are kept until others are asked for.
-    """
+    """The handler: "open" a file, then request one "part" after the other. part(windows, words,
+    folder, language, expected, device, compute_type) takes the slice of the windows that are
+    decoded at once, and weights, which stay loaded."""
     state: dict[str, Any] = {}
 
-    def handle(report: Report, what: str, *args: Any) -> Opened | TranscriptPart:
+    def handle(report: Report, what: str, *args: Any) -> OpenedRecording | TranscriptPart:
         if what == "open":
             state["reader"], opened = _open(*args)
             return opened
         chosen, words, folder, language, expected, device, compute_type = args
         if state.get("loaded") != (folder, device, compute_type):
-            state.pop("whisper", None)  # two at once may be more than the memory holds
+            state.pop("whisper", None)  # the memory may not hold two
             state["whisper"] = load(folder, device=device, compute_type=compute_type)
             state["loaded"] = folder, device, compute_type
         reader: RecordingReader = state["reader"]
-        whisper, expected = state["whisper"], expected[:EXPECTED]
+        whisper, expected = state["whisper"], expected[:MAX_EXPECTED_WORDS]
         return reader.part(whisper, chosen, language, expected, words=words)
 
     return handle
 
 
-def _open(path: Path) -> tuple[RecordingReader, Opened]:
+def _open(path: Path) -> tuple[RecordingReader, OpenedRecording]:
     samples = decode(path)
     reader = RecordingReader(find_speech(samples, path.name))
     lengths = tuple((window.end - window.start) / RATE for window in reader.windows)
-    return reader, Opened(len(samples) / RATE, lengths)
+    return reader, OpenedRecording(len(samples) / RATE, lengths)

@@ -1,11 +1,8 @@
-"""How likely somebody speaks, frame by frame: Silero v6, without faster-whisper around it.
+"""Voice activity detection with Silero v6, frame by frame and in whole recordings.
 
-Its ONNX file ships in the faster-whisper package, which is looked up but not imported: that would
-load CTranslate2 and more into processes that only listen. Only imported in child processes.
-
-Finds where people speak in a recording, before anything guesses words in noise.
-
-Uses the Silero VAD that ships with faster-whisper (no torch). Only imported in child processes."""
+Its ONNX file is in the faster-whisper package, which is not imported: that would load CTranslate2
+and more into processes that only listen. Only imported in child processes.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +22,14 @@ from jarvis_desktop.core.speech import FRAME, RATE
 if TYPE_CHECKING:
     from jarvis_desktop.speech.decoding import Samples
 
-CONTEXT = 64
-"""Samples of the frame before that the model sees again."""
+CONTEXT = 64  # samples of the previous frame that the model sees again
 FILE = "silero_vad_v6.onnx"
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 
 class Silero:
-    """Listens to one sound from its beginning to its end, in portions of any size."""
+    """Detects speech in one sound from its beginning to its end, in blocks of any size."""
 
     def __init__(self) -> None:
         self._session = _session()
@@ -42,8 +38,8 @@ class Silero:
         self._rest = np.zeros(0, np.float32)
 
     def hear(self, samples: Floats) -> tuple[float, ...]:
-        """How likely somebody speaks, 0 to 1, in each frame that came to its end with `samples`,
-        which are from -1 to 1 at 16 kHz."""
+        """The probability of speech, 0 to 1, in each frame that ended with `samples`, which are
+        from -1 to 1 at 16 kHz."""
         samples = np.concatenate((self._rest, samples), dtype=np.float32)
         count = len(samples) // FRAME
         self._rest = samples[count * FRAME :]
@@ -60,11 +56,11 @@ class Silero:
 
 @functools.cache
 def _session() -> Any:
-    """The model, which keeps nothing of what it heard."""
+    """The model, which is stateless."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
-    # More threads than one cost more than they save on so small a model.
+    # More threads cost more than they save on so small a model.
     options.inter_op_num_threads = options.intra_op_num_threads = 1
     options.enable_cpu_mem_arena = False
     options.log_severity_level = 4
@@ -85,33 +81,26 @@ def _file() -> Path:
     )
 
 
-SHORTEST_SECONDS = 0.15
-SILENT_PEAK = 0.001
-"""-60 dB of full scale: a muted or unplugged microphone gives less."""
-QUIET_PEAK = 0.03
-"""Quieter recordings are lifted to this: below it Silero starts to miss speech."""
-
+MIN_RECORDING_SECONDS = 0.15
+SILENT_PEAK = 0.001  # -60 dB of full scale: a muted or unplugged microphone gives less
+QUIET_PEAK = 0.03  # quieter recordings are amplified to this: below it Silero starts to miss speech
 SPEECH_FRAMES = 4
 SURE = 0.65
 LIKELY = 0.5
 """Speech is four frames that are likely speech and one that surely is: measured on 120 recordings
-of speech and 24 of other sounds, where music, animals and kitchens stay below both."""
-UNLIKELY = LIKELY - 0.15
-"""Below this somebody who spoke has stopped; Silero's own choice."""
-
+of speech and 24 of other sounds; music, animals and kitchens stay below both."""
+UNLIKELY = LIKELY - 0.15  # below this speech has stopped; Silero's own choice
 CERTAIN = 0.95
-SHARE = 0.45
-"""Music too has frames that resemble a voice. Unless one of them is speech for certain, so much of
-the power must lie in such frames or beside them: most of the sound of speech is the voice, of music
-a note here and there. Power that is there all the time is noise and left out. Of 2,800 recordings
-of single words, most of them in noise and with keys clicking, this refuses one in 150; of 230
-melodies and songs it leaves 11, where 132 passed without it."""
-STEADY_PERCENT = 20
-"""So much of a recording is without speech: its loudest is what is there all the time."""
-
+MIN_VOICE_SHARE = 0.45
+"""Some frames of music resemble a voice. Unless one frame is certainly speech, this share of the
+power must be in or beside frames with speech: most of the sound of speech is the voice, of music
+only a note here and there. Steady power is noise and left out. Of 2,800 recordings of single words,
+most of them in noise and with keys clicking, this refuses one in 150; of 230 melodies and songs it
+accepts 11, where 132 passed without it."""
+STEADY_PERCENT = 20  # the share of a recording without speech, whose loudest part is steady noise
 SETTLE_FRAMES = 16
 SETTLE = SETTLE_FRAMES * FRAME
-"""Silence around a recording lets the detector settle before a word that starts at once."""
+"""Silence around a recording, in which the detector settles before a word that starts at once."""
 PADDING_SECONDS = 0.25
 PAUSE_SECONDS = 0.5
 
@@ -121,38 +110,37 @@ FloatSamples = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True, slots=True)
 class SpeechSegments:
-    """A recording with silence before and after, and the stretches in which somebody speaks."""
+    """A recording with silence around it, and the stretches with speech."""
 
     samples: Samples
     stretches: tuple[Stretch, ...]
 
     def time(self, sample: int) -> float:
-        """The second of the recording at which a sample was heard."""
+        """The time of a sample in the recording, in seconds."""
         return max(0, sample - SETTLE) / RATE
 
     @property
     def seconds(self) -> float:
-        """How long is spoken."""
+        """Of speech."""
         return sum(end - start for start, end in self.stretches) / RATE
 
     def parts(self) -> list[Samples]:
-        """The stretches one by one."""
+        """The sound of each stretch."""
         return [self.samples[start:end] for start, end in self.stretches]
 
 
 def find_speech(
     samples: Samples, name: str, likely: Sequence[float] | None = None
 ) -> SpeechSegments:
-    """Where is spoken. `likely` spares work where it is known how likely somebody speaks in each
-    FRAME of the samples, from the first one on. Raises InputError that says why there is nothing to
-    recognise."""
+    """Find the speech in a recording. `likely` is the probability of speech in each FRAME of the
+    samples, if known. Raises InputError if there is no speech."""
     peak = float(np.abs(samples).max()) if len(samples) else 0.0
     if peak < SILENT_PEAK:
         raise InputError(
             tr("There is no sound in {name}.", name=name),
             hint=tr("Check that the right microphone is chosen and not muted."),
         )
-    if len(samples) < SHORTEST_SECONDS * RATE:
+    if len(samples) < MIN_RECORDING_SECONDS * RATE:
         raise InputError(
             tr("{name} is too short to hold a word.", name=name),
             hint=tr("Hold the key for as long as you speak."),
@@ -171,7 +159,7 @@ def find_speech(
 
 
 def not_speech(name: str) -> InputError:
-    """The reason where there is sound but nobody speaks."""
+    """There is sound but no speech."""
     return InputError(
         tr("Nobody seems to speak in {name}.", name=name),
         hint=tr("Speak closer to the microphone and try again."),
@@ -182,11 +170,14 @@ def _is_speech(samples: Samples, likely: FloatSamples) -> bool:
     where = np.flatnonzero(likely >= LIKELY)
     if len(where) < SPEECH_FRAMES or likely.max() < SURE:
         return False
-    return bool(likely.max() >= CERTAIN) or _share_of_voice(samples, likely >= LIKELY) >= SHARE
+    return (
+        bool(likely.max() >= CERTAIN)
+        or _share_of_voice(samples, likely >= LIKELY) >= MIN_VOICE_SHARE
+    )
 
 
 def _share_of_voice(samples: Samples, spoken: FloatSamples) -> float:
-    """How much of the power lies in frames in which somebody speaks; silence around counts none."""
+    """The share of the power in frames with speech; the silence around does not count."""
     whole = np.pad(samples, (0, FRAME))[: len(spoken) * FRAME].astype(np.float64)
     power = np.mean(whole.reshape(-1, FRAME) ** 2, axis=1)[SETTLE_FRAMES:-SETTLE_FRAMES]
     power = np.maximum(0, power - np.percentile(power, STEADY_PERCENT))
@@ -195,7 +186,7 @@ def _share_of_voice(samples: Samples, spoken: FloatSamples) -> float:
 
 
 def _stretches(likely: FloatSamples, count: int) -> list[Stretch]:
-    """Where is spoken, with some silence around; pauses up to PAUSE_SECONDS are part of it."""
+    """The stretches with speech, with some silence around and short pauses within."""
     pause, padding = int(PAUSE_SECONDS * RATE), int(PADDING_SECONDS * RATE)
     found: list[list[int]] = []
     speaks = False

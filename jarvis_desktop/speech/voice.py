@@ -1,4 +1,4 @@
-"""The Voice: text to a WAV file, by a speech engine in a child process."""
+"""The voice: text to a WAV file, by a speech engine in a child process."""
 
 from __future__ import annotations
 
@@ -11,29 +11,33 @@ from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.process.child import Child
-from jarvis_desktop.speech.voices.engine import KnownVoice, Order
-from jarvis_desktop.speech.voices.neural import CHARACTERS_PER_SECOND, Neural
+from jarvis_desktop.speech.voices.engine import (
+    CHARACTERS_PER_SECOND,
+    KnownVoice,
+    NeuralVoice,
+    SpeechRequest,
+)
 from jarvis_desktop.text.languages import plain_language
 
 PYTTSX3 = "jarvis_desktop.speech.voices.system:make"
 START_SECONDS = 15.0
 HUNG_SECONDS = 1.5
 SYSTEM_CHARACTERS_PER_SECOND = 100.0
-"""Engines write to a file far faster than they speak; slower than this is hung."""
+"""Engines write files much faster than they speak; one slower than this is hung."""
 
-QUIETEST = 0.03
-"""A volume of nothing would be a file of zeros, and those tell of an engine that failed."""
+MIN_VOLUME = 0.03
+"""A volume of zero would give a file of zeros, which is the sign of an engine that failed."""
 
-FAILURES = 2
-"""Sentences in a row that a neural engine may fail at before the system's voice speaks for good."""
+MAX_FAILURES = 2
+"""Sentences in a row that a neural engine may fail at before the system's voice replaces it."""
 
 INSTEAD = mark("The system's voice speaks instead.")
 
 log = logging.getLogger(__name__)
 
 
-class _Speaking:
-    """An engine in its child process; `speed` in characters a second is the least it must do."""
+class _VoiceProcess:
+    """An engine in its child process, which must do at least `speed` characters a second."""
 
     def __init__(self, child: Child, speed: float) -> None:
         self._child = child
@@ -53,8 +57,8 @@ class _Speaking:
         found: str | None = await self._child.call("language", text, timeout=START_SECONDS)
         return found
 
-    async def speak(self, order: Order) -> str:
-        """Gives a sentence on what else should be known, mostly ""."""
+    async def speak(self, order: SpeechRequest) -> str:
+        """Return a remark for the user, mostly ""."""
         await self.warm()
         limit = HUNG_SECONDS + len(order.text) / self._speed
         remark: str = await self._child.call(
@@ -71,11 +75,11 @@ def _unseen(error: JarvisError) -> None:
 
 
 class LocalVoice:
-    """Speaks with this computer's own voice, or with a neural one where `engine` says so.
+    """Speaks with this computer's own voice, or with a neural `engine`.
 
-    `rate` in words a minute, `volume` 0 to 1, `voice` by the engine's id. A text in a language
-    that is not the chosen voice's gets one of its own language where there is one. Where the
-    neural engine cannot speak the system's voice does; `tell` is told why, once, on the loop.
+    `rate` is in words a minute, `volume` 0 to 1, `voice` the engine's id. A text in another
+    language than the chosen voice's gets a voice of its language, if there is one. If the neural
+    engine fails, the system's voice speaks, and `tell` receives the reason once, on the loop.
     """
 
     def __init__(
@@ -84,29 +88,29 @@ class LocalVoice:
         rate: int = 175,
         volume: float = 1.0,
         voice: str = "",
-        engine: Neural | None = None,
+        engine: NeuralVoice | None = None,
         tell: Callable[[JarvisError], None] = _unseen,
         system: str = PYTTSX3,
         system_args: tuple[object, ...] = (),
     ) -> None:
         self._rate = rate
-        self._volume = max(volume, QUIETEST)
+        self._volume = max(volume, MIN_VOLUME)
         self._voice = voice
         self._engine = engine
         self._tell = tell
         self._told: set[str] = set()
         self._failures = 0
-        self._system = _Speaking(
+        self._system = _VoiceProcess(
             Child(system, *system_args, name="voice"), SYSTEM_CHARACTERS_PER_SECOND
         )
         self._neural = _speaking(engine)
 
     def choose(self, *, rate: int, volume: float, voice: str) -> None:
-        """Speak so from the next sentence on."""
-        self._rate, self._volume, self._voice = rate, max(volume, QUIETEST), voice
+        """Use these settings from the next sentence on."""
+        self._rate, self._volume, self._voice = rate, max(volume, MIN_VOLUME), voice
 
-    async def choose_engine(self, engine: Neural | None) -> None:
-        """Speak with another engine from the next sentence on; None is the system's."""
+    async def choose_engine(self, engine: NeuralVoice | None) -> None:
+        """Use another engine from the next sentence on; None is the system's."""
         before, self._engine, self._neural = self._neural, engine, _speaking(engine)
         self._failures = 0
         self._told.clear()
@@ -114,10 +118,8 @@ class LocalVoice:
             await before.close()
 
     async def warm(self) -> None:
-        """Start the engine now, so that the first sentence need not wait for it.
-
-        Raises UnavailableError, ExpertError, as `synthesise` would.
-        """
+        """Start the engine, so that the first sentence need not wait. Raises UnavailableError,
+        ExpertError, as `synthesise` does."""
         if neural := self._able(None):
             try:
                 await neural.warm()
@@ -128,7 +130,7 @@ class LocalVoice:
         await self._system.warm()
 
     async def voices(self) -> list[KnownVoice]:
-        """Those to choose from, of the engine that speaks. Raises as `synthesise`."""
+        """The voices of the current engine. Raises as `synthesise`."""
         if neural := self._able(None):
             try:
                 return await neural.voices()
@@ -137,11 +139,9 @@ class LocalVoice:
         return await self._system.voices()
 
     async def synthesise(self, text: str, to: Path, *, pace: float = 1.0) -> Path:
-        """Speak one stretch of text into a WAV file; `pace` times as fast as usual.
-
-        Raises UnavailableError where there is no voice or nothing to say, ExpertError where the
-        engine crashed, hung or gave no sound; the next call starts a new one.
-        """
+        """Speak a text to a WAV file, `pace` times as fast as usual. Raises UnavailableError if
+        there is no voice or nothing to say, ExpertError if the engine crashed, hung or gave no
+        sound; the next call starts a new one."""
         if not any(letter.isalnum() for letter in text):
             raise UnavailableError(tr("There is nothing to say."))
         try:
@@ -158,23 +158,23 @@ class LocalVoice:
         language = plain_language(text)
         if language == "?":
             language = await self._system.language(text)
-        order = Order(text, to, self._rate * pace, self._volume, self._voice, language)
+        order = SpeechRequest(text, to, self._rate * pace, self._volume, self._voice, language)
         if neural := self._able(language):
             try:
                 self._say_once(await neural.speak(order))
                 self._failures = 0
             except JarvisError as error:
-                if neural is self._neural:  # else another engine was chosen meanwhile
+                if neural is self._neural:  # unless another engine was chosen
                     self._failed(error)
             else:
                 return
-        if self._neural:  # the system knows nothing of its voices
+        if self._neural:  # the system does not know its voices
             order = replace(order, voice="")
         self._say_once(await self._system.speak(order))
 
-    def _able(self, language: str | None) -> _Speaking | None:
-        """The neural engine, where it is there and speaks a language."""
-        if self._engine is None or self._neural is None or self._failures >= FAILURES:
+    def _able(self, language: str | None) -> _VoiceProcess | None:
+        """The neural engine, if it works and speaks the language."""
+        if self._engine is None or self._neural is None or self._failures >= MAX_FAILURES:
             return None
         if lacking := self._engine.lacking():
             self._say_once(f"{lacking.message} {tr(INSTEAD)}", lacking.hint)
@@ -197,7 +197,7 @@ class LocalVoice:
             await self._neural.close()
 
 
-def _speaking(engine: Neural | None) -> _Speaking | None:
+def _speaking(engine: NeuralVoice | None) -> _VoiceProcess | None:
     if engine is None:
         return None
-    return _Speaking(Child(engine.factory, *engine.args, name="voice"), CHARACTERS_PER_SECOND)
+    return _VoiceProcess(Child(engine.factory, *engine.args, name="voice"), CHARACTERS_PER_SECOND)

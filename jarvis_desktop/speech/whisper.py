@@ -1,19 +1,15 @@
-"""One pass of Whisper over a window of sound. Only imported in child processes.
+"""Whisper: loads it, decodes a window of sound, and tells which words of live speech are settled.
 
-WhisperModel.transcribe encodes a window a second time to find out its language, drops hotwords
-where a beginning is given, and lets what it encoded go; here a window is encoded once, and goes on
-after words that are known.
+WhisperModel.transcribe encodes a window a second time to detect its language, drops hotwords if a
+prefix is given, and discards the encoded sound. Here a window is encoded once, and decoding
+continues after known words. The encoder always gets Whisper's thirty seconds: CTranslate2 accepts
+less, but weights trained on thirty then repeat themselves and mishear (CTranslate2 #2100, voxtype
+#124).
 
-The encoder always sees Whisper's thirty seconds: CTranslate2 takes less, but weights trained on
-thirty repeat themselves and mishear then (CTranslate2 #2100, voxtype #124).
-
-Loads Whisper from weights on disk. Only imported in child processes.
-
-Which words of speech that goes on are certain: those on which two passes agree.
-
-This is LocalAgreement-2 of Macháček, Dabre, Bojar: "Turning Whisper into Real-Time Transcription
-System" (2023). The last word of a pass may be cut in the middle, so that it is certain only when
-both passes have heard one after it."""
+Words are settled by LocalAgreement-2 of Macháček, Dabre, Bojar: "Turning Whisper into Real-Time
+Transcription System" (2023). The last word of a pass may be cut off, so it is settled only when two
+passes have heard one after it. Only imported in child processes.
+"""
 
 from __future__ import annotations
 
@@ -49,22 +45,21 @@ class Word:
 
     @property
     def key(self) -> str:
-        """What two passes must have in common; case and punctuation may still change."""
+        """What two passes must agree on; case and punctuation may still change."""
         letters = "".join(letter for letter in self.text if letter.isalnum())
         return letters.casefold() or self.text.strip()
 
 
 @dataclass(slots=True)
 class Agreement:
-    """The words of the passes so far, from the first one that is still to be recognised."""
+    """The words of the passes so far, from the first that is not complete."""
 
     settled: list[Word] = field(default_factory=list)
-    """These stay as they are; a pass only goes on after them."""
-    rest: list[Word] = field(default_factory=list)
-    """What the last pass heard after them."""
+    """These no longer change; a pass continues after them."""
+    rest: list[Word] = field(default_factory=list)  # the words of the last pass after them
 
     def add(self, heard: Sequence[Word]) -> None:
-        """What the next pass heard after the settled words."""
+        """Add the words of the next pass after the settled ones."""
         most = min(len(heard), len(self.rest)) - 1
         agreed = 0
         while agreed < most and heard[agreed].key == self.rest[agreed].key:
@@ -73,89 +68,80 @@ class Agreement:
         self.rest = list(heard[agreed:])
 
     def settle(self) -> None:
-        """All that was heard is certain: only silence came after it."""
+        """Settle all words, because only silence came after them."""
         self.settled += self.rest
         self.rest = []
 
     def leave(self, count: int) -> list[Word]:
-        """Forget the first words, which are settled, and give them."""
+        """Remove the first settled words and return them."""
         gone, self.settled = self.settled[:count], self.settled[count:]
         return gone
 
 
 def text(words: Sequence[Word]) -> str:
-    """The words as one reads them."""
+    """Join the words."""
     return " ".join("".join(word.text for word in words).split())
 
 
 WINDOW_SECONDS = 30.0
-WAYS_OUT = (0.0, 0.2, 0.4)
-"""Temperatures for a doubtful guess."""
-LEAST_CHANCE = 0.05
-"""Of a token that is known already, given all of the sound."""
-MOST_HINTS = 100
-"""Tokens for words to expect: many make Whisper write them where they were not said."""
-MOST_TOKENS = 224
-"""Tokens that Whisper writes at most: half of its context."""
+FALLBACK_TEMPERATURES = (0.0, 0.2, 0.4)  # for a doubtful guess
+MIN_TOKEN_PROBABILITY = 0.05  # of a known token, given all of the sound
+MAX_HINT_TOKENS = 100  # for expected words: given many, Whisper writes some that were not said
+MAX_TOKENS = 224  # that Whisper writes: half of its context
 TOKENS_PER_SECOND, SPARE_TOKENS = 12, 24
-"""More than anybody says: a pass that repeats itself ends there."""
+"""More than anybody says, so that a pass in a loop ends there."""
 
-ECHO_WORDS = 4
-"""Whoever says so many of the words to expect in their order does not mean them."""
-
+ECHO_WORDS = 4  # more expected words in their order are an echo, not speech
 NO_SPEECH = 0.6
-LEAST_LOGPROB = -1.0
-MOST_REPEATED = 2.4
-"""How well text may be compressed, above which it repeats itself. All three are Whisper's own."""
+MIN_LOGPROB = -1.0
+MAX_COMPRESSION = 2.4
+"""The compression ratio above which text repeats itself. All three are Whisper's own."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhisperGuess:
-    """What one pass heard after the words that were known."""
+    """What one pass heard after the known words."""
 
     words: tuple[Word, ...]
     language: str
-    logprob: float
-    """The mean over its tokens; a natural logarithm."""
+    logprob: float  # the mean log probability of its tokens
     no_speech: float
-    window: Any
-    """The encoded sound."""
-    frames: int
-    """Of the window, those with sound: hundredths of a second."""
+    window: Any  # the encoded sound
+    frames: int  # frames of the window with sound: hundredths of a second
 
     @property
     def invented(self) -> bool:
-        """Whether Whisper itself doubts that anybody spoke, or that anybody spoke so."""
+        """Whether Whisper itself doubts that anybody said this."""
         unsaid = self.no_speech > NO_SPEECH or repeats(text(self.words))
-        return unsaid and self.logprob < LEAST_LOGPROB
+        return unsaid and self.logprob < MIN_LOGPROB
 
     @property
     def doubtful(self) -> bool:
-        """Whether it is to be tried in another way."""
-        return self.logprob < LEAST_LOGPROB or repeats(text(self.words))
+        """Whether it should be decoded in another way."""
+        return self.logprob < MIN_LOGPROB or repeats(text(self.words))
 
 
 def echoes(words: Sequence[Word], hints: Sequence[str]) -> bool:
-    """Whether what was heard is the words to expect, one after the other."""
+    """Whether what was heard is only the expected words in their order."""
     said = " ".join(word.key for word in words)
     listed = " ".join(Word(part).key for hint in hints for part in hint.split())
     return len(words) >= ECHO_WORDS and said in listed
 
 
 def repeats(text: str) -> bool:
-    """Whether a text says the same again and again."""
+    """Whether a text repeats itself."""
     data = text.encode()
-    return len(data) > MOST_REPEATED * len(zlib.compress(data))
+    return len(data) > MAX_COMPRESSION * len(zlib.compress(data))
 
 
-class Passes:
-    """A loaded Whisper, asked for a window of sound at a time."""
+class WhisperDecoder:
+    """Decodes windows of sound with a loaded Whisper."""
 
     def __init__(self, whisper: Any) -> None:
         self.whisper = whisper
         self._tokenizers: dict[str, Tokenizer] = {}
         self.took = 0.0
-        """Seconds that the last pass took."""
+        """Seconds of the last pass."""
 
     def hear(
         self,
@@ -167,10 +153,8 @@ class Passes:
         beam: int = 1,
         temperatures: Sequence[float] = (0.0,),
     ) -> WhisperGuess:
-        """The words of up to thirty seconds, after those that are `known`.
-
-        It is tried at one temperature after the other until the result is not doubtful.
-        """
+        """The words of up to thirty seconds, after those that are `known`. It is decoded at one
+        temperature after the other until the result is not doubtful."""
         begun = time.monotonic()
         features = self.whisper.feature_extractor(sound)
         window = self.whisper.encode(pad_or_trim(features))
@@ -194,23 +178,23 @@ class Passes:
     def again(
         self, sound: Samples, before: WhisperGuess, language: str | None
     ) -> WhisperGuess | None:
-        """A guess that is better than a doubtful one, where there is one: with nothing known and
-        nothing expected, and by Whisper's own ways out."""
-        guess = self.hear(sound, language=language, beam=5, temperatures=WAYS_OUT)
+        """A better guess than a doubtful one, if any: without known and expected words, and with
+        Whisper's own fallback temperatures."""
+        guess = self.hear(sound, language=language, beam=5, temperatures=FALLBACK_TEMPERATURES)
         better = not guess.doubtful or guess.logprob > before.logprob
         return guess if guess.words and better else None
 
     def doubts(self, guess: WhisperGuess, known: Sequence[Word]) -> bool:
-        """Whether a word that was known is hardly there, now that all is heard."""
+        """Whether a known word is unlikely now that all is heard."""
         tokens = [token for word in known for token in word.tokens]
         if not tokens:
             return False
         sequence = self._tokenizer(guess.language).sot_sequence
         found = self.whisper.model.align(guess.window, sequence, [tokens], max(2, guess.frames))
-        return bool(min(found[0].text_token_probs) < LEAST_CHANCE)
+        return bool(min(found[0].text_token_probs) < MIN_TOKEN_PROBABILITY)
 
     def times(self, guess: WhisperGuess, words: Sequence[Word]) -> list[tuple[float, float]]:
-        """When each of these words begins and ends in the window of a guess; seconds."""
+        """When each word begins and ends in the window of a guess; seconds."""
         tokenizer = self._tokenizer(guess.language)
         tokens = [token for word in words for token in word.tokens]
         if not tokens:
@@ -218,7 +202,7 @@ class Passes:
         found = self.whisper.model.align(
             guess.window, tokenizer.sot_sequence, [tokens], max(2, guess.frames)
         )[0]
-        # The first step at which each token is heard; the last one ends with the sound.
+        # The first step of each token; the last one ends with the sound.
         first: dict[int, int] = {}
         for token, step in found.alignments:
             first.setdefault(token, step)
@@ -253,13 +237,13 @@ class Passes:
         before = [token for word in known for token in word.tokens]
         prompt = [*_hint_tokens(tokenizer, hints), *tokenizer.sot_sequence]
         prompt += [tokenizer.no_timestamps, *before]
-        most = min(MOST_TOKENS, len(before) + SPARE_TOKENS + int(TOKENS_PER_SECOND * seconds))
+        most = min(MAX_TOKENS, len(before) + SPARE_TOKENS + int(TOKENS_PER_SECOND * seconds))
         sampled = {"sampling_topk": 0, "sampling_temperature": temperature, "num_hypotheses": 5}
         result = self.whisper.model.generate(
             window,
             [prompt],
             beam_size=1 if temperature else beam,
-            # CTranslate2 writes half of this at most, and counts the prompt in.
+            # CTranslate2 writes at most half of this, including the prompt.
             max_length=max(2 * most, most + len(prompt)),
             return_scores=True,
             return_no_speech_prob=True,
@@ -268,24 +252,24 @@ class Passes:
         )[0]
         written = result.sequences_ids[0]
         new = [token for token in written[len(before) :] if token < tokenizer.eot]
-        # The score is a mean over all tokens written, although those known count for nothing.
+        # The score is a mean over all tokens, although the known ones do not count.
         logprob = result.scores[0] * len(written) / (len(new) + 1)
         return _words(tokenizer, new), logprob, result.no_speech_prob
 
 
 def _hint_tokens(tokenizer: Tokenizer, hints: Sequence[str]) -> list[int]:
-    """The words to expect as if they had just been written, as many as there is room for."""
+    """The expected words as if they had just been written, as many as there is room for."""
     tokens: list[int] = []
     for hint in hints:
         more = tokenizer.encode(f"{',' if tokens else ''} {hint.strip()}")
-        if len(tokens) + len(more) > MOST_HINTS:
+        if len(tokens) + len(more) > MAX_HINT_TOKENS:
             break
         tokens += more
     return [tokenizer.sot_prev, *tokens] if tokens else []
 
 
 def _words(tokenizer: Tokenizer, tokens: list[int]) -> tuple[Word, ...]:
-    """The tokens word by word, punctuation with the word before it."""
+    """Join the tokens to words, with punctuation."""
     words: list[Word] = []
     texts, parts = tokenizer.split_to_word_tokens(tokens)
     for written, own in zip(texts, parts, strict=True):
@@ -296,22 +280,19 @@ def _words(tokenizer: Tokenizer, tokens: list[int]) -> tuple[Word, ...]:
     return tuple(words)
 
 
-THREADS = min(4, os.cpu_count() or 4)
-"""More than four hardly help."""
+THREADS = min(4, os.cpu_count() or 4)  # more hardly help
 NEEDED = ("model.bin", "config.json", "tokenizer.json")
 
 
 def load(folder: Path, *, device: str = "cpu", compute_type: str = "int8") -> Any:
-    """The Whisper in a folder. Raises UnavailableError where it is not whole.
-
-    `device` and `compute_type` are what `cuda_probe` found: a graphics card whose libraries are
-    missing ends the whole process.
-    """
+    """Load Whisper from a folder. Raises UnavailableError if it is incomplete. `device` and
+    `compute_type` are what `cuda_probe` found: on a graphics card whose libraries are missing, the
+    whole process ends."""
     broken = UnavailableError(
         tr("The Whisper weights in {name} cannot be used.", name=folder.name),
         hint=tr("Remove them with `jarvis-desktop experts remove` and fetch them again."),
     )
-    # Without its tokenizer faster-whisper would fetch one from the Hub.
+    # faster-whisper would download a missing tokenizer from the Hub.
     if not all((folder / name).is_file() for name in NEEDED):
         raise broken
     if device == "cuda":
@@ -319,7 +300,7 @@ def load(folder: Path, *, device: str = "cpu", compute_type: str = "int8") -> An
     from faster_whisper import WhisperModel
     from faster_whisper.transcribe import tqdm
 
-    # Its own would be a semaphore of the system, left over when this process is killed.
+    # The default is a system semaphore, which would be left over when this process is killed.
     tqdm.set_lock(threading.RLock())
     try:
         return WhisperModel(
@@ -334,7 +315,7 @@ def load(folder: Path, *, device: str = "cpu", compute_type: str = "int8") -> An
 
 
 def offer_libraries() -> None:
-    """Let CTranslate2 find CUDA's libraries where pip puts them, which the system does not know."""
+    """Let CTranslate2 find CUDA's libraries where pip installs them."""
     spec = find_spec("nvidia")
     for folder in map(Path, (spec and spec.submodule_search_locations) or ()):
         if sys.platform == "win32":

@@ -16,7 +16,7 @@ from jarvis_desktop.app.single_instance import Instance
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.speech import FRAME, RATE, Sound
 from jarvis_desktop.speech.devices import Device
-from jarvis_desktop.speech.voices.neural import KOKORO_STYLES, KOKORO_WEIGHTS
+from jarvis_desktop.speech.voices.engine import KOKORO_STYLES, KOKORO_WEIGHTS
 from tests.fake_voice import FakeMicrophone, FakeRecogniser, FakeVoice
 
 DESK = Device("Desk, ALSA", 1, 0, True, False)

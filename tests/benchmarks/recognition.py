@@ -29,7 +29,7 @@ from jarvis_desktop.speech import pocketsphinx
 from jarvis_desktop.speech import streaming_whisper as whisper
 from jarvis_desktop.speech.decoding import decode
 from jarvis_desktop.speech.vad import SpeechSegments, find_speech
-from jarvis_desktop.speech.whisper import Passes, load
+from jarvis_desktop.speech.whisper import WhisperDecoder, load
 
 VOICES = ("en-us", "en-gb", "en-us+f3", "en-gb+m7")
 SPEEDS = (140, 160, 175)
@@ -141,7 +141,7 @@ def searches() -> dict[str, Hears]:
 
 def whisper_from(folder: Path) -> Hears:
     """Whisper as the application runs it."""
-    passes = Passes(load(folder))
+    passes = WhisperDecoder(load(folder))
     return lambda speech: whisper.recognise(passes, speech, "it", None, ()).text
 
 

@@ -22,7 +22,7 @@ import jiwer
 import numpy as np
 
 from jarvis_desktop.speech.decoding import RATE, Samples, decode
-from jarvis_desktop.speech.transcription import BATCHES
+from jarvis_desktop.speech.transcription import BATCH_SIZES
 from jarvis_desktop.speech.transcription_worker import RecordingReader
 from jarvis_desktop.speech.vad import SpeechSegments, find_speech
 from jarvis_desktop.speech.whisper import load
@@ -68,7 +68,7 @@ def table(weights: Path = INSTRUMENT, folder: Path | None = None, minutes: float
     """What was measured, the figure, and its limit."""
     sound, said = joined(by_people(folder) if folder else by_espeak(), minutes * 60)
     speech, whisper = find_speech(sound, "the recording"), load(weights)
-    batch = BATCHES["cpu"]
+    batch = BATCH_SIZES["cpu"]
     alone, alone_seconds = _timed(lambda: _read(whisper, speech, 1))
     many, many_seconds = _timed(lambda: _read(whisper, speech, batch))
     peer, peer_seconds = _timed(lambda: _peer(whisper, speech, batch))

@@ -158,7 +158,7 @@ async def falls_silent(player: SoundPlayer, ear: Ear, folder: Path, count: int) 
         await asyncio.sleep(chance.uniform(0.05, 0.25))
         called = time.monotonic()
         player.silence()
-        while line.silent < line.silences:
+        while line.shared.silent < line.shared.silences:
             time.sleep(0.0001)  # the loop has no part in it
         stopped.append(time.monotonic() - called)
         await playing

@@ -24,7 +24,7 @@ from pathlib import Path
 
 from jarvis_desktop.core.errors import ExpertError, JarvisError
 from jarvis_desktop.speech.voice import LocalVoice
-from jarvis_desktop.speech.voices.neural import KokoroVoice, PiperVoice
+from jarvis_desktop.speech.voices.engine import KokoroVoice, PiperVoice
 from jarvis_desktop.text.speakable import speakable
 from tests.speech.neural import piper_program, piper_voices, tiny_kokoro
 

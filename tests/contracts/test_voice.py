@@ -5,7 +5,7 @@ import pytest
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.speech.voice import LocalVoice
-from jarvis_desktop.speech.voices.neural import KokoroVoice, PiperVoice
+from jarvis_desktop.speech.voices.engine import KokoroVoice, PiperVoice
 from tests.fake_voice import FakeVoice
 from tests.speech.neural import piper_program, piper_voices, tiny_kokoro
 

@@ -4,7 +4,7 @@ import os
 import time
 
 from jarvis_desktop.core.speech import Segment, Transcript
-from jarvis_desktop.speech.transcription import Opened, TranscriptPart
+from jarvis_desktop.speech.transcription import OpenedRecording, TranscriptPart
 
 WINDOWS = (25.0, 20.0, 22.0, 23.0, 5.0, 5.0)
 
@@ -21,7 +21,7 @@ def scripted():
         nonlocal script
         if what == "open":
             script = args[0].read_text()
-            return Opened(120.0, WINDOWS if "short" not in script else WINDOWS[:2])
+            return OpenedRecording(120.0, WINDOWS if "short" not in script else WINDOWS[:2])
         chosen, words, _weights, language, expected, device, _ = args
         places = range(*chosen.indices(len(WINDOWS)))
         if f"crash {places[0]}" in script or ("together" in script and len(places) > 1):

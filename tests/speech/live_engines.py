@@ -9,7 +9,7 @@ from pathlib import Path
 
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.speech import Transcript
-from jarvis_desktop.speech.streaming import Heard, OneHearing
+from jarvis_desktop.speech.streaming import StreamingResult, StreamingSession
 
 
 class Parrot:
@@ -35,7 +35,7 @@ class Parrot:
             raise InputError("Nobody seems to speak in your recording.")
         engine = "whisper" if self._folder else "built-in"
         transcript = Transcript(self._told, engine) if final else None
-        return Heard(self._told[:-2], self._told[-2:], transcript, took=0.001)
+        return StreamingResult(self._told[:-2], self._told[-2:], transcript, took=0.001)
 
     def _first(self, word: str) -> bool:
         assert self._folder
@@ -48,7 +48,7 @@ class Parrot:
 
 def parrot(*files):
     """A Whisper that is given a folder to remember in, or a built-in one that never goes wrong."""
-    live = OneHearing()
+    live = StreamingSession()
 
     def handle(report, what, *args):
         if what == "ready":

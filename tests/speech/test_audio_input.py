@@ -113,7 +113,7 @@ def test_a_stream_that_cannot_be_stopped_is_closed(sound):
 
 
 def test_a_device_that_never_gives_sound_is_closed_and_told(sound, monkeypatch):
-    monkeypatch.setattr(audio_input, "FIRST_SECONDS", 0.01)
+    monkeypatch.setattr(audio_input, "FIRST_SOUND_S", 0.01)
     sound.first = None
     with pytest.raises(UnavailableError, match="gives no sound"):
         CaptureSession().open(None)
@@ -160,7 +160,7 @@ def test_what_was_said_up_to_a_moment_is_waited_for(sound):
 
 
 def test_sound_that_never_comes_is_not_waited_for_long(sound, monkeypatch):
-    monkeypatch.setattr(audio_input, "FLUSH_SECONDS", 0.005)
+    monkeypatch.setattr(audio_input, "FLUSH_S", 0.005)
     session = CaptureSession()
     session.open(None)
     assert session.read(time.monotonic() + 1000)[0].pcm == bytes(320)
@@ -207,9 +207,9 @@ def test_only_silence_that_was_watched_means_that_the_device_is_gone(sound, monk
 def test_what_nobody_fetches_is_forgotten_after_a_minute(sound):
     session = CaptureSession()
     session.open(None)
-    for _ in range(audio_input.BLOCKS + 5):
+    for _ in range(audio_input.MAX_BLOCKS + 5):
         sound.give(b"\0\0")
-    assert len(session.read()[0].pcm) == 2 * audio_input.BLOCKS
+    assert len(session.read()[0].pcm) == 2 * audio_input.MAX_BLOCKS
 
 
 def test_the_wake_word_is_looked_for_in_all_that_is_heard(sound):

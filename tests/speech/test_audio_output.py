@@ -8,8 +8,8 @@ import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.speech import audio_output, audio_output_worker
-from jarvis_desktop.speech.audio_output import RAMP, TO_OPEN, OutputStream
-from jarvis_desktop.speech.audio_output_worker import Output, resampled
+from jarvis_desktop.speech.audio_output import OPEN_TIMEOUT_S, RAMP_S, OutputStream
+from jarvis_desktop.speech.audio_output_worker import FilePlayback, resampled
 from jarvis_desktop.speech.playback_line import SoundLine
 
 RATE = 1000
@@ -46,7 +46,7 @@ class Device:
 
     def _do(self, what: str) -> None:
         self.done.append(what)
-        self.patience.append(self.line.patience)
+        self.patience.append(self.line.shared.patience)
         if what in self.refuses:
             self.refuses.remove(what)
             raise Refused(what)
@@ -138,11 +138,11 @@ def test_the_volume_changes_without_a_step(stream, device, line):
     stream.add(frames(*[1.0] * 200))
     stream.run()
     assert device.pull(10) == pytest.approx([1] * 10)
-    line.share = 0.4
+    line.shared.share = 0.4
     got = np.concatenate([device.pull(7) for _ in range(5)])
-    assert np.all(np.abs(np.diff(got)) <= 1 / (RAMP * RATE) + 1e-6)
+    assert np.all(np.abs(np.diff(got)) <= 1 / (RAMP_S * RATE) + 1e-6)
     assert device.pull(5) == pytest.approx([0.4] * 5)
-    line.share = 1.0
+    line.shared.share = 1.0
     device.pull(40)
     assert device.pull(5) == pytest.approx([1.0] * 5)
 
@@ -150,7 +150,7 @@ def test_the_volume_changes_without_a_step(stream, device, line):
 def test_the_device_has_the_time_it_needs_to_open(stream, device):
     stream.begin(0)
     assert device.done == ["open", "open"]  # two channels were refused
-    assert device.patience == [TO_OPEN] * 2
+    assert device.patience == [OPEN_TIMEOUT_S] * 2
     assert device.form["device"] == 7
     assert device.form["latency"] == 0.3
 
@@ -212,7 +212,7 @@ def test_one_that_asks_for_nothing_is_told(stream, device, monkeypatch):
     stream.add(frames(0.5))
     stream.run()
     stream.check()
-    monkeypatch.setattr(audio_output, "STALLED", -1.0)
+    monkeypatch.setattr(audio_output, "STALLED_S", -1.0)
     with pytest.raises(UnavailableError, match="does not answer"):
         stream.check()
 
@@ -248,16 +248,16 @@ def test_many_channels_become_one():
 
 
 def test_the_line_wakes_and_tells_what_was_done(line, stream, device, monkeypatch):
-    output = Output(line, stream)
+    output = FilePlayback(line, stream)
     stream.begin(0)
     stream.add(frames(0.5))
     stream.run()
     line.ask_for_silence()
     line.wake()
     output.attend()
-    assert line.silent == 1
+    assert line.shared.silent == 1
     assert device.done[-1] == "abort"
-    monkeypatch.setattr(audio_output_worker, "TICK", 0.0)
-    monkeypatch.setattr(audio_output_worker, "REST", 0.0)
+    monkeypatch.setattr(audio_output_worker, "POLL_S", 0.0)
+    monkeypatch.setattr(audio_output_worker, "REST_S", 0.0)
     output.attend()  # nobody has woken it
     assert device.done[-1] == "close"

@@ -102,6 +102,6 @@ def test_what_came_before_the_damage_is_kept(tmp_path):
 
 
 def test_too_long_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(decoding, "LONGEST", 1)
+    monkeypatch.setattr(decoding, "MAX_SECONDS", 1)
     with pytest.raises(InputError, match=r"long\.wav is longer"):
         decode(write_tone(tmp_path / "long.wav", seconds=1.5))

@@ -120,7 +120,7 @@ async def test_a_hung_sound_service_is_told_and_its_going_on_seen(own_sound_serv
 
 
 async def test_a_hung_sound_service_is_told_to_who_opens(own_sound_server, microphone, monkeypatch):
-    monkeypatch.setattr(module, "OPEN_SECONDS", 0.5)
+    monkeypatch.setattr(module, "OPEN_TIMEOUT_S", 0.5)
     await microphone._ask("ready", limit=60)
     own_sound_server.freeze()
     watched = Watched(microphone)
@@ -192,7 +192,7 @@ async def test_whatever_goes_wrong_in_the_process_is_told(microphone):
 
 async def test_an_answer_may_wait_for_a_program_that_was_held_up(microphone, monkeypatch):
     """The time in which the loop itself stood still is not reckoned as the child's."""
-    monkeypatch.setattr(module, "SLICE", 0.001)
+    monkeypatch.setattr(module, "SLICE_S", 0.001)
     answer = asyncio.get_running_loop().create_future()
 
     async def call(*words, timeout):

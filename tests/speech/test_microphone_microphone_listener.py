@@ -1,7 +1,7 @@
 import pytest
 
 from jarvis_desktop.core.speech import FRAME, PRE_ROLL, RATE, Sound
-from jarvis_desktop.speech.microphone import MicrophoneListener, Remembered
+from jarvis_desktop.speech.microphone import MicrophoneListener, RecentSound
 
 BEGUN = 100.0
 STRETCH = 5 * FRAME
@@ -12,8 +12,8 @@ def stretch(number: int) -> Sound:
     return Sound(bytes((number % 256, 0)) * STRETCH, 0.5, (number / 10,) * 5, woken=True)
 
 
-def remembered(count: int, *, reached: float) -> Remembered:
-    memory = Remembered()
+def remembered(count: int, *, reached: float) -> RecentSound:
+    memory = RecentSound()
     for number in range(count):
         memory.add(stretch(number), reached)
     return memory
@@ -59,7 +59,7 @@ def test_what_is_older_is_forgotten():
 
 
 async def test_each_stretch_is_given_once(monkeypatch):
-    listener, memory = MicrophoneListener(), Remembered()
+    listener, memory = MicrophoneListener(), RecentSound()
     for number in range(3):
         memory.add(stretch(number), listener._begun + number)
         listener.hear(stretch(number), memory)

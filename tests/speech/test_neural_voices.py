@@ -8,24 +8,24 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.speech.voice import LocalVoice
+from jarvis_desktop.speech.voices import engine as phonemes
 from jarvis_desktop.speech.voices import kokoro as kokoro_voice
-from jarvis_desktop.speech.voices import neural as phonemes
-from jarvis_desktop.speech.voices.engine import Order
-from jarvis_desktop.speech.voices.kokoro import LONGEST, VOCABULARY
-from jarvis_desktop.speech.voices.neural import (
+from jarvis_desktop.speech.voices.engine import (
     KokoroVoice,
-    Neural,
+    NeuralVoice,
     PiperVoice,
+    SpeechRequest,
     kokoro_weights,
-    neural,
+    neural_voice,
 )
+from jarvis_desktop.speech.voices.kokoro import MAX_PHONEMES, VOCABULARY
 from tests.speech.neural import piper_program, piper_voices, tiny_kokoro
 
 
 class Telling(LocalVoice):
     """Keeps what it tells."""
 
-    def __init__(self, engine: Neural, **how: Any) -> None:
+    def __init__(self, engine: NeuralVoice, **how: Any) -> None:
         self.told: list[str] = []
         super().__init__(engine=engine, tell=lambda error: self.told.append(str(error)), **how)
 
@@ -52,9 +52,9 @@ def heard(path: Path) -> tuple[int, Any]:
 
 
 def test_neural_voices_go_by_the_name_in_the_settings(tmp_path):
-    assert neural("kokoro", tmp_path) == KokoroVoice(tmp_path / "kokoro")
-    assert neural("piper", tmp_path) == PiperVoice(tmp_path / "piper")
-    assert neural("system", tmp_path) is None
+    assert neural_voice("kokoro", tmp_path) == KokoroVoice(tmp_path / "kokoro")
+    assert neural_voice("piper", tmp_path) == PiperVoice(tmp_path / "piper")
+    assert neural_voice("system", tmp_path) is None
 
 
 def test_what_a_neural_voice_lacks_is_said_with_where_to_get_it(tmp_path, monkeypatch):
@@ -165,13 +165,13 @@ def test_a_text_that_is_too_long_for_one_run_is_cut_between_words(tmp_path, monk
 
     monkeypatch.setattr(kokoro_voice, "phonemes", lambda *_, **__: "abcde, " * 100 + "f" * 600)
     monkeypatch.setattr(engine, "_run", run)
-    engine.speak(Order("long", tmp_path / "said.wav"), None)
-    assert [len(run) <= LONGEST for run in runs] == [True] * 4
+    engine.speak(SpeechRequest("long", tmp_path / "said.wav"), None)
+    assert [len(run) <= MAX_PHONEMES for run in runs] == [True] * 4
     assert "".join(runs).replace(" ", "") == "abcde," * 100 + "f" * 600
     monkeypatch.undo()
     monkeypatch.setattr(kokoro_voice, "phonemes", lambda *_, **__: "漢")
     with pytest.raises(ExpertError, match="no sound"):
-        engine.speak(Order("漢", tmp_path / "said.wav"), None)
+        engine.speak(SpeechRequest("漢", tmp_path / "said.wav"), None)
 
 
 @pytest.mark.parametrize(

@@ -7,8 +7,7 @@ import pytest
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.speech.voices import piper as piper_voice
-from jarvis_desktop.speech.voices.engine import Order, choose
-from jarvis_desktop.speech.voices.neural import PiperVoice
+from jarvis_desktop.speech.voices.engine import PiperVoice, SpeechRequest, choose
 from tests.speech.neural import piper_program, piper_voices
 
 VOICES = ("de_DE-thorsten-medium", "en_US-lessac-medium")
@@ -49,7 +48,7 @@ def test_one_process_speaks_all_sentences_of_a_voice_and_pace(piper, tmp_path):
         [("en", 175), ("en", 175), ("de", 175), ("de", 350), ("de", 350)]
     ):
         to = tmp_path / f"{number}.wav"
-        order = Order(f"number\n {number}", to, rate=rate, language=language, seconds=20)
+        order = SpeechRequest(f"number\n {number}", to, rate=rate, language=language, seconds=20)
         piper.speak(order, choose(piper.voices(), order))
         assert loudest(to) > 1000
     assert [scale for _, scale in started(piper, english)] == [1.0]
@@ -65,17 +64,17 @@ def test_a_process_that_fails_is_ended_and_the_next_one_speaks(piper, tmp_path):
         ("mute", "no sound"),
     ]:
         with pytest.raises(ExpertError, match=message):
-            piper.speak(Order(text, to, seconds=0.2 if text == "hang" else 20), None)
+            piper.speak(SpeechRequest(text, to, seconds=0.2 if text == "hang" else 20), None)
         assert not to.exists()
         assert not any(lives(pid) for pid, _ in started(piper, VOICES[1]))
-    piper.speak(Order("hello", to, seconds=20), None)
+    piper.speak(SpeechRequest("hello", to, seconds=20), None)
     assert len(started(piper, VOICES[1])) == 4
     loud = loudest(to)
-    piper.speak(Order("hello", to, seconds=20, volume=0.5), None)
+    piper.speak(SpeechRequest("hello", to, seconds=20, volume=0.5), None)
     assert loudest(to) == pytest.approx(loud / 2, rel=0.1)
     os.kill(started(piper, VOICES[1])[-1][0], 9)
     piper._running.process.wait()
-    piper.speak(Order("hello", to, seconds=20), None)
+    piper.speak(SpeechRequest("hello", to, seconds=20), None)
     assert len(started(piper, VOICES[1])) == 5
 
 
@@ -84,7 +83,7 @@ def test_voices_that_go_away_are_told(tmp_path):
     engine = piper_voice.PiperEngine(tmp_path / "empty", program)
     engine.ready()
     with pytest.raises(UnavailableError, match="no voice of Piper"):
-        engine.speak(Order("hello", tmp_path / "said.wav"), None)
+        engine.speak(SpeechRequest("hello", tmp_path / "said.wav"), None)
 
 
 def test_another_program_of_that_name_is_told(tmp_path):
@@ -98,7 +97,7 @@ def test_another_program_of_that_name_is_told(tmp_path):
     with pytest.raises(UnavailableError, match="cannot be started"):
         engine.ready()
     with pytest.raises(ExpertError, match="could not be started"):
-        engine.speak(Order("hello", tmp_path / "said.wav"), None)
+        engine.speak(SpeechRequest("hello", tmp_path / "said.wav"), None)
 
 
 async def test_the_system_speaks_what_piper_fails_at(tmp_path):

@@ -155,7 +155,7 @@ async def test_a_crashing_whisper_is_replaced_by_the_built_in_one_and_said(tmp_p
         await recogniser.close()
     assert heard.engine == "stand-in"
     assert heard.note.startswith("The Whisper recogniser does not work on this computer.")
-    assert "falling back: ExpertError" in caplog.text
+    assert "another recogniser takes over: ExpertError" in caplog.text
 
 
 async def test_cancelling_ends_the_work_and_the_next_call_works(stand_in, tmp_path):

@@ -18,7 +18,13 @@ from jarvis_desktop.speech.recogniser import (
     NO_CARD_NOTE,
     LocalRecogniser,
 )
-from jarvis_desktop.speech.streaming import RESTARTED_NOTE, Calls, EngineRoute, Heard, LiveHearing
+from jarvis_desktop.speech.streaming import (
+    RESTARTED_NOTE,
+    EngineRoute,
+    LiveTranscription,
+    ShieldedCalls,
+    StreamingResult,
+)
 
 PARROT = "tests.speech.live_engines:parrot"
 PORTION = b"a" * 2048
@@ -65,7 +71,7 @@ def asked():
 
 
 def hearing(asked, show=unseen):
-    return LiveHearing([EngineRoute(asked)], show, Calls(), [], lambda: None)
+    return LiveTranscription([EngineRoute(asked)], show, ShieldedCalls(), [], lambda: None)
 
 
 def own_threads() -> int:
@@ -94,7 +100,7 @@ async def test_a_pass_takes_all_sound_there_is_and_there_is_never_a_second(asked
         heard.add(bytes([at]) * 100)
     await asyncio.sleep(0)
     assert len(asked.calls) == 1
-    asked.answer.set_result(Heard())
+    asked.answer.set_result(StreamingResult())
     _, told, pcm, final = await asked.next()
     assert (told, len(pcm), final) == (0, 5000, False)
     heard.drop()
@@ -104,11 +110,11 @@ async def test_what_comes_while_a_pass_is_made_is_told_next(asked):
     heard = hearing(asked)
     await asked.next()
     heard.add(PORTION)
-    asked.answer.set_result(Heard())
+    asked.answer.set_result(StreamingResult())
     await asked.next()
     heard.add(b"a" * 2048)
     heard.add(b"b" * 2048)
-    asked.answer.set_result(Heard())
+    asked.answer.set_result(StreamingResult())
     _, told, pcm, _ = await asked.next()
     assert (told, pcm) == (2048, b"a" * 2048 + b"b" * 2048)
     heard.drop()
@@ -121,9 +127,9 @@ async def test_finishing_waits_for_one_pass_and_then_tells_the_rest(asked):
     heard.add(PORTION)
     await asyncio.sleep(0)
     heard.add(b"too late")
-    asked.answer.set_result(Heard())
+    asked.answer.set_result(StreamingResult())
     assert (await asked.next())[2:] == (PORTION, True)
-    asked.answer.set_result(Heard(transcript=Transcript("it", "whisper")))
+    asked.answer.set_result(StreamingResult(transcript=Transcript("it", "whisper")))
     assert (await finished).text == "it"
     assert len(asked.calls) == 2
 
@@ -132,7 +138,7 @@ async def test_half_a_sample_waits_for_its_other_half(asked):
     heard = hearing(asked)
     await asked.next()
     heard.add(b"x" * 2049)
-    asked.answer.set_result(Heard())
+    asked.answer.set_result(StreamingResult())
     assert len((await asked.next())[2]) == 2048
     heard.drop()
 
@@ -143,7 +149,7 @@ async def test_a_partial_is_shown_once(asked):
     for _ in range(3):
         await asked.next()
         heard.add(PORTION)
-        asked.answer.set_result(Heard("what time", "is it"))
+        asked.answer.set_result(StreamingResult("what time", "is it"))
     await asked.next()
     assert shown == [Partial("what time", "is it")]
     heard.drop()
@@ -154,29 +160,29 @@ async def test_a_pass_may_take_many_times_what_the_slowest_took_and_more_for_mor
     await asked.next()
     assert asked.timeouts == streaming.START_SECONDS
     heard.add(b"." * 32_000)
-    asked.answer.set_result(Heard(took=1.0))
+    asked.answer.set_result(StreamingResult(took=1.0))
     await asked.next()
-    assert asked.timeouts == streaming.SLOWER + streaming.SECONDS_PER_SECOND
+    assert asked.timeouts == streaming.SLOWDOWN + streaming.SECONDS_PER_SECOND
     heard.add(PORTION)
-    asked.answer.set_result(Heard(took=0.1))
+    asked.answer.set_result(StreamingResult(took=0.1))
     await asked.next()
-    assert streaming.SLOWER < asked.timeouts < streaming.SLOWER + 1
+    assert streaming.SLOWDOWN < asked.timeouts < streaming.SLOWDOWN + 1
     heard.drop()
 
 
 async def test_the_next_one_is_told_nothing_until_the_last_is_finished(asked):
     others: list[Any] = []
-    first = LiveHearing([EngineRoute(asked)], unseen, Calls(), others, lambda: None)
+    first = LiveTranscription([EngineRoute(asked)], unseen, ShieldedCalls(), others, lambda: None)
     one, *_ = await asked.next()
     finished = asyncio.create_task(first.finish())
     first.add(PORTION)
-    second = LiveHearing([EngineRoute(asked)], unseen, Calls(), others, lambda: None)
+    second = LiveTranscription([EngineRoute(asked)], unseen, ShieldedCalls(), others, lambda: None)
     second.add(PORTION)
     await asyncio.sleep(0)
-    asked.answer.set_result(Heard())
+    asked.answer.set_result(StreamingResult())
     number, _, _, final = await asked.next()
     assert (number, final) == (one, True)
-    asked.answer.set_result(Heard(transcript=Transcript("first", "whisper")))
+    asked.answer.set_result(StreamingResult(transcript=Transcript("first", "whisper")))
     assert (await finished).text == "first"
     number, told, pcm, final = await asked.next()
     assert number > one
@@ -187,16 +193,18 @@ async def test_the_next_one_is_told_nothing_until_the_last_is_finished(asked):
 async def test_dropping_leaves_the_pass_to_end_and_tells_nobody(asked):
     shown: list[Any] = []
     ended: list[Any] = []
-    calls = Calls()
+    calls = ShieldedCalls()
     others: list[Any] = []
-    heard = LiveHearing([EngineRoute(asked)], shown.append, calls, others, lambda: ended.append(1))
+    heard = LiveTranscription(
+        [EngineRoute(asked)], shown.append, calls, others, lambda: ended.append(1)
+    )
     await asked.next()
     heard.drop()
     await asyncio.sleep(0)
     await asyncio.sleep(0)
     assert (ended, others) == ([1], [])
     assert not asked.answer.done()
-    asked.answer.set_result(Heard("never", "shown"))
+    asked.answer.set_result(StreamingResult("never", "shown"))
     await calls.end()
     assert shown == []
     with pytest.raises(asyncio.CancelledError):
@@ -204,8 +212,8 @@ async def test_dropping_leaves_the_pass_to_end_and_tells_nobody(asked):
 
 
 async def test_a_failure_after_a_drop_is_nobodys(asked):
-    calls = Calls()
-    heard = LiveHearing([EngineRoute(asked)], unseen, calls, [], lambda: None)
+    calls = ShieldedCalls()
+    heard = LiveTranscription([EngineRoute(asked)], unseen, calls, [], lambda: None)
     await asked.next()
     heard.drop()
     await asyncio.sleep(0)
@@ -262,7 +270,7 @@ async def test_broken_weights_are_replaced_by_the_built_in_one(recogniser):
 
 
 async def test_one_that_hangs_is_ended_and_the_built_in_one_hears_it(recogniser, monkeypatch):
-    monkeypatch.setattr(streaming, "SHORTEST_LIMIT", 0.2)
+    monkeypatch.setattr(streaming, "MIN_LIMIT", 0.2)
     heard = await partials(recogniser, b"before" + PORTION)
     heard.add(b"HANGS!")
     transcript = await heard.finish()

@@ -8,7 +8,7 @@ import pytest
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.speech.decoding import RATE
-from jarvis_desktop.speech.streaming_whisper import LiveWhisper
+from jarvis_desktop.speech.streaming_whisper import StreamingWhisper
 from jarvis_desktop.speech.whisper import WhisperGuess, Word
 from tests.instrument import spoken
 
@@ -50,7 +50,7 @@ class Scripted:
 
 
 def listening(passes: Any, language: Any, hints: Any) -> Any:
-    return LiveWhisper(passes, language, hints)
+    return StreamingWhisper(passes, language, hints)
 
 
 def tell(live, samples, portion=PORTION):

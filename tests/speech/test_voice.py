@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.speech.voice import LocalVoice
-from jarvis_desktop.speech.voices.engine import KnownVoice, Order, choose
+from jarvis_desktop.speech.voices.engine import KnownVoice, SpeechRequest, choose
 from jarvis_desktop.text.languages import language_of, plain_language
 
 TEXT = "The summary says that the meeting was moved to Tuesday."
@@ -185,7 +185,7 @@ VOICES = (
     ],
 )
 def test_a_chosen_voice_is_kept_for_its_language(chosen, language, voice, tmp_path):
-    order = Order("36", tmp_path / "said.wav", voice=chosen, language=language)
+    order = SpeechRequest("36", tmp_path / "said.wav", voice=chosen, language=language)
     found = choose(VOICES, order)
     assert found is not None
     assert found.id == voice

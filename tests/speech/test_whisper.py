@@ -7,8 +7,8 @@ import pytest
 
 from jarvis_desktop.speech.decoding import RATE
 from jarvis_desktop.speech.whisper import (
-    MOST_HINTS,
-    Passes,
+    MAX_HINT_TOKENS,
+    WhisperDecoder,
     Word,
     _hint_tokens,
     _words,
@@ -22,7 +22,7 @@ from tests.instrument import INSTRUMENT, spoken
 
 @pytest.fixture(scope="module")
 def passes():
-    return Passes(load(INSTRUMENT))
+    return WhisperDecoder(load(INSTRUMENT))
 
 
 @pytest.fixture(scope="module")
@@ -75,10 +75,10 @@ def test_the_language_is_detected_in_the_same_window_where_none_is_given(sound):
             generate=lambda window, prompts, **options: keep(prompts[0], [result]),
         ),
     )
-    guess = Passes(whisper).hear(sound, language=None)
+    guess = WhisperDecoder(whisper).hear(sound, language=None)
     assert (guess.language, guess.words) == ("de", ())
     assert asked == ["encoded", [7, 5, 6, 8]]
-    Passes(whisper).hear(sound, language="de")
+    WhisperDecoder(whisper).hear(sound, language="de")
     assert len(asked) == 3
 
 
@@ -87,7 +87,7 @@ def test_words_to_expect_leave_room_for_what_is_said(passes, sound):
     tokenizer = passes._tokenizer("en")
     given = _hint_tokens(tokenizer, hints)
     assert given[0] == tokenizer.sot_prev
-    assert 10 < len(given) <= MOST_HINTS + 1
+    assert 10 < len(given) <= MAX_HINT_TOKENS + 1
     assert tokenizer.decode(given[1:]).startswith(" quarterly-report-0.pdf, quarterly-report-1")
     assert _hint_tokens(tokenizer, []) == []
     assert passes.hear(sound, language="en", hints=hints).words

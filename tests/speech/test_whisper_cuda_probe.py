@@ -40,7 +40,7 @@ async def test_a_card_that_works_is_looked_for_once():
 
 @pytest.mark.parametrize("engine", ["aborting", "hanging"])
 async def test_a_probe_that_crashes_or_hangs_leaves_the_processor_and_says_why(engine, caplog):
-    found = CudaProbe(signs=there, probe=f"{ENGINES}:{engine}", patience=2.0)
+    found = CudaProbe(signs=there, probe=f"{ENGINES}:{engine}", timeout=2.0)
     with caplog.at_level(logging.INFO):
         assert await found.look(INSTRUMENT) == CPU
     assert found.note.startswith("The graphics card is not used to recognise speech: CUDA's")

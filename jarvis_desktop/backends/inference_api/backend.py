@@ -37,15 +37,9 @@ if TYPE_CHECKING:
     from jarvis_desktop.backends.inference_api.transport import Check
 
 GB = 1 << 30
-
-MAX_PROVIDERS = 3
-"""Candidates per expert: its own providers in their order."""
-
-GRACE_S = 5.0
-"""How long the process may take to report after a call's deadline."""
-
-KEY_RETRY_S = 60.0
-"""How long a missing key is not looked for again."""
+MAX_PROVIDERS = 3  # candidates per expert: its own providers in their order
+GRACE_S = 5.0  # how long the process may take to report after a call's deadline
+KEY_RETRY_S = 60.0  # how long a missing key is not looked for again
 
 
 class ApiBackend:
@@ -88,10 +82,8 @@ class ApiBackend:
         self._pool = Pool(self._child, width=width, idle=idle)
 
     def candidates(self, expert: Expert) -> tuple[Candidate, ...]:
-        """One candidate for each provider of an expert, and one for any other.
-
-        If the settings name a provider, only that one, even if it does not serve the expert.
-        """
+        """One candidate for each provider of an expert, and one for any other. If the settings name
+        a provider, only that one, even if it does not serve the expert."""
         if expert.task not in self._ways or not expert.providers or not expert.repo:
             return ()
         names = expert.providers[:MAX_PROVIDERS]

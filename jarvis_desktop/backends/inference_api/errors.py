@@ -32,8 +32,7 @@ class ApiTarget:
     who: str
     """Begins a sentence: "fal-ai", "The Hugging Face Hub"."""
     expert: str
-    secret: str = field(default="", repr=False)
-    """Removed from everything that the service says."""
+    secret: str = field(default="", repr=False)  # removed from everything that the service says
 
     @property
     def whom(self) -> str:
@@ -156,10 +155,7 @@ a_stranger = _failure(
 )
 """A web page or a redirect came instead of an answer."""
 broke_off = _failure(
-    ExpertError,
-    mark("The connection to {whom} broke off."),
-    fault=Fault.NETWORK,
-    retryable=True,
+    ExpertError, mark("The connection to {whom} broke off."), fault=Fault.NETWORK, retryable=True
 )
 """The connection ended before an answer began."""
 cut_off = _failure(
@@ -167,10 +163,7 @@ cut_off = _failure(
 )
 """The connection ended in the middle of an answer."""
 too_slow = _failure(
-    ExpertError,
-    mark("{who} did not answer in time."),
-    fault=Fault.TIMEOUT,
-    retryable=True,
+    ExpertError, mark("{who} did not answer in time."), fault=Fault.TIMEOUT, retryable=True
 )
 
 

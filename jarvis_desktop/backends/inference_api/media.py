@@ -18,8 +18,8 @@ from jarvis_desktop.backends.inference_api.tasks import (
     sound_of,
 )
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav
 from jarvis_desktop.tasks.audio.recognition import format_segments
 from jarvis_desktop.tasks.images.classification import labels_of
@@ -45,19 +45,14 @@ if TYPE_CHECKING:
 
 
 DESCRIBE = "Say in one or two sentences what this picture shows. If it is mainly text, read it."
-
 MAX_MASKS = 100
-
-MIN_SCORE = 0.3
-"""Of a box; anything below is a guess."""
+MIN_SCORE = 0.3  # of a box; anything below is a guess
 
 
 def classify_picture(question: ApiQuestion) -> Iterable[Artifact]:
     """Classify a picture by the expert's own labels."""
     if question.call.options.get("about", "content") != "content":
-        raise ExpertError(
-            tr("{id} says what a picture shows, and measures nothing.", id=question.expert.id)
-        )
+        raise question.error(mark("{id} says what a picture shows, and measures nothing."))
     image, _ = as_jpeg(picture_of(question))
     found = question.scores(question.client.image_classification(image))
     return [text_artifact(label_lines((label.partition(",")[0], share) for label, share in found))]
@@ -129,13 +124,10 @@ def segment(question: ApiQuestion) -> Iterable[Artifact]:
         chosen = masks
     if not chosen:
         things = " or ".join(named_things(wanted)) or wanted
-        raise ExpertError(
-            tr(
-                "{id} finds no {things} in {call}.",
-                id=question.expert.id,
-                things=things,
-                call=question.call.title("image"),
-            )
+        raise question.error(
+            mark("{id} finds no {things} in {call}."),
+            things=things,
+            call=question.call.title("image"),
         )
     inside = chosen[0].inside > 0
     for mask in chosen[1:]:
@@ -187,10 +179,7 @@ def chat_about(question: ApiQuestion) -> Iterable[Artifact]:
     image, _ = as_jpeg(picture)
     url = f"data:image/jpeg;base64,{base64.b64encode(image).decode()}"
     words = question.text("question") if call.inputs.get("question") else DESCRIBE
-    content = [
-        {"type": "image_url", "image_url": {"url": url}},
-        {"type": "text", "text": words},
-    ]
+    content = [{"type": "image_url", "image_url": {"url": url}}, {"type": "text", "text": words}]
     return [text_artifact(chat(question, content))]
 
 
@@ -209,9 +198,7 @@ def _chat_about_text(question: ApiQuestion) -> Iterable[Artifact]:
     return [text_artifact(chat(question, prompt))]
 
 
-DEFAULT_SIDE = 1024
-"""Pixels of the squares that most experts of providers draw."""
-
+DEFAULT_SIDE = 1024  # pixels of the squares that most experts of providers draw
 FRAME_RATE = 16
 
 
@@ -241,11 +228,8 @@ def redraw(question: ApiQuestion) -> Iterable[Artifact]:
     call = question.call
     wanted, avoid = prompts(call)
     if not wanted:
-        raise ExpertError(
-            tr(
-                "{id} changes a picture as a description says, and there is none.",
-                id=question.expert.id,
-            )
+        raise question.error(
+            mark("{id} changes a picture as a description says, and there is none.")
         )
     picture = picture_of(question)
     image, _ = as_jpeg(picture)
@@ -290,10 +274,8 @@ def animate(question: ApiQuestion) -> Iterable[Artifact]:
 
 
 def opened(question: ApiQuestion, picture: Any) -> Image:
-    """Decode a picture of an answer, of which huggingface_hub has read only the header.
-
-    Raises ExpertError if it is too large, damaged, or of a type that is not accepted.
-    """
+    """Decode a picture of an answer, of which huggingface_hub has read only the header. Raises
+    ExpertError if it is too large, damaged, or of a type that is not accepted."""
     from PIL import Image as images
 
     if not isinstance(picture, images.Image) or picture.format not in FORMATS:
@@ -350,11 +332,8 @@ def _resized(picture: Image, size: tuple[int, int]) -> Image:
     return picture.resize(size, images.Resampling.LANCZOS)
 
 
-SPOKEN_CHARS = 900
-"""Spoken in one request."""
-
-MAX_REQUESTS = 40
-"""To speak one text."""
+SPOKEN_CHARS = 900  # spoken in one request
+MAX_REQUESTS = 40  # to speak one text
 
 FULL_RATE, MAX_FULL_SECONDS = 44_100, 240.0
 """Samples a second of a recording that is changed, and its longest length."""
@@ -385,7 +364,7 @@ def _stretches(question: ApiQuestion, chunks: Any) -> list[tuple[float, str]]:
             raise question.unusable(tr("it does not say when what is said"))
         stretches.append((float(start), question.words(each.text)))
     if not stretches:
-        raise ExpertError(tr("{id} does not say when what is said.", id=question.expert.id))
+        raise question.error(mark("{id} does not say when what is said."))
     return stretches
 
 
@@ -399,9 +378,7 @@ def change(question: ApiQuestion) -> Iterable[Artifact]:
     """Remove noise from a recording, or separate its voices."""
     effect = str(question.call.options.get("effect", ""))
     if effect not in SUPPORTED_EFFECTS:
-        raise ExpertError(
-            tr("{id} cannot make a recording {effect}.", id=question.expert.id, effect=effect)
-        )
+        raise question.error(mark("{id} cannot make a recording {effect}."), effect=effect)
     found = question.several(
         question.client.audio_to_audio(sound_of(question, rate=FULL_RATE, longest=MAX_FULL_SECONDS))
     )
@@ -419,7 +396,7 @@ def speak(question: ApiQuestion) -> Iterable[Artifact]:
 
     parts = join_pieces(sentences(question.text("text")), SPOKEN_CHARS)
     if len(parts) > MAX_REQUESTS:
-        raise ExpertError(tr("The text is too long to be spoken by {id}.", id=question.expert.id))
+        raise question.error(mark("The text is too long to be spoken by {id}."))
     spoken, rate = [], 0
     for at, part in enumerate(parts):
         question.report(at / len(parts), f"part {at + 1} of {len(parts)}")

@@ -17,7 +17,7 @@ from jarvis_desktop.backends.inference_api.errors import ApiTarget, not_served, 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert, Spent
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.audio.media import read_audio
 from jarvis_desktop.tasks.images.io import on_white, read_image
@@ -31,64 +31,60 @@ if TYPE_CHECKING:
 class ApiMethod:
     """How a task is requested."""
 
-    service: str
-    """The providers' name for the task."""
+    service: str  # the providers' name for the task
     run: str
     """The function that asks and reads the answer: "module:function"."""
     chat: str = ""
     """The same for experts that a provider offers as a chat; "" if there is none."""
 
 
-ANY = "auto"
-"""Any provider except those that are tried by name."""
-
-CHAT = "conversational"
-"""The providers' name for a chat."""
-
-HERE = "jarvis_desktop.backends.inference_api"
-
+ANY = "auto"  # any provider except those that are tried by name
+CHAT = "conversational"  # the providers' name for a chat
+_FUNCTIONS = {
+    "text-generation": "text:write",
+    "summarization": "text:summarise",
+    "translation": "text:translate",
+    "question-answering": "text:find_answer",
+    "table-question-answering": "text:ask",
+    "tabular-classification": "text:classify",
+    "token-classification": "text:label",
+    "text-classification": "text:judge",
+    "zero-shot-classification": "text:sort",
+    "fill-mask": "text:fill",
+    "sentence-similarity": "text:compare",
+    "feature-extraction": "text:embed",
+    "image-classification": "media:classify_picture",
+    "zero-shot-image-classification": "media:sort",
+    "object-detection": "media:detect",
+    "image-segmentation": "media:segment",
+    "image-to-text": "media:describe",
+    "visual-question-answering": "media:answer",
+    "document-question-answering": "media:read_document",
+    "image-to-image": "media:redraw",
+    "image-editing": "media:redraw",
+    "text-to-image": "media:draw",
+    "text-to-video": "media:make_video",
+    "image-to-video": "media:animate",
+    "automatic-speech-recognition": "media:transcribe",
+    "audio-classification": "media:classify_sound",
+    "audio-to-audio": "media:change",
+    "text-to-speech": "media:speak",
+    "text-to-audio": "media:compose",
+}
+_CHATS = {
+    "text-generation": "text:write",
+    "image-to-text": "media:chat_about",
+    "visual-question-answering": "media:chat_about",
+    "document-question-answering": "media:chat_about",
+}
+_SERVICES = {"text-generation": CHAT, "image-editing": "image-to-image"}
 API_TASKS: Mapping[str, ApiMethod] = {
-    "text-generation": ApiMethod(CHAT, f"{HERE}.text:write", f"{HERE}.text:write"),
-    "summarization": ApiMethod("summarization", f"{HERE}.text:summarise"),
-    "translation": ApiMethod("translation", f"{HERE}.text:translate"),
-    "question-answering": ApiMethod("question-answering", f"{HERE}.text:find_answer"),
-    "table-question-answering": ApiMethod("table-question-answering", f"{HERE}.text:ask"),
-    "tabular-classification": ApiMethod("tabular-classification", f"{HERE}.text:classify"),
-    "token-classification": ApiMethod("token-classification", f"{HERE}.text:label"),
-    "text-classification": ApiMethod("text-classification", f"{HERE}.text:judge"),
-    "zero-shot-classification": ApiMethod("zero-shot-classification", f"{HERE}.text:sort"),
-    "fill-mask": ApiMethod("fill-mask", f"{HERE}.text:fill"),
-    "sentence-similarity": ApiMethod("sentence-similarity", f"{HERE}.text:compare"),
-    "feature-extraction": ApiMethod("feature-extraction", f"{HERE}.text:embed"),
-    "image-classification": ApiMethod("image-classification", f"{HERE}.media:classify_picture"),
-    "zero-shot-image-classification": ApiMethod(
-        "zero-shot-image-classification", f"{HERE}.media:sort"
-    ),
-    "object-detection": ApiMethod("object-detection", f"{HERE}.media:detect"),
-    "image-segmentation": ApiMethod("image-segmentation", f"{HERE}.media:segment"),
-    "image-to-text": ApiMethod(
-        "image-to-text", f"{HERE}.media:describe", f"{HERE}.media:chat_about"
-    ),
-    "visual-question-answering": ApiMethod(
-        "visual-question-answering", f"{HERE}.media:answer", f"{HERE}.media:chat_about"
-    ),
-    "document-question-answering": ApiMethod(
-        "document-question-answering",
-        f"{HERE}.media:read_document",
-        f"{HERE}.media:chat_about",
-    ),
-    "image-to-image": ApiMethod("image-to-image", f"{HERE}.media:redraw"),
-    "image-editing": ApiMethod("image-to-image", f"{HERE}.media:redraw"),
-    "text-to-image": ApiMethod("text-to-image", f"{HERE}.media:draw"),
-    "text-to-video": ApiMethod("text-to-video", f"{HERE}.media:make_video"),
-    "image-to-video": ApiMethod("image-to-video", f"{HERE}.media:animate"),
-    "automatic-speech-recognition": ApiMethod(
-        "automatic-speech-recognition", f"{HERE}.media:transcribe"
-    ),
-    "audio-classification": ApiMethod("audio-classification", f"{HERE}.media:classify_sound"),
-    "audio-to-audio": ApiMethod("audio-to-audio", f"{HERE}.media:change"),
-    "text-to-speech": ApiMethod("text-to-speech", f"{HERE}.media:speak"),
-    "text-to-audio": ApiMethod("text-to-audio", f"{HERE}.media:compose"),
+    task: ApiMethod(
+        _SERVICES.get(task, task),
+        f"jarvis_desktop.backends.inference_api.{function}",
+        f"jarvis_desktop.backends.inference_api.{_CHATS[task]}" if task in _CHATS else "",
+    )
+    for task, function in _FUNCTIONS.items()
 }
 
 TIME_LIMITS: Mapping[str, float] = {
@@ -128,31 +124,30 @@ class ApiAccount:
     may_call: bool | None
 
 
-MAX_TEXT_CHARS = 200_000
-"""Of one request."""
-
+MAX_TEXT_CHARS = 200_000  # of one request
 MAX_ANSWER_CHARS = 1_000_000
 
 
 MAX_TOKENS = 100_000_000
-MAX_DOLLARS = 1000.0
-"""An answer that claims to cost more is wrong."""
+MAX_DOLLARS = 1000.0  # an answer that claims to cost more is wrong
 
 
 @dataclass(frozen=True, slots=True)
 class ApiQuestion:
     """One call on its way to a service."""
 
-    client: Any
-    """The InferenceClient of huggingface_hub for this expert and provider."""
+    client: Any  # the InferenceClient of huggingface_hub for this expert and provider
     call: Call
     report: Report
     expert: Expert
     provider: str
     asked: ApiTarget
     key: str = field(default="", repr=False)
-    usage: list[Spent] = field(default_factory=list)
-    """The prices in its answers."""
+    usage: list[Spent] = field(default_factory=list)  # the prices in its answers
+
+    def error(self, message: str, *, hint: str = "", **values: object) -> ExpertError:
+        """Return an error with a marked message, in which {id} is the expert."""
+        return ExpertError(tr(message, id=self.expert.id, **values), hint=hint)
 
     def unusable(self, why: str = "") -> ExpertError:
         """The answer cannot be used; `why` ends the sentence."""
@@ -168,12 +163,9 @@ class ApiQuestion:
         if not text:
             raise InputError(tr("There is no text to send: the {port} is empty.", port=port))
         if len(text) > MAX_TEXT_CHARS:
-            raise ExpertError(
-                tr(
-                    "The text is too long for {id}: {text:,} characters.",
-                    id=self.expert.id,
-                    text=len(text),
-                ),
+            raise self.error(
+                mark("The text is too long for {id}: {text:,} characters."),
+                text=len(text),
                 hint=tr("Give it in parts."),
             )
         return text
@@ -251,16 +243,10 @@ def join_pieces(pieces: Iterable[str], most: int) -> list[str]:
     return parts
 
 
-MAX_SIDE = 1600
-"""Pixels of a picture that is sent."""
-
-MAX_PICTURE_BYTES = 4_000_000
-"""Services refuse more than 5 to 10 MB."""
-
+MAX_SIDE = 1600  # pixels of a picture that is sent
+MAX_PICTURE_BYTES = 4_000_000  # services refuse more than 5 to 10 MB
 MAX_SOUND_SECONDS = 900.0
-
-SPEECH_RATE = 16_000
-"""Samples a second."""
+SPEECH_RATE = 16_000  # samples a second
 
 
 def picture_of(question: ApiQuestion, port: str = "image") -> Image:
@@ -297,13 +283,10 @@ def sound_of(
     samples, rate = read_audio(call.file("audio"), rate=rate, mono=True, name=call.title("audio"))
     seconds = samples.shape[1] / rate
     if seconds > longest:
-        raise ExpertError(
-            tr(
-                "{call} is too long for {id}: {seconds:.0f} minutes.",
-                call=call.title("audio"),
-                id=question.expert.id,
-                seconds=seconds / 60,
-            ),
+        raise question.error(
+            mark("{call} is too long for {id}: {seconds:.0f} minutes."),
+            call=call.title("audio"),
+            seconds=seconds / 60,
             hint=tr("Cut it into parts, or use an expert of this computer."),
         )
     file = io.BytesIO()
@@ -320,12 +303,9 @@ def page_of(question: ApiQuestion) -> Image:
     """The picture of a document. Raises ExpertError for other documents."""
     given = question.call.inputs["document"][0]
     if given.kind is not Kind.IMAGE:
-        raise ExpertError(
-            tr(
-                "{id} only reads pictures of documents, and {title} is not a picture.",
-                id=question.expert.id,
-                title=given.title,
-            )
+        raise question.error(
+            mark("{id} only reads pictures of documents, and {title} is not a picture."),
+            title=given.title,
         )
     return picture_of(question, "document")
 

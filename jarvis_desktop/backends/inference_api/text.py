@@ -12,7 +12,7 @@ from jarvis_desktop.backends.local.pipelines.question_answering import evidence,
 from jarvis_desktop.backends.local.pipelines.text_generation import GAP
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.tasks.documents.tables import Table
 from jarvis_desktop.tasks.images.findings import label_lines
 from jarvis_desktop.tasks.text.classification import labels_of
@@ -25,14 +25,11 @@ PART_CHARS = 3000
 """Of a text summarised or translated at once: most experts of providers read 512 or 1024 tokens and
 silently ignore the rest."""
 
-MAX_PARTS = 20
-"""Requests of one call."""
+MAX_PARTS = 20  # requests of one call
 
-MASKS = ("[MASK]", "<mask>")
-"""The mask tokens of BERT and RoBERTa."""
+MASKS = ("[MASK]", "<mask>")  # the mask tokens of BERT and RoBERTa
 
-MAX_ENTRIES = 100
-"""Names of one kind."""
+MAX_ENTRIES = 100  # names of one kind
 
 
 def write(question: ApiQuestion) -> Iterable[Artifact]:
@@ -102,12 +99,9 @@ def _parts(question: ApiQuestion, pieces: Iterable[str]) -> list[str]:
 
 def _check_number(question: ApiQuestion, parts: int) -> None:
     if parts > MAX_PARTS:
-        raise ExpertError(
-            tr(
-                "The text is too long for {id}: it would take {parts} requests.",
-                id=question.expert.id,
-                parts=parts,
-            ),
+        raise question.error(
+            mark("The text is too long for {id}: it would take {parts} requests."),
+            parts=parts,
             hint=tr("Give it in parts, or use an expert of this computer."),
         )
 
@@ -191,11 +185,8 @@ def compare(question: ApiQuestion) -> Iterable[Artifact]:
     return [format_similarity(cosine, question.expert.id)]
 
 
-MAX_CELLS = 5000
-"""Of a table that is sent."""
-
-MAX_VECTORS = 256
-"""Of one call."""
+MAX_CELLS = 5000  # of a table that is sent
+MAX_VECTORS = 256  # of one call
 
 
 def ask(question: ApiQuestion) -> Iterable[Artifact]:
@@ -235,13 +226,7 @@ def embed(question: ApiQuestion) -> Iterable[Artifact]:
     question.text("text")
     parts = split_text(question.call)
     if len(parts) > MAX_VECTORS:
-        raise ExpertError(
-            tr(
-                "{parts} vectors are too many for {id}.",
-                parts=len(parts),
-                id=question.expert.id,
-            )
-        )
+        raise question.error(mark("{parts} vectors are too many for {id}."), parts=len(parts))
     return save_vectors(question.call, _vectors(question, parts))
 
 
@@ -277,13 +262,10 @@ def _table(question: ApiQuestion) -> Table:
     """The largest table of the file. Raises ExpertError if it has too many cells."""
     table = largest_table(question.call)
     if len(table.rows) * len(table.columns) > MAX_CELLS:
-        raise ExpertError(
-            tr(
-                "{name} is too large for {id}: it has {rows:,} rows.",
-                name=question.call.title("table"),
-                id=question.expert.id,
-                rows=len(table.rows),
-            ),
+        raise question.error(
+            mark("{name} is too large for {id}: it has {rows:,} rows."),
+            name=question.call.title("table"),
+            rows=len(table.rows),
             hint=tr("Give a part of it, or use the built-in way."),
         )
     return table

@@ -28,12 +28,8 @@ from jarvis_desktop.core.i18n import tr
 HUB = "huggingface.co"
 ROUTER = "router.huggingface.co"
 THE_HUB = "The Hugging Face Hub"
-
 CONNECT_TIMEOUT_S = 10.0
-
-MAX_ERROR_BYTES = 64_000
-"""Of the body of an error that are read."""
-
+MAX_ERROR_BYTES = 64_000  # of the body of an error that are read
 MAX_REDIRECTS = 3
 
 Check = Callable[[str, Sequence[str]], str]
@@ -47,16 +43,11 @@ Raises JarvisError if it is not in the public network.
 class RequestBudget:
     """The limits of one call, and what it has used."""
 
-    asked: ApiTarget
-    """Replaced by the Hub while that is asked about experts."""
-    ends: float
-    """The deadline of the whole call, by the monotonic clock."""
-    most: int
-    """Bytes of one answer."""
-    posted: bool = False
-    """Whether a service was asked; errors before that are about the question."""
-    calls: int = 0
-    """Requests to a service."""
+    asked: ApiTarget  # replaced by the Hub while that is asked about experts
+    ends: float  # the deadline of the whole call, by the monotonic clock
+    most: int  # bytes of one answer
+    posted: bool = False  # whether a service was asked; errors before that are about the question
+    calls: int = 0  # requests to a service
 
     def left(self) -> float:
         """Seconds that remain. Raises ExpertError if there are none."""

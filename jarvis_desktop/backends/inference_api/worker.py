@@ -41,8 +41,7 @@ from jarvis_desktop.core.expert import Spent
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
 
-DEFAULT_ANSWER_BYTES = 16_000_000
-"""Of one answer; see also MAX_ANSWER_BYTES."""
+DEFAULT_ANSWER_BYTES = 16_000_000  # of one answer; see also MAX_ANSWER_BYTES
 
 SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HF_DEBUG")
 
@@ -193,10 +192,7 @@ def _in_words(budget: RequestBudget) -> Iterator[None]:
         raise
     except MemoryError as error:
         raise ExpertError(
-            tr(
-                "The answer of {whom} needs more memory than it may have.",
-                whom=budget.asked.whom,
-            ),
+            tr("The answer of {whom} needs more memory than it may have.", whom=budget.asked.whom),
             fault=Fault.MEMORY,
         ) from error
     except TimeoutError as error:  # Replicate's, if nothing was made within a minute

@@ -60,11 +60,9 @@ class InstalledFiles(Protocol):
 
     def folder(self, expert: Expert) -> Path | None:
         """The folder of an expert, None if it is not installed."""
-        ...
 
     def used(self, expert: Expert) -> None:
         """Record that it is used now."""
-        ...
 
 
 class LocalBackend:
@@ -143,10 +141,8 @@ class LocalBackend:
         await self.probe.result()
 
     async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
-        """Return the expert's results. Raises JarvisError; cancelling ends its process.
-
-        A retryable ExpertError names the place where the next call will run.
-        """
+        """Return the expert's results. Raises JarvisError; cancelling ends its process. A retryable
+        ExpertError names the place where the next call will run."""
         expert = candidate.expert
         folder = self._weights.folder(expert)
         if folder is None or not _can_run(call.task):
@@ -258,10 +254,8 @@ SAMPLE_TABLE = "city,cats\nParis,12\nRome,34\n"
 class SmokeTestResult:
     """The result of a successful smoke test."""
 
-    seconds: float
-    """Including the loading of its weights, if it was not in memory."""
-    found: str
-    """The beginning of its result, if that is a text."""
+    seconds: float  # including the loading of its weights, if it was not in memory
+    found: str  # the beginning of its result, if that is a text
 
 
 def has_smoke_test(task: TaskType) -> bool:

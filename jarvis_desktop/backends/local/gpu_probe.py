@@ -32,16 +32,9 @@ from jarvis_desktop.process.model_files import quiet_libraries
 log = logging.getLogger(__name__)
 
 FACTORY = "jarvis_desktop.backends.local.gpu_probe:serve"
-
-TIMEOUT_S = 120.0
-"""For the libraries and the driver to start, from a slow disk."""
-
-RETRY_TIMEOUT_S = 30.0
-"""The same for a card that has worked before."""
-
-MATRIX_SIZE = 64
-"""Of the matrices that are multiplied."""
-
+TIMEOUT_S = 120.0  # for the libraries and the driver to start, from a slow disk
+RETRY_TIMEOUT_S = 30.0  # the same for a card that has worked before
+MATRIX_SIZE = 64  # of the matrices that are multiplied
 GET_TORCH = mark("Install torch for your graphics card: https://pytorch.org/get-started/locally")
 
 REASONS = (
@@ -126,9 +119,7 @@ class GpuProbe:
 
     def guess(self) -> Hardware:
         """The computer without waiting; before the first probe, the card is what its driver says.
-
-        The first call may ask the driver, so not on an event loop.
-        """
+        The first call may ask the driver, so not on an event loop."""
         seen = self._seen or _by_driver(self._signs)
         return Hardware(
             memory=memory_bytes(),

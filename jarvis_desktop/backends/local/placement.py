@@ -41,8 +41,7 @@ from jarvis_desktop.platform.hardware_probe import resident_bytes_of
 
 log = logging.getLogger(__name__)
 
-MIN_CHANGE = 0.05
-"""The share by which a measurement must grow to be saved."""
+MIN_CHANGE = 0.05  # the share by which a measurement must grow to be saved
 
 
 class MemoryMeasurements:
@@ -125,11 +124,9 @@ class SharedMemoryUser(Protocol):
 
     async def memory(self) -> MemorySize:
         """Return what it takes; nothing if it is not loaded, or not by us. Never raises."""
-        ...
 
     async def leave(self) -> str:
         """Unload it after its running answers, and return its name. Raises JarvisError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,10 +145,8 @@ class ExpertPlacement:
 
     place: Placement
     need: MemorySize
-    limit: MemorySize
-    """Of all experts together."""
-    most: int
-    """Bytes of main memory that its process may use."""
+    limit: MemorySize  # of all experts together
+    most: int  # bytes of main memory that its process may use
     hardware: Hardware
 
 
@@ -180,10 +175,8 @@ class PlacementPlanner:
         """Whether the LLM was unloaded and has not been loaded again."""
 
     async def find(self, request: PlacementRequest) -> ExpertPlacement | None:
-        """Find the best place with room now; None if a running call may leave room.
-
-        Raises ExpertError if there is none.
-        """
+        """Find the best place with room now; None if a running call may leave room. Raises
+        ExpertError if there is none."""
         expert = request.expert
         measured = await asyncio.to_thread(self._measures.known)
         held = self._residency.find(expert, request.loader)

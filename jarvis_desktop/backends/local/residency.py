@@ -21,19 +21,15 @@ class ExpertProcess(Protocol):
     @property
     def pid(self) -> int | None:
         """The process id, or None if it is not running."""
-        ...
 
     async def call(self, *args: object, timeout: float, report: Report | None = None) -> object:
         """Call the process and return its answer."""
-        ...
 
     def kill(self) -> None:
         """Kill it at once."""
-        ...
 
     async def close(self) -> None:
         """End it and wait until it has ended."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,12 +59,9 @@ class ResidentExpert:
     process: ExpertProcess
     memory: MemorySize
     """What is counted for it: the most it needs during a call, what it uses between calls."""
-    calls: int = 0
-    """Running calls; it stays in memory while there are any."""
-    guest: bool = False
-    """Whether an LLM was unloaded for it."""
-    used: int = 0
-    """Larger, the later it was used."""
+    calls: int = 0  # running calls; it stays in memory while there are any
+    guest: bool = False  # whether an LLM was unloaded for it
+    used: int = 0  # larger, the later it was used
     ending: asyncio.TimerHandle | None = field(default=None)
 
 
@@ -95,9 +88,7 @@ class Residency:
 
     def taken(self, resident: Callable[[int], int]) -> MemorySize:
         """What they take of the memory now; `resident` returns the resident bytes of a process.
-
-        During a call an expert may still be loading what is counted for it.
-        """
+        During a call an expert may still be loading what is counted for it."""
         found = MemorySize()
         for each in self._held.values():
             pid = each.process.pid

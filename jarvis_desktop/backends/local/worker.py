@@ -29,8 +29,7 @@ from jarvis_desktop.process.model_files import check, memory_in_words, quiet_lib
 Run = Callable[[Call, Report], Iterable[Artifact]]
 """A loaded expert."""
 
-MAIN_MEMORY = 1 << 50
-"""Bytes; how much there really is was checked before."""
+MAIN_MEMORY = 1 << 50  # bytes; how much there really is was checked before
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +39,15 @@ class ExpertLoader:
     expert: Expert
     folder: Path
     place: Placement = PROCESSOR
-    base: Path | None = None
-    """The folder of its base expert, if any (`Expert.base`)."""
+    base: Path | None = None  # the folder of its base expert, if any (`Expert.base`)
     on_card: int = 0
     """Bytes of weights that may stay on the graphics card; the rest is loaded as needed."""
+
+    def error(
+        self, message: str, *, hint: str = "", fault: Fault = Fault.OTHER, **values: object
+    ) -> ExpertError:
+        """Return an error with a marked message, in which {id} is the expert."""
+        return ExpertError(tr(message, id=self.expert.id, **values), hint=hint, fault=fault)
 
     def part(self, kind: str, **settings: Any) -> Any:
         """Load a tokenizer, processor or config; `kind` is its class in transformers."""
@@ -75,11 +79,8 @@ class ExpertLoader:
         return network.eval().requires_grad_(False)
 
     def pipeline(self, auto: Any, **settings: Any) -> Any:
-        """Load a pipeline of diffusers of the class `auto`.
-
-        It is read from `base`, if any: then the expert itself is a part of it, such as a
-        ControlNet, and is in the `settings`.
-        """
+        """Load a pipeline of diffusers of the class `auto`. It is read from `base`, if any: then
+        the expert itself is a part of it, such as a ControlNet, and is in the `settings`."""
         folder = self.base or self.folder
         halves = any(folder.rglob("*.fp16.safetensors"))
         pipeline = auto.from_pretrained(
@@ -240,10 +241,8 @@ class WorkerResult:
     """The results of one call, and the memory of the process."""
 
     results: list[Artifact]
-    held: MemorySize
-    """At rest."""
-    most: MemorySize
-    """The peak since it started."""
+    held: MemorySize  # at rest
+    most: MemorySize  # the peak since it started
 
 
 def serve(loading: ExpertLoader) -> Callable[[Report, Call], list[Artifact]]:
@@ -269,11 +268,9 @@ def serve(loading: ExpertLoader) -> Callable[[Report, Call], list[Artifact]]:
 def serve_measured(
     loading: ExpertLoader, most: int, card: str
 ) -> Callable[[Report, Call], WorkerResult]:
-    """The handler of an expert's process: `serve` with a memory limit and measurements.
-
-    `most` is the limit in bytes of main memory; `card` is the id of the graphics card, if there are
-    several. Raises PlaceError if the place is at fault.
-    """
+    """The handler of an expert's process: `serve` with a memory limit and measurements. `most` is
+    the limit in bytes of main memory; `card` is the id of the graphics card, if there are several.
+    Raises PlaceError if the place is at fault."""
     if card:
         os.environ["CUDA_VISIBLE_DEVICES"] = card
     if loading.place.device == "cpu":

@@ -1,18 +1,18 @@
-"""What an engine is told to say, and the voices it has; both go between processes.
-
-Makes the finished WAV file of what an engine left, if there is sound in it.
-
-An engine that was given what it cannot say returns as if all were well."""
+"""The interface of speech engines, and the neural voices that can be installed."""
 
 from __future__ import annotations
 
+import re
+import shutil
+import subprocess
 import wave
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.errors import ExpertError, UnavailableError
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.text.languages import language_of
@@ -22,68 +22,56 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-USUAL_RATE = 175
-"""Words a minute at which neural voices speak of themselves."""
+USUAL_RATE = 175  # words a minute at which neural voices speak of themselves
 
 
 @dataclass(frozen=True, slots=True)
 class KnownVoice:
-    """A voice that can be chosen; `languages` as two- or three-letter codes, the first its own."""
+    """A voice that can be chosen; its `languages` are two- or three-letter codes, its own first."""
 
     id: str
     name: str
     languages: tuple[str, ...] = ()
 
     def speaks(self, language: str) -> bool:
-        """Whether it was made for this language."""
+        """Whether it is made for this language."""
         return language in self.languages
 
 
 @dataclass(frozen=True, slots=True)
-class Order:
-    """One stretch of text to be said into a WAV file."""
+class SpeechRequest:
+    """A text to be spoken to a WAV file."""
 
     text: str
     to: Path
-    rate: float = USUAL_RATE
-    """Words a minute."""
-    volume: float = 1.0
-    """0 to 1."""
-    voice: str = ""
-    """The id of the one the person chose."""
-    language: str | None = None
-    """Two-letter code of the language of the text; None where the text does not tell."""
-    seconds: float = 2.0
-    """How long it may take."""
+    rate: float = USUAL_RATE  # words a minute
+    volume: float = 1.0  # 0 to 1
+    voice: str = ""  # the id of the chosen voice
+    language: str | None = None  # the two-letter code of the text's language; None if unknown
+    seconds: float = 2.0  # the time limit
 
     @property
     def pace(self) -> float:
-        """How many times as fast as usual."""
+        """The speed relative to normal."""
         return self.rate / USUAL_RATE
 
 
-class Engine(Protocol):
+class VoiceEngine(Protocol):
     """What each engine does in its child process."""
 
     def ready(self) -> None:
-        """Load all that takes time. Raises UnavailableError."""
-        ...
+        """Load everything that takes time. Raises UnavailableError."""
 
     def voices(self) -> Sequence[KnownVoice]:
-        """Those that are there, the usual one of each language before its others."""
-        ...
+        """The available voices, the default one of each language first."""
 
-    def speak(self, order: Order, voice: KnownVoice | None) -> None:
-        """Say it with this voice, the usual one where there is none.
-
-        Raises JarvisError where no sound came of it.
-        """
-        ...
+    def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
+        """Speak with this voice, or the default one. Raises JarvisError if there is no sound."""
 
 
-def choose(voices: Sequence[KnownVoice], order: Order) -> KnownVoice | None:
-    """The voice for a text: the chosen one for its own languages and for what says little, else
-    one of the text's language. None is the engine's usual one."""
+def choose(voices: Sequence[KnownVoice], order: SpeechRequest) -> KnownVoice | None:
+    """The voice for a text: the chosen one for its own languages and if the text's language is
+    unknown, else one of the text's language. None is the engine's default."""
     chosen = next((voice for voice in voices if voice.id == order.voice), None)
     if order.language is None or (chosen and chosen.speaks(order.language)):
         return chosen or _of_language(voices, "en")
@@ -94,10 +82,10 @@ def _of_language(voices: Sequence[KnownVoice], language: str) -> KnownVoice | No
     return next((voice for voice in voices if voice.speaks(language)), None)
 
 
-def serve(engine: Callable[[], Engine]) -> Handler:
-    """The handler of a child process: ready, language(text), voices, or speak(order), which gives
-    a sentence on what else should be known, mostly ""."""
-    started: list[Engine] = []
+def serve(engine: Callable[[], VoiceEngine]) -> Handler:
+    """The handler of a child process: ready, language(text), voices, or speak(order), which returns
+    a remark for the user, mostly ""."""
+    started: list[VoiceEngine] = []
 
     def handle(report: Report, what: str, *args: object) -> object:
         if what == "language":
@@ -108,7 +96,7 @@ def serve(engine: Callable[[], Engine]) -> Handler:
             started.append(made)
         if what == "voices":
             return list(started[0].voices())
-        if what == "speak" and isinstance(order := args[0], Order):
+        if what == "speak" and isinstance(order := args[0], SpeechRequest):
             voices = started[0].voices()
             started[0].speak(order, choose(voices, order))
             if order.voice and order.voice not in {voice.id for voice in voices}:
@@ -122,7 +110,7 @@ SILENT = "The voice gave no sound for this text."
 
 
 def audible(part: Path) -> bool:
-    """Whether a WAV or AIFF file is complete and there is sound in it."""
+    """Whether a WAV or AIFF file is complete and not silent."""
     try:
         with part.open("rb") as file:
             if file.read(4) == b"RIFF":
@@ -136,7 +124,7 @@ def audible(part: Path) -> bool:
 
 
 def _wave_sounds(part: Path) -> bool:
-    """Needs no library that takes long to load."""
+    """Without a library that takes long to load."""
     with wave.open(str(part), "rb") as file:
         samples = file.readframes(file.getnframes())
         whole = len(samples) == file.getnframes() * file.getnchannels() * file.getsampwidth()
@@ -144,14 +132,14 @@ def _wave_sounds(part: Path) -> bool:
 
 
 def keep(part: Path, to: Path) -> None:
-    """Put a file that an engine wrote where it belongs, as WAV. Raises ExpertError if silent."""
+    """Move an engine's file to its place, as WAV. Raises ExpertError if it is silent."""
     if not audible(part):
         raise ExpertError(SILENT)
     with part.open("rb") as file:
         is_wave = file.read(4) == b"RIFF"
     if is_wave:
         part.replace(to)
-    else:  # macOS writes AIFF whatever the name
+    else:  # macOS writes AIFF whatever the name is
         import soundfile
 
         samples, rate = soundfile.read(part, dtype="int16")
@@ -159,7 +147,7 @@ def keep(part: Path, to: Path) -> None:
 
 
 def write(samples: NDArray[np.float32], rate: int, to: Path, volume: float) -> None:
-    """A WAV file of samples between -1 and 1. Raises ExpertError where they are silence."""
+    """Write samples between -1 and 1 to a WAV file. Raises ExpertError if they are silent."""
     import numpy as np
 
     if not samples.size or not np.isfinite(samples).all() or np.abs(samples).max() < 1 / 32768:
@@ -175,3 +163,213 @@ def write(samples: NDArray[np.float32], rate: int, to: Path, volume: float) -> N
         part.replace(to)
     finally:
         part.unlink(missing_ok=True)
+
+
+ESPEAK_HINT = mark(
+    "Install it: sudo apt install espeak-ng (Debian, Ubuntu) or brew install espeak-ng (macOS)."
+)
+
+KOKORO_PLACE = "https://github.com/thewh1teagle/kokoro-onnx/releases/tag/model-files-v1.0"
+KOKORO_STYLES = "voices-v1.0.bin"
+KOKORO_WEIGHTS = {
+    "kokoro-v1.0.onnx": 325_532_387,
+    "kokoro-v1.0.fp16.onnx": 177_464_787,
+    "kokoro-v1.0.int8.onnx": 92_361_271,
+}
+"""Bytes. The best first; any one of them is enough."""
+KOKORO_STYLES_BYTES = 28_214_398
+
+KOKORO_LANGUAGES = {
+    "a": ("en", "en-us"),
+    "b": ("en", "en-gb"),
+    "e": ("es", "es"),
+    "f": ("fr", "fr-fr"),
+    "h": ("hi", "hi"),
+    "i": ("it", "it"),
+    "p": ("pt", "pt-br"),
+}
+"""By the first letter of a voice's name: our code and espeak-ng's. Its Chinese and Japanese voices
+need other phonemes than espeak-ng's."""
+
+PIPER_PLACE = "https://github.com/OHF-Voice/piper1-gpl"
+PIPER_VOICES = "https://huggingface.co/rhasspy/piper-voices"
+
+CHARACTERS_PER_SECOND = 20.0
+"""A neural_voice voice slower than this, the speed of human speech, is hung."""
+
+
+class NeuralVoice(Protocol):
+    """A neural_voice engine, which must be installed first."""
+
+    @property
+    def factory(self) -> str:
+        """The factory of its child process."""
+
+    @property
+    def args(self) -> tuple[object, ...]:
+        """The arguments of the factory."""
+
+    def lacking(self) -> UnavailableError | None:
+        """What is missing, and how to get it; None if nothing is."""
+
+    def speaks(self, language: str) -> bool:
+        """Whether it has a voice for this language."""
+
+
+@dataclass(frozen=True, slots=True)
+class KokoroVoice:
+    """Kokoro with its weights in this folder."""
+
+    folder: Path
+    factory: str = "jarvis_desktop.speech.voices.kokoro:make"
+
+    @property
+    def args(self) -> tuple[object, ...]:
+        """Its folder."""
+        return (self.folder,)
+
+    def lacking(self) -> UnavailableError | None:
+        """Its weights, or espeak-ng, which converts text to phonemes."""
+        if kokoro_weights(self.folder) is None or not (self.folder / KOKORO_STYLES).is_file():
+            (weights, size), *_ = KOKORO_WEIGHTS.items()
+            return UnavailableError(
+                tr("Kokoro cannot speak, for its weights are not here."),
+                hint=tr(
+                    "Fetch {weights} ({size}) and {kokoro_styles} "
+                    "({kokoro_styles_bytes}) from {kokoro_place} and put both into "
+                    "{folder}.",
+                    weights=weights,
+                    size=_megabytes(size),
+                    kokoro_styles=KOKORO_STYLES,
+                    kokoro_styles_bytes=_megabytes(KOKORO_STYLES_BYTES),
+                    kokoro_place=KOKORO_PLACE,
+                    folder=self.folder,
+                ),
+            )
+        if not shutil.which("espeak-ng"):
+            return UnavailableError(
+                tr("Kokoro cannot speak, for the program espeak-ng is not installed."),
+                hint=tr(ESPEAK_HINT),
+            )
+        return None
+
+    def speaks(self, language: str) -> bool:
+        """Seven languages, two of them English."""
+        return any(language == ours for ours, _ in KOKORO_LANGUAGES.values())
+
+
+@dataclass(frozen=True, slots=True)
+class PiperVoice:
+    """Piper with its voices in this folder; `program` is its command or path."""
+
+    folder: Path
+    program: str = "piper"
+    factory: str = "jarvis_desktop.speech.voices.piper:make"
+
+    @property
+    def args(self) -> tuple[object, ...]:
+        """Its folder and program."""
+        return self.folder, self.program
+
+    def lacking(self) -> UnavailableError | None:
+        """The program, or a voice."""
+        if not shutil.which(self.program):
+            return UnavailableError(
+                tr("Piper cannot speak, for the program is not installed."),
+                hint=tr(
+                    "Install it from {piper_place}, so that the command {program} works.",
+                    piper_place=PIPER_PLACE,
+                    program=self.program,
+                ),
+            )
+        if not piper_weights(self.folder):
+            return UnavailableError(
+                tr("Piper cannot speak, for there is no voice of it here."),
+                hint=tr(
+                    "Fetch one from {piper_voices}, such as en_US-lessac-medium (63 MB), and put "
+                    "its .onnx file and its .onnx.json file into {folder}.",
+                    piper_voices=PIPER_VOICES,
+                    folder=self.folder,
+                ),
+            )
+        return None
+
+    def speaks(self, language: str) -> bool:
+        """Whether a voice in the folder speaks it."""
+        return any(piper_language(each) == language for each in piper_weights(self.folder))
+
+
+def neural_voice(name: str, folder: Path) -> NeuralVoice | None:
+    """The engine of this name, with its weights in a folder of `folder`; None is the system's."""
+    if name == "kokoro":
+        return KokoroVoice(folder / "kokoro")
+    return PiperVoice(folder / "piper") if name == "piper" else None
+
+
+def kokoro_weights(folder: Path) -> Path | None:
+    """The best weights in a folder."""
+    files = (folder / name for name in KOKORO_WEIGHTS)
+    return next((file for file in files if file.is_file()), None)
+
+
+def piper_weights(folder: Path) -> list[Path]:
+    """The complete Piper voices in a folder, by name."""
+    return sorted(
+        file for file in folder.glob("*.onnx") if file.with_suffix(".onnx.json").is_file()
+    )
+
+
+def piper_language(file: Path) -> str:
+    """The language of a file such as de_DE-thorsten-medium.onnx."""
+    return file.name.partition("-")[0].partition("_")[0].lower()
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / 1e6:.0f} MB"
+
+
+PROGRAM = "espeak-ng"
+_MARKS = r"[;:,.!?…—–\"“”()]"
+_PAUSE = re.compile(rf"((?:^|\s+){_MARKS}+\s*|{_MARKS}+(?:\s+{_MARKS}*|$))")
+_SWITCH = re.compile(r"\([a-z-]+\)")  # what espeak-ng prints before a word of another language
+
+
+def phonemes(text: str, language: str, *, timeout: float) -> str:
+    """The phonemes of a text in the International Phonetic Alphabet, with its punctuation, which
+    controls the pauses.
+
+    espeak-ng is run as a program, because its library and the Python packages around it are GPL.
+    Raises UnavailableError without it, ExpertError if it fails or takes longer than `timeout`.
+    """
+    pieces = _PAUSE.split(" ".join(text.split()))
+    words = [piece for piece in pieces[::2] if piece.strip()]
+    said = _said("\n\n".join(words), language, timeout).splitlines()
+    if len(said) != len(words):  # it found additional pauses
+        said = [" ".join(_said(piece, language, timeout).split()) for piece in words]
+    spoken = iter(said)
+    sounds = [
+        next(spoken) if at % 2 == 0 and piece.strip() else piece for at, piece in enumerate(pieces)
+    ]
+    return " ".join("".join(sounds).split())
+
+
+def _said(text: str, language: str, timeout: float) -> str:
+    program = shutil.which(PROGRAM)
+    if not program:
+        raise UnavailableError(
+            tr("This voice needs the program espeak-ng, which is not installed."),
+            hint=tr(ESPEAK_HINT),
+        )
+    try:
+        done = subprocess.run(
+            [program, "-q", "--ipa", "-v", language, "--stdin"],
+            input=text,
+            capture_output=True,
+            encoding="utf-8",
+            timeout=timeout,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError, UnicodeError) as error:
+        raise ExpertError(tr("espeak-ng could not say how this text sounds.")) from error
+    lines = (line.strip() for line in _SWITCH.sub("", done.stdout).splitlines())
+    return "\n".join(line for line in lines if line)

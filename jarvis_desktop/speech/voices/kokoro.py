@@ -14,12 +14,14 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.voices import engine
-from jarvis_desktop.speech.voices.engine import KnownVoice, Order, serve
-from jarvis_desktop.speech.voices.neural import (
+from jarvis_desktop.speech.voices.engine import (
     KOKORO_LANGUAGES,
     KOKORO_STYLES,
+    KnownVoice,
+    SpeechRequest,
     kokoro_weights,
     phonemes,
+    serve,
 )
 
 if TYPE_CHECKING:
@@ -27,17 +29,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 RATE = 24_000
-LONGEST = 510
-"""Phonemes that one run of the network takes."""
+MAX_PHONEMES = 510  # of one run of the network
 
 PROVIDERS = ["CPUExecutionProvider"]
-SLOWEST, FASTEST = 0.5, 2.0
-USUAL = "af_heart"
+MIN_PACE, MAX_PACE = 0.5, 2.0
+DEFAULT_VOICE = "af_heart"
 QUIET = 1e-3
-MARGIN = RATE // 50
-"""Samples that are left before and after speech, of the half second of silence around it."""
+MARGIN = RATE // 50  # samples kept before and after speech, of the half second of silence around it
 
-# The number of each sound in the vocabulary of version 1.0; exports that carry their own say so.
+# The number of each phoneme in the vocabulary of version 1.0; some exports carry their own.
 _SOUNDS = {
     1: ';:,.!?', 9: '—…"()“” ̃ʣʥʦʨᵝꭧ', 24: 'AI', 31: 'O', 33: 'Q', 35: 'ST', 39: 'W', 41: 'Yᵊabcdef',
     50: 'hijklmnopqrstuvwxyzɑɐɒæ', 75: 'βɔɕç', 80: 'ɖðʤə', 85: 'ɚɛɜ', 90: 'ɟ', 92: 'ɡ', 99: 'ɥ',
@@ -56,7 +56,7 @@ def make(folder: Path) -> Handler:
 
 
 class KokoroEngine:
-    """An `Engine` of the files kokoro-v1.0.onnx and voices-v1.0.bin."""
+    """An `VoiceEngine` of the files kokoro-v1.0.onnx and voices-v1.0.bin."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -66,7 +66,7 @@ class KokoroEngine:
         self._vocabulary = VOCABULARY
 
     def ready(self) -> None:
-        """Load the weights, and speak a word, for the first run of a network takes longest."""
+        """Load the weights, and speak a word, because the first run of a network takes longest."""
         import numpy as np
         import onnxruntime
 
@@ -90,16 +90,16 @@ class KokoroEngine:
             raise
 
     def voices(self) -> list[KnownVoice]:
-        """The styles in the file, the usual one first."""
+        """The styles in the file, the default one first."""
         return self._voices
 
-    def speak(self, order: Order, voice: KnownVoice | None) -> None:
-        """Say it into the file."""
+    def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
+        """Speak a text to its file."""
         import numpy as np
 
         name = (voice or self._voices[0]).id
         sounds = phonemes(order.text, KOKORO_LANGUAGES[name[0]][1], timeout=order.seconds)
-        pace = min(max(order.pace, SLOWEST), FASTEST)
+        pace = min(max(order.pace, MIN_PACE), MAX_PACE)
         said = [_trimmed(self._run(part, name, pace)) for part in _parts(sounds)]
         samples = np.concatenate(said) if said else np.zeros(0, np.float32)
         engine.write(samples, RATE, order.to, order.volume)
@@ -134,7 +134,7 @@ _KINDS = {
 
 def _known(names: list[str]) -> list[KnownVoice]:
     spoken = [name for name in names if name[:1] in KOKORO_LANGUAGES]
-    usual_first = sorted(spoken, key=lambda name: (name != USUAL, name))
+    usual_first = sorted(spoken, key=lambda name: (name != DEFAULT_VOICE, name))
     return [
         KnownVoice(name, name.partition("_")[2].capitalize(), (KOKORO_LANGUAGES[name[0]][0],))
         for name in usual_first
@@ -142,12 +142,12 @@ def _known(names: list[str]) -> list[KnownVoice]:
 
 
 def _parts(sounds: str) -> list[str]:
-    """Cut where the network takes no more, after a mark or between words."""
+    """Split what is too long for the network, after a mark or between words."""
     parts = []
-    while len(sounds) > LONGEST:
-        head = sounds[:LONGEST]
+    while len(sounds) > MAX_PHONEMES:
+        head = sounds[:MAX_PHONEMES]
         at = max(head.rfind(mark) for mark in (", ", "; ", ": ", ". ")) + 1 or head.rfind(" ")
-        at = at if at > 0 else LONGEST
+        at = at if at > 0 else MAX_PHONEMES
         parts.append(sounds[:at])
         sounds = sounds[at:].lstrip()
     return [*parts, sounds]
@@ -163,7 +163,7 @@ def _trimmed(samples: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _foreign(error: Exception) -> bool:
-    """Whether onnxruntime or the reader of archives raised it; theirs have no common parent."""
+    """Whether onnxruntime or zipfile raised it; onnxruntime's errors have no common base class."""
     return isinstance(error, zipfile.BadZipFile) or "onnxruntime" in type(error).__module__
 
 

@@ -1,7 +1,7 @@
-"""Piper, which is GPL and therefore only a program beside ours. Only used in child processes.
+"""Piper, which is GPL and therefore only run as a program. Only used in child processes.
 
-There are two of them: the older one of C++ takes a JSON object a line, the newer one of Python a
-line of text. Both stay for the next line, and name each WAV file once it is written.
+There are two Pipers: the older one in C++ reads a JSON object per line, the newer one in Python a
+line of text. Both keep running for the next line, and print the name of each WAV file.
 """
 
 from __future__ import annotations
@@ -26,8 +26,14 @@ from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.voices import engine
-from jarvis_desktop.speech.voices.engine import KnownVoice, Order, serve
-from jarvis_desktop.speech.voices.neural import PIPER_PLACE, piper_language, piper_weights
+from jarvis_desktop.speech.voices.engine import (
+    PIPER_PLACE,
+    KnownVoice,
+    SpeechRequest,
+    piper_language,
+    piper_weights,
+    serve,
+)
 
 START_SECONDS = 12.0
 LOOK_SECONDS = 8.0
@@ -41,27 +47,27 @@ def make(folder: Path, program: str) -> Handler:
 
 
 class PiperEngine:
-    """An `Engine`: one process of Piper's, of the voice and the pace that were last wanted."""
+    """Runs one process of Piper, with the last voice and pace."""
 
     def __init__(self, folder: Path, program: str) -> None:
         self._folder = folder
         self._program = program
         self._speaks_json = False
-        self._running: _Running | None = None
+        self._running: _PiperProcess | None = None
 
     def ready(self) -> None:
-        """See which of the two Pipers it is, and start it with the voice that is likely wanted."""
+        """Find out which Piper it is, and start it with the likely voice."""
         self._speaks_json = _speaks_json(self._program)
         if voices := self.voices():
             self._run(voices[0].id, 1.0)
 
     def voices(self) -> list[KnownVoice]:
-        """Those in the folder; English ones first."""
+        """The voices in the folder; English ones first."""
         files = sorted(piper_weights(self._folder), key=lambda file: piper_language(file) != "en")
         return [KnownVoice(file.stem, file.stem, (piper_language(file),)) for file in files]
 
-    def speak(self, order: Order, voice: KnownVoice | None) -> None:
-        """Say it into the file."""
+    def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
+        """Speak a text to its file."""
         voice = voice or next(iter(self.voices()), None)
         if voice is None:
             raise UnavailableError(tr("There is no voice of Piper any more."))
@@ -75,7 +81,7 @@ class PiperEngine:
             self._end()
             raise
 
-    def _run(self, voice: str, pace: float) -> _Running:
+    def _run(self, voice: str, pace: float) -> _PiperProcess:
         wanted = (voice, round(pace, 2))
         if self._running and (self._running.wanted != wanted or not self._running.lives):
             self._end()
@@ -83,7 +89,7 @@ class PiperEngine:
             self._running = _start(
                 self._program, self._folder, wanted, json_lines=self._speaks_json
             )
-            try:  # it loads its weights first, and a first run takes longest
+            try:  # loading the weights and the first run take longest
                 self._running.say("a", time.monotonic() + START_SECONDS).unlink(missing_ok=True)
             except ExpertError:
                 self._end()
@@ -97,7 +103,7 @@ class PiperEngine:
 
 
 @dataclass(frozen=True, slots=True)
-class _Running:
+class _PiperProcess:
     wanted: tuple[str, float]
     process: subprocess.Popen[str]
     folder: tempfile.TemporaryDirectory[str]
@@ -110,10 +116,10 @@ class _Running:
         return self.process.poll() is None
 
     def say(self, text: str, until: float) -> Path:
-        """The file it wrote. Raises ExpertError where it ended, or says nothing until then."""
+        """Return the file it wrote. Raises ExpertError if it has ended or is late."""
         line = " ".join(text.split())
         assert self.process.stdin is not None
-        with suppress(OSError):  # that it has ended shows below
+        with suppress(OSError):  # the loop below notices that it has ended
             self.process.stdin.write(json.dumps({"text": line}) if self.json_lines else line)
             self.process.stdin.write("\n")
             self.process.stdin.flush()
@@ -147,7 +153,9 @@ class _Running:
         self.folder.cleanup()
 
 
-def _start(program: str, folder: Path, wanted: tuple[str, float], *, json_lines: bool) -> _Running:
+def _start(
+    program: str, folder: Path, wanted: tuple[str, float], *, json_lines: bool
+) -> _PiperProcess:
     voice, pace = wanted
     out = tempfile.TemporaryDirectory(prefix="jarvis-piper-")
     command = [
@@ -173,7 +181,7 @@ def _start(program: str, folder: Path, wanted: tuple[str, float], *, json_lines:
     lines: queue.Queue[str | None] = queue.Queue()
     reader = threading.Thread(target=_read, args=(process, lines), daemon=True)
     reader.start()
-    return _Running(wanted, process, out, lines, reader, json_lines)
+    return _PiperProcess(wanted, process, out, lines, reader, json_lines)
 
 
 def _read(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
@@ -185,7 +193,7 @@ def _read(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> Non
 
 
 def _dying_with_parent() -> Callable[[], None] | None:
-    """What lets Linux end a Piper that hangs when our child process is ended."""
+    """Let Linux kill a hanging Piper together with our child process."""
     if sys.platform != "linux":
         return None
     libc = ctypes.CDLL(None)
@@ -193,7 +201,7 @@ def _dying_with_parent() -> Callable[[], None] | None:
 
 
 def _speaks_json(program: str) -> bool:
-    """Whether it is the Piper of C++. Raises UnavailableError where it is no Piper at all."""
+    """Whether it is the Piper in C++. Raises UnavailableError if it is not Piper at all."""
     try:
         told = subprocess.run(
             [shutil.which(program) or program, "--help"],
@@ -207,12 +215,9 @@ def _speaks_json(program: str) -> bool:
     except (OSError, subprocess.SubprocessError) as error:
         raise UnavailableError(tr("Piper cannot be started.")) from error
     words = told.stdout + told.stderr
-    if "--model" not in words:  # there is a program for mice of that name
+    if "--model" not in words:  # another program, for mice, has that name
         raise UnavailableError(
-            tr(
-                "The program {program} on this computer is not the voice Piper.",
-                program=program,
-            ),
+            tr("The program {program} on this computer is not the voice Piper.", program=program),
             hint=tr("Install it from {piper_place}.", piper_place=PIPER_PLACE),
         )
     return "--json-input" in words or "--json_input" in words
@@ -221,7 +226,7 @@ def _speaks_json(program: str) -> bool:
 def _louder(part: Path, volume: float) -> None:
     import numpy as np
 
-    with suppress(wave.Error, EOFError, OSError):  # what is no sound is told where it is kept
+    with suppress(wave.Error, EOFError, OSError):  # `keep` reports a broken file
         with wave.open(str(part), "rb") as file:
             kind, samples = file.getparams(), file.readframes(file.getnframes())
         scaled = np.frombuffer(samples, "<i2").astype(np.float32) * volume

@@ -1,6 +1,6 @@
 """The system's own voice through pyttsx3, to a file. Only imported in child processes.
 
-Nothing but one save_to_file and runAndWait at a time is reliable in pyttsx3 2.99: say() overwrites
+In pyttsx3 2.99 only one save_to_file and runAndWait at a time are reliable: say() overwrites
 what was queued before, returns before the sound ends, and cannot be stopped.
 """
 
@@ -18,27 +18,25 @@ from typing import Any
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.child_main import Handler
-from jarvis_desktop.speech.voices.engine import KnownVoice, Order, audible, keep, serve
+from jarvis_desktop.speech.voices.engine import KnownVoice, SpeechRequest, audible, keep, serve
 
 LATE_SECONDS = 0.3
-"""How long a file is waited for: some engines return before the system has written it."""
+"""How long to wait for a file: some engines return before the system has written it."""
 
-OUR_NAMES = {"cmn": "zh", "nb": "no"}
-"""What eSpeak calls otherwise than the rest of the world."""
+OUR_NAMES = {"cmn": "zh", "nb": "no"}  # eSpeak's codes that differ from ISO 639-1
 
-USUAL = "en-us"
-"""The usual English voice, where the system has it."""
+DEFAULT_LANGUAGE = "en-us"  # of the default English voice, if the system has it
 
 
 def make(engine: str = "pyttsx3:init") -> Handler:
     """The handler of the child process (see `serve`); `engine` names what makes pyttsx3's."""
-    # pyttsx3 prints where it saved, from a thread; our standard output is for answers only.
+    # pyttsx3 prints a line after saving, from a thread; standard output is for answers only.
     sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
     return serve(lambda: SystemVoice(engine))
 
 
 class SystemVoice:
-    """An `Engine` of pyttsx3's: eSpeak, SAPI or macOS."""
+    """Speaks with pyttsx3: eSpeak, SAPI or macOS."""
 
     def __init__(self, engine: str) -> None:
         self._made_by = engine
@@ -69,11 +67,11 @@ class SystemVoice:
         self._voices = _known(self._engine.getProperty("voices"))
 
     def voices(self) -> list[KnownVoice]:
-        """Asked for once: eSpeak takes longer to list them than to speak a sentence."""
+        """The voices, listed once: that takes eSpeak longer than speaking a sentence."""
         return self._voices
 
-    def speak(self, order: Order, voice: KnownVoice | None) -> None:
-        """Say it into the file."""
+    def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
+        """Speak a text to its file."""
         part = order.to.with_name(f".{order.to.stem}.part.wav")
         self._settle()
         if voice and voice.id != self._voice:
@@ -94,13 +92,13 @@ class SystemVoice:
 
 
 class EspeakLoop:
-    """Runs an utterance of pyttsx3's espeak driver to its end, and no longer.
+    """Runs an utterance of pyttsx3's eSpeak driver exactly to its end.
 
-    eSpeak works in a thread of its own, and the driver's loop knows two ways to go wrong with it.
-    Its first runAndWait returns while that thread still speaks, which then ends whatever loop runs
-    by then; therefore the first one is run with nothing to say. Each one begins by cancelling what
-    eSpeak is at, be it only the new rate, and with it the utterance; therefore eSpeak must be at
-    rest. Then the loop looks every 10 ms whether it is done; who listens for the end knows at once.
+    eSpeak works in its own thread, and the driver's loop has two bugs with it. The first runAndWait
+    returns while that thread still speaks, which then ends whatever loop runs by then; so the first
+    one is run with nothing to say. Each one begins by cancelling what eSpeak does, even setting a
+    new rate, and with it the utterance; so eSpeak must be idle. The loop checks every 10 ms whether
+    it is done; a listener for the end knows at once.
     """
 
     def __init__(self, engine: Any) -> None:
@@ -116,13 +114,13 @@ class EspeakLoop:
         engine.runAndWait()
 
     def settle(self) -> None:
-        """Wait until nothing of what was said or set before is still being done."""
+        """Wait until everything that was said or set before is done."""
         if self._running:
             self._running.join()
         self._at_rest()
 
     def run(self) -> None:
-        """Say what was ordered; the file is written when this returns."""
+        """Speak what was queued; the file is written when this returns."""
         self._done.clear()
         self._running = threading.Thread(target=self._loop, daemon=True)
         self._running.start()
@@ -137,7 +135,7 @@ class EspeakLoop:
         self._error = None
         try:
             self._engine.runAndWait()
-        except Exception as error:  # noqa: BLE001 - raised where it is waited for
+        except Exception as error:  # noqa: BLE001 - raised by `run`
             self._error = error
             self._done.set()
 
@@ -154,9 +152,9 @@ def _known(voices: list[Any]) -> list[KnownVoice]:
 
 
 def _oddity(name: str) -> int:
-    """How far a voice is from what most who speak its language expect: fr, fr-fr, fr-be."""
+    """How far a voice is from the standard of its language: fr, fr-fr, fr-be."""
     language, _, region = name.partition("-")
-    if name == USUAL:
+    if name == DEFAULT_LANGUAGE:
         return 0
     return 1 if region in ("", language) else 1 + len(name)
 

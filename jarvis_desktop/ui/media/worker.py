@@ -21,7 +21,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
-from jarvis_desktop.speech.audio_output_worker import opened, sound_frames
+from jarvis_desktop.speech.audio_output_worker import open_sound, sound_frames
 from jarvis_desktop.tasks.audio.media import open_media
 from jarvis_desktop.tasks.documents.tables import read_tables
 from jarvis_desktop.ui.media.previews import Peaks, TablePreview, VideoFrame, VideoInfo
@@ -34,7 +34,7 @@ MAX_SOUND_S = 24 * 3600.0
 def peaks(path: Path, stretch: float) -> Iterator[Peaks]:
     """Yield the loudness known after each `stretch` seconds. Raises InputError without sound."""
     until = time.monotonic() + stretch
-    with opened(path, 0.0) as file:
+    with open_sound(path, 0.0) as file:
         loudness = _Loudness(max(1, round(PEAK_INTERVAL_S * file.rate)))
         for block in file.blocks:
             # numpy itself is ten times slower on a short axis

@@ -187,7 +187,7 @@ class VoiceDesk(QObject):
 
 
 def _lacking(app: Application, speech: SpeechSettings) -> str:
-    from jarvis_desktop.speech.voices.neural import neural
+    from jarvis_desktop.speech.voices.engine import neural_voice
 
-    engine = neural(speech.engine, app.paths.weights)
+    engine = neural_voice(speech.engine, app.paths.weights)
     return str((engine and engine.lacking()) or "")

@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
 
 from jarvis_desktop.backends.local.pipelines.text_classification import context, ranked
 from jarvis_desktop.backends.local.pipelines.text_generation import TokenProgress
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav, write_wav_blocks
 from jarvis_desktop.tasks.audio.recognition import format_segments
@@ -21,28 +25,15 @@ from jarvis_desktop.text.languages import code_of_text
 from jarvis_desktop.text.numbers import in_words
 from jarvis_desktop.text.sentences import stretches
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+Samples = NDArray[np.float32]
 
-    Samples = NDArray[np.float32]
+CHUNK_SECONDS = 28.0  # seconds of speech recognised at once; Whisper was trained on 30
+CLASSIFIED_SECONDS = 10.0  # seconds of sound classified at once
+MIN_SECONDS = 0.5  # shorter sound is padded: the first layers of a network need some
+MAX_TOKENS_PER_SECOND = 6.5  # for models that know English only
+SILENCE_RMS = 1e-4  # the root mean square below which nothing is said: -80 dB
 
-CHUNK_SECONDS = 28.0
-"""Seconds of speech recognised at once; Whisper was trained on 30."""
-
-CLASSIFIED_SECONDS = 10.0
-"""Seconds of sound classified at once."""
-
-MIN_SECONDS = 0.5
-"""Shorter sound is padded: the first layers of a network need some."""
-
-MAX_TOKENS_PER_SECOND = 6.5
-"""For models that know English only."""
-
-SILENCE_RMS = 1e-4
-"""The root mean square below which nothing is said: -80 dB."""
-
-Transcribe = Callable[[list["Samples"]], list[str]]
+Transcribe = Callable[[list[Samples]], list[str]]
 """Returns what is said in each of some sounds."""
 
 
@@ -78,8 +69,6 @@ def load_transcriber(loading: ExpertLoader) -> Run:
 
 def quiet_chunks(sound: Samples, rate: int, *, seconds: float) -> list[tuple[int, int]]:
     """Split mono sound at its quietest moments into parts of at most `seconds` (start, end)."""
-    import numpy as np
-
     most, hop = int(seconds * rate), max(rate // 50, 1)
     cuts: list[tuple[int, int]] = []
     start = 0
@@ -96,15 +85,11 @@ def quiet_chunks(sound: Samples, rate: int, *, seconds: float) -> list[tuple[int
 
 
 def _is_silent(sound: Samples) -> bool:
-    import numpy as np
-
     # Recognisers invent words in silence.
     return not sound.size or float(np.sqrt((sound**2).mean())) < SILENCE_RMS
 
 
 def _padded(sound: Samples, rate: int) -> Samples:
-    import numpy as np
-
     missing = int(MIN_SECONDS * rate) - len(sound)
     return np.pad(sound, (0, missing)) if missing > 0 else sound
 
@@ -153,8 +138,6 @@ def _ctc(loading: ExpertLoader, extractor: Any, tokenizer: Any) -> Transcribe:
 
 def load_audio_classifier(loading: ExpertLoader) -> Run:
     """Classify the sounds in a recording, the most likely first."""
-    import numpy as np
-
     extractor = loading.part("AutoFeatureExtractor")
     network = loading.network("AutoModelForAudioClassification")
     labels = [str(network.config.id2label[at]) for at in range(len(network.config.id2label))]
@@ -190,20 +173,13 @@ def load_audio_classifier(loading: ExpertLoader) -> Run:
     return run
 
 
-Synthesize = Callable[[str], "Samples | None"]
+Synthesize = Callable[[str], Samples | None]
 """Returns the speech for a text; None if the voice has no token for any of it."""
 
-PAUSE_SECONDS = 0.3
-"""Between two parts of the text."""
-
-BARK_VOICE = "speaker_6"
-"""One of Bark's ten voices per language."""
-
-MAX_MUSIC_SECONDS = 30.0
-"""The length that MusicGen was trained on."""
-
-MAX_PEAK = 0.95
-"""Sound that would clip is turned down to this."""
+PAUSE_SECONDS = 0.3  # between two parts of the text
+BARK_VOICE = "speaker_6"  # one of Bark's ten voices per language
+MAX_MUSIC_SECONDS = 30.0  # the length that MusicGen was trained on
+MAX_PEAK = 0.95  # sound that would clip is turned down to this
 
 
 def load_speech_synthesizer(loading: ExpertLoader) -> Run:
@@ -211,7 +187,7 @@ def load_speech_synthesizer(loading: ExpertLoader) -> Run:
     config = loading.part("AutoConfig")
     ways = {"vits": _vits, "speecht5": _speecht5, "bark": _bark}
     if config.model_type not in ways:
-        raise ExpertError(tr("{id} is of a kind that does not speak here.", id=loading.expert.id))
+        raise loading.error(mark("{id} is of a kind that does not speak here."))
     say, rate = ways[config.model_type](loading)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
@@ -229,8 +205,8 @@ def load_speech_synthesizer(loading: ExpertLoader) -> Run:
             raise InputError(tr("There is nothing to say."))
         path = call.workdir / "speech.wav"
         if not write_wav_blocks(path, _spoken(say, rate, parts, report)):
-            raise ExpertError(
-                tr("{id} knows none of the letters of the text.", id=loading.expert.id),
+            raise loading.error(
+                mark("{id} knows none of the letters of the text."),
                 hint=tr("Choose a voice of its language."),
             )
         return [Artifact(Kind.AUDIO, path=path, name="speech.wav")]
@@ -242,9 +218,6 @@ def _spoken(
     say: Synthesize, rate: int, parts: list[str], report: Report
 ) -> Iterator[tuple[Samples, int]]:
     """The parts with pauses between them, as blocks of one channel."""
-    import numpy as np
-    import torch
-
     pause = np.zeros((1, int(PAUSE_SECONDS * rate)), np.float32)
     began = False
     for at, part in enumerate(parts):
@@ -261,8 +234,6 @@ def _spoken(
 
 def _bounded(sound: Samples) -> Samples:
     """Turn down sound that would clip. Raises ExpertError if it has values that are not finite."""
-    import numpy as np
-
     if not np.isfinite(sound).all():
         raise ExpertError(tr("The expert made a sound that is damaged."))
     peak = float(np.abs(sound).max(initial=0.0))
@@ -278,9 +249,7 @@ def _vits(loading: ExpertLoader) -> tuple[Synthesize, int]:
     tokenizer = loading.part("AutoTokenizer")
     network = _exact(loading).network("VitsModel")
     if tokenizer.phonemize:
-        raise ExpertError(
-            tr("{id} needs a program for phonemes, which is not here.", id=loading.expert.id)
-        )
+        raise loading.error(mark("{id} needs a program for phonemes, which is not here."))
     letters_only = "1" not in tokenizer.get_vocab()
 
     def say(part: str) -> Samples | None:
@@ -296,10 +265,8 @@ def _vits(loading: ExpertLoader) -> tuple[Synthesize, int]:
 
 
 def _speecht5(loading: ExpertLoader) -> tuple[Synthesize, int]:
-    import torch
-
     if loading.base is None:
-        raise ExpertError(tr("{id} lacks its vocoder.", id=loading.expert.id))
+        raise loading.error(mark("{id} lacks its vocoder."))
     tokenizer = loading.part("SpeechT5Tokenizer")
     network = _exact(loading).network("SpeechT5ForTextToSpeech")
     vocoder = _exact(replace(loading, folder=loading.base)).network("SpeechT5HifiGan")
@@ -342,9 +309,6 @@ def _bark(loading: ExpertLoader) -> tuple[Synthesize, int]:
 
 def _voice(folder: Path, language: str, device: Any) -> dict[str, Any] | None:
     """A voice of the language, or English; None if neither was downloaded."""
-    import numpy as np
-    import torch
-
     for code in (language, "en"):
         paths = {
             kind: folder / "speaker_embeddings" / "v2" / f"{code}_{BARK_VOICE}_{kind}.npy"
@@ -360,11 +324,9 @@ def _voice(folder: Path, language: str, device: Any) -> dict[str, Any] | None:
 
 def load_music_generator(loading: ExpertLoader) -> Run:
     """Compose music from words with MusicGen (Copet et al., 2023)."""
-    import torch
-
     config = loading.part("AutoConfig")
     if config.model_type != "musicgen":
-        raise ExpertError(tr("{id} is of a kind that does not compose here.", id=loading.expert.id))
+        raise loading.error(mark("{id} is of a kind that does not compose here."))
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("MusicgenForConditionalGeneration")
     rate = int(config.audio_encoder.sampling_rate)

@@ -11,6 +11,8 @@ from collections.abc import Callable, Mapping, Sequence
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
+from PIL.Image import Image
+
 from jarvis_desktop.backends.local.pipelines.vision import (
     AnswerFunction,
     VisionQuestion,
@@ -24,25 +26,19 @@ from jarvis_desktop.backends.local.pipelines.vision import (
 )
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.errors import ExpertError, Fault
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.errors import Fault
+from jarvis_desktop.core.i18n import mark
 from jarvis_desktop.core.task import Call, Report
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
-
     from jarvis_desktop.tasks.images.ocr import Line
 
 READ, DESCRIBE, ANSWER = VisionRequest.READ, VisionRequest.DESCRIBE, VisionRequest.ANSWER
-
-MAX_ANSWER_TOKENS = 64
-"""Tokens of a caption, a short answer or a line."""
-MAX_PAGE_TOKENS = 1024
-"""Tokens of all the text in a picture."""
+MAX_ANSWER_TOKENS = 64  # tokens of a caption, a short answer or a line
+MAX_PAGE_TOKENS = 1024  # tokens of all the text in a picture
 MAX_DONUT_TOKENS = 128
 MAX_CHAT_TOKENS = {READ: 1024, DESCRIBE: 128, ANSWER: 256}
-LINE_BATCH = 8
-"""Lines of text read at once."""
+LINE_BATCH = 8  # lines of text read at once
 
 ABILITIES = {
     READ: "read text",
@@ -57,8 +53,7 @@ CHAT_PROMPTS = {
 BRIEF = "Answer in as few words as possible, with what stands in the document."
 DONUT_PROMPT = "<s_docvqa><s_question>{}</s_question><s_answer>"
 """The prompt format that Donut was trained with (Kim et al. 2022)."""
-LAYOUT_SIZE = 1000
-"""LayoutLM measures positions from 0 to this, across and down the page."""
+LAYOUT_SIZE = 1000  # LayoutLM measures positions from 0 to this, across and down the page
 
 LayoutWords = list[tuple[str, list[int]]]
 """Words with their left, top, right and bottom in units of LAYOUT_SIZE."""
@@ -79,7 +74,7 @@ def load_captioner(loading: ExpertLoader) -> Run:
         report(None, f"looking at {asked.name}")
         text = answer(asked, report).strip()
         if not text:
-            raise ExpertError(tr("{id} gave no answer.", id=loading.expert.id), fault=Fault.ANSWER)
+            raise loading.error(mark("{id} gave no answer."), fault=Fault.ANSWER)
         return [text_artifact(text)]
 
     return run
@@ -216,21 +211,15 @@ def _first_picture(
 ) -> Image:
     """Return the first picture. Raise ExpertError if the expert does none of the `requests`."""
     if asked.wish not in requests:
-        raise ExpertError(
-            tr(
-                "{id} can {does}, but not {trades}.",
-                id=loading.expert.id,
-                does=" and ".join(ABILITIES[request] for request in requests),
-                trades=ABILITIES[asked.wish],
-            )
+        raise loading.error(
+            mark("{id} can {does}, but not {trades}."),
+            does=" and ".join(ABILITIES[request] for request in requests),
+            trades=ABILITIES[asked.wish],
         )
     if not asked.pictures:
-        raise ExpertError(
-            tr(
-                "{id} looks at pictures, and {name} has no pictures of its pages.",
-                id=loading.expert.id,
-                name=asked.name,
-            )
+        raise loading.error(
+            mark("{id} looks at pictures, and {name} has no pictures of its pages."),
+            name=asked.name,
         )
     return asked.pictures[0]
 
@@ -240,9 +229,7 @@ def _vision_llm(loading: ExpertLoader) -> AnswerFunction:
     processor = processor_of(loading)
     network = loading.network("AutoModelForImageTextToText")
     if not (processor.chat_template or getattr(processor.tokenizer, "chat_template", None)):
-        raise ExpertError(
-            tr("{id} has no chat template: it cannot be asked anything.", id=loading.expert.id)
-        )
+        raise loading.error(mark("{id} has no chat template: it cannot be asked anything."))
 
     def answer(asked: VisionQuestion, report: Report) -> str:
         content: list[dict[str, str]] = [{"type": "image"} for _ in asked.pictures]
@@ -261,9 +248,7 @@ def _vision_llm(loading: ExpertLoader) -> AnswerFunction:
         text_config = getattr(network.config, "text_config", network.config)
         room = int(getattr(text_config, "max_position_embeddings", 0) or 4096) - given
         if room < 32:
-            raise ExpertError(
-                tr("{name} is too long for {id}.", name=asked.name, id=loading.expert.id)
-            )
+            raise loading.error(mark("{name} is too long for {id}."), name=asked.name)
         output = network.generate(
             **move_to(inputs, network),
             max_new_tokens=min(MAX_CHAT_TOKENS[asked.wish], room),
@@ -286,20 +271,14 @@ def _donut(loading: ExpertLoader) -> AnswerFunction:
     """Donut, fine-tuned for questions: answers from the picture of a page, without OCR."""
     processor, tokenizer = image_processor(loading), loading.part("AutoTokenizer")
     if "<s_docvqa>" not in tokenizer.get_vocab():
-        raise ExpertError(
-            tr("{id} was not made for questions about documents.", id=loading.expert.id)
-        )
+        raise loading.error(mark("{id} was not made for questions about documents."))
     network = loading.network("AutoModelForImageTextToText")
 
     def answer(asked: VisionQuestion, report: Report) -> str:
         _check_is_question(loading, asked)
         if not asked.pictures:
-            raise ExpertError(
-                tr(
-                    "{id} looks at pages, and {name} has no pictures of them.",
-                    id=loading.expert.id,
-                    name=asked.name,
-                )
+            raise loading.error(
+                mark("{id} looks at pages, and {name} has no pictures of them."), name=asked.name
             )
         # Tags in the question would end Donut's own.
         prompt = DONUT_PROMPT.format(re.sub(r"</?s_\w+>", " ", asked.question))
@@ -347,7 +326,7 @@ def _layoutlm(loading: ExpertLoader) -> AnswerFunction:
 
 def _check_is_question(loading: ExpertLoader, asked: VisionQuestion) -> None:
     if asked.wish is not ANSWER:
-        raise ExpertError(tr("{id} only answers questions about documents.", id=loading.expert.id))
+        raise loading.error(mark("{id} only answers questions about documents."))
 
 
 def _pages(asked: VisionQuestion) -> list[LayoutWords]:

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import cv2
+import numpy as np
+import torch
+from PIL import Image as images
+from PIL.Image import Image
 
 from jarvis_desktop.backends.local.pipelines.vision import (
     PictureView,
@@ -21,7 +27,7 @@ from jarvis_desktop.backends.local.pipelines.vision import (
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.images.control import (
     KIND_COUNT,
@@ -33,25 +39,15 @@ from jarvis_desktop.tasks.images.control import (
 )
 from jarvis_desktop.tasks.images.io import save_png, to_array
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
 MAX_PEOPLE = 20
-
 MIN_PERSON_SCORE, MIN_JOINT_SCORE = 0.4, 0.3
-
-BOX_SCALE = 1.25
-"""How much the box of a person is enlarged for the pose model, as in its training."""
-
+BOX_SCALE = 1.25  # how much the box of a person is enlarged for the pose model, as in its training
 COCO_JOINTS = 17
 
 
 @requires_libraries
 def load_normals(loading: ExpertLoader) -> Run:
     """Draw surface normals, computed from the nearness that any depth model estimates."""
-    import numpy as np
-    from PIL import Image as images
-
     near_in = nearness_estimator(loading)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
@@ -66,21 +62,17 @@ def load_normals(loading: ExpertLoader) -> Run:
 @requires_libraries
 def load_semantic_map(loading: ExpertLoader) -> Run:
     """Draw the classes of a picture in the colours of ADE20K."""
-    import numpy as np
-    from PIL import Image as images
-
     processor = image_processor(loading)
     network = loading.network("AutoModelForSemanticSegmentation")
     labels = labels_of(network)
     if len(labels) != KIND_COUNT:
-        raise ExpertError(
-            tr(
+        raise loading.error(
+            mark(
                 "{id} knows {labels} kinds of things; the colours of control "
-                "pictures are for the {count} of ADE20K.",
-                id=loading.expert.id,
-                labels=len(labels),
-                count=KIND_COUNT,
-            )
+                "pictures are for the {count} of ADE20K."
+            ),
+            labels=len(labels),
+            count=KIND_COUNT,
         )
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
@@ -100,15 +92,11 @@ def load_semantic_map(loading: ExpertLoader) -> Run:
 @requires_libraries
 def load_pose_estimator(loading: ExpertLoader) -> Run:
     """Draw the poses of people: a detector (the base) finds them, ViTPose finds their joints.
-
-    Without a detector, the whole picture is taken for one person.
-    """
-    from PIL import Image as images
-
+    Without a detector, the whole picture is taken for one person."""
     settings = image_processor(loading)
     network = loading.network("VitPoseForPoseEstimation")
     if network.config.num_labels != COCO_JOINTS and len(labels_of(network)) != COCO_JOINTS:
-        raise ExpertError(tr("{id} does not know the joints of people.", id=loading.expert.id))
+        raise loading.error(mark("{id} does not know the joints of people."))
     people = _detector(loading) if loading.base else _everything
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
@@ -160,16 +148,9 @@ def _detector(loading: ExpertLoader) -> Any:
 
 
 def _joints(picture: Image, boxes: Sequence[Box], network: Any, settings: Any) -> list[list[Point]]:
-    """For each box the 17 joints of COCO, in pixels of the picture.
-
-    A box is widened to the model's proportions and cut out. A joint is at the peak of its heatmap,
-    shifted a quarter towards the higher neighbour (Newell et al., "Stacked Hourglass Networks",
-    2016).
-    """
-    import cv2
-    import numpy as np
-    import torch
-
+    """For each box the 17 joints of COCO, in pixels of the picture. A box is widened to the model's
+    proportions and cut out. A joint is at the peak of its heatmap, shifted a quarter towards the
+    higher neighbour (Newell et al., "Stacked Hourglass Networks", 2016)."""
     wide, high = int(settings.size["width"]), int(settings.size["height"])
     pixels = to_array(picture)
     ways, parts = [], []
@@ -199,8 +180,6 @@ def _peak(
     heat: Any, step: tuple[float, float], way: tuple[float, float, float]
 ) -> tuple[float, float] | None:
     """The peak of a heatmap, in pixels of the picture; None if it is too low."""
-    import numpy as np
-
     row, column = (int(at) for at in np.unravel_index(int(heat.argmax()), heat.shape))
     if not heat[row, column] >= MIN_JOINT_SCORE:
         return None
@@ -215,7 +194,5 @@ def _peak(
 
 def _original_size(shown: Image, view: PictureView, *, mixed: bool = True) -> Image:
     """A control image in the size of the original."""
-    from PIL import Image as images
-
     way = images.Resampling.BICUBIC if mixed else images.Resampling.NEAREST
     return shown if shown.size == view.original.size else shown.resize(view.original.size, way)

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
 
 from jarvis_desktop.backends.local.pipelines.vision import (
     PictureView,
@@ -18,7 +22,7 @@ from jarvis_desktop.backends.local.pipelines.vision import (
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.images.detection import things_to_find
 from jarvis_desktop.tasks.images.findings import (
@@ -35,15 +39,9 @@ from jarvis_desktop.tasks.images.io import save_png
 from jarvis_desktop.tasks.images.segmentation import FOREGROUND
 from jarvis_desktop.tasks.naming import EVERYTHING, labels_named, named_things
 
-MIN_SCORE = 0.5
-"""The score, 0 to 1, from which a thing of a known class is reported."""
-
-MIN_ZERO_SHOT_SCORE = 0.2
-"""The same for zero-shot detectors, whose scores are lower."""
-
-MIN_GROUNDING_SCORE = 0.3
-"""The same for Grounding DINO, whose scores are higher."""
-
+MIN_SCORE = 0.5  # the score, 0 to 1, from which a thing of a known class is reported
+MIN_ZERO_SHOT_SCORE = 0.2  # the same for zero-shot detectors, whose scores are lower
+MIN_GROUNDING_SCORE = 0.3  # the same for Grounding DINO, whose scores are higher
 MAX_BOXES = 100
 
 MAX_OVERLAP = 0.7
@@ -161,20 +159,11 @@ def _area(box: BoundingBox) -> float:
     return (box.right - box.left) * (box.bottom - box.top)
 
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Bits = NDArray[np.bool_]
+Bits = NDArray[np.bool_]
 
 MIN_SEGMENT_SCORE = 0.5
-
-MIN_MASK_SHARE = 0.001
-"""The share of the picture below which a mask is left out."""
-
-GRID = 32
-"""Points to a side at which SAM is asked for masks, as its authors do."""
-
+MIN_MASK_SHARE = 0.001  # the share of the picture below which a mask is left out
+GRID = 32  # points to a side at which SAM is asked for masks, as its authors do
 POINT_BATCH = 64
 
 MIN_IOU, MIN_STABILITY, STABILITY_OFFSET = 0.88, 0.95, 1.0
@@ -185,11 +174,9 @@ BACKGROUND_LABELS = "background", "unlabeled", "unlabelled", "void", "other", "n
 
 @requires_libraries
 def load_segmenter(loading: ExpertLoader) -> Run:
-    """Segment a picture by class, or cut out what is named.
-
-    Mask2Former, MaskFormer, OneFormer, EoMT and DETR separate things of the same class (panoptic);
-    SegFormer, BEiT, DPT, UPerNet and MobileViT do not (semantic).
-    """
+    """Segment a picture by class, or cut out what is named. Mask2Former, MaskFormer, OneFormer,
+    EoMT and DETR separate things of the same class (panoptic); SegFormer, BEiT, DPT, UPerNet and
+    MobileViT do not (semantic)."""
     config = loading.part("AutoConfig")
     whole = _knows_things(config)
     oneformer = config.model_type == "oneformer"
@@ -202,12 +189,7 @@ def load_segmenter(loading: ExpertLoader) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         what = call.words("what").strip()
         if what.lower() == FOREGROUND:
-            raise ExpertError(
-                tr(
-                    "{id} knows kinds of things, but not which one is in front.",
-                    id=loading.expert.id,
-                )
-            )
+            raise loading.error(mark("{id} knows kinds of things, but not which one is in front."))
         asked = asked_labels(loading.expert.id, what, labels.values())
         view = picture_view(call)
         report(None, f"looking at {call.title('image')}")
@@ -226,15 +208,9 @@ def _cut(
     call: Call, view: PictureView, masks: Sequence[Mask], asked: Sequence[str]
 ) -> list[Artifact]:
     """The named things on a transparent ground, their mask, and a sentence."""
-    import numpy as np
-
     if not masks:
         raise ExpertError(
-            tr(
-                "I find no {asked} in {call}.",
-                asked=" or ".join(asked),
-                call=call.title("image"),
-            )
+            tr("I find no {asked} in {call}.", asked=" or ".join(asked), call=call.title("image"))
         )
     inside = np.any([mask.inside > 0 for mask in masks], axis=0)
     return [
@@ -260,8 +236,6 @@ def _segments(processor: Any, output: Any, size: Any, labels: Any, view: Picture
 
 def _kinds(processor: Any, output: Any, size: Any, labels: Any, view: PictureView) -> list[Mask]:
     """One mask for each class that a semantic model finds."""
-    import numpy as np
-
     (found,) = processor.post_process_semantic_segmentation(output, target_sizes=size)
     places = view.inside(found.cpu().numpy())
     return _relevant([Mask(labels.get(int(at), str(at)), places == at) for at in np.unique(places)])
@@ -280,12 +254,7 @@ def _relevant(masks: Iterable[Mask]) -> list[Mask]:
 @requires_libraries
 def load_mask_generator(loading: ExpertLoader) -> Run:
     """Segment everything in a picture with SAM, asked at a grid of points (Kirillov et al. 2023).
-
-    Masks are compared at SAM's own resolution of 256 by 256, so that none takes much memory.
-    """
-    import numpy as np
-    import torch
-
+    Masks are compared at SAM's own resolution of 256 by 256, so that none takes much memory."""
     processor = image_processor(loading)
     network = loading.network("AutoModelForMaskGeneration")
 
@@ -319,12 +288,8 @@ def load_mask_generator(loading: ExpertLoader) -> Run:
             for score, inside in _distinct(masks)[: max(1, int(call.number("most")))]
         ]
         if not pieces:
-            raise ExpertError(
-                tr(
-                    "{id} sees no clear pieces in {call}.",
-                    id=loading.expert.id,
-                    call=call.title("image"),
-                )
+            raise loading.error(
+                mark("{id} sees no clear pieces in {call}."), call=call.title("image")
             )
         overlay, words = mask_results(call, view.original, pieces, apart=True)
         alone = render_masks(view.original.size, pieces)
@@ -353,8 +318,6 @@ def _good(low: Any, scores: Any) -> list[tuple[float, Bits]]:
 
 def _distinct(masks: Sequence[tuple[float, Bits]]) -> list[tuple[float, Bits]]:
     """Each piece once, by its best mask; the largest first."""
-    import numpy as np
-
     kept: list[tuple[float, Bits, int]] = []
     for score, inside in sorted(masks, key=lambda mask: -mask[0]):
         area = int(inside.sum())

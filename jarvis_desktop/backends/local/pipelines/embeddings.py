@@ -21,7 +21,7 @@ from jarvis_desktop.backends.local.pipelines.text_classification import (
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.text.similarity import MAX_SHOWN_CHARS, MAX_TEXTS, split_text
 
@@ -106,10 +106,8 @@ class _Head:
     """The layers after the network."""
 
     pooling: str = "mean"
-    dense: tuple[Any, ...] = ()
-    """Layers of torch."""
-    prompt: str = ""
-    """What is put before each text."""
+    dense: tuple[Any, ...] = ()  # layers of torch
+    prompt: str = ""  # what is put before each text
     longest: int = 512
 
 
@@ -209,13 +207,7 @@ def _head(loading: ExpertLoader, config: Any, purpose: str) -> _Head:
         elif kind == "Dense":
             dense.append(_dense(inside, loading))
         elif kind not in ("Transformer", "Normalize", "Dropout"):
-            raise ExpertError(
-                tr(
-                    "{id} has a part that cannot be run here: {kind}.",
-                    id=loading.expert.id,
-                    kind=kind,
-                )
-            )
+            raise loading.error(mark("{id} has a part that cannot be run here: {kind}."), kind=kind)
     if not (folder / "modules.json").exists() and (folder / "1_Pooling").is_dir():
         pooling = _pooling(_json(folder / "1_Pooling" / "config.json", {}))
     longest = _json(folder / "sentence_bert_config.json", {}).get("max_seq_length") or 512
@@ -242,9 +234,7 @@ def _dense(folder: Path, loading: ExpertLoader) -> Any:
     settings = _json(folder / "config.json", {})
     weights = folder / "model.safetensors"
     if not weights.is_file():
-        raise ExpertError(
-            tr("{id} lacks the weights of {name}.", id=loading.expert.id, name=folder.name)
-        )
+        raise loading.error(mark("{id} lacks the weights of {name}."), name=folder.name)
     linear = torch.nn.Linear(
         int(settings["in_features"]),
         int(settings["out_features"]),

@@ -13,12 +13,18 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import torch
+from PIL import Image as images
+from PIL import ImageFilter, ImageOps, ImageStat
+from PIL.Image import Image
+from PIL.PngImagePlugin import PngInfo
 
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, Fault, InputError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.images.generation import (
     file_stem,
@@ -31,15 +37,10 @@ from jarvis_desktop.tasks.images.generation import (
 )
 from jarvis_desktop.tasks.images.io import on_white, read_image, save_image
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-
 MAX_STEPS = 30
 """More hardly make a difference with today's schedulers; some pipelines default to 50 or 100."""
 
-DISTILLED_STEPS = 4
-"""Steps of experts distilled adversarially or for consistency."""
+DISTILLED_STEPS = 4  # steps of experts distilled adversarially or for consistency
 
 DISTILLED = re.compile(r"turbo|lightning|schnell|hyper|lcm|distill|sprint", re.IGNORECASE)
 """Names of distilled experts, for those whose settings do not say so."""
@@ -49,11 +50,9 @@ TRUSTED_LIBRARIES = frozenset({"diffusers", "transformers", "stable_diffusion"})
 
 
 def opened(loading: ExpertLoader, auto: str, **settings: Any) -> Any:
-    """Open the pipeline of an expert, or of its base; `auto` names a class of diffusers.
-
-    If that class has no such pipeline, the one that the expert itself names is used. Raises
-    ExpertError if it needs code from outside the libraries.
-    """
+    """Open the pipeline of an expert, or of its base; `auto` names a class of diffusers. If that
+    class has no such pipeline, the one that the expert itself names is used. Raises ExpertError if
+    it needs code from outside the libraries."""
     import diffusers
 
     diffusers.utils.logging.disable_progress_bar()
@@ -74,17 +73,13 @@ def opened(loading: ExpertLoader, auto: str, **settings: Any) -> Any:
 
 
 def part_of(loading: ExpertLoader, kinds: Mapping[str, str]) -> Any:
-    """Load a network that works within a pipeline, such as a ControlNet.
-
-    `kinds` maps the class in the expert's settings to one of diffusers. Raises ExpertError.
-    """
+    """Load a network that works within a pipeline, such as a ControlNet. `kinds` maps the class in
+    the expert's settings to one of diffusers. Raises ExpertError."""
     import diffusers
 
     named = str(_settings(loading.folder / "config.json").get("_class_name", ""))
     if named not in kinds:
-        raise ExpertError(
-            tr("{id} is not of a kind that can be used for this.", id=loading.expert.id)
-        )
+        raise loading.error(mark("{id} is not of a kind that can be used for this."))
     return getattr(diffusers, kinds[named]).from_pretrained(
         loading.folder,
         use_safetensors=True,
@@ -99,8 +94,7 @@ class SamplingDefaults:
     """Sampling defaults of an expert."""
 
     steps: int
-    guidance: float | None
-    """How closely to follow the prompt; None for the pipeline's own default."""
+    guidance: float | None  # how closely to follow the prompt; None for the pipeline's own default
 
 
 def sampling_defaults(pipeline: Any, repo: str) -> SamplingDefaults:
@@ -156,11 +150,9 @@ class DiffusionPipeline:
         return math.lcm(int(found or getattr(self.pipeline, "vae_scale_factor", 8)), 8)
 
     def picture(self, call: Call, report: Report, size: tuple[int, int], **more: Any) -> Image:
-        """Draw one picture of a (width, height). Raises ExpertError if none can be shown.
-
-        Its seed is in its `info`. If the expert's safety check rejects it and the seed was not
-        chosen by the user, it is drawn again: the check is often wrong.
-        """
+        """Draw one picture of a (width, height). Raises ExpertError if none can be shown. Its seed
+        is in its `info`. If the expert's safety check rejects it and the seed was not chosen by the
+        user, it is drawn again: the check is often wrong."""
         seed, chosen = seed_of(call)
         for number in (seed,) if chosen else (seed, seed + 1):
             result = self.ask(call, report, size, seed=number, **more)
@@ -189,8 +181,6 @@ class DiffusionPipeline:
         self, call: Call, report: Report, size: tuple[int, int], *, seed: int, **more: Any
     ) -> Any:
         """Call the pipeline with those of `more` and of the call's options that it takes."""
-        import torch
-
         text, avoid = prompts(call)
         steps = self.sampling_defaults.steps
         if strength := more.get("strength"):
@@ -238,8 +228,6 @@ def described(call: Call) -> str:
 
 def saved(image: Image, call: Call) -> Artifact:
     """Save the picture as a PNG named after its prompt, with its seed in it."""
-    from PIL.PngImagePlugin import PngInfo
-
     notes = PngInfo()
     notes.add_text("seed", str(image.info.get("seed", "")))
     path = call.workdir / f"{file_stem(call.text('prompt'), 'picture')}.png"
@@ -341,9 +329,7 @@ def load_image_editor(loading: ExpertLoader) -> Run:
     """Change a picture as an instruction says (InstructPix2Pix, Kontext, Qwen-Image-Edit ...)."""
     diffusion = DiffusionPipeline(opened(loading, "DiffusionPipeline"), loading)
     if not _follows_instructions(diffusion):
-        raise ExpertError(
-            tr("{id} does not follow instructions about a picture.", id=loading.expert.id)
-        )
+        raise loading.error(mark("{id} does not follow instructions about a picture."))
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         if not call.text("prompt").strip():
@@ -364,9 +350,6 @@ def load_inpainter(loading: ExpertLoader) -> Run:
     diffusion = DiffusionPipeline(opened(loading, "AutoPipelineForInpainting"), loading)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        from PIL import Image as images
-        from PIL import ImageFilter
-
         described(call)
         picture = given_picture(call)
         mask = _mask(call, picture.size)
@@ -410,8 +393,6 @@ def _size_of(diffusion: DiffusionPipeline, picture: Image) -> tuple[int, int]:
 
 
 def _sized(picture: Image, size: tuple[int, int]) -> Image:
-    from PIL import Image as images
-
     if picture.size == size:
         return picture
     return picture.resize(size, images.Resampling.LANCZOS)
@@ -419,9 +400,6 @@ def _sized(picture: Image, size: tuple[int, int]) -> Image:
 
 def cropped(picture: Image, size: tuple[int, int]) -> Image:
     """Crop to that size: of very long pictures an expert draws only a part."""
-    from PIL import Image as images
-    from PIL import ImageOps
-
     if picture.size == size:
         return picture
     cut = ImageOps.fit(picture, size, images.Resampling.LANCZOS)
@@ -431,9 +409,6 @@ def cropped(picture: Image, size: tuple[int, int]) -> Image:
 
 def _mask(call: Call, size: tuple[int, int]) -> Image:
     """A mask of that size, 255 where the picture is repainted. Raises InputError."""
-    from PIL import Image as images
-    from PIL import ImageFilter
-
     if given := call.inputs.get("mask"):
         # Of a segmentation's results the mask itself, else the cut-out with its alpha channel.
         best = next((item for item in given if "mask" in item.title.lower()), given[0])
@@ -492,12 +467,8 @@ LINE_CONTROLS = frozenset({"canny", "hed", "mlsd", "scribble"})
 
 def load_controlnet(loading: ExpertLoader) -> Run:
     """Draw a picture from words and a control image, in its proportions."""
-    from PIL import Image as images
-
     if loading.base is None:
-        raise ExpertError(
-            tr("{id} needs the image generator that it was made for.", id=loading.expert.id)
-        )
+        raise loading.error(mark("{id} needs the image generator that it was made for."))
     network = part_of(loading, CONTROL_NETWORKS)
     diffusion = DiffusionPipeline(
         opened(loading, "AutoPipelineForText2Image", controlnet=network), loading
@@ -523,8 +494,6 @@ def load_controlnet(loading: ExpertLoader) -> Run:
 
 def _control(call: Call, kind: str) -> Image:
     """The control image; lines drawn in black on white are inverted."""
-    from PIL import ImageOps, ImageStat
-
     picture = given_picture(call)
     bright = ImageStat.Stat(picture.convert("L")).mean[0] > 127
     return ImageOps.invert(picture) if kind in LINE_CONTROLS and bright else picture

@@ -20,7 +20,7 @@ from jarvis_desktop.backends.local.pipelines.text_classification import (
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.documents.tables import Table, number, read_tables
 from jarvis_desktop.tasks.text.question_answering import ExtractedAnswer
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
 
     Scores = NDArray[np.float32]
 
-MAX_TAPAS_TOKENS = 512
-"""Tokens of a question with its table: the limit in TAPAS's training."""
+MAX_TAPAS_TOKENS = 512  # tokens of a question with its table: the limit in TAPAS's training
 
 MIN_CELL_PROBABILITY = 0.5
 """The mean probability of its tokens above which a cell is part of the answer."""
@@ -44,8 +43,7 @@ Features = dict[tuple[int, int], Any]
 class TapasInput:
     """A question with the part of its table that fits."""
 
-    features: Mapping[str, list[Any]]
-    """input_ids, and the seven token types per token."""
+    features: Mapping[str, list[Any]]  # input_ids, and the seven token types per token
     rows: int
     columns: int
 
@@ -55,18 +53,12 @@ class TapasInput:
 
         ids = torch.tensor([self.features["input_ids"]], device=device)
         types = torch.tensor([self.features["token_type_ids"]], device=device)
-        return {
-            "input_ids": ids,
-            "token_type_ids": types,
-            "attention_mask": torch.ones_like(ids),
-        }
+        return {"input_ids": ids, "token_type_ids": types, "attention_mask": torch.ones_like(ids)}
 
 
 def encode(tokenizer: Any, config: Any, question: str, table: Table) -> TapasInput:
-    """Encode a question and a table, without its last rows if it is too long.
-
-    Raises ExpertError if not even one row fits.
-    """
+    """Encode a question and a table, without its last rows if it is too long. Raises ExpertError if
+    not even one row fits."""
     asked = _ids(tokenizer, question)
     # Columns and rows count from 1; more than the maximum would share one number.
     columns = min(len(table.columns), config.max_num_columns - 1)
@@ -188,21 +180,15 @@ def _library() -> Any:
     return tokenization_tapas
 
 
-MAX_SPAN_TOKENS = 40
-"""Tokens of an extracted answer."""
-
-MAX_WRITTEN_TOKENS = 64
-"""Tokens of a generated answer."""
-
+MAX_SPAN_TOKENS = 40  # tokens of an extracted answer
+MAX_WRITTEN_TOKENS = 64  # tokens of a generated answer
 _END = re.compile(r"[.!?。！？]+[\"'”’)]*(?:\s|$)|\n\s*\n|(?<=[。！？])")
 
 
 def load_question_answerer(loading: ExpertLoader) -> Run:
-    """Find the span of a text that answers a question.
-
-    TokenWindows without the answer point to their first token (Devlin et al., "BERT", 2019, section
-    4.3): if no window's best span scores higher than that, there is no answer.
-    """
+    """Find the span of a text that answers a question. Windows without the answer point to
+    their first token (Devlin et al., "BERT", 2019, section 4.3): if no window's best span scores
+    higher than that, there is no answer."""
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModelForQuestionAnswering")
 
@@ -261,13 +247,13 @@ def _best(
 def evidence(text: str, start: int, end: int) -> str:
     """The sentence that contains a span, on one line."""
     begin = 0
-    for mark in _END.finditer(text):
-        if mark.start() >= end or mark.end() > start:
-            stop = mark.start() if text[mark.start() : mark.end()].isspace() else mark.end()
-            if mark.end() >= end:
+    for ending in _END.finditer(text):
+        if ending.start() >= end or ending.end() > start:
+            stop = ending.start() if text[ending.start() : ending.end()].isspace() else ending.end()
+            if ending.end() >= end:
                 return " ".join(text[begin : max(stop, end)].split())
             continue
-        begin = mark.end()
+        begin = ending.end()
     return " ".join(text[begin:].split())
 
 
@@ -347,7 +333,7 @@ def _tapex(loading: ExpertLoader, tokenizer: Any) -> Run:
                 break
             line, rows = line + piece, rows + 1
         if not rows:
-            raise ExpertError(tr("The table is too wide for {id}.", id=loading.expert.id))
+            raise loading.error(mark("The table is too wide for {id}."))
         report(None, "looking")
         inputs = tokenizer(line, truncation=True, max_length=longest, return_tensors="pt")
         output = network.generate(**inputs.to(network.device), max_new_tokens=MAX_WRITTEN_TOKENS)

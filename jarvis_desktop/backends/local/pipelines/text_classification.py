@@ -11,16 +11,14 @@ from typing import Any
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.text.classification import labels_of
 
 MAX_WINDOW_TOKENS = 512
 """Tokens of a window, even if a model takes more: the usual length in training, and fast."""
 
-MAX_TEXT_CHARS = 500_000
-"""Characters that are read: about 250 pages."""
-
+MAX_TEXT_CHARS = 500_000  # characters that are read: about 250 pages
 WINDOW_BATCH = 8
 
 
@@ -46,8 +44,7 @@ _OFFSET = frozenset(
 class TokenWindows:
     """A text, or a question and a text, as overlapping windows."""
 
-    inputs: Any
-    """A function that returns the tokenizer's output for some windows as tensors."""
+    inputs: Any  # a function that returns the tokenizer's output for some windows as tensors
     offsets: Sequence[Sequence[tuple[int, int]]]
     """Per window and token, its start and end in the text; (0, 0) for tokens not from the text."""
 
@@ -109,9 +106,7 @@ def windows(tokenizer: Any, config: Any, text: str, *, question: str = "") -> To
 
 
 MAX_LABELS = 5
-
-MAX_ENTRIES = 100
-"""Entries per kind."""
+MAX_ENTRIES = 100  # entries per kind
 
 _KINDS = {
     "per": "People", "person": "People", "org": "Organisations", "organization": "Organisations",
@@ -175,11 +170,9 @@ class _EntitySpan:
 def entities(
     text: str, tokens: Sequence[tuple[int, int, Any]], labels: Sequence[str]
 ) -> list[tuple[str, list[str]]]:
-    """What is marked in the text by kind, without duplicates, in order of appearance.
-
-    `tokens` are (start, end, a probability per label). The tokens of a word are classified
-    together, by the mean of their probabilities, so that no half of a name is listed.
-    """
+    """What is marked in the text by kind, without duplicates, in order of appearance. `tokens` are
+    (start, end, a probability per label). The tokens of a word are classified together, by the mean
+    of their probabilities, so that no half of a name is listed."""
     tags = [_TAG.fullmatch(label) for label in labels]
     kinds = [tag[2] if tag else label for tag, label in zip(tags, labels, strict=True)]
     spans: list[_EntitySpan] = []
@@ -281,11 +274,9 @@ def load_text_classifier(loading: ExpertLoader) -> Run:
 
 
 def ranked(labels: Sequence[str], shares: Sequence[float], *, several: bool = False) -> str:
-    """The most likely labels, one a line, such as "positive: 93%".
-
-    With `several`, a text may have more than one label: all that are likely are listed. A single
-    label is a measure, whose value is returned.
-    """
+    """The most likely labels, one a line, such as "positive: 93%". With `several`, a text may have
+    more than one label: all that are likely are listed. A single label is a measure, whose value is
+    returned."""
     if len(labels) == 1:
         return f"{labels[0]}: {shares[0]:.2f}".replace("-", "−")
     pairs = sorted(zip(shares, labels, strict=True), key=lambda pair: -pair[0])
@@ -318,9 +309,7 @@ def load_zero_shot_classifier(loading: ExpertLoader) -> Run:
     names = {str(name).lower(): index for name, index in network.config.label2id.items()}
     yes = next((index for name, index in names.items() if name.startswith("entail")), None)
     if yes is None:
-        raise ExpertError(
-            tr("{id} was not made for sorting: it knows no entailment.", id=loading.expert.id)
-        )
+        raise loading.error(mark("{id} was not made for sorting: it knows no entailment."))
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         labels = labels_of(call.words("labels"))

@@ -11,24 +11,16 @@ from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.text.languages import FLORES, NAMES, code_of, code_of_text, is_clearly_not
 from jarvis_desktop.text.sentences import paragraphs, sentences
 
 MAX_ANSWER_TOKENS = 512
-
-TRANSLATION_BATCH = 8
-"""Sentences translated at once."""
-
-MAX_SUMMARY_TOKENS = 160
-"""Tokens of the summary of one part."""
-
-MAX_PROPOSALS = 5
-"""Words proposed for a gap."""
-
+TRANSLATION_BATCH = 8  # sentences translated at once
+MAX_SUMMARY_TOKENS = 160  # tokens of the summary of one part
+MAX_PROPOSALS = 5  # words proposed for a gap
 MAX_GAPS = 20
-
 GAP = re.compile(r"\[mask\]|<mask>|_{2,}", re.IGNORECASE)
 
 
@@ -51,13 +43,7 @@ def load_text_generator(loading: ExpertLoader) -> Run:
         given = inputs["input_ids"].shape[1]
         room = context(network.config) - given
         if room < min(64, MAX_ANSWER_TOKENS):
-            raise ExpertError(
-                tr(
-                    "The text is too long for {id}: {given} tokens.",
-                    id=loading.expert.id,
-                    given=given,
-                )
-            )
+            raise loading.error(mark("The text is too long for {id}: {given} tokens."), given=given)
         longest = min(MAX_ANSWER_TOKENS, room)
         output = network.generate(
             **inputs.to(network.device),
@@ -217,7 +203,7 @@ def load_fill_mask(loading: ExpertLoader) -> Run:
     tokenizer = loading.part("AutoTokenizer")
     network = loading.network("AutoModelForMaskedLM")
     if tokenizer.mask_token is None:
-        raise ExpertError(tr("{id} was not made for filling gaps.", id=loading.expert.id))
+        raise loading.error(mark("{id} was not made for filling gaps."))
 
     def likeliest(text: str) -> list[str]:
         """Return words for the first gap of a text."""

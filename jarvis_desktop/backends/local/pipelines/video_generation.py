@@ -6,9 +6,12 @@ its decoder takes.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from PIL.Image import Image
 
 from jarvis_desktop.backends.local.pipelines.image_generation import (
     DISTILLED,
@@ -22,13 +25,10 @@ from jarvis_desktop.backends.local.pipelines.image_generation import (
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, Fault
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.images.generation import file_stem, fit_size, picture_size, seed_of
 from jarvis_desktop.tasks.video import write_film
-
-if TYPE_CHECKING:
-    from PIL.Image import Image
 
 RATES = {"LTX": 25, "Wan": 16, "CogVideoX": 8, "AnimateDiff": 8, "StableVideo": 7,
          "Hunyuan": 24, "Mochi": 30}  # fmt: skip
@@ -73,8 +73,6 @@ def load_text_to_video(loading: ExpertLoader) -> Run:
 
 def load_image_to_video(loading: ExpertLoader) -> Run:
     """Make a video that starts with a picture, in its proportions."""
-    import json
-
     index = json.loads((loading.folder / "model_index.json").read_text("utf-8"))
     named = str(index.get("_class_name"))
     # Of the Wan models for words, only the small Wan 2.2 can also start from a picture.
@@ -83,9 +81,7 @@ def load_image_to_video(loading: ExpertLoader) -> Run:
     diffusion = DiffusionPipeline(opened(loading, auto), loading)
     _mend_wan()
     if "image" not in diffusion.takes:
-        raise ExpertError(
-            tr("{id} makes films from words, not from a picture.", id=loading.expert.id)
-        )
+        raise loading.error(mark("{id} makes films from words, not from a picture."))
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         picture = given_picture(call)

@@ -10,32 +10,28 @@ import functools
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import Any
+
+import numpy as np
+from PIL import Image as images
+from PIL.Image import Image
 
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.images.classification import CONTENT
 from jarvis_desktop.tasks.images.classification import labels_of as labels_named
 from jarvis_desktop.tasks.images.findings import MAX_NAMED_LABELS, BoundingBox, label_lines
-from jarvis_desktop.tasks.images.io import on_white, read_image, save_png
+from jarvis_desktop.tasks.images.io import on_white, read_image, read_pages, save_png
 from jarvis_desktop.tasks.images.to_text import wants_caption
 from jarvis_desktop.tasks.naming import asks_for_description
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-
-MAX_SIDE = 2048
-"""Pixels; networks look at fewer, and larger masks would fill the memory."""
-
-MIN_SIDE = 64
-"""Pixels of the longer side, to which a tiny picture is enlarged."""
-
-MAX_ASPECT_RATIO = 8
-"""Longer pictures are padded with grey."""
+MAX_SIDE = 2048  # pixels; networks look at fewer, and larger masks would fill the memory
+MIN_SIDE = 64  # pixels of the longer side, to which a tiny picture is enlarged
+MAX_ASPECT_RATIO = 8  # longer pictures are padded with grey
 
 OPTIONAL_LIBRARIES = ("torchvision", "timm", "scipy", "detectron2", "num2words", "sentencepiece")
 """Required by some architectures of transformers."""
@@ -47,10 +43,8 @@ GREY = (128, 128, 128)
 class PictureView:
     """A picture as it was given, and as networks see it."""
 
-    original: Image
-    """Upright, RGB."""
-    scaled: Image
-    """Scaled, and padded at the right or bottom if it is very long."""
+    original: Image  # upright, RGB
+    scaled: Image  # scaled, and padded at the right or bottom if it is very long
     inner: tuple[int, int]
     """The (width, height) of the picture within `scaled`, in pixels from the upper left."""
 
@@ -76,8 +70,6 @@ def picture_view(call: Call, port: str = "image") -> PictureView:
 
 def scale(original: Image) -> PictureView:
     """Scale and pad an RGB picture for networks."""
-    from PIL import Image as images
-
     longest = max(original.size)
     scale = min(MAX_SIDE, max(longest, MIN_SIDE)) / longest
     inner = (max(1, round(original.width * scale)), max(1, round(original.height * scale)))
@@ -113,11 +105,9 @@ def requires_libraries(load: Callable[[ExpertLoader], Run]) -> Callable[[ExpertL
 
 
 def image_processor(loading: ExpertLoader) -> Any:
-    """The expert's image processor.
-
-    It uses Pillow, so that results are the same with and without torchvision. A few architectures
-    support torchvision only; then that is used, or ImportError is raised.
-    """
+    """The expert's image processor. It uses Pillow, so that results are the same with and without
+    torchvision. A few architectures support torchvision only; then that is used, or ImportError is
+    raised."""
     return loading.part("AutoImageProcessor", backend="pil")
 
 
@@ -144,8 +134,7 @@ def labels_of(network: Any) -> Mapping[int, str]:
     return {int(at): str(label) for at, label in network.config.id2label.items()}
 
 
-MAX_PAGES = 4
-"""Pages of a document that are shown at once: each takes as much room as a long text."""
+MAX_PAGES = 4  # pages of a document that are shown at once: each takes as much room as a long text
 
 
 class VisionRequest(Enum):
@@ -161,12 +150,9 @@ class VisionQuestion:
     """A request about pictures, or about the text of a document that has none."""
 
     wish: VisionRequest
-    name: str
-    """The file's title."""
-    pictures: Sequence[Image] = ()
-    """Upright, RGB and scaled; the pages of a document."""
-    text: str = ""
-    """The text of a document without pictures of its pages."""
+    name: str  # the file's title
+    pictures: Sequence[Image] = ()  # upright, RGB and scaled; the pages of a document
+    text: str = ""  # the text of a document without pictures of its pages
     question: str = ""
 
 
@@ -211,19 +197,12 @@ def _asked_of_document(call: Call, report: Report) -> VisionQuestion:
 
 def _pages(call: Call, port: str) -> list[Image]:
     """The pages of a TIFF, or the one picture."""
-    from itertools import islice
-
-    from jarvis_desktop.tasks.images.io import on_white, read_pages
-
     pages = read_pages(call.file(port), name=call.title(port))
     return [scale(on_white(page)).scaled for page in islice(pages, MAX_PAGES)]
 
 
-DEFAULT_FRAMES = 16
-"""Frames of a video, if the expert does not say how many it takes."""
-
-SIGLIP_TOKENS = 64
-"""SigLIP was trained with texts padded to this length."""
+DEFAULT_FRAMES = 16  # frames of a video, if the expert does not say how many it takes
+SIGLIP_TOKENS = 64  # SigLIP was trained with texts padded to this length
 
 
 @requires_libraries
@@ -235,12 +214,8 @@ def load_image_classifier(loading: ExpertLoader) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         about = call.words("about")
         if about != CONTENT:
-            raise ExpertError(
-                tr(
-                    "{id} says what a picture shows, not its {about}.",
-                    id=loading.expert.id,
-                    about=about,
-                )
+            raise loading.error(
+                mark("{id} says what a picture shows, not its {about}."), about=about
             )
         inputs = processor(images=picture_view(call).scaled, return_tensors="pt")
         logits = network(**move_to(inputs, network)).logits[0]
@@ -280,17 +255,14 @@ def load_zero_shot_image_classifier(loading: ExpertLoader) -> Run:
 @requires_libraries
 def load_depth(loading: ExpertLoader) -> Run:
     """Draw a grey picture in which near is bright."""
-    import numpy as np
-    from PIL import Image
-
     near_in = nearness_estimator(loading)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         view = picture_view(call)
         report(None, f"looking at {call.title('image')}")
-        grey = Image.fromarray(np.asarray(near_in(view) * 255, np.uint8))
+        grey = images.fromarray(np.asarray(near_in(view) * 255, np.uint8))
         if grey.size != view.original.size:
-            grey = grey.resize(view.original.size, Image.Resampling.BICUBIC)
+            grey = grey.resize(view.original.size, images.Resampling.BICUBIC)
         return [save_png(grey, call, "depth")]
 
     return run
@@ -298,8 +270,6 @@ def load_depth(loading: ExpertLoader) -> Run:
 
 def nearness_estimator(loading: ExpertLoader) -> Callable[[PictureView], Any]:
     """Estimate how near everything in a picture is: an array over the picture, 0 to 1 (nearest)."""
-    import numpy as np
-
     processor = image_processor(loading)
     network = loading.network("AutoModelForDepthEstimation")
     # Metric models return metres; the others return nearness on no fixed scale.

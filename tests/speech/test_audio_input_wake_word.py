@@ -4,8 +4,8 @@ import sys
 import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.speech.audio_input import WAKE_WORD_REST_S, WakeWord
 from jarvis_desktop.speech.decoding import RATE, decode
-from jarvis_desktop.speech.wake_word import REST, WakeWord
 
 VOICE = ("-v", "en-us+f4", "-s", "175")
 """Of the voices of espeak-ng one that the weights, which learnt from people, take for a person."""
@@ -31,7 +31,7 @@ def times(word, pcm):
 
 def test_it_is_heard_once_each_time_it_is_said(say):
     word = WakeWord("hey_jarvis")
-    pause = bytes(round(2 * RATE * REST))
+    pause = bytes(round(2 * RATE * WAKE_WORD_REST_S))
     assert times(word, (say("Hey Jarvis") + pause) * 3) == 3
 
 
