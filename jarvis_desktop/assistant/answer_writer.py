@@ -25,7 +25,7 @@ from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.i18n import both, mark, tr
 from jarvis_desktop.core.llm import (
     LLM,
-    PICTURE,
+    MAX_IMAGE_TOKENS,
     LLMs,
     Message,
     MessageRole,
@@ -524,7 +524,7 @@ def _prompt(llm: LLM, system: tuple[Message], request: Message, context: Context
 
 def _room(llm: LLM, *fixed: Message) -> int:
     pictures = sum(len(message.images) for message in fixed)
-    return llm.window - _longest(llm) - Prompt(fixed).tokens - PICTURE * pictures
+    return llm.window - _longest(llm) - Prompt(fixed).tokens - MAX_IMAGE_TOKENS * pictures
 
 
 def _longest(llm: LLM) -> int:

@@ -54,14 +54,14 @@ from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import (
+    AnswerDirectly,
     Context,
-    Declined,
-    Direct,
-    ForAgent,
     Frontend,
     History,
     Journal,
+    NeedsAgent,
     Planner,
+    PlanRejected,
     Unfinished,
 )
 from jarvis_desktop.core.speech import Recogniser
@@ -141,11 +141,11 @@ class TurnPipeline:
         if request.terms is not None:
             return await self._reach(words, request.terms, context, known, live)
         planned = await self._parts.planner.plan(words, inventory, context)
-        if isinstance(planned, Direct):
+        if isinstance(planned, AnswerDirectly):
             return await self._parts.answerer.direct(live.turn.text, context, live.say)
         if isinstance(planned, Plan):
             return await self._carry_out(planned, context, live, rounds=MAX_REPLANS)
-        if isinstance(planned, ForAgent):
+        if isinstance(planned, NeedsAgent):
             return await self._reach(words, Terms(), context, known, live)
         live.say(planned.reason)
         return Status.FAILED
@@ -209,7 +209,7 @@ class TurnPipeline:
         )
         inventory = self._parts.inventory
         revised = await self._parts.planner.revise(words, inventory, context, plan=plan)
-        if isinstance(revised, Declined):
+        if isinstance(revised, PlanRejected):
             raise InputError(revised.reason)
         return revised
 

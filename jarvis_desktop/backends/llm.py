@@ -18,7 +18,7 @@ from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import (
     LLM,
-    PICTURE,
+    MAX_IMAGE_TOKENS,
     LLMs,
     Message,
     MessageRole,
@@ -216,7 +216,7 @@ class _LLMTaskRun:
             Message(MessageRole.USER, "\n\n".join(said) or "The picture.", tuple(pictures)),
         )
         schema = _choice_of(labels) if labels else None
-        room = self.llm.window - Prompt(messages).tokens - PICTURE * len(pictures)
+        room = self.llm.window - Prompt(messages).tokens - MAX_IMAGE_TOKENS * len(pictures)
         room -= estimated_tokens(json.dumps(schema)) + OVERHEAD_TOKENS  # providers add it
         if room < MIN_ANSWER_TOKENS:
             raise ExpertError(

@@ -301,9 +301,9 @@ def deception(source: str) -> str:
     return "" if encoding == "utf-8" else "names an encoding: it is always UTF-8."
 
 
-LONGEST = 60_000
+MAX_CODE_CHARS = 60_000
 """Characters of a function's module, and of its tests."""
-MOST_PACKAGES = 20
+MAX_PACKAGES = 20
 
 _name = re.compile(r"[a-z][a-z0-9_]{1,59}")
 _distribution = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
@@ -382,8 +382,8 @@ def about_tests(source: str) -> Iterator[str]:
     """What is wrong with the tests of a function, a sentence each; none at all are well."""
     if not source.strip():
         return
-    if len(source) > LONGEST:
-        yield f"The tests are longer than {LONGEST} characters."
+    if len(source) > MAX_CODE_CHARS:
+        yield f"The tests are longer than {MAX_CODE_CHARS} characters."
         return
     if hidden := deception(source):
         yield f"The tests' code {hidden}"
@@ -420,8 +420,8 @@ def _about_name(name: str) -> Iterator[str]:
 
 
 def _about_source(draft: FunctionDraft) -> Iterator[str]:
-    if len(draft.source) > LONGEST:
-        yield f"The code is longer than {LONGEST} characters: part it into several functions."
+    if len(draft.source) > MAX_CODE_CHARS:
+        yield f"The code is longer than {MAX_CODE_CHARS} characters: split it into functions."
         return
     if hidden := deception(draft.source):
         yield f"The code {hidden}"
@@ -462,9 +462,9 @@ def _about_function(function: ast.FunctionDef) -> Iterator[str]:
 
 def _about_packages(packages: Iterable[str]) -> Iterator[str]:
     packages = tuple(packages)
-    if len(packages) > MOST_PACKAGES:
-        yield f"A function may need {MOST_PACKAGES} packages at most."
-    for name in packages[:MOST_PACKAGES]:
+    if len(packages) > MAX_PACKAGES:
+        yield f"A function may need {MAX_PACKAGES} packages at most."
+    for name in packages[:MAX_PACKAGES]:
         if not _distribution.fullmatch(name):
             yield f"“{one_line(name, limit=60)}” is no name of a package."
 

@@ -17,25 +17,25 @@ current_turn: ContextVar[str] = ContextVar("current_turn", default="")
 """The turn's id; "" outside of any."""
 
 
-def _unheard(text: str) -> None:
+def _discard_note(text: str) -> None:
     """Outside of any turn there is nobody to tell."""
 
 
-current_note: ContextVar[Callable[[str], None]] = ContextVar("current_note", default=_unheard)
+current_note: ContextVar[Callable[[str], None]] = ContextVar("current_note", default=_discard_note)
 """Tells the person something that stops nothing: what was put out of memory, what was deleted."""
 
 
-def _unasked(spent: Spent) -> None:
+def _discard_cost(spent: Spent) -> None:
     """Outside of any task nobody keeps account."""
 
 
 current_account: ContextVar[Callable[[Spent], None]] = ContextVar(
-    "current_account", default=_unasked
+    "current_account", default=_discard_cost
 )
 """Is told what was asked of services behind an API for the task that is carried out."""
 
 
-PREFIX = "unkept-"
+PRIVATE_PREFIX = "unkept-"
 
 current_conversation: ContextVar[str] = ContextVar("current_conversation", default="")
 """The id of the conversation that the running code works for; "" outside of any. Tasks and threads
@@ -44,12 +44,12 @@ that are begun for a turn inherit it."""
 
 def private_id() -> str:
     """The id of a new one."""
-    return f"{PREFIX}{secrets.token_hex(16)}"
+    return f"{PRIVATE_PREFIX}{secrets.token_hex(16)}"
 
 
 def is_private(conversation_id: str) -> bool:
     """Whether the conversation of this id is one."""
-    return conversation_id.startswith(PREFIX)
+    return conversation_id.startswith(PRIVATE_PREFIX)
 
 
 def in_private_conversation() -> bool:

@@ -21,12 +21,12 @@ from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.i18n import tr
 
-MOST_STEPS = 40
-LONGEST_STEP = 400
+MAX_STEPS = 40
+MAX_STEP_CHARS = 400
 """Characters of a step, and of its note."""
-HIGHEST = 99_999
+MAX_STEP_NUMBER = 99_999
 """The highest number of a step."""
-HIGHEST_FIRST = 999
+MAX_FIRST_NUMBER = 999
 """The same where nothing was numbered before, so that there is room above."""
 
 
@@ -78,7 +78,7 @@ class OutlineStep:
         if not text:
             raise PlanError(tr("A step of the plan has no words."))
         object.__setattr__(self, "text", text)
-        object.__setattr__(self, "note", one_line(self.note, limit=LONGEST_STEP))
+        object.__setattr__(self, "note", one_line(self.note, limit=MAX_STEP_CHARS))
 
     @property
     def is_settled(self) -> bool:
@@ -97,20 +97,20 @@ class Outline:
     def __post_init__(self) -> None:
         if not self.steps:
             raise PlanError(tr("The plan has no step."))
-        if len(self.steps) > MOST_STEPS:
+        if len(self.steps) > MAX_STEPS:
             raise PlanError(
                 tr(
                     "The plan has {steps} steps; the most is {most_steps}.",
                     steps=len(self.steps),
-                    most_steps=MOST_STEPS,
+                    most_steps=MAX_STEPS,
                 )
             )
         ids = [step.id for step in self.steps]
         if len(set(ids)) < len(ids):
             raise PlanError(tr("Two steps of the plan have the same number."))
-        if not all(0 <= step_id <= HIGHEST for step_id in ids):
+        if not all(0 <= step_id <= MAX_STEP_NUMBER for step_id in ids):
             raise PlanError(
-                tr("The steps of a plan have numbers from 0 to {highest}.", highest=HIGHEST)
+                tr("The steps of a plan have numbers from 0 to {highest}.", highest=MAX_STEP_NUMBER)
             )
         object.__setattr__(self, "highest", max(self.highest, *ids))
 
@@ -157,12 +157,12 @@ def outline_from_markdown(text: str, before: Outline | None = None) -> Outline:
     lines = [line for line in text.splitlines() if line.strip()]
     # What stands around a list is a heading, or talk.
     found = _matches(line for line in lines if _marked.match(line)) or _matches(lines)
-    if len(found) > MOST_STEPS:
+    if len(found) > MAX_STEPS:
         raise PlanError(
             tr(
                 "The plan has {found} steps; the most is {most_steps}.",
                 found=len(found),
-                most_steps=MOST_STEPS,
+                most_steps=MAX_STEPS,
             )
         )
     known = {step.id: step for step in before or ()}
@@ -224,7 +224,7 @@ def _recognised(found: Sequence[re.Match[str]], before: Outline | None) -> list[
     for match in found:
         number = int(match["id"]) if match["id"] else None
         if number is not None:
-            known = before.step(number) is not None if before else number <= HIGHEST_FIRST
+            known = before.step(number) is not None if before else number <= MAX_FIRST_NUMBER
             number = number if known and number not in ids else None
         ids.append(number)
     # A line that says what a step says is that step, where no line has its number.
@@ -245,12 +245,12 @@ def _step(step_id: int, match: re.Match[str], was: OutlineStep | None) -> Outlin
 
 def _text_of(match: re.Match[str]) -> tuple[str, str]:
     text, _, note = match["text"].partition(_note)
-    return _trimmed(text), one_line(note, limit=LONGEST_STEP)
+    return _trimmed(text), one_line(note, limit=MAX_STEP_CHARS)
 
 
 def _trimmed(text: str) -> str:
     """On one line, without what makes it bold, and without a dash that a note would follow."""
-    return one_line(text.strip("*— \t"), limit=LONGEST_STEP).strip("*— ")
+    return one_line(text.strip("*— \t"), limit=MAX_STEP_CHARS).strip("*— ")
 
 
 def _bare(text: str) -> str:

@@ -12,10 +12,10 @@ from typing import Any, Protocol
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
 
-PICTURE = 2000
+MAX_IMAGE_TOKENS = 2000
 """Tokens that a picture may be, on the safe side."""
 
-LONGEST_TOKEN = 16
+MAX_TOKEN_CHARS = 16
 """Characters that a token of an answer has at the most on the average, in any language."""
 
 _SINGLE = string.digits.encode()
@@ -112,7 +112,7 @@ async def answer(llm: LLM, prompt: Prompt) -> str:
     """The whole answer. Raises what `stream` raises, and ExpertError where an LLM that ignores
     how long its answer may be does not come to an end."""
     pieces = llm.stream(prompt)
-    whole, left = [], prompt.longest * LONGEST_TOKEN
+    whole, left = [], prompt.longest * MAX_TOKEN_CHARS
     try:
         async for piece in pieces:
             whole.append(piece)

@@ -16,7 +16,7 @@ from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskOption, Tas
 Ask = Literal["always", "larger", "never"]
 """Which plans the person wants to see before they run."""
 
-MOST_SIMPLE = 3
+MAX_SIMPLE_STEPS = 3
 """Steps of a simple plan."""
 SIMPLE = mark(
     "Plans of at most three steps run without asking, unless a step does something outside of "
@@ -176,7 +176,7 @@ def is_simple(plan: Plan) -> bool:
     Where its steps are done counts for nothing: the mode is the consent to send things away, and
     a download is asked about by itself.
     """
-    return len(plan) <= MOST_SIMPLE and not any(task.type.guarded for task in plan)
+    return len(plan) <= MAX_SIMPLE_STEPS and not any(task.type.guarded for task in plan)
 
 
 def is_asked_about(plan: Plan, ask: Ask) -> bool:

@@ -41,7 +41,7 @@ class Resource:
     """The name of the task type that made it; "" where it was given."""
 
 
-def _untraced(text: str) -> None:
+def _no_trace(text: str) -> None:
     """Nobody looks closer."""
 
 
@@ -59,24 +59,24 @@ class Context:
     """What was said in turns older than those of `conversation`."""
     facts: tuple[str, ...] = ()
     """What the person wants remembered: "always answer in German"."""
-    trace: Callable[[str], None] = _untraced
+    trace: Callable[[str], None] = _no_trace
     """Takes what those who look closer want to know: which prompt, what was left out."""
 
 
 @dataclass(frozen=True, slots=True)
-class Declined:
+class PlanRejected:
     """A planner's reason for making no plan, said to the person."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Direct:
+class AnswerDirectly:
     """No expert is needed: the LLM answers in its own words."""
 
 
 @dataclass(frozen=True, slots=True)
-class ForAgent:
+class NeedsAgent:
     """One plan of experts will not do: it is a goal, for agent mode."""
 
 
@@ -85,7 +85,7 @@ class Planner(Protocol):
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Direct | Declined | ForAgent:
+    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
         """A plan over the task types of `inventory`, or the reason why there is none."""
         ...
 
@@ -97,7 +97,7 @@ class Planner(Protocol):
         *,
         plan: Plan,
         results: Mapping[int, TaskResult],
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         """Another plan, after tasks of `plan` failed on all their candidates.
 
         A task that was done keeps its id and its arguments, so that its result is kept.
@@ -106,7 +106,7 @@ class Planner(Protocol):
 
     async def revise(
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         """The plan as the person's words want it, or what of them was not understood.
 
         A task that they leave as it is keeps its id and its arguments.

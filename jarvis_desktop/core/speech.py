@@ -138,11 +138,11 @@ class Unheard:
 TalkEvent = Talking | Loudness | Partial | Unheard
 
 
-def _unseen(partial: Partial) -> None:
+def _ignore_partial(partial: Partial) -> None:
     """Nobody looks while it is spoken."""
 
 
-def _unnoticed() -> None:
+def _ignore_start() -> None:
     """Nobody waits for it to be heard."""
 
 
@@ -157,7 +157,7 @@ class Recogniser(Protocol):
         """
         ...
 
-    def hear(self, show: Callable[[Partial], None] = _unseen) -> Hearing:
+    def hear(self, show: Callable[[Partial], None] = _ignore_partial) -> Hearing:
         """Begin to recognise speech that goes on; `show` is told, on the loop, what was understood
         so far. While an earlier one is being finished it waits behind that, and loses nothing."""
         ...
@@ -212,7 +212,7 @@ class Player(Protocol):
         *,
         start: float = 0.0,
         more: bool = False,
-        begun: Callable[[], None] = _unnoticed,
+        begun: Callable[[], None] = _ignore_start,
     ) -> None:
         """Play a file, a sound or a film's, from `start` seconds to its end; `begun` is called on
         the loop when it begins to be heard.

@@ -58,7 +58,7 @@ class Round:
     """How long it took, without waiting for the person; 0 where that is not known."""
 
 
-PRINTED = 20_000
+MAX_PRINTED_CHARS = 20_000
 """Characters that are kept of what a script prints while it runs."""
 
 
@@ -157,7 +157,9 @@ class Turn:
                 return self._with_round(begun)
             case events.RoundProgress(number=number, text=text):
                 was = self.rounds[number]
-                return self._with_round(replace(was, printed=(was.printed + text)[-PRINTED:]))
+                return self._with_round(
+                    replace(was, printed=(was.printed + text)[-MAX_PRINTED_CHARS:])
+                )
             case events.RoundEnded():
                 was = self.rounds[event.number]
                 ended = replace(

@@ -14,7 +14,7 @@ from pathlib import Path
 from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.llm import PICTURE, Message, Prompt, Think
+from jarvis_desktop.core.llm import MAX_IMAGE_TOKENS, Message, Prompt, Think
 
 THOUGHT = {Think.OFF: 0, Think.LOW: 1024, Think.MEDIUM: 4096, Think.HIGH: 8192}
 """Tokens for thinking, besides those of the answer, if there is room."""
@@ -51,7 +51,7 @@ def room(prompt: Prompt, window: int, *, name: str, sees: bool, think: Think) ->
         raise ExpertError(
             tr("{name} takes no pictures.", name=name), hint=tr("Choose an LLM that does.")
         )
-    asked = prompt.tokens + pictures * PICTURE
+    asked = prompt.tokens + pictures * MAX_IMAGE_TOKENS
     if asked + prompt.longest > window:
         raise ExpertError(
             tr(

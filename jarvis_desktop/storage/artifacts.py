@@ -40,7 +40,7 @@ from jarvis_desktop.storage.file_inspection import (
     sniff,
 )
 
-LASTING = 60 * 60
+CLAIM_SECONDS = 60 * 60
 """Seconds. An older claim is of a run that died, and would keep deleted content on the disk."""
 
 
@@ -81,13 +81,13 @@ def _ending(turn_id: str) -> str:
 
 def _is_fresh(path: Path) -> bool:
     try:
-        return path.stat().st_mtime > time.time() - LASTING
+        return path.stat().st_mtime > time.time() - CLAIM_SECONDS
     except OSError:  # released meanwhile
         return False
 
 
-LONGEST_NAME = 100
-MOST_COPIED = 100_000_000
+MAX_NAME_BYTES = 100
+MAX_COPY_BYTES = 100_000_000
 """Bytes; what is larger is given as it lies."""
 
 _FORBIDDEN = dict.fromkeys(map(ord, '/\\:*?"<>|�'), "_")
@@ -100,12 +100,12 @@ def safe_name(artifact: Artifact) -> str:
     """A name that is good in any folder of any system, with the suffix of what the file is."""
     assert artifact.path is not None
     suffix = artifact.path.suffix.lower()
-    name = one_line(artifact.title, limit=4 * LONGEST_NAME).translate(_FORBIDDEN).strip(". ")
+    name = one_line(artifact.title, limit=4 * MAX_NAME_BYTES).translate(_FORBIDDEN).strip(". ")
     stem, dot, own = name.rpartition(".")
     own = dot + own
     if not stem or (suffix and not _same_content(own.lower(), suffix)):
         stem, own = name, suffix
-    stem = stem.encode()[:LONGEST_NAME].decode(errors="ignore").strip(". ") or "file"
+    stem = stem.encode()[:MAX_NAME_BYTES].decode(errors="ignore").strip(". ") or "file"
     return f"_{stem}{own}" if stem.lower() in _DEVICES else f"{stem}{own}"
 
 
@@ -124,7 +124,7 @@ def hand_out(artifact: Artifact, place: Path, *, locked: bool) -> Path:
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
         os.utime(place)  # so that a sweep takes it for new
         # A copy, never a link: who gets it may write into it.
-        if not handed.exists() and path.stat().st_size <= MOST_COPIED:
+        if not handed.exists() and path.stat().st_size <= MAX_COPY_BYTES:
             part = handed.with_suffix(".part")
             shutil.copyfile(path, part)
             part.chmod(0o400 if locked else 0o600)
@@ -135,7 +135,7 @@ def hand_out(artifact: Artifact, place: Path, *, locked: bool) -> Path:
 GIB = 1024**3
 DAY = 24 * 60 * 60
 CHUNK = 1024 * 1024
-MOST = 1000
+MAX_SWEPT = 1000
 """Things that one sweep removes; a command that waits for it must not wait long."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
@@ -263,7 +263,7 @@ class FileStore:
         them go too. At most MOST things are removed at a time.
         """
         old = time.time() - DAY
-        gone = list(islice((path for path in self._left(keep) if _older(path, old)), MOST))
+        gone = list(islice((path for path in self._left(keep) if _older(path, old)), MAX_SWEPT))
         for path in gone:
             if self.holds(path):
                 self._drop(path)
@@ -293,7 +293,7 @@ class FileStore:
         except OSError:
             return 0
         gone = self.sweep(keep=referred())
-        if gone == MOST:  # the next command goes on
+        if gone == MAX_SWEPT:  # the next command goes on
             stamp.unlink(missing_ok=True)
         return gone
 

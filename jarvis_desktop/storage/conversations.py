@@ -32,7 +32,7 @@ from jarvis_desktop.storage.journal import Owners
 from jarvis_desktop.storage.search import PINNED
 from jarvis_desktop.storage.turn_rows import TurnRows
 
-RECENT = 20
+RECENT_TURNS = 20
 """How many turns of a conversation a planner gets to know."""
 
 
@@ -54,7 +54,7 @@ class Conversations:
 
     def open_conversation(self, conversation_id: str) -> Conversation:
         """The conversation of that id with its recent turns; one that is not known has none."""
-        return Conversation(conversation_id, self.turns(conversation_id, limit=RECENT))
+        return Conversation(conversation_id, self.turns(conversation_id, limit=RECENT_TURNS))
 
     def save(self, conversation_id: str, turn: Turn) -> None:
         """Write a finished turn durably."""
@@ -142,7 +142,7 @@ class Conversations:
             return self._rows.read([row[0] for row in rows])
 
 
-TITLE = 120
+MAX_TITLE_CHARS = 120
 """Characters of a title."""
 
 _LISTED = """
@@ -235,7 +235,7 @@ class ConversationList:
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title. Raises InputError where it is empty."""
-        clean = encodable(one_line(title, limit=TITLE))
+        clean = encodable(one_line(title, limit=MAX_TITLE_CHARS))
         if not clean:
             raise InputError(tr("A conversation needs a title."))
         self._change("title", clean, conversation_id)
@@ -268,7 +268,7 @@ FOLDER = ".files"
 
 
 @dataclass(frozen=True, slots=True)
-class _Place:
+class _PrivateConversation:
     """Where one conversation lies while it is open."""
 
     folder: Path
@@ -288,7 +288,7 @@ class PrivateConversations:
         self._root = root
         self._inventory = inventory
         self._owners = Owners(root)
-        self._places: dict[str, _Place] = {}
+        self._places: dict[str, _PrivateConversation] = {}
 
     def begin(self) -> str:
         """Make room for a new one, and give its id. Raises StorageError."""
@@ -297,7 +297,7 @@ class PrivateConversations:
         folder = self._root / f"{own}{FOLDER}" / name
         store = FileStore(folder)
         rows = TurnRows(in_memory(), folder.absolute(), self._inventory)
-        self._places[name] = _Place(folder, store, rows, Conversations(rows))
+        self._places[name] = _PrivateConversation(folder, store, rows, Conversations(rows))
         return name
 
     def forget(self, conversation_id: str) -> None:
@@ -356,7 +356,7 @@ class PrivateConversations:
         places = list(self._places.values())
         return next((item.store for item in places if path.is_relative_to(item.folder)), None)
 
-    def _place(self, conversation_id: str) -> _Place:
+    def _place(self, conversation_id: str) -> _PrivateConversation:
         if place := self._places.get(conversation_id):
             return place
         raise InputError(tr("This conversation is closed, and nothing of it was kept."))

@@ -185,7 +185,7 @@ def _quoted(text: str) -> str:
     return "\n".join(f"> {_escaped(line)}" for line in text.splitlines()) + "\n"
 
 
-LONGEST = 200_000
+MAX_MARKDOWN_CHARS = 200_000
 """Characters of an answer that is laid out; a longer one is shown as it is."""
 
 _HEAD = """<!DOCTYPE html>
@@ -247,7 +247,7 @@ def _turn(turn: Turn, link: Link) -> Iterator[str]:
 
 def _answer(text: str) -> str:
     text = encodable(text)
-    if len(text) > LONGEST:
+    if len(text) > MAX_MARKDOWN_CHARS:
         return f'<div class="plain">{escape(text)}</div>\n'
     laid_out: str = _markdown_html().render(text)
     return f"<div>{laid_out}</div>\n"
@@ -293,9 +293,9 @@ inside of it, which HTML can."""
 
 FORMS: tuple[Form, ...] = ("markdown", "html", "json", "text")
 SUFFIXES: dict[Form, str] = {"markdown": ".md", "html": ".html", "json": ".json", "text": ".txt"}
-INSIDE = 25 * 1000**2
+MAX_EMBEDDED_BYTES = 25 * 1000**2
 """Bytes of a file that may be inside of a page."""
-INSIDE_ALL = 250 * 1000**2
+MAX_ALL_EMBEDDED_BYTES = 250 * 1000**2
 """Bytes of all of them."""
 
 _TYPES = {
@@ -333,8 +333,8 @@ def export_to(
     """
     if media == "inside" and form != "html":
         raise InputError(tr("Only a page for the browser can have the files inside."))
-    along = _Along(path, media, holds, quoted=form != "json")
-    counted = _Counted(entries)
+    along = _FileExporter(path, media, holds, quoted=form != "json")
+    counted = _CountedEntries(entries)
     text = page(counted, along.link) if form == "html" else pieces(counted, form, along.link)
     fresh = path.with_name(f".{path.name}.new")
     try:
@@ -359,7 +359,7 @@ def export_to(
     return Exported(path, counted.count, along.files, along.missing)
 
 
-class _Counted:
+class _CountedEntries:
     """Counts what it hands on."""
 
     def __init__(self, entries: Iterable[ExportedConversation]) -> None:
@@ -372,7 +372,7 @@ class _Counted:
             yield entry
 
 
-class _Along:
+class _FileExporter:
     """Brings the files of artifacts along, each content once."""
 
     def __init__(
@@ -411,7 +411,7 @@ class _Along:
 
     def _put_inside(self, path: Path) -> str | None:
         size = path.stat().st_size
-        if size > INSIDE or self._inside + size > INSIDE_ALL:
+        if size > MAX_EMBEDDED_BYTES or self._inside + size > MAX_ALL_EMBEDDED_BYTES:
             return None
         self._inside += size
         kind = _TYPES.get(path.suffix, "application/octet-stream")

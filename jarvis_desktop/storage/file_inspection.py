@@ -321,11 +321,11 @@ def opener(path: str, flags: int) -> int:
     return os.open(path, flags | extra)
 
 
-MOST = 100
+MAX_FILES = 100
 """Files that go with one request."""
-MOST_ENTRIES = 20_000
+MAX_ENTRIES = 20_000
 """Things in folders that are counted; beyond them it is enough to know that they are many."""
-TIME = 0.7
+TIMEOUT_S = 0.7
 """Seconds after which no further file is looked at: the answer is due within one."""
 
 Look = Callable[[Path], tuple[Kind, int]]
@@ -333,7 +333,7 @@ Look = Callable[[Path], tuple[Kind, int]]
 
 
 @dataclass(frozen=True, slots=True)
-class Offered:
+class InspectedFile:
     """A file that can be used."""
 
     path: Path
@@ -346,7 +346,7 @@ class Offered:
 class FileInspection:
     """What came of looking."""
 
-    files: tuple[Offered, ...] = ()
+    files: tuple[InspectedFile, ...] = ()
     refused: tuple[str, ...] = ()
     """Why something is not among the files; a sentence each."""
 
@@ -355,7 +355,7 @@ def look_over(
     paths: Sequence[Path],
     look: Look,
     *,
-    room: int = MOST,
+    room: int = MAX_FILES,
     clock: Callable[[], float] = time.monotonic,
 ) -> FileInspection:
     """What of these can go with a request that has room for so many files.
@@ -363,13 +363,13 @@ def look_over(
     Folders stand for the files in them, hidden ones and links left out. May block for as long as
     a disk does not answer; give it a thread.
     """
-    latest = clock() + TIME
-    listed = list(islice(_files(paths, latest, clock), MOST_ENTRIES))
+    latest = clock() + TIMEOUT_S
+    listed = list(islice(_files(paths, latest, clock), MAX_ENTRIES))
     found = dict.fromkeys(listed)
     if len(found) > room:
-        count = f"{len(found):,}" if len(listed) < MOST_ENTRIES else tr("too many to count")
-        few = trn("{count} file goes", "{count} files go", MOST)
-        if room < MOST:
+        count = f"{len(found):,}" if len(listed) < MAX_ENTRIES else tr("too many to count")
+        few = trn("{count} file goes", "{count} files go", MAX_FILES)
+        if room < MAX_FILES:
             words = tr("Too many files: {found} more. At most {few} with one request.",
                        found=count, few=few)  # fmt: skip
         else:
@@ -387,7 +387,7 @@ def look_over(
         except InputError as error:
             refused.append(str(error))
         else:
-            files.append(Offered(path, kind, size))
+            files.append(InspectedFile(path, kind, size))
     refused += [
         tr("{name} has no files that can be read.", name=one_line(folder.name or str(folder)))
         for folder in paths

@@ -42,7 +42,7 @@ from jarvis_desktop.storage.turn_rows import (
 
 log = logging.getLogger(__name__)
 
-TERMS = 40
+MAX_TERMS = 40
 """Different words of a text that goals are looked for by."""
 
 _FRAME = """
@@ -167,7 +167,7 @@ class SqliteGoalMemory:
 
     def like(self, words: str, most: int) -> tuple[Goal, ...]:
         """Goals that were reached and share words with these, the nearest first."""
-        found = words_in(encodable(words))[:TERMS]
+        found = words_in(encodable(words))[:MAX_TERMS]
         if not found:
             return ()
         # Each word alone, quoted so that none is syntax; the index knows its stem.
@@ -273,10 +273,10 @@ def _goal(row: Row) -> Goal:
     )
 
 
-UNKNOWN = 24 * 3600
+UNKNOWN_GOAL_SECONDS = 24 * 3600
 """Seconds that the folder of a goal that the memory does not have stays: the memory may be damaged,
 and another process may be about to begin the goal."""
-OVER = timedelta(days=30)
+FINISHED_GOAL_AGE = timedelta(days=30)
 """How long after its beginning the folder of a goal stays that is over."""
 
 
@@ -296,8 +296,8 @@ async def sweep(root: Path, memory: GoalMemory, now: datetime) -> int:
 def _is_done_with(folder: Path, memory: GoalMemory, now: datetime) -> bool:
     goal = memory.goal(folder.name)
     if goal is None:
-        return time.time() - folder.lstat().st_mtime > UNKNOWN
-    return goal.status is not None and now - goal.started > OVER
+        return time.time() - folder.lstat().st_mtime > UNKNOWN_GOAL_SECONDS
+    return goal.status is not None and now - goal.started > FINISHED_GOAL_AGE
 
 
 def _folders(root: Path) -> list[Path]:

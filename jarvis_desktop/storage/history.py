@@ -32,7 +32,7 @@ from jarvis_desktop.storage.goals import SqliteGoalMemory
 from jarvis_desktop.storage.import_ import Imported, import_from
 from jarvis_desktop.storage.journal import Owners, SqliteJournal
 from jarvis_desktop.storage.records import FactRecords, SavedTimers, TrackRecords
-from jarvis_desktop.storage.search import EVERYTHING, TurnFilters, TurnHit, search, tend
+from jarvis_desktop.storage.search import EVERYTHING, TurnFilters, TurnHit, optimize_index, search
 from jarvis_desktop.storage.turn_rows import TurnRows
 
 log = logging.getLogger(__name__)
@@ -261,7 +261,7 @@ class SqliteHistory:
         await self.empty_trash(left=True)
         stopped = Event()
         try:
-            await asyncio.to_thread(tend, self._path, stopped, warmed=self._warmed)
+            await asyncio.to_thread(optimize_index, self._path, stopped, warmed=self._warmed)
             self._warmed = True
         finally:
             stopped.set()

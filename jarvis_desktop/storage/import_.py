@@ -37,7 +37,7 @@ from jarvis_desktop.core.serialization import plan_from_wire
 from jarvis_desktop.core.task import Item, Task, TaskType
 from jarvis_desktop.core.turn import Round, Turn
 from jarvis_desktop.storage.artifacts import FileStore
-from jarvis_desktop.storage.conversations import TITLE, title_of
+from jarvis_desktop.storage.conversations import MAX_TITLE_CHARS, title_of
 from jarvis_desktop.storage.database import attached, reading, writing
 from jarvis_desktop.storage.deletion import Trash
 from jarvis_desktop.storage.export import FORMAT, VERSION
@@ -386,7 +386,7 @@ class _Writer:
     ) -> int:
         if not batch:
             return 0
-        title = encodable(one_line(told.title, limit=TITLE)) or title_of(batch[0])
+        title = encodable(one_line(told.title, limit=MAX_TITLE_CHARS)) or title_of(batch[0])
         first = (identity, batch[0].started.isoformat(), title, int(told.pinned))
         with writing(self._db) as db:
             self._trash.touch(number, self._now())

@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-KEPT = 20
+MAX_RUNS = 20
 """Runs of an expert at a task; older ones say little about today."""
 
-LAST = 3
+RECENT_RUNS = 3
 """Runs of which most must have failed: one that works may be cut off once, by a full memory say."""
 
-LATELY = timedelta(days=1)
+FAILURE_PERIOD = timedelta(days=1)
 """How long failures keep an expert behind; after that it gets another chance."""
 
 
@@ -66,7 +66,7 @@ class TrackRecords:
                     "DELETE FROM expert_runs WHERE task = ? AND expert = ? AND number NOT IN"
                     " (SELECT number FROM expert_runs WHERE task = ? AND expert = ?"
                     " ORDER BY number DESC LIMIT ?)",
-                    (task, expert_id, task, expert_id, KEPT),
+                    (task, expert_id, task, expert_id, MAX_RUNS),
                 )
         except StorageError as error:
             log.info("A run of %s was not kept: %s", expert_id, error.message)
@@ -77,41 +77,41 @@ class TrackRecords:
             "SELECT expert, seconds, worked, size, at FROM expert_runs WHERE task = ?"
             " ORDER BY number"
         )
-        runs: dict[str, list[_Row]] = defaultdict(list)
+        runs: dict[str, list[_Run]] = defaultdict(list)
         try:
             with reading():
                 for expert, *row in self._db.execute(find, (task,)).fetchall():
-                    runs[str(expert)].append(_Row(*row))
+                    runs[str(expert)].append(_Run(*row))
         except StorageError as error:
             log.info("The runs of %s were not read: %s", task, error.message)
         return {expert: self._experience(rows) for expert, rows in runs.items()}
 
-    def _experience(self, rows: list[_Row]) -> Experience:
+    def _experience(self, rows: list[_Run]) -> Experience:
         """`rows`, oldest first."""
         good = [row for row in rows if row.worked]
         times = [row.seconds for row in good]
-        failures = [not row.worked for row in rows[-LAST:]]
+        failures = [not row.worked for row in rows[-RECENT_RUNS:]]
         age = self._now().astimezone() - datetime.fromisoformat(rows[-1].at).astimezone()
         return Experience(
             runs=len(rows),
             worked=len(good),
             # The first run loads weights; the median is not moved by it.
             seconds=median(times) if times else None,
-            failed=failures[-1] and 2 * sum(failures) > len(failures) and age < LATELY,
+            failed=failures[-1] and 2 * sum(failures) > len(failures) and age < FAILURE_PERIOD,
             slowest=max(times, default=None),
             largest=max((row.size for row in good), default=0),
         )
 
 
-class _Row(NamedTuple):
+class _Run(NamedTuple):
     seconds: float
     worked: bool
     size: int
     at: str
 
 
-MOST = 100
-LONGEST = 300
+MAX_FACTS = 100
+MAX_FACT_CHARS = 300
 """Characters of a fact: all of them go into every prompt."""
 
 _LIST = "SELECT number, text FROM facts ORDER BY number"
@@ -140,23 +140,23 @@ class FactRecords:
                 tr("Nothing of this conversation is kept, so this was not noted down either."),
                 hint=tr("Say it in another conversation."),
             )
-        text = one_line(encodable(text), limit=LONGEST + 1)
+        text = one_line(encodable(text), limit=MAX_FACT_CHARS + 1)
         if not _bare(text):
             raise InputError(tr("There is nothing to remember in that."))
-        if len(text) > LONGEST:
+        if len(text) > MAX_FACT_CHARS:
             raise InputError(
                 tr(
                     "That is too long to remember; the most is {longest} characters.",
-                    longest=LONGEST,
+                    longest=MAX_FACT_CHARS,
                 ),
                 hint=tr("Say the main thing in a sentence."),
             )
         with writing(self._db) as db:
             rows = db.execute(_LIST).fetchall()
             same = [number for number, other in rows if _bare(other) == _bare(text)]
-            if len(rows) - len(same) >= MOST:
+            if len(rows) - len(same) >= MAX_FACTS:
                 raise InputError(
-                    tr("I remember {most} things already, which is the most.", most=MOST),
+                    tr("I remember {most} things already, which is the most.", most=MAX_FACTS),
                     hint=tr("Say “forget that …”, or use: jarvis-desktop memory remove."),
                 )
             for number in same:

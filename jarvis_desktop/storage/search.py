@@ -139,14 +139,14 @@ def _any(marks: Iterable[str]) -> str:
     return f"({' OR '.join(marks)})"
 
 
-TERMS = 32
-BLOCK = 120
+MAX_TERMS = 32
+BLOCK_HITS = 120
 """Hits that are put in order together; those that are older come after them."""
 BEFORE, AFTER = 30, 130
 """Characters of a passage before what was found, and after."""
-LONGEST = 200_000
+MAX_PASSAGE_CHARS = 200_000
 """Characters of a text in which the passage is looked for."""
-MONTH = 30.0
+HALF_WORTH_DAYS = 30.0
 """Days after which a hit counts half as much for being new."""
 
 _HITS = """
@@ -201,12 +201,12 @@ def search(
     match, patterns = " AND ".join(wanted), [part.whole for part in parts[:-1]]
     patterns += [part.pattern for part in parts[-1:]]
     numbers: list[int] = []
-    block, begin = divmod(skip, BLOCK)
+    block, begin = divmod(skip, BLOCK_HITS)
     while len(numbers) < begin + limit:
         found = _block(db, match, block, patterns, now)
         numbers += found
         block += 1
-        if len(found) < BLOCK:
+        if len(found) < BLOCK_HITS:
             break
     return _shown(db, numbers[begin : begin + limit], patterns)
 
@@ -217,8 +217,8 @@ def _block(
     """The numbers of the turns of one block, the best first."""
     chosen = {
         "match": match,
-        "most": BLOCK,
-        "before": block * BLOCK,
+        "most": BLOCK_HITS,
+        "before": block * BLOCK_HITS,
         "now": now.astimezone().isoformat(),
     }
     hits = db.execute(_HITS, chosen).fetchall()
@@ -253,7 +253,7 @@ class _Part:
 
 def _parts(words: str) -> Iterator[_Part]:
     known = encodable(" ".join(words.replace(INDEX_MARK, " ").replace("\0", " ").split()))[:2000]
-    for word in known.split()[:TERMS]:
+    for word in known.split()[:MAX_TERMS]:
         rest = UNSPACED_RUN.sub(" ", word)
         for run in UNSPACED_RUN.findall(word):
             signs = _Pattern(_folded(run), re.compile(re.escape(_folded(run))))
@@ -283,14 +283,14 @@ def _worth(days: float, request: str, patterns: Sequence[_Pattern]) -> float:
         if found := pattern.search(folded):
             whole = not folded[found.end() : found.end() + 1].isalnum()
             asked += 1.0 if whole else 0.6
-    return asked / len(patterns) + MONTH / (MONTH + max(days, 0.0))
+    return asked / len(patterns) + HALF_WORTH_DAYS / (HALF_WORTH_DAYS + max(days, 0.0))
 
 
 def _shown(
     db: Database, numbers: Sequence[int], patterns: Sequence[_Pattern]
 ) -> tuple[TurnHit, ...]:
     """The finds of these numbers, in their order."""
-    chosen = {"most": LONGEST, "chosen": json.dumps(list(numbers))}
+    chosen = {"most": MAX_PASSAGE_CHARS, "chosen": json.dumps(list(numbers))}
     rows = {row["number"]: row for row in db.query(_SHOWN, chosen)}
     found = []
     for row in (rows[number] for number in numbers):
@@ -353,9 +353,9 @@ def _pinned(db: Database) -> list[str]:
     return [str(row[0]) for row in rows.fetchall()]
 
 
-SHARE = 8
+MERGE_SHARE = 8
 """The pieces are put together once those besides the largest are more than one in so many."""
-PAGES = 100
+MERGE_PAGES = 100
 """Pages of the index that are written in one go: some milliseconds."""
 
 _PIECES = "SELECT count(*) FROM search_idx GROUP BY segid ORDER BY 1 DESC"
@@ -366,29 +366,29 @@ _READ = (  # through SQLite alone: to close its file otherwise would take its lo
 )
 
 
-def tend(path: Path, stopped: Event, *, warmed: bool = False) -> None:
+def optimize_index(path: Path, stopped: Event, *, warmed: bool = False) -> None:
     """Do both, in any thread, until it is stopped; `warmed` where it was read before."""
     with reading(), attached(path) as db:
         for query in () if warmed else _READ:
             if not stopped.is_set():
                 db.execute(query).fetchall()
-        steps = put_together(db)
+        steps = merge_segments(db)
         while not stopped.is_set() and next(steps, False):
             pass
 
 
-def put_together(db: Database) -> Iterator[bool]:
+def merge_segments(db: Database) -> Iterator[bool]:
     """Put the pieces of the search index together where that is worth it, bit by bit: others can
     write after each bit, which is a True."""
     pieces = [int(row[0]) for row in db.execute(_PIECES).fetchall()]
-    if SHARE * sum(pieces[1:]) <= sum(pieces):
+    if MERGE_SHARE * sum(pieces[1:]) <= sum(pieces):
         return
-    size = -PAGES  # the first time it says that all pieces are meant
+    size = -MERGE_PAGES  # the first time it says that all pieces are meant
     while True:
         before = db.total_changes
         with writing(db):
             db.execute("INSERT INTO search (search, rank) VALUES ('merge', ?)", (size,))
         if db.total_changes - before < 2:  # as FTS5 says that there was nothing to do
             return
-        size = PAGES
+        size = MERGE_PAGES
         yield True

@@ -133,9 +133,9 @@ CODES = {name: code for name, code, _ in _ROWS}
 NAMES = {code: name.capitalize() for name, code, _ in _ROWS}
 FLORES = {code: flores for _, code, flores in _ROWS}
 
-ENOUGH = 5000
+MAX_TEXT_CHARS = 5000
 """Characters of a text that are looked at."""
-CERTAIN = 10.0
+CERTAIN_MARGIN = 10.0
 """By how much, in natural logarithms, another language must be likelier to rule one out."""
 
 
@@ -156,13 +156,13 @@ def code_of_text(text: str) -> str:
     """The likeliest language of a text, as its code."""
     import py3langid
 
-    code = str(py3langid.classify(text[:ENOUGH])[0])
+    code = str(py3langid.classify(text[:MAX_TEXT_CHARS])[0])
     return "no" if code in ("nb", "nn") else code
 
 
 def is_clearly_not(text: str, code: str) -> bool:
     """Whether a text is in another language without a doubt; short texts never are."""
-    return _rules_out(ranked(text[:ENOUGH]), code)
+    return _rules_out(ranked(text[:MAX_TEXT_CHARS]), code)
 
 
 def ranked(text: str) -> dict[str, float]:
@@ -173,7 +173,7 @@ def ranked(text: str) -> dict[str, float]:
 
 
 def _rules_out(ranks: Mapping[str, float], code: str) -> bool:
-    return code in ranks and max(ranks.values()) - ranks[code] > CERTAIN
+    return code in ranks and max(ranks.values()) - ranks[code] > CERTAIN_MARGIN
 
 
 class BackgroundLanguages:
@@ -191,7 +191,7 @@ class BackgroundLanguages:
     def is_clearly_not(self, text: str, code: str) -> bool:
         """The same; nothing is ruled out where it cannot be told. Waits for the other process."""
         try:
-            return _rules_out(self._ranked(text[:ENOUGH]), code)
+            return _rules_out(self._ranked(text[:MAX_TEXT_CHARS]), code)
         except JarvisError as error:
             log.info("The language of a text cannot be told: %s", error.message)
             return False
@@ -202,11 +202,11 @@ LANGUAGES = (
     "hu", "id", "it", "ja", "ko", "lt", "lv", "nl", "no", "pl", "pt", "ro", "ru", "sk", "sl", "sv",
     "ta", "tr", "uk", "vi", "zh",
 )  # fmt: skip
-SURE = 0.9
-FEWEST_LETTERS = 14
+MIN_CONFIDENCE = 0.9
+MIN_LETTERS = 14
 """Shorter texts in Latin letters are mostly names and single words, which say little."""
 
-ENGLISH_SHARE = 0.2
+MIN_ENGLISH_SHARE = 0.2
 
 
 def plain_language(text: str) -> str | None:
@@ -217,9 +217,11 @@ def plain_language(text: str) -> str | None:
     if any(letter >= FIRST_OTHER for letter in letters):
         return "?"
     known = tongue(text)
-    if known == "english" and sum(map(ENGLISH.__contains__, words)) >= ENGLISH_SHARE * len(words):
+    if known == "english" and sum(map(ENGLISH.__contains__, words)) >= MIN_ENGLISH_SHARE * len(
+        words
+    ):
         return "en"
-    says_much = len(letters) >= FEWEST_LETTERS or not FOREIGN.isdisjoint(words)
+    says_much = len(letters) >= MIN_LETTERS or not FOREIGN.isdisjoint(words)
     return "?" if says_much else None
 
 
@@ -231,7 +233,7 @@ def language_of(text: str) -> str | None:
     language, sureness = _identifier().classify(text)
     # In another script any of its languages is better than spelling it out in English.
     latin = not re.search(r"[^\W\d_\u0000-\u024f]", text)
-    return str(language) if sureness >= SURE or not latin else None
+    return str(language) if sureness >= MIN_CONFIDENCE or not latin else None
 
 
 @functools.cache

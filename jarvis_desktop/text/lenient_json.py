@@ -14,10 +14,10 @@ from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.text.lazy_re import lazy_re
 
-MOST_DEPTH = 24
+MAX_DEPTH = 24
 """Brackets within brackets; a plan has about five."""
 
-MOST_TRIES = 50
+MAX_TRIES = 50
 """How often proper JSON is tried first: a failure costs the library a look at the whole text."""
 
 _quotes = {'"': '"', "'": "'", "`": "`", "“": '”"', "‘": "’'", "«": "»"}
@@ -66,7 +66,7 @@ _tail = lazy_re(r"(?:\s*[}\])]){1,24}\s*(?:```\s*)?\Z")
 _decode = json.JSONDecoder().raw_decode
 
 
-class Loose:
+class LenientJsonReader:
     """Reads the values of a text."""
 
     def __init__(self, text: str) -> None:
@@ -96,7 +96,7 @@ class Loose:
         return self._at
 
     def _outermost(self) -> object:
-        if self._tries < MOST_TRIES:
+        if self._tries < MAX_TRIES:
             try:
                 value, self._at = _decode(self._text, self._at)
             except (ValueError, RecursionError):
@@ -248,7 +248,7 @@ class Loose:
         self._at = match.end()
 
     def _open(self, closer: str) -> None:
-        if len(self._closers) == MOST_DEPTH:
+        if len(self._closers) == MAX_DEPTH:
             raise PlanError(tr("The answer has too many brackets within brackets to be a plan."))
         self._closers.append(closer)
 

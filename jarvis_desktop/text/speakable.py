@@ -149,7 +149,7 @@ class _Sayable(dict[int, int | None]):
 _SAYABLE = _Sayable()
 
 
-LONGEST_HELD = 4 * MAX_SPOKEN_CHARS
+MAX_HELD_CHARS = 4 * MAX_SPOKEN_CHARS
 """Characters of a line that are waited for, until it is spoken as far as it is there."""
 
 _EVENT = lazy_re(r"[<>\n-]")
@@ -159,7 +159,7 @@ _ENDED = lazy_re(
     r"(?P<point>[.!?…]+[\"'”’)\]*_~`]*)(?=\s+(?P<next>\S))|[。！？]+[」』”’]*(?=(?P<sign>[^」』”’。！？]))"
 )
 _HIDDEN = lazy_re(r"(?:(?<!`)<(think|thinking|thought|reasoning)>|<!--)\Z", re.I)
-_LONGEST_OPENER = len("`<reasoning>")
+_MAX_OPENER_CHARS = len("`<reasoning>")
 _MARKUP = lazy_re(r"!?\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])?|<[^<>\n]*>|`[^`]*`")
 _UNFINISHED = lazy_re(r"[\[`]|<[a-zA-Z/!]")
 _EMPHASIS_BEGINS = lazy_re(r"(?<!\w)(?:\*+|_+|~~)(?=\S)")
@@ -236,7 +236,7 @@ class SentenceStream:
 
     def _leave_out(self) -> None:
         """Hold nothing of what now begins, where it is a comment or a thought."""
-        if hidden := _HIDDEN.search(self._held[-_LONGEST_OPENER:]):
+        if hidden := _HIDDEN.search(self._held[-_MAX_OPENER_CHARS:]):
             self._held = f"{self._held.removesuffix(hidden[0])} "
             self._until = f"</{hidden[1].lower()}>" if hidden[1] else "-->"
             self._left_out = ""
@@ -255,14 +255,14 @@ class SentenceStream:
         if self._fence or (not self._begun and _FENCE_BEGINS.match(held)):
             return 0
         for ended in _ENDED.finditer(held, self._judged):
-            if max(ended.end("next"), ended.end("sign")) > LONGEST_HELD + 1:
+            if max(ended.end("next"), ended.end("sign")) > MAX_HELD_CHARS + 1:
                 break
             self._judged = ended.end()
             if _is_whole(held, ended):
                 return ended.end()
-        if len(held) <= LONGEST_HELD:
+        if len(held) <= MAX_HELD_CHARS:
             return 0
-        return held.rfind(" ", 0, LONGEST_HELD + 1) + 1 or LONGEST_HELD + 1
+        return held.rfind(" ", 0, MAX_HELD_CHARS + 1) + 1 or MAX_HELD_CHARS + 1
 
     def _end_line(self) -> list[str]:
         line, begun = self._held, self._begun

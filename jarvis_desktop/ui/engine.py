@@ -26,7 +26,7 @@ from jarvis_desktop.core.goal import Outline
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Ask, Plan, is_asked_about
 from jarvis_desktop.core.ports import Review
-from jarvis_desktop.core.turn import PRINTED
+from jarvis_desktop.core.turn import MAX_PRINTED_CHARS
 
 BUNDLED = 0.05
 """Seconds within which all that a script prints arrives in the window at once."""
@@ -276,7 +276,7 @@ class QtFrontend(QObject):
             self._later.cancel()
             self._later = None
         if self._printed:
-            text = "".join(self._printed)[-PRINTED:]
+            text = "".join(self._printed)[-MAX_PRINTED_CHARS:]
             self._printed = []
             self._tell(RoundProgress(self._printing, text))
 

@@ -28,7 +28,7 @@ from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.policy import Policy
-from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent
+from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, PlanRejected
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import shipped
@@ -54,17 +54,17 @@ NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
 class FakePlanner:
     """Gives the plan it was given."""
 
-    planned: Plan | Direct | Declined | ForAgent | Exception = field(
-        default_factory=lambda: Declined("No idea.")
+    planned: Plan | AnswerDirectly | PlanRejected | NeedsAgent | Exception = field(
+        default_factory=lambda: PlanRejected("No idea.")
     )
-    other_plans: list[Plan | Declined | Exception] = field(default_factory=list)
+    other_plans: list[Plan | PlanRejected | Exception] = field(default_factory=list)
     asked: list[tuple[str, Context]] = field(default_factory=list)
     failures: list[tuple[Plan, Mapping[int, TaskResult]]] = field(default_factory=list)
-    revised: Plan | Declined = field(default_factory=lambda: Declined("No idea."))
+    revised: Plan | PlanRejected = field(default_factory=lambda: PlanRejected("No idea."))
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Direct | Declined | ForAgent:
+    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
         self.asked.append((text, context))
         if isinstance(self.planned, Exception):
             raise self.planned
@@ -78,16 +78,16 @@ class FakePlanner:
         *,
         plan: Plan,
         results: Mapping[int, TaskResult],
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         self.failures.append((plan, results))
-        another = self.other_plans.pop(0) if self.other_plans else Declined("No other idea.")
+        another = self.other_plans.pop(0) if self.other_plans else PlanRejected("No other idea.")
         if isinstance(another, Exception):
             raise another
         return another
 
     async def revise(
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         self.asked.append((words, context))
         return self.revised
 

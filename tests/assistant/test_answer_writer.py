@@ -14,8 +14,7 @@ from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskResult
-from jarvis_desktop.core.llm import PICTURE as LLM_PICTURE
-from jarvis_desktop.core.llm import MessageRole
+from jarvis_desktop.core.llm import MAX_IMAGE_TOKENS, MessageRole
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Task
@@ -254,6 +253,6 @@ async def test_room_is_left_for_pictures_and_for_thinking() -> None:
     await desk.direct("What is this?")
     assert desk.llm
     prompt = desk.llm.prompts[0]
-    spare = desk.llm.window - prompt.tokens - prompt.longest - 2 * LLM_PICTURE
+    spare = desk.llm.window - prompt.tokens - prompt.longest - 2 * MAX_IMAGE_TOKENS
     assert len(prompt.messages) > 2
     assert spare >= prompt.tokens // 2

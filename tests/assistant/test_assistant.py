@@ -16,7 +16,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Status
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Declined
+from jarvis_desktop.core.ports import PlanRejected
 from jarvis_desktop.core.task import Call, Ref, Task
 from jarvis_desktop.core.turn import Request
 from tests.assistant.conftest import ONE_TASK, House, answering, names
@@ -122,7 +122,7 @@ async def test_the_only_recording_among_the_files_is_the_request(
 
 
 async def test_no_words_and_no_recording_is_left_to_the_planner(house: House) -> None:
-    house.planner.planned = Declined("There was nothing in that request.")
+    house.planner.planned = PlanRejected("There was nothing in that request.")
     turn = await house.handle(Request(files=(house.file("scan.png"),)))
     assert turn.reply == "There was nothing in that request."
     assert turn.status is Status.FAILED

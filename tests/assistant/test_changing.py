@@ -14,7 +14,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError
 from jarvis_desktop.core.expert import Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.ports import Context, PlanRejected
 from jarvis_desktop.core.task import Call, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import House
@@ -296,10 +296,10 @@ class Broken(GatedBackend):
 async def test_a_change_takes_the_place_of_a_new_plan_by_the_planner(house: House) -> None:
     thinking, changed = asyncio.Event(), asyncio.Event()
 
-    async def replan(*_: object, **more: object) -> Plan | Declined:
+    async def replan(*_: object, **more: object) -> Plan | PlanRejected:
         thinking.set()
         await changed.wait()
-        return Declined("Never said.")
+        return PlanRejected("Never said.")
 
     house.planner.replan = replan  # type: ignore[method-assign]
     house.planner.planned = Plan((Task(0, SHORTEN, {"text": "a"}), Task(1, CLOCK)))
@@ -346,7 +346,7 @@ async def test_a_turn_that_is_stopped_while_it_thinks_of_another_plan(house: Hou
         *,
         plan: Plan,
         results: Mapping[int, TaskResult],
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         thinking.set()
         await asyncio.Event().wait()
         raise AssertionError

@@ -9,7 +9,7 @@ from jarvis_desktop.core.events import GoalTaken, OutlineChanged, RoundEnded, Ro
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import Terms, outline_from_markdown
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import ForAgent, Unfinished
+from jarvis_desktop.core.ports import NeedsAgent, Unfinished
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, House, names
@@ -31,7 +31,7 @@ async def test_a_person_says_that_it_is_a_goal(house: House) -> None:
 
 
 async def test_the_planner_says_that_it_is_a_goal(house: House) -> None:
-    house.planner.planned = ForAgent()
+    house.planner.planned = NeedsAgent()
     turn = await house.handle(Request("Plot the prices"))
     assert [(text, terms) for text, terms, _ in house.agent.taken] == [("Plot the prices", Terms())]
     assert turn.reply == "March."

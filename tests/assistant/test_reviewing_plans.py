@@ -7,7 +7,7 @@ import pytest
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Declined
+from jarvis_desktop.core.ports import PlanRejected
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Request
 from tests.assistant.conftest import House
@@ -30,7 +30,7 @@ async def test_a_plan_is_revised_with_its_files_and_the_conversation(house: Hous
     ((words, context),) = house.planner.asked
     assert words == "no join"
     assert context.attachments == (picture,)
-    house.planner.revised = Declined("I did not understand that.")
+    house.planner.revised = PlanRejected("I did not understand that.")
     with pytest.raises(InputError, match="I did not understand that"):
         await house.assistant.revise(plan, "hmm", conversation=None)
 

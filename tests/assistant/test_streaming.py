@@ -12,7 +12,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Direct
+from jarvis_desktop.core.ports import AnswerDirectly, Context
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, House, names
@@ -25,7 +25,7 @@ GONE = UnavailableError("The server is gone.")
 
 def talking(house: House, *answers: object) -> FakeLLM:
     """An LLM answers, and needs no expert for it."""
-    house.planner.planned = Direct()
+    house.planner.planned = AnswerDirectly()
     house.llms.llm = llm = FakeLLM(answers)  # type: ignore[arg-type]
     return llm
 
@@ -44,7 +44,7 @@ async def test_a_question_that_needs_no_expert_is_answered_by_the_llm(house: Hou
 
 
 async def test_an_llm_that_went_between_planning_and_answering(house: House) -> None:
-    house.planner.planned = Direct()
+    house.planner.planned = AnswerDirectly()
     turn = await house.handle(Request(text="What is a fjord?"))
     assert turn.reply.startswith("There is no language model to answer that now.")
     assert turn.status is Status.FAILED

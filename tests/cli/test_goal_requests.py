@@ -14,7 +14,7 @@ from jarvis_desktop.assistant.agent.goal_run import Interrupts, StoppedError
 from jarvis_desktop.cli.commands import ask
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import Terms, outline_from_markdown
-from jarvis_desktop.core.ports import Context, ForAgent, Frontend, Unfinished
+from jarvis_desktop.core.ports import Context, Frontend, NeedsAgent, Unfinished
 from jarvis_desktop.core.turn import Round, Turn
 from tests.cli.house import CTRL_C, SHOWN, House, Person, house, person, turn
 
@@ -119,8 +119,8 @@ def test_the_history_has_its_plan_and_its_rounds(house: House, capsys: Shown) ->
 class ToAgent:
     """Finds a goal in every request."""
 
-    async def plan(self, text: str, inventory: Sequence[Any], context: Context) -> ForAgent:
-        return ForAgent()
+    async def plan(self, text: str, inventory: Sequence[Any], context: Context) -> NeedsAgent:
+        return NeedsAgent()
 
 
 async def nothing(*args: object) -> tuple[()]:

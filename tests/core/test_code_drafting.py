@@ -2,7 +2,14 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.core.code import LONGEST, FunctionDraft, cases_in, described, objections, parsed
+from jarvis_desktop.core.code import (
+    MAX_CODE_CHARS,
+    FunctionDraft,
+    cases_in,
+    described,
+    objections,
+    parsed,
+)
 from jarvis_desktop.core.errors import InputError
 
 GOOD = '''"""Sums."""
@@ -102,7 +109,7 @@ def test_a_name_that_will_not_do_is_told(name: str, words: str) -> None:
         ("return 1", "'return' outside function"),
         ("x = '\ud800'", "cannot be seen: U+D800"),
         ("x = '\0'", "cannot be seen: U+0000"),
-        ("#" * (LONGEST + 1), "longer than 60000 characters"),
+        ("#" * (MAX_CODE_CHARS + 1), "longer than 60000 characters"),
         ("def other() -> None:\n    '''X.'''", "no “def double(…)” at its top level"),
         ("def double() -> None: ...", "has no docstring"),
         ("def double(a, *b, c, **d) -> None:\n    'X.'", "without a type: a, c, b, d."),
@@ -122,7 +129,7 @@ def test_code_that_breaks_a_rule_is_told(source: str, words: str) -> None:
     ("tests", "words"),
     [
         ("def test_x(", "The tests' code is no valid Python"),
-        ("#" * (LONGEST + 1), "The tests are longer"),
+        ("#" * (MAX_CODE_CHARS + 1), "The tests are longer"),
         ("def check(): ...", "have no function “def test_…()”"),
         ("def test_x(tmp_path): ...", "test_x takes arguments"),
         ("def test_x(): ...\nasync def test_y(): ...", "test_y is “async”"),

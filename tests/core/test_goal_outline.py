@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.goal import (
-    HIGHEST,
-    HIGHEST_FIRST,
-    LONGEST_STEP,
-    MOST_STEPS,
+    MAX_FIRST_NUMBER,
+    MAX_STEP_CHARS,
+    MAX_STEP_NUMBER,
+    MAX_STEPS,
     Outline,
     OutlineStep,
     StepState,
@@ -52,7 +52,7 @@ words = st.text(min_size=1, max_size=30) | st.sampled_from(
 
 @st.composite
 def outlines(draw: st.DrawFn) -> Outline:
-    ids = draw(st.lists(st.integers(0, HIGHEST_FIRST), min_size=1, max_size=8, unique=True))
+    ids = draw(st.lists(st.integers(0, MAX_FIRST_NUMBER), min_size=1, max_size=8, unique=True))
     steps = []
     for step_id in ids:
         text = draw(words.filter(lambda text: re.search(r"\w", text) is not None))
@@ -173,7 +173,7 @@ def test_a_plan_has_a_step(text: str) -> None:
 
 
 def test_a_plan_keeps_its_rules() -> None:
-    many = "\n".join(f"- step {number}" for number in range(MOST_STEPS + 1))
+    many = "\n".join(f"- step {number}" for number in range(MAX_STEPS + 1))
     with pytest.raises(PlanError, match="41 steps; the most is 40"):
         outline_from_markdown(many)
     with pytest.raises(PlanError, match="41 steps"):
@@ -182,7 +182,7 @@ def test_a_plan_keeps_its_rules() -> None:
         Outline((OutlineStep(1, "a"), OutlineStep(1, "b")))
     with pytest.raises(PlanError, match="no words"):
         OutlineStep(1, " ** ")
-    for step_id in (-1, HIGHEST + 1):
+    for step_id in (-1, MAX_STEP_NUMBER + 1):
         with pytest.raises(PlanError, match="from 0 to 99999"):
             Outline((OutlineStep(step_id, "a"),))
     with pytest.raises(PlanError, match="no step 4"):
@@ -227,7 +227,7 @@ def test_huge_texts_are_read_or_refused_at_once(text: str) -> None:
         outline = outline_from_markdown(text, PLAN)
     except PlanError:
         return
-    assert all(len(step.text) <= LONGEST_STEP for step in outline)
+    assert all(len(step.text) <= MAX_STEP_CHARS for step in outline)
 
 
 def test_what_changed_is_told() -> None:

@@ -43,3 +43,11 @@ def test_what_comes_in_as_a_value_is_never_looked_at() -> None:
 
 def test_braces_without_values_stay() -> None:
     assert tr("a {b}") == "a {b}"
+
+
+def test_every_text_is_rephrased_before_its_values_are_put_in() -> None:
+    i18n.rephrase(lambda text: text.replace("command", "page"))
+    try:
+        assert tr("the command {name}", name="command") == "the page command"
+    finally:
+        i18n.rephrase(str)

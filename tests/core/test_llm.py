@@ -8,7 +8,7 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.llm import (
-    LONGEST_TOKEN,
+    MAX_TOKEN_CHARS,
     Message,
     MessageRole,
     Prompt,
@@ -54,9 +54,9 @@ class _Pieces:
         self.left -= 1
         if self.left < 0:
             raise StopAsyncIteration
-        return "a" * LONGEST_TOKEN
+        return "a" * MAX_TOKEN_CHARS
 
 
 async def test_an_answer_may_be_as_long_as_was_said() -> None:
     asked = Prompt((Message(MessageRole.USER, "Count."),), longest=2)
-    assert await answer(_Plain(), asked) == "a" * 2 * LONGEST_TOKEN
+    assert await answer(_Plain(), asked) == "a" * 2 * MAX_TOKEN_CHARS

@@ -12,7 +12,7 @@ from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Selection, St
 from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref, Task
-from jarvis_desktop.core.turn import PRINTED, Conversation, Round, Turn
+from jarvis_desktop.core.turn import MAX_PRINTED_CHARS, Conversation, Round, Turn
 from tests.types import CLOCK, READ, SHORTEN
 
 NOON = datetime(2026, 1, 2, 12, tzinfo=UTC)
@@ -200,9 +200,9 @@ def test_a_turn_of_agent_mode() -> None:
 
 def test_a_round_keeps_the_end_of_what_is_printed_and_its_code() -> None:
     started = events.RoundStarted(1, "assistant/coder", "run_code", "Try it", "print(1)")
-    long = events.RoundProgress(1, "x" * PRINTED + "end")
+    long = events.RoundProgress(1, "x" * MAX_PRINTED_CHARS + "end")
     turn = fold(started, long, events.RoundEnded(1, Status.DONE, "It ran."))
-    assert len(turn.rounds[1].printed) == PRINTED
+    assert len(turn.rounds[1].printed) == MAX_PRINTED_CHARS
     assert turn.rounds[1].printed.endswith("xend")
     assert turn.rounds[1].code == "print(1)"
 

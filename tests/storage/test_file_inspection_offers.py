@@ -9,7 +9,7 @@ import pytest
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.storage.artifacts import FileStore
-from jarvis_desktop.storage.file_inspection import MOST, TIME, FileInspection, look_over
+from jarvis_desktop.storage.file_inspection import MAX_FILES, TIMEOUT_S, FileInspection, look_over
 
 Over = Callable[..., FileInspection]
 
@@ -96,10 +96,12 @@ def test_odd_names_are_names(over: Over, folder: Path, name: str) -> None:
 
 
 def test_too_many_are_refused_with_their_number(over: Over, folder: Path) -> None:
-    for number in range(MOST + 1):
+    for number in range(MAX_FILES + 1):
         write(folder / f"{number}.txt")
     (reason,) = over(folder).refused
-    assert reason == f"Too many files: {MOST + 1}. At most {MOST} files go with one request."
+    assert (
+        reason == f"Too many files: {MAX_FILES + 1}. At most {MAX_FILES} files go with one request."
+    )
     (reason,) = over(folder / "0.txt", folder / "1.txt", room=1).refused
     assert reason.startswith("Too many files: 2 more.")
     assert len(over(folder / "0.txt", folder / "1.txt", room=2).files) == 2
@@ -108,7 +110,7 @@ def test_too_many_are_refused_with_their_number(over: Over, folder: Path) -> Non
 def test_more_than_can_be_counted_are_not(
     over: Over, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jarvis_desktop.storage.file_inspection.MOST_ENTRIES", 30)
+    monkeypatch.setattr("jarvis_desktop.storage.file_inspection.MAX_FILES_ENTRIES", 30)
     for number in range(40):
         write(folder / f"{number}.txt")
     (reason,) = over(folder, room=10).refused
@@ -120,7 +122,7 @@ def test_more_than_can_be_counted_are_not(
 
 def test_a_slow_disk_ends_the_looking(over: Over, folder: Path) -> None:
     note, later = write(folder / "note.txt"), write(folder / "later.txt")
-    times = iter([0.0, 0.1, TIME + 1])
+    times = iter([0.0, 0.1, TIMEOUT_S + 1])
     offer = over(note, later, clock=lambda: next(times))
     assert [item.path for item in offer.files] == [note]
     assert offer.refused == ("later.txt was not looked at: its disk is slow. Try again.",)

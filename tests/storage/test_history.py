@@ -16,7 +16,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.storage.artifacts import FileStore
-from jarvis_desktop.storage.conversations import RECENT
+from jarvis_desktop.storage.conversations import RECENT_TURNS
 from jarvis_desktop.storage.history import SqliteHistory
 from tests.storage.samples import (
     INVENTORY,
@@ -113,13 +113,13 @@ def test_text_that_utf8_cannot_hold_is_kept_as_far_as_it_goes(history: SqliteHis
 
 
 def test_only_recent_turns_come_with_a_conversation(history: SqliteHistory):
-    for number in range(RECENT + 5):
+    for number in range(RECENT_TURNS + 5):
         history.save("c", small_turn(f"t{number}"))
     turns = history.open_conversation("c").turns
-    assert [turn.id for turn in turns] == [f"t{count}" for count in range(5, RECENT + 5)]
+    assert [turn.id for turn in turns] == [f"t{count}" for count in range(5, RECENT_TURNS + 5)]
     shown = history.show("c")
     assert isinstance(shown, Conversation)
-    assert len(shown.turns) == RECENT + 5
+    assert len(shown.turns) == RECENT_TURNS + 5
 
 
 def test_a_new_conversation_is_written_with_its_first_turn(history: SqliteHistory):

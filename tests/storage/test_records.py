@@ -11,7 +11,7 @@ import pytest
 
 from jarvis_desktop.core.expert import Experience
 from jarvis_desktop.storage.database import connect
-from jarvis_desktop.storage.records import KEPT, LATELY, TrackRecords
+from jarvis_desktop.storage.records import FAILURE_PERIOD, MAX_RUNS, TrackRecords
 
 TASK = "translation"
 
@@ -56,7 +56,7 @@ def test_a_failure_is_held_against_an_expert_until_it_works_or_time_has_passed(
 ) -> None:
     records.note("opus", TASK, seconds=1.0, worked=False)
     assert records.of(TASK) == {"opus": Experience(1, 0, None, failed=True)}
-    clock.time += LATELY
+    clock.time += FAILURE_PERIOD
     assert records.of(TASK) == {"opus": Experience(1, 0, None)}
     records.note("opus", TASK, seconds=1.0, worked=False)
     records.note("opus", TASK, seconds=2.0, worked=True)
@@ -85,10 +85,12 @@ def test_one_failure_among_successes_is_forgiven(
 
 def test_only_the_newest_runs_are_kept(records: TrackRecords) -> None:
     records.note("nllb", TASK, seconds=1.0, worked=True)
-    for number in range(3 * KEPT):
-        records.note("opus", TASK, seconds=float(number), worked=number >= 2 * KEPT)
+    for number in range(3 * MAX_RUNS):
+        records.note("opus", TASK, seconds=float(number), worked=number >= 2 * MAX_RUNS)
     known = records.of(TASK)
-    assert known["opus"] == Experience(KEPT, KEPT, seconds=2.5 * KEPT - 0.5, slowest=3.0 * KEPT - 1)
+    assert known["opus"] == Experience(
+        MAX_RUNS, MAX_RUNS, seconds=2.5 * MAX_RUNS - 0.5, slowest=3.0 * MAX_RUNS - 1
+    )
     assert known["nllb"].runs == 1
 
 

@@ -7,7 +7,7 @@ import pytest
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.ports import Recap
 from jarvis_desktop.storage.history import SqliteHistory
-from jarvis_desktop.storage.records import MOST
+from jarvis_desktop.storage.records import MAX_FACTS
 from tests.storage.samples import INVENTORY, START, small_turn
 
 
@@ -73,8 +73,8 @@ def test_a_fact_is_one_line_of_what_can_be_seen(tmp_path: Path):
 
 def test_the_most_facts_there_may_be(tmp_path: Path):
     history = opened(tmp_path)
-    for number in range(MOST):
+    for number in range(MAX_FACTS):
         history.facts.add(f"fact {number}")
-    with pytest.raises(InputError, match=f"I remember {MOST} things already"):
+    with pytest.raises(InputError, match=f"I remember {MAX_FACTS} things already"):
         history.facts.add("one more")
     history.close()

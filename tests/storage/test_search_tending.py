@@ -62,7 +62,7 @@ def test_it_is_done_bit_by_bit_and_goes_on_later(
     history: SqliteHistory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(search, "PAGES", 1)
-    steps = search.put_together(history._db)
+    steps = search.merge_segments(history._db)
     assert next(steps)
     assert len(found(history)) == 9
     del steps
@@ -76,5 +76,5 @@ def test_one_that_is_stopped_leaves_everything_as_it_is(
 ) -> None:
     stopped = Event()
     stopped.set()
-    search.tend(tmp_path / "history.db", stopped)
+    search.optimize_index(tmp_path / "history.db", stopped)
     assert pieces(history) == 9

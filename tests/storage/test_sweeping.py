@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.storage import artifacts
-from jarvis_desktop.storage.artifacts import DAY, LASTING, FileStore
+from jarvis_desktop.storage.artifacts import CLAIM_SECONDS, DAY, FileStore
 from tests.storage.samples import in_store, made_by_expert, mode, within_turn, written
 
 
@@ -81,7 +81,7 @@ def test_the_claim_of_a_run_that_died_does_not_last(store: FileStore, tmp_path: 
         kept = store.take_in(written(tmp_path / "n.txt")).path
     assert kept is not None
     (claim,) = (tmp_path / "store" / "claims").iterdir()
-    hours_ago = time.time() - LASTING - 1
+    hours_ago = time.time() - CLAIM_SECONDS - 1
     os.utime(claim, (hours_ago, hours_ago))
     store.remove([kept])
     assert not kept.exists()

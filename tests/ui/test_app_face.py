@@ -19,7 +19,7 @@ from jarvis_desktop.core.task import Report
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.llm.catalogue import LLMOffer
 from jarvis_desktop.settings import Settings, WindowSettings
-from jarvis_desktop.storage.file_inspection import Offered
+from jarvis_desktop.storage.file_inspection import InspectedFile
 from jarvis_desktop.ui.app import WindowSet
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme
@@ -74,7 +74,7 @@ def test_another_language_makes_the_window_anew(
     window.composer.field.setPlainText("a draft")
     file = tmp_path / "a.txt"
     file.write_text("words")
-    window.composer.attached._attach([Offered(file, Kind.TEXT, 5)])
+    window.composer.attached._attach([InspectedFile(file, Kind.TEXT, 5)])
     window.resize(700, 500)
     speak(session, app, "de")
     qtbot.waitUntil(lambda: face.window is not window)

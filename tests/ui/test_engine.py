@@ -9,7 +9,7 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.events import ReplyChunk, RoundEnded, RoundProgress, RoundStarted
 from jarvis_desktop.core.expert import Status
-from jarvis_desktop.core.turn import PRINTED
+from jarvis_desktop.core.turn import MAX_PRINTED_CHARS
 from jarvis_desktop.ui.engine import EngineQuestion, EngineThread, Outcome, QtFrontend
 from tests.ui.scene import three_steps
 
@@ -180,7 +180,7 @@ def test_a_flood_of_printed_lines_is_told_in_one(engine: EngineThread, qtbot: Qt
 
     engine.run(work, Seen())
     qtbot.waitUntil(lambda: ended in seen.values)
-    assert seen.values == [started, RoundProgress(3, "".join(lines)[-PRINTED:]), ended]
+    assert seen.values == [started, RoundProgress(3, "".join(lines)[-MAX_PRINTED_CHARS:]), ended]
 
 
 def test_what_is_printed_is_told_soon_and_of_each_round_apart(

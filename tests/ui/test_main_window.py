@@ -20,7 +20,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.storage.file_inspection import Offered
+from jarvis_desktop.storage.file_inspection import InspectedFile
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.history.drawer import BESIDE
 from jarvis_desktop.ui.main_window import MainWindow
@@ -298,17 +298,17 @@ def test_foreign_names_are_only_text_in_the_frame_of_the_window(
         window.banner.say(hostile)
         window.header.show_title(hostile)
         path = Path("/nowhere") / (hostile.replace("\0", "")[:200] or "x")
-        window.composer.attached._attach([Offered(path, Kind.IMAGE, 5)])
+        window.composer.attached._attach([InspectedFile(path, Kind.IMAGE, 5)])
     assert window.minimumSizeHint().width() <= 800
 
 
 def test_every_control_has_a_name_and_can_be_reached_by_keyboard(
     window: MainWindow, app: FakeApp, tmp_path: Path, qtbot: QtBot
 ) -> None:
-    window.composer.attached._attach([Offered(tmp_path / "a.txt", Kind.TEXT, 5)])
+    window.composer.attached._attach([InspectedFile(tmp_path / "a.txt", Kind.TEXT, 5)])
     type_and_send(window, qtbot, "hello")
     qtbot.waitUntil(lambda: bool(app.assistant.turns))
-    window.composer.attached._attach([Offered(tmp_path / "a.txt", Kind.TEXT, 5)])
+    window.composer.attached._attach([InspectedFile(tmp_path / "a.txt", Kind.TEXT, 5)])
     kinds = (QAbstractButton, QLineEdit, QPlainTextEdit)
     controls: list[QWidget] = [
         widget

@@ -28,7 +28,7 @@ from jarvis_desktop.core.events import (
 from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.storage.file_inspection import Offered
+from jarvis_desktop.storage.file_inspection import InspectedFile
 from jarvis_desktop.tasks.registry import DEFINITIONS
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.main_window import MainWindow
@@ -134,7 +134,7 @@ def test_what_is_attached_is_translated(window: MainWindow, tmp_path: Path) -> N
     for kind in Kind:
         file = tmp_path / f"{kind.value}.bin"
         file.write_bytes(b"12345")
-        window.composer.attached._attach([Offered(file, kind, 5)])
+        window.composer.attached._attach([InspectedFile(file, kind, 5)])
     known = f"{DATA} bin {' '.join(Kind)}"
     assert untranslated(window.composer, known) == []
 

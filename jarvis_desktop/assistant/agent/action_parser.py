@@ -24,7 +24,7 @@ from jarvis_desktop.core.errors import ExpertError, PlanError
 from jarvis_desktop.core.goal import BranchChoice
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Prompt, answer
-from jarvis_desktop.text.lenient_json import Loose
+from jarvis_desktop.text.lenient_json import LenientJsonReader
 
 MAX_ARGUMENT_CHARS = 40_000
 """Characters of one text."""
@@ -309,7 +309,7 @@ def parse_choice(text: str, role: AgentRole) -> BranchChoice:
         raise PlanError(tr("That is far too long; write one JSON object and nothing else."))
     refusal: PlanError | None = None
     for version in dict.fromkeys((strip_reasoning(text), text)):
-        reader = Loose(version)
+        reader = LenientJsonReader(version)
         try:
             for value in _objects(reader):
                 try:
@@ -327,7 +327,7 @@ def parse_choice(text: str, role: AgentRole) -> BranchChoice:
     raise refusal or PlanError(tr("There is no JSON object in that."))
 
 
-def _objects(reader: Loose) -> Iterator[Mapping[str, object]]:
+def _objects(reader: LenientJsonReader) -> Iterator[Mapping[str, object]]:
     for value in reader.values():
         for item in value if isinstance(value, list) else [value]:
             if isinstance(item, Mapping):
@@ -387,7 +387,7 @@ def _args(low: Mapping[str, object], branch: Branch) -> Mapping[str, object]:
     """Return the arguments: beside the name, under their own key, or in a string as JSON."""
     inner = next((low[key] for key in _args_keys if low.get(key) is not None), None)
     if isinstance(inner, str) and inner.lstrip().startswith("{"):
-        inner = next(Loose(inner).values())
+        inner = next(LenientJsonReader(inner).values())
     own = {normalized(name) for name in branch.args}
     kept = own | (low.keys() - {*_args_keys, *_why_keys})
     beside = {key: item for key, item in low.items() if key in kept}

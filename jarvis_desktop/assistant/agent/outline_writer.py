@@ -36,9 +36,9 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError, PlanError, UnavailableError
 from jarvis_desktop.core.events import Noted, OutlineChanged
 from jarvis_desktop.core.goal import (
-    LONGEST_STEP,
     MARKS,
-    MOST_STEPS,
+    MAX_STEP_CHARS,
+    MAX_STEPS,
     Outline,
     OutlineStep,
     StepState,
@@ -48,7 +48,7 @@ from jarvis_desktop.core.goal import (
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, LLMs, Message, MessageRole, Prompt, estimated_tokens
 from jarvis_desktop.core.plan import Ask
-from jarvis_desktop.text.lenient_json import Loose
+from jarvis_desktop.text.lenient_json import LenientJsonReader
 
 MAX_DRAFT_STEPS = 12
 """Steps that an LLM may write; users may have more."""
@@ -507,7 +507,7 @@ def _with_settled(new: Sequence[OutlineStep], before: Outline | None) -> Outline
     """Add the settled steps in their places; if there are too many, only the newest."""
     steps, ids = list(new), {step.id for step in new}
     lost = [step for step in before or () if step.is_settled and step.id not in ids]
-    kept = lost[-(MOST_STEPS - len(steps)) :]
+    kept = lost[-(MAX_STEPS - len(steps)) :]
     place = 0
     for step in before or ():
         if step in kept:
@@ -519,7 +519,7 @@ def _with_settled(new: Sequence[OutlineStep], before: Outline | None) -> Outline
 
 
 def _from_json(text: str) -> list[DraftStep]:
-    reader, alone = Loose(text), list[DraftStep]()
+    reader, alone = LenientJsonReader(text), list[DraftStep]()
     for value in reader.values():
         found = _steps_in(value)
         if reader.broken_off:
@@ -565,7 +565,7 @@ def _step(item: object) -> list[DraftStep]:
 
 def _worded(text: str) -> str:
     """Return a step's words on one line, without a dash that looks like the one before a note."""
-    return one_line(text.replace(" — ", " - ").strip("* "), limit=LONGEST_STEP)
+    return one_line(text.replace(" — ", " - ").strip("* "), limit=MAX_STEP_CHARS)
 
 
 def _bare(text: str) -> str:

@@ -41,7 +41,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import Library
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, JarvisError
-from jarvis_desktop.core.goal import LONGEST_STEP, MARKS, ControllerFrame, LogEntry, Outline
+from jarvis_desktop.core.goal import MARKS, MAX_STEP_CHARS, ControllerFrame, LogEntry, Outline
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Message, Prompt, answer, estimated_tokens
 from jarvis_desktop.core.llm import MessageRole as Speaker
@@ -157,7 +157,7 @@ def format_outline(outline: Outline | None, most: int) -> str:
             f"- [{MARKS[step.state]}] {step.id}. {one_line(step.text, limit=limit)}"
             for step in outline
         )
-        for limit in (LONGEST_STEP, 200, 100, 60, 30, 15)
+        for limit in (MAX_STEP_CHARS, 200, 100, 60, 30, 15)
     )
     return first_lines(longest_fitting(versions, most, estimated_tokens).splitlines(), most)
 

@@ -57,8 +57,8 @@ from jarvis_desktop.core.ports import (
     ArtifactStore,
     Backend,
     Context,
-    Declined,
     Planner,
+    PlanRejected,
     TrackRecord,
 )
 from jarvis_desktop.core.task import Task, TaskType
@@ -470,8 +470,8 @@ class ReplanningRunner:
                 live.turn.text, self._inventory, context, plan=plan, results=results
             )
         except JarvisError as error:
-            another = Declined(str(error))
-        if isinstance(another, Declined):
+            another = PlanRejected(str(error))
+        if isinstance(another, PlanRejected):
             live.trace(f"There is no other plan: {another.reason}")
             return None
         accepted = await live.review(another)

@@ -19,7 +19,7 @@ from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, answer, estimated_tokens
 from jarvis_desktop.text.lazy_re import lazy_re
-from jarvis_desktop.text.lenient_json import Loose
+from jarvis_desktop.text.lenient_json import LenientJsonReader
 
 T = TypeVar("T")
 
@@ -92,7 +92,7 @@ def read_steps(text: str, names: Iterable[str]) -> list[WrittenStep]:
 def is_agent_goal(text: str) -> bool:
     """Return whether the answer says only that the request is a goal for agent mode. Raises
     PlanError if the answer is nested too deeply."""
-    for value in Loose(strip_reasoning(text[:MAX_CHARS])).values():
+    for value in LenientJsonReader(strip_reasoning(text[:MAX_CHARS])).values():
         if isinstance(value, Mapping):
             low = lower_keys(value)
             otherwise = _is_yes(_first(low, _direct_keys)) or _first(low, _plan_keys)
@@ -177,7 +177,7 @@ def _versions(text: str) -> Iterator[str]:
 def _search(text: str, known: Set[str]) -> list[WrittenStep] | None:
     start = 0
     for _ in range(MAX_RESTARTS):
-        found = _gathered(Loose(text), start, known)
+        found = _gathered(LenientJsonReader(text), start, known)
         opener = _opener.search(text, start)
         if found is not None or opener is None:
             return found
@@ -185,7 +185,7 @@ def _search(text: str, known: Set[str]) -> list[WrittenStep] | None:
     return None
 
 
-def _gathered(reader: Loose, start: int, known: Set[str]) -> list[WrittenStep] | None:
+def _gathered(reader: LenientJsonReader, start: int, known: Set[str]) -> list[WrittenStep] | None:
     """Return the steps of all values from `start` on, as one plan. Values with new ids continue a
     plan, those with the same ids correct it, and tasks that stand alone are collected."""
     plan: list[WrittenStep] | None = None
@@ -292,7 +292,7 @@ def _first(low: Mapping[str, object], keys: Iterable[str]) -> object:
 def _args(args: object) -> object:
     """Return the arguments; some APIs put them in a string as JSON."""
     if isinstance(args, str) and args.lstrip().startswith("{"):
-        return next(Loose(args).values())
+        return next(LenientJsonReader(args).values())
     return args
 
 
@@ -304,7 +304,7 @@ def _flat(value: Mapping[object, object], name_key: str) -> dict[str, object]:
 
 def _calls(text: str, known: Set[str]) -> list[WrittenStep]:
     """Read calls in Python syntax: `caption = image_to_text(image="cat.png")`."""
-    reader = Loose(text)
+    reader = LenientJsonReader(text)
     found: list[WrittenStep] = []
     end = 0
     for call in _call.finditer(text):

@@ -17,7 +17,7 @@ from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.llm import LLM, LLMs
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
+from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, Planner, PlanRejected
 from jarvis_desktop.core.task import TaskType
 
 Planned = TypeVar("Planned")
@@ -55,7 +55,7 @@ class LlmPlanner:
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Direct | Declined | ForAgent:
+    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
         """Return a plan, the answer that none is needed or that agent mode is, or a reason. Never
         raises."""
         llm = await self._llms.current() if text.strip() else None
@@ -64,33 +64,35 @@ class LlmPlanner:
         agent = self._agent and planner.has_builtin_tasks(inventory)
         if agent and planner.asks_for_agent(text, inventory):
             context.trace("It is a goal for agent mode by its words.")
-            return ForAgent()
+            return NeedsAgent()
         types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
         names = [task_type.name for task_type in types]
         named = NamedArtifacts(context)
 
-        def read(answered: str) -> Plan | Direct | ForAgent:
+        def read(answered: str) -> Plan | AnswerDirectly | NeedsAgent:
             if agent and llm_output.is_agent_goal(answered):
-                return ForAgent()
+                return NeedsAgent()
             steps = llm_output.read_steps(answered, names)
             return (
-                check_own_words(build_plan(steps, types, named), text, types) if steps else Direct()
+                check_own_words(build_plan(steps, types, named), text, types)
+                if steps
+                else AnswerDirectly()
             )
 
         asked = llm_prompt.request_text(text, llm_prompt.list_files(named, context))
         # An LLM that could not plan may still answer, or says why it cannot.
-        otherwise: Direct | Declined = Direct()
+        otherwise: AnswerDirectly | PlanRejected = AnswerDirectly()
         try:
             return await self._ask(llm, asked, types, context, read, agent=agent)
         except PlanError as error:
             context.trace(f"{llm.name} made no plan that can be used: {error.message}")
         except StorageError as error:  # a mistake in the user's own prompts
             context.trace(f"{llm.name} could not plan: {error.message}")
-            otherwise = Declined(str(error))
+            otherwise = PlanRejected(str(error))
         except JarvisError as error:
             context.trace(f"{llm.name} could not plan: {error.message}")
         planned = await self._fallback.plan(text, inventory, context)
-        return otherwise if isinstance(planned, Declined) else planned
+        return otherwise if isinstance(planned, PlanRejected) else planned
 
     async def replan(
         self,
@@ -100,7 +102,7 @@ class LlmPlanner:
         *,
         plan: Plan,
         results: Mapping[int, TaskResult],
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         """Return a plan that takes another way with what is done, or the reason why there is none.
         Never raises. Finished tasks keep their ids and arguments, whatever the LLM made of them."""
         llm = await self._llms.current()
@@ -110,10 +112,10 @@ class LlmPlanner:
         named = NamedArtifacts(context)
         done = plan_diff.finished_tasks(plan, results)
 
-        def read(answered: str) -> Plan | Declined:
+        def read(answered: str) -> Plan | PlanRejected:
             steps = llm_output.read_steps(answered, [task_type.name for task_type in types])
             if not steps:
-                return Declined(tr(NO_OTHER_WAY))
+                return PlanRejected(tr(NO_OTHER_WAY))
             fresh = check_own_words(build_plan(steps, types, named, finished=done), text, types)
             return plan_diff.reuse_finished(fresh, plan, done)
 
@@ -129,11 +131,11 @@ class LlmPlanner:
             return await self._ask(llm, asked, types, context, read)
         except JarvisError as error:
             context.trace(f"{llm.name} made no other plan: {error.message}")
-            return Declined(tr(NO_OTHER_WAY))
+            return PlanRejected(tr(NO_OTHER_WAY))
 
     async def revise(
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         """Return the plan as the user's words want it, or why not. Never raises. What they leave
         unchanged keeps its id, however the LLM wrote it."""
         llm = await self._llms.current() if words.strip() else None
@@ -144,10 +146,12 @@ class LlmPlanner:
         short = plan_diff.ShortenedPlan(plan, context)
         named = NamedArtifacts(short.context)
 
-        def read(answered: str) -> Plan | Declined:
+        def read(answered: str) -> Plan | PlanRejected:
             steps = llm_output.read_steps(answered, [task_type.name for task_type in types])
             if not steps:
-                return Declined(tr("{llm} did not understand what should change.", llm=llm.name))
+                return PlanRejected(
+                    tr("{llm} did not understand what should change.", llm=llm.name)
+                )
             fresh = plan_diff.keep_unchanged(short.restored(build_plan(steps, types, named)), plan)
             return check_own_words(fresh, words, types, but=plan.tasks)
 

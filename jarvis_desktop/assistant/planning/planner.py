@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from jarvis_desktop.assistant.planning import request_parser
 from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
+from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, Planner, PlanRejected
 from jarvis_desktop.core.task import TaskType
 
 _begin = r"(?:^|[.;:!?,]\s+|\b(?:and|then|please|you|to)\s+)"
@@ -73,12 +73,12 @@ class LayeredPlanner:
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Direct | Declined | ForAgent:
+    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
         """Return the embedded planner's plan if it makes one, else the LLM planner's answer."""
         if self._agent and has_builtin_tasks(inventory) and asks_for_agent(text, inventory):
             return await self._llm.plan(text, inventory, context)
         planned = await self._embedded.plan(text, inventory, context)
-        if not isinstance(planned, Declined):
+        if not isinstance(planned, PlanRejected):
             return planned
         return await self._llm.plan(text, inventory, context)
 
@@ -96,7 +96,7 @@ class ConfiguredPlanner:
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Direct | Declined | ForAgent:
+    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
         """See Planner."""
         return await self._planner.plan(text, inventory, context)
 
@@ -108,12 +108,12 @@ class ConfiguredPlanner:
         *,
         plan: Plan,
         results: Mapping[int, TaskResult],
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         """See Planner."""
         return await self._planner.replan(text, inventory, context, plan=plan, results=results)
 
     async def revise(
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         """See Planner."""
         return await self._planner.revise(words, inventory, context, plan=plan)

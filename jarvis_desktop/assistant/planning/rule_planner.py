@@ -29,7 +29,7 @@ from jarvis_desktop.core.errors import InputError, PlanError, UnavailableError
 from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.i18n import both, mark, tr
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Scores, TaskScorer
+from jarvis_desktop.core.ports import Context, PlanRejected, Scores, TaskScorer
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.text.languages import other_language
 
@@ -95,17 +95,17 @@ class EmbeddedPlanner:
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         """Return a plan, or the reason why there is none. Never raises, whatever the text."""
         if not text.strip():
-            return Declined(
+            return PlanRejected(
                 tr("There was nothing in that request. Say or type what you would like.")
             )
         if not any(item.cues or item.presets for item in inventory):
             return await self._by_scores(text, inventory, context)
         read = request_parser.parse_request(text, inventory, context)
         if _destructive.search(read.text):
-            return Declined(
+            return PlanRejected(
                 tr(
                     "I do not delete, erase or format anything, so nothing was touched. "
                     "Your own history is deleted in its list, or with: "
@@ -113,7 +113,7 @@ class EmbeddedPlanner:
                 )
             )
         if address := _elsewhere.search(request_parser.split_pasted(text, inventory)[0]):
-            return Declined(
+            return PlanRejected(
                 tr(
                     "An address that begins with {scheme}:// is not fetched. Give an address on "
                     "the web (https://), drop the file on the window or name its path.",
@@ -121,20 +121,20 @@ class EmbeddedPlanner:
                 )
             )
         if missing := _missing_files(read, context):
-            return Declined(missing)
+            return PlanRejected(missing)
         try:
             found = steps.split_steps(read, inventory, _InputFit(read, inventory, context))
         except NotUnderstoodError as odd:
             words = read.words(odd.start, odd.end).strip(" ,.;")
             told = tr("I did not understand “{words}”, so nothing was done.", words=words)
-            return Declined(f"{told} {tr(CAN_DO)}")
+            return PlanRejected(f"{told} {tr(CAN_DO)}")
         found = found or await self._guessed(text, read, inventory, context)
         if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
             found = [step for step in found if step.type.name != GREETING] or found[:1]
         if not found and (asked := _about_a_file(read, inventory, context)):
             found = [asked]
         if not found:
-            return Declined(_not_understood(text, read))
+            return PlanRejected(_not_understood(text, read))
         return _wire(found, read, inventory, context)
 
     async def replan(
@@ -145,38 +145,38 @@ class EmbeddedPlanner:
         *,
         plan: Plan,
         results: Mapping[int, TaskResult],
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         """Decline: the words are the same as before, and so would the plan be."""
-        return Declined(tr("Without a language model I know no other way to do that."))
+        return PlanRejected(tr("Without a language model I know no other way to do that."))
 
     async def revise(
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         """Return the plan with what the words clearly change, or what was not understood."""
         read = request_parser.parse_request(words, inventory, replace(context, attachments=()))
         if missing := _missing_files(read, context):
-            return Declined(missing)
+            return PlanRejected(missing)
         try:
             return plan_editor.revise_plan(read, plan, inventory, context)
         except InputError as error:
-            return Declined(str(error))
+            return PlanRejected(str(error))
 
     async def _by_scores(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         """Plan over an inventory that has no cues."""
         if self._scorer is None:
-            return Declined(
+            return PlanRejected(
                 tr("These tasks are known by their descriptions alone, which I cannot read.")
             )
         try:
             scores = await asyncio.to_thread(self._scorer.score, text, inventory)
             planned = scored_planner.plan_from_scores(text, scores, inventory, context.attachments)
         except UnavailableError as error:
-            return Declined(str(error))
+            return PlanRejected(str(error))
         except PlanError as error:
             return _no_plan(error)
-        return planned if len(planned) else Declined(tr("None of these tasks does that."))
+        return planned if len(planned) else PlanRejected(tr("None of these tasks does that."))
 
     async def _guessed(
         self, text: str, read: ParsedRequest, inventory: Sequence[TaskType], context: Context
@@ -242,7 +242,7 @@ def _wire(
     read: ParsedRequest,
     inventory: Sequence[TaskType],
     context: Context,
-) -> Plan | Declined:
+) -> Plan | PlanRejected:
     wiring = PlanWiring(read, inventory, context)
     save = next((item for item in inventory if item.name == SAVE), None)
     names = [item.text for item in read.files if item.output]
@@ -254,8 +254,8 @@ def _wire(
         return Plan(wiring.tasks)
     except MissingInputError as error:
         if error.task_type.port(QUESTION) and not context.attachments:
-            return Declined(_no_llm())
-        return Declined(_lacking(error))
+            return PlanRejected(_no_llm())
+        return PlanRejected(_lacking(error))
     except PlanError as error:
         return _no_plan(error)
 
@@ -268,8 +268,8 @@ def _lacking(error: MissingInputError) -> str:
     return tr("For {step} I need {input}.", step=error.task_type.called, input=wanted)
 
 
-def _no_plan(error: PlanError) -> Declined:
-    return Declined(tr("I could not make a plan of that. {reason}", reason=error))
+def _no_plan(error: PlanError) -> PlanRejected:
+    return PlanRejected(tr("I could not make a plan of that. {reason}", reason=error))
 
 
 def _no_llm() -> str:

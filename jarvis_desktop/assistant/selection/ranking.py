@@ -31,7 +31,7 @@ from jarvis_desktop.core.expert import Candidate, Experience, Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, answer
 from jarvis_desktop.core.task import Task
-from jarvis_desktop.text.lenient_json import Loose
+from jarvis_desktop.text.lenient_json import LenientJsonReader
 from jarvis_desktop.text.tokens import content
 
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
@@ -287,7 +287,7 @@ def _schema(questions: Sequence[ExpertQuestion]) -> dict[str, Any]:
 def _choices(text: str, questions: Sequence[ExpertQuestion]) -> dict[int, ExpertChoice]:
     """The valid choices of the first object that has one."""
     with suppress(PlanError):
-        for value in Loose(text).values():
+        for value in LenientJsonReader(text).values():
             entries = value if isinstance(value, dict) else {}
             if len(questions) == 1 and "id" in entries:
                 entries = {str(questions[0].task.id): entries}

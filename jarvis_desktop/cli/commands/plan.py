@@ -18,7 +18,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
+from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, Planner, PlanRejected
 from jarvis_desktop.core.serialization import plan_to_wire
 from jarvis_desktop.core.task import TaskType
 
@@ -77,9 +77,9 @@ def _plan_one(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
         context = Context((*given, *named), folder=Path.cwd(), trace=_trace(args))
         planner = app.planner.planners[args.planner] if args.planner else app.planner
         planned = await planner.plan(args.text, inventory, context)
-        if isinstance(planned, Declined):
+        if isinstance(planned, PlanRejected):
             raise InputError(planned.reason)
-        if isinstance(planned, ForAgent):
+        if isinstance(planned, NeedsAgent):
             _tell_of_agent(args)
             return output.DONE
         if not isinstance(planned, Plan):
@@ -94,9 +94,9 @@ def _plan_one(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
     return session.run(args, work)
 
 
-def _without(planned: Direct | ForAgent) -> str:
+def _without(planned: AnswerDirectly | NeedsAgent) -> str:
     """Why there is no plan of experts, although the request can be answered."""
-    if isinstance(planned, ForAgent):
+    if isinstance(planned, NeedsAgent):
         return "This is a goal for agent mode."
     return "No expert is needed: the LLM answers this itself."
 
@@ -164,7 +164,7 @@ async def _batch(
             planned += 1
             output.write_line_of_json({"id": key, "plan": plan_to_wire(plan)})
         else:
-            reason = plan.reason if isinstance(plan, Declined) else _without(plan)
+            reason = plan.reason if isinstance(plan, PlanRejected) else _without(plan)
             output.write_line_of_json({"id": key, "plan": [], "reason": reason})
     return output.DONE if planned == len(lines) else output.PARTLY if planned else output.FAILED
 

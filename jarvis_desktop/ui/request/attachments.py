@@ -18,7 +18,12 @@ from PySide6.QtWidgets import QFrame, QWidget
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr, trn
-from jarvis_desktop.storage.file_inspection import MOST, FileInspection, Offered, look_over
+from jarvis_desktop.storage.file_inspection import (
+    MAX_FILES,
+    FileInspection,
+    InspectedFile,
+    look_over,
+)
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.banners import DropZone
@@ -48,7 +53,7 @@ MAX_REASONS = 3  # reasons shown at once; further ones are only counted
 class FileOffers(QObject):
     """Inspects files before they are attached, without blocking this thread."""
 
-    offered = Signal(object)  # the Offered files that can be used
+    offered = Signal(object)  # the InspectedFiles that can be used
     typed = Signal(str)  # a text, or addresses, for the field
     refused = Signal(str)  # why something cannot be used
     looking = Signal(bool)  # whether an inspection is running
@@ -286,7 +291,7 @@ class AttachmentChip(QFrame):
 class FileChip(AttachmentChip):
     """A file that is about to be sent."""
 
-    def __init__(self, offered: Offered) -> None:
+    def __init__(self, offered: InspectedFile) -> None:
         self.offered = offered
         path = offered.path
         artifact = Artifact(offered.kind, path=path, name=path.name or str(path))
@@ -331,11 +336,11 @@ class Attachments(QWidget):
 
     def take(self, held: QMimeData) -> bool:
         """Take dropped or pasted data. Return False if none of it can be used."""
-        return self._offering.take(held, room=MOST - len(self._chips))
+        return self._offering.take(held, room=MAX_FILES - len(self._chips))
 
     def offer(self, files: Sequence[Path]) -> None:
         """Attach files, and those in folders, after inspecting them."""
-        self._offering.offer(files, room=MOST - len(self._chips))
+        self._offering.offer(files, room=MAX_FILES - len(self._chips))
 
     def take_over(self, other: Attachments) -> None:
         """Move the files of another instance here."""
@@ -349,9 +354,9 @@ class Attachments(QWidget):
             self._remove(path)
         self._show()
 
-    def _attach(self, files: Sequence[Offered]) -> None:
+    def _attach(self, files: Sequence[InspectedFile]) -> None:
         for offered in files:
-            if offered.path not in self._chips and len(self._chips) < MOST:
+            if offered.path not in self._chips and len(self._chips) < MAX_FILES:
                 chip = FileChip(offered)
                 chip.removed.connect(self._drop)
                 self._chips[offered.path] = chip

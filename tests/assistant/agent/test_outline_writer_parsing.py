@@ -13,7 +13,7 @@ from jarvis_desktop.assistant.agent.outline_writer import (
     read_outline,
 )
 from jarvis_desktop.core.errors import PlanError
-from jarvis_desktop.core.goal import MOST_STEPS, Outline, OutlineStep, StepState
+from jarvis_desktop.core.goal import MAX_STEPS, Outline, OutlineStep, StepState
 
 DONE, FAILED, DROPPED, DOING = (
     StepState.DONE,
@@ -151,8 +151,8 @@ def test_a_plan_with_nothing_to_do_is_none() -> None:
 
 
 def test_settled_steps_are_not_more_than_a_plan_has() -> None:
-    before = Outline(tuple(OutlineStep(at, f"Try {at}", FAILED) for at in range(1, MOST_STEPS + 1)))
+    before = Outline(tuple(OutlineStep(at, f"Try {at}", FAILED) for at in range(1, MAX_STEPS + 1)))
     found = merge_outline([DraftStep(f"New {at}") for at in range(12)], before)
-    assert len(found.steps) == MOST_STEPS
+    assert len(found.steps) == MAX_STEPS
     assert found.steps[0].id == 13
     assert [step.id for step in found.open] == list(range(41, 53))

@@ -11,7 +11,7 @@ from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert, Status
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Declined
+from jarvis_desktop.core.ports import PlanRejected
 from jarvis_desktop.core.task import Call, Ref, Task
 from jarvis_desktop.core.turn import Request
 from tests.assistant.conftest import House
@@ -73,9 +73,9 @@ async def test_after_two_rounds_the_reason_is_stated(house: House) -> None:
     assert turn.notes == ("2 other plans were tried, and failed as well.",)
 
 
-@pytest.mark.parametrize("other", [Declined("No idea."), UnavailableError("No idea.")])
+@pytest.mark.parametrize("other", [PlanRejected("No idea."), UnavailableError("No idea.")])
 async def test_without_another_plan_it_ends_with_the_reason(
-    house: House, other: Declined | Exception
+    house: House, other: PlanRejected | Exception
 ) -> None:
     house.planner.other_plans = [other]
     turn = await house.handle(Request(text="shorten the time"))

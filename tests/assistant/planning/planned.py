@@ -10,7 +10,7 @@ from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, kind_of_name
 from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.ports import Context, PlanRejected
 from jarvis_desktop.core.task import Item, Ref, Task
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.tasks.registry import INVENTORY
@@ -40,7 +40,7 @@ def conversation(
     return Conversation("c", (turn,))
 
 
-async def ask(text: str, *names: str, earlier: Conversation | None = None) -> Plan | Declined:
+async def ask(text: str, *names: str, earlier: Conversation | None = None) -> Plan | PlanRejected:
     """What is planned for a text with files; those it names outright are at hand too."""
     known = {item.title for turn in (earlier.turns if earlier else ()) for item in turn.artifacts}
     named = [
@@ -52,7 +52,7 @@ async def ask(text: str, *names: str, earlier: Conversation | None = None) -> Pl
     return await EmbeddedPlanner().plan(text, INVENTORY, context)
 
 
-def show(planned: Plan | Declined) -> list[str]:
+def show(planned: Plan | PlanRejected) -> list[str]:
     assert isinstance(planned, Plan), planned
     return [_shown(task) for task in planned]
 

@@ -8,7 +8,7 @@ import pytest
 
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.ports import Context, PlanRejected
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.planning.planned import ask, conversation, file, show
 
@@ -182,4 +182,4 @@ async def test_a_control_picture_of_an_earlier_turn_is_taken_as_it_is():
 
 @pytest.mark.parametrize("text", ["replace the battery", "erase the disk", "change the sky"])
 async def test_everyday_words_do_not_edit_pictures_that_are_not_there(text: str):
-    assert isinstance(await ask(text), Declined)
+    assert isinstance(await ask(text), PlanRejected)

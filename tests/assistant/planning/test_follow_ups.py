@@ -12,7 +12,7 @@ from jarvis_desktop.assistant.planning import inputs
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.ports import Context, PlanRejected
 from jarvis_desktop.core.task import Port, TaskType
 from jarvis_desktop.core.turn import Conversation
 from jarvis_desktop.tasks.registry import INVENTORY
@@ -95,7 +95,7 @@ async def test_declines(text: str, names: list[str], reason: str | None) -> None
     if reason is None:
         assert isinstance(planned, Plan)
     else:
-        assert isinstance(planned, Declined)
+        assert isinstance(planned, PlanRejected)
         assert planned.reason.startswith(reason)
 
 
@@ -119,8 +119,8 @@ async def test_what_only_sounds_destructive_is_done(text: str) -> None:
 async def test_a_text_of_any_length_is_planned_in_no_time(piece: str) -> None:
     # Not a time limit: what grew with the square of the length took minutes here.
     text = "Summarise this: " + piece * (200_000 // len(piece))
-    assert isinstance(await ask(text[:200_000]), Plan | Declined)
-    assert isinstance(await ask(piece * (200_000 // len(piece))), Plan | Declined)
+    assert isinstance(await ask(text[:200_000]), Plan | PlanRejected)
+    assert isinstance(await ask(piece * (200_000 // len(piece))), Plan | PlanRejected)
 
 
 @pytest.mark.parametrize(
@@ -145,12 +145,12 @@ async def test_what_is_not_wanted_is_not_done(text: str, names: list[str], plan:
 
 async def test_only_a_no_is_no_request() -> None:
     planned = await ask("do not blur this picture", "a.png")
-    assert planned == Declined("You asked for nothing to be done, so nothing was done.")
+    assert planned == PlanRejected("You asked for nothing to be done, so nothing was done.")
 
 
 async def test_what_was_not_understood_is_not_taken_for_more_of_the_same() -> None:
     planned = await ask("rotate a.jpg and flibber b.jpg")
-    assert isinstance(planned, Declined)
+    assert isinstance(planned, PlanRejected)
     assert planned.reason.startswith("I did not understand “flibber b.jpg”, so nothing was done.")
     assert len(show(await ask("rotate a.jpg and b.jpg too, please"))) == 2
 
@@ -175,7 +175,7 @@ async def test_the_same_thing_twice_is_done_once() -> None:
 
 async def test_what_was_said_before_may_be_of_no_use() -> None:
     planned = await ask("blur it", earlier=conversation(text_artifact("only words")))
-    assert isinstance(planned, Declined)
+    assert isinstance(planned, PlanRejected)
 
 
 async def test_a_file_is_converted_once_for_all_who_need_it() -> None:
@@ -199,14 +199,14 @@ async def test_a_greeting_beside_a_request_asks_for_nothing() -> None:
 
 async def test_a_file_that_is_not_there_is_named() -> None:
     planned = await EmbeddedPlanner().plan("blur a.jpg and b.jpg", INVENTORY, Context())
-    assert planned == Declined(
+    assert planned == PlanRejected(
         "I cannot find a.jpg and b.jpg. Drop the file on the window or give its full path."
     )
     planned = await EmbeddedPlanner().plan("blur a.jpg", INVENTORY, Context(folder=Path("/x")))
-    assert isinstance(planned, Declined)
+    assert isinstance(planned, PlanRejected)
     assert "I cannot find a.jpg in /x." in planned.reason
     planned = await EmbeddedPlanner().plan("open /etc/nothing", INVENTORY, Context())
-    assert isinstance(planned, Declined)
+    assert isinstance(planned, PlanRejected)
     assert planned.reason == "I cannot find /etc/nothing."
 
 
@@ -221,7 +221,7 @@ async def test_an_inventory_that_cannot_answer_questions() -> None:
     context = Context((file("letter.pdf"),))
     clock = [item for item in INVENTORY if item.name == "clock"]
     planned = await EmbeddedPlanner().plan("When is the meeting?", clock, context)
-    assert isinstance(planned, Declined)
+    assert isinstance(planned, PlanRejected)
 
 
 async def test_a_plan_that_breaks_a_rule_is_declined_not_raised() -> None:
@@ -229,7 +229,7 @@ async def test_a_plan_that_breaks_a_rule_is_declined_not_raised() -> None:
         "odd", "", (Port("text", (Kind.TEXT,)), Port("file", (Kind.IMAGE,))), (), cues=("oddly",)
     )
     planned = await EmbeddedPlanner().plan("oddly 'a text'", (odd,), Context())
-    assert planned == Declined(
+    assert planned == PlanRejected(
         "For odd I need a picture: drop one on the window, or name its file."
     )
     strict = TaskType("clock", "", (), (), cues=("tick",), presets=())
@@ -249,7 +249,7 @@ async def test_an_option_no_plan_allows_is_declined() -> None:
         presets=(Preset("sulk", (("mood", "sulky"),)),),
     )
     planned = await EmbeddedPlanner().plan("sulk", (broken,), Context())
-    assert planned == Declined(
+    assert planned == PlanRejected(
         "I could not make a plan of that. Task 0 (broken) knows no mood 'sulky'."
     )
 
@@ -260,7 +260,7 @@ async def test_a_question_about_nothing_at_hand_needs_a_language_model() -> None
         "look-up", "", (Port("question", text), Port("context", text)), text, cues=("who won",)
     )
     planned = await EmbeddedPlanner().plan("who won the cup of 1930", (look_up,), Context())
-    assert isinstance(planned, Declined)
+    assert isinstance(planned, PlanRejected)
     assert "need a language model" in planned.reason
 
 
@@ -318,8 +318,8 @@ def test_no_words_raise_and_every_plan_is_whole(words: list[str]) -> None:
 
     context = Context((file("a.png"), file("x.wav")))
     planned = asyncio.run(EmbeddedPlanner().plan(" ".join(words), INVENTORY, context))
-    assert isinstance(planned, Plan | Declined)
-    if isinstance(planned, Declined):
+    assert isinstance(planned, Plan | PlanRejected)
+    if isinstance(planned, PlanRejected):
         assert planned.reason
     else:
         assert len(planned) > 0

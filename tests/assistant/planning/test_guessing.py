@@ -11,7 +11,7 @@ from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Scores
+from jarvis_desktop.core.ports import Context, PlanRejected, Scores
 from jarvis_desktop.core.task import Port, TaskType
 from jarvis_desktop.tasks.registry import INVENTORY
 
@@ -80,7 +80,7 @@ async def test_a_doubt_ends_in_a_reason(
     scores: dict[str, float], text: str, files: tuple[Artifact, ...]
 ) -> None:
     planned = await EmbeddedPlanner(Scorer(**scores)).plan(text, INVENTORY, Context(files))
-    assert isinstance(planned, Declined)
+    assert isinstance(planned, PlanRejected)
 
 
 async def test_a_cue_needs_no_scores():
@@ -97,7 +97,7 @@ async def test_without_an_encoder(scorer: NoScorer | None, reason: str) -> None:
     assert await tasks(planner, "what time is it") == ["clock"]
     assert await tasks(planner, "I can't make this out", LETTER) == []
     planned = await planner.plan("Look.", BARE, Context())
-    assert isinstance(planned, Declined)
+    assert isinstance(planned, PlanRejected)
     assert reason in planned.reason
 
 
@@ -109,12 +109,12 @@ async def test_tasks_without_cues_are_planned_by_their_scores():
 
 async def test_what_none_of_them_does():
     planned = await EmbeddedPlanner(Scorer(Look=0.05)).plan("Sing.", BARE, Context())
-    assert planned == Declined("None of these tasks does that.")
+    assert planned == PlanRejected("None of these tasks does that.")
 
 
 async def test_an_input_that_is_not_there():
     planned = await EmbeddedPlanner(Scorer(Need=0.9)).plan("Listen.", BARE, Context())
-    assert isinstance(planned, Declined)
+    assert isinstance(planned, PlanRejected)
     assert "audio" in planned.reason
 
 
@@ -123,4 +123,4 @@ async def test_it_knows_no_other_way():
     planned = await planner.plan("what time is it", INVENTORY, Context())
     assert isinstance(planned, Plan)
     again = await planner.replan("", INVENTORY, Context(), plan=planned, results={})
-    assert isinstance(again, Declined)
+    assert isinstance(again, PlanRejected)

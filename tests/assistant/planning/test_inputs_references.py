@@ -11,7 +11,7 @@ from jarvis_desktop.assistant.planning.inputs import name_resources
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Resource
+from jarvis_desktop.core.ports import Context, PlanRejected, Resource
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.planning.planned import NOON, conversation, file, show
@@ -51,7 +51,7 @@ def long_past(*attachments: Artifact) -> Context:
     return Context(attachments, Conversation("c", (last,)), resources=RESOURCES)
 
 
-async def plan(text: str, context: Context) -> Plan | Declined:
+async def plan(text: str, context: Context) -> Plan | PlanRejected:
     return await EmbeddedPlanner().plan(text, INVENTORY, context)
 
 
@@ -176,7 +176,7 @@ async def test_a_file_of_the_request_comes_before_the_past() -> None:
 
 async def test_what_was_never_there_is_not_replaced_by_something_else() -> None:
     planned = await plan("rotate the tenth picture", long_past())
-    assert isinstance(planned, Declined)
+    assert isinstance(planned, PlanRejected)
     assert planned.reason.startswith("For image editing I need a picture")
     assert isinstance(await plan("rotate the tenth picture", long_past(file("a.png"))), Plan)
 

@@ -14,7 +14,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.serialization import plan_to_wire
 from jarvis_desktop.tasks.registry import INVENTORY
-from jarvis_desktop.text.lenient_json import MOST_TRIES, Loose
+from jarvis_desktop.text.lenient_json import MAX_TRIES, LenientJsonReader
 from tests.assistant.planning.llm_plans import CONTEXT, corpus, lines, outcome, planned
 from tests.types import BLUR
 
@@ -142,21 +142,21 @@ def test_a_damaged_answer_is_a_plan_or_a_sentence(
 @settings(deadline=None)
 @given(st.lists(JSON, max_size=3) | st.dictionaries(st.text(max_size=8), JSON, max_size=3))
 def test_proper_json_is_read_as_it_is(value: object) -> None:
-    assert list(Loose(f"So: {json.dumps(value)}.").values()) == [value]
+    assert list(LenientJsonReader(f"So: {json.dumps(value)}.").values()) == [value]
 
 
 @settings(deadline=None)
 @given(PROPER.filter(lambda value: isinstance(value, dict | list) and value))
 def test_json_with_a_comma_too_many_is_read_all_the_same(value: object) -> None:
     text = json.dumps(value)
-    loose = Loose(f"{text[:-1]},{text[-1]}")
+    loose = LenientJsonReader(f"{text[:-1]},{text[-1]}")
     assert list(loose.values()) == [value]
     assert not loose.broken_off
 
 
 def test_an_escaped_mark_belongs_to_the_text():
-    assert list(Loose(r'["\"",]').values()) == [['"']]
-    assert list(Loose(r'["say \"yes\"", "\"",]').values()) == [['say "yes"', '"']]
+    assert list(LenientJsonReader(r'["\"",]').values()) == [['"']]
+    assert list(LenientJsonReader(r'["say \"yes\"", "\"",]').values()) == [['say "yes"', '"']]
 
 
 @pytest.mark.parametrize(
@@ -186,8 +186,10 @@ def test_too_many_tasks_are_refused() -> None:
 
 
 def test_proper_json_is_tried_first_only_so_often() -> None:
-    broken = "{'a': 1} " * MOST_TRIES
-    assert list(Loose(f'{broken} {{"b": 2}}').values()) == [{"a": 1}] * MOST_TRIES + [{"b": 2}]
+    broken = "{'a': 1} " * MAX_TRIES
+    assert list(LenientJsonReader(f'{broken} {{"b": 2}}').values()) == [{"a": 1}] * MAX_TRIES + [
+        {"b": 2}
+    ]
 
 
 @pytest.mark.parametrize(
@@ -214,11 +216,11 @@ def test_proper_json_is_tried_first_only_so_often() -> None:
     ],
 )  # fmt: skip
 def test_broken_json(text: str, value: object) -> None:
-    assert next(Loose(text).values()) == value
+    assert next(LenientJsonReader(text).values()) == value
 
 
 def test_a_string_ends_at_its_first_mark_where_no_other_fits_better() -> None:
-    assert list(Loose("{'a': 'x' y z 'u' v w").values()) == [
+    assert list(LenientJsonReader("{'a': 'x' y z 'u' v w").values()) == [
         {"a": "x", "y": None, "z": "u", "v": None, "w": None}
     ]
 

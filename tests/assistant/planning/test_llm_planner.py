@@ -17,7 +17,7 @@ from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableErro
 from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.llm import MessageRole
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent
+from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, PlanRejected
 from jarvis_desktop.core.task import Ref, Task, TaskType
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.registry import INVENTORY
@@ -36,12 +36,12 @@ BY_TYPE = {task_type.name: task_type for task_type in INVENTORY}
 class Other:
     """A planner that says what it is told to."""
 
-    says: Plan | Declined = field(default_factory=lambda: Declined("Not I."))
+    says: Plan | PlanRejected = field(default_factory=lambda: PlanRejected("Not I."))
     asked: int = 0
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         self.asked += 1
         return self.says
 
@@ -53,13 +53,13 @@ class Other:
         *,
         plan: Plan,
         results: Mapping[int, TaskResult],
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         self.asked += 1
         return self.says
 
     async def revise(
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
-    ) -> Plan | Declined:
+    ) -> Plan | PlanRejected:
         self.asked += 1
         return self.says
 
@@ -83,10 +83,12 @@ class Room:
             timeout=timeout,
         )
 
-    async def plan(self, text: str = "Read it") -> Plan | Direct | Declined | ForAgent:
+    async def plan(
+        self, text: str = "Read it"
+    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
         return await self.planner.plan(text, INVENTORY, self.context)
 
-    async def replan(self, plan: Plan, results: Mapping[int, TaskResult]) -> Plan | Declined:
+    async def replan(self, plan: Plan, results: Mapping[int, TaskResult]) -> Plan | PlanRejected:
         return await self.planner.replan(
             "Read it", INVENTORY, self.context, plan=plan, results=results
         )
@@ -97,7 +99,7 @@ class Room:
         return self.llm.prompts[-1].messages[-1].text
 
 
-def shown(outcome: Plan | Direct | Declined | ForAgent) -> list[str]:
+def shown(outcome: Plan | AnswerDirectly | PlanRejected | NeedsAgent) -> list[str]:
     assert isinstance(outcome, Plan), outcome
     return lines(outcome)
 
@@ -110,7 +112,7 @@ async def test_a_plan_of_the_llm() -> None:
 
 
 async def test_a_question_that_needs_no_task() -> None:
-    assert await Room(DIRECT).plan("Why is the sky blue?") == Direct()
+    assert await Room(DIRECT).plan("Why is the sky blue?") == AnswerDirectly()
 
 
 async def test_the_request_is_quoted_and_whole() -> None:
@@ -137,7 +139,7 @@ async def test_files_are_told_by_name_and_kind_only() -> None:
 async def test_a_task_that_cannot_run_is_neither_told_nor_taken() -> None:
     room = Room(GOOD)
     room.runnable -= {"image-to-text"}
-    assert await room.plan() == Direct()
+    assert await room.plan() == AnswerDirectly()
     prompt = room.llm.prompts[0]
     assert all("image-to-text" not in message.text for message in prompt.messages[:-1])
     assert "image-to-text" not in json.dumps(prompt.schema)
@@ -173,14 +175,14 @@ async def test_after_two_chances_the_other_planner_plans() -> None:
 
 async def test_where_the_other_planner_declines_the_llm_answers() -> None:
     room = Room("Oslo is the capital of Norway.")
-    assert await room.plan("What is the capital of Norway?") == Direct()
+    assert await room.plan("What is the capital of Norway?") == AnswerDirectly()
     assert room.fallback.asked == 1
 
 
 @pytest.mark.parametrize("error", [UnavailableError("It is off."), ExpertError("It broke off.")])
 async def test_an_llm_that_fails_leaves_it_to_the_other_planner(error: JarvisError) -> None:
     room = Room(error)
-    assert await room.plan() == Direct()
+    assert await room.plan() == AnswerDirectly()
     assert len(room.llm.prompts) == 1
     assert room.traced[-1] == f"fake:1b could not plan: {error.message}"
 
@@ -188,19 +190,19 @@ async def test_an_llm_that_fails_leaves_it_to_the_other_planner(error: JarvisErr
 async def test_an_llm_that_never_ends_leaves_it_to_the_other_planner() -> None:
     room = Room(GOOD, timeout=0.0)
     room.llm.hold = True
-    assert await room.plan() == Direct()
+    assert await room.plan() == AnswerDirectly()
     assert room.traced[-1] == "fake:1b could not plan: It took longer than 0 seconds."
 
 
 async def test_without_an_llm_the_other_planner_plans_at_once() -> None:
     room = Room()
-    assert await room.plan() == Declined("Not I.")
+    assert await room.plan() == PlanRejected("Not I.")
     assert room.traced == []
 
 
 async def test_nothing_said_is_nothing_to_ask_an_llm() -> None:
     room = Room(GOOD)
-    assert await room.plan("  \n") == Declined("Not I.")
+    assert await room.plan("  \n") == PlanRejected("Not I.")
     assert room.llm.prompts == []
 
 
@@ -217,7 +219,7 @@ async def test_prompts_of_the_persons_own_that_cannot_be_used(tmp_path: Path) ->
         (own / name).write_text(text)
         room = Room(GOOD, own=own)
         planned = await room.plan()
-        assert isinstance(planned, Declined)
+        assert isinstance(planned, PlanRejected)
         assert name.removesuffix(".md") in planned.reason
         assert room.traced[-1].startswith("fake:1b could not plan: The ")
         (own / name).unlink()
@@ -337,7 +339,7 @@ async def test_a_new_task_may_not_take_the_id_of_a_finished_one() -> None:
 )
 async def test_a_plan_that_changes_nothing_is_refused(answer: str) -> None:
     room = Room(answer)
-    assert await room.replan(OLD, RESULTS) == Declined(NO_OTHER_WAY)
+    assert await room.replan(OLD, RESULTS) == PlanRejected(NO_OTHER_WAY)
     assert len(room.llm.prompts) == 3
     assert "does nothing differently" in room.last
 
@@ -346,22 +348,22 @@ async def test_a_default_that_is_written_out_changes_nothing() -> None:
     old = made('[{"task": "summarization", "id": 0, "args": {"text": "Long."}}]')
     room = Room('[{"task": "summarization", "id": 1, "args": {"text": "Long.", "sentences": 3}}]')
     failed = {0: TaskResult(0, Status.FAILED, reason="No.")}
-    assert await room.replan(old, failed) == Declined(NO_OTHER_WAY)
+    assert await room.replan(old, failed) == PlanRejected(NO_OTHER_WAY)
 
 
 async def test_no_other_way() -> None:
-    assert await Room(DIRECT).replan(OLD, RESULTS) == Declined(NO_OTHER_WAY)
+    assert await Room(DIRECT).replan(OLD, RESULTS) == PlanRejected(NO_OTHER_WAY)
 
 
 async def test_an_llm_that_fails_knows_no_other_way() -> None:
     room = Room(UnavailableError("It is off."))
-    assert await room.replan(OLD, RESULTS) == Declined(NO_OTHER_WAY)
+    assert await room.replan(OLD, RESULTS) == PlanRejected(NO_OTHER_WAY)
     assert room.traced[-1] == "fake:1b made no other plan: It is off."
 
 
 async def test_without_an_llm_the_other_planner_is_asked_for_another_way() -> None:
     room = Room()
-    assert await room.replan(OLD, RESULTS) == Declined("Not I.")
+    assert await room.replan(OLD, RESULTS) == PlanRejected("Not I.")
 
 
 async def test_new_copies_take_no_id_of_finished_tasks() -> None:
@@ -379,12 +381,12 @@ async def test_a_finished_task_is_there_for_every_way_to_speak_of_it() -> None:
 
 
 async def test_two_layers() -> None:
-    sure, llm = Other(Plan((Task(0, BY_TYPE["clock"]),))), Other(Declined("Nor I."))
+    sure, llm = Other(Plan((Task(0, BY_TYPE["clock"]),))), Other(PlanRejected("Nor I."))
     layered = LayeredPlanner(sure, llm)
     assert isinstance(await layered.plan("x", INVENTORY, CONTEXT), Plan)
     assert llm.asked == 0
-    sure.says = Declined("Not I.")
-    assert await layered.plan("x", INVENTORY, CONTEXT) == Declined("Nor I.")
+    sure.says = PlanRejected("Not I.")
+    assert await layered.plan("x", INVENTORY, CONTEXT) == PlanRejected("Nor I.")
     again = await layered.replan("x", INVENTORY, CONTEXT, plan=OLD, results=RESULTS)
-    assert again == Declined("Nor I.")
+    assert again == PlanRejected("Nor I.")
     assert sure.asked == 2

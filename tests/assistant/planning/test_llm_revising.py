@@ -12,7 +12,7 @@ from jarvis_desktop.assistant.planning.plan_diff import keep_unchanged
 from jarvis_desktop.assistant.planning.planner import LayeredPlanner
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Declined
+from jarvis_desktop.core.ports import PlanRejected
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.planning.llm_plans import CONTEXT
@@ -39,7 +39,7 @@ READ = ("image-to-text", 0, {"image": "cat.png"})
 
 async def revised(
     room: Room, words: str = "in three sentences", plan: Plan = PLAN
-) -> Plan | Declined:
+) -> Plan | PlanRejected:
     return await room.planner.revise(words, INVENTORY, room.context, plan=plan)
 
 
@@ -128,13 +128,13 @@ async def test_without_an_llm_or_words_the_other_planner_does_it(words: str) -> 
 
 async def test_an_llm_that_fails_leaves_it_to_the_other_planner() -> None:
     room = Room(ExpertError("It broke off."))
-    assert await revised(room) == Declined("Not I.")
+    assert await revised(room) == PlanRejected("Not I.")
     assert room.traced[-1] == "fake:1b did not revise the plan: It broke off."
 
 
 async def test_an_llm_that_does_not_understand_says_so() -> None:
     room = Room('{"direct": true, "plan": []}')
-    assert await revised(room) == Declined("fake:1b did not understand what should change.")
+    assert await revised(room) == PlanRejected("fake:1b did not understand what should change.")
 
 
 async def test_of_two_planners_the_one_with_the_llm_is_asked() -> None:

@@ -10,7 +10,7 @@ from jarvis_desktop.assistant.planning import plan_editor
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined
+from jarvis_desktop.core.ports import Context, PlanRejected
 from jarvis_desktop.core.task import Preset, Ref, Task, TaskOption, TaskType
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.planning.llm_plans import lines
@@ -37,7 +37,7 @@ SAID = (
 
 async def revised(words: str, plan: Plan = PLAN) -> list[str] | str:
     outcome = await EmbeddedPlanner().revise(words, INVENTORY, CONTEXT, plan=plan)
-    return outcome.reason if isinstance(outcome, Declined) else lines(outcome)
+    return outcome.reason if isinstance(outcome, PlanRejected) else lines(outcome)
 
 
 @pytest.mark.parametrize(
@@ -160,7 +160,7 @@ async def test_what_is_not_wholly_understood_changes_nothing(words: str, why: st
 @settings(deadline=None)
 async def test_any_words_give_a_plan_or_a_reason(words: str) -> None:
     outcome = await EmbeddedPlanner().revise(words, INVENTORY, CONTEXT, plan=PLAN)
-    assert outcome.reason if isinstance(outcome, Declined) else Plan(outcome.tasks)
+    assert outcome.reason if isinstance(outcome, PlanRejected) else Plan(outcome.tasks)
 
 
 async def test_a_step_that_no_plan_takes() -> None:
@@ -169,4 +169,4 @@ async def test_a_step_that_no_plan_takes() -> None:
         "broken", "", (), (Kind.TEXT,), (TaskOption("mood", "", "", ("glad",)),), presets=(preset,)
     )
     told = await EmbeddedPlanner().revise("sulk too", (broken,), CONTEXT, plan=PLAN)
-    assert told == Declined("That cannot be added. Task 4 (broken) knows no mood 'sulky'.")
+    assert told == PlanRejected("That cannot be added. Task 4 (broken) knows no mood 'sulky'.")

@@ -19,7 +19,7 @@ from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.llm import Prompt
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
+from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, Planner, PlanRejected
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.registry import INVENTORY
@@ -132,14 +132,14 @@ class Room:
 
 async def planned(
     planner: Planner, text: str, inventory: Sequence[TaskType] = INVENTORY
-) -> Plan | Direct | Declined | ForAgent:
+) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
     return await planner.plan(text, inventory, CONTEXT)
 
 
 async def test_the_llm_says_it() -> None:
     room = Room(AGENT)
-    assert await planned(room.llm_planner, "Which month was best?") == ForAgent()
-    assert await planned(room.layered, "Sort out which of these was best") == ForAgent()
+    assert await planned(room.llm_planner, "Which month was best?") == NeedsAgent()
+    assert await planned(room.layered, "Sort out which of these was best") == NeedsAgent()
     system = room.prompt.messages[0].text
     assert '{"agent": true, "direct": false, "plan": []}' in system
     assert room.prompt.schema
@@ -151,7 +151,9 @@ async def test_the_llm_says_it() -> None:
 async def test_an_llm_that_is_told_of_it_plans_all_the_same() -> None:
     room = Room(CLOCK)
     assert isinstance(await planned(room.llm_planner, "What can be seen there?"), Plan)
-    assert await planned(Room('{"direct": true, "plan": []}').llm_planner, "Why?") == Direct()
+    assert (
+        await planned(Room('{"direct": true, "plan": []}').llm_planner, "Why?") == AnswerDirectly()
+    )
 
 
 @pytest.mark.parametrize(("agent", "inventory"), [(False, INVENTORY), (True, FOREIGN)])
@@ -160,7 +162,7 @@ async def test_where_there_is_no_agent_nothing_is_said_of_it(
 ) -> None:
     room, without = Room(AGENT, CLOCK, agent=agent), Room(CLOCK, agent=False)
     text = "Plot the prices"
-    assert await planned(room.llm_planner, text, inventory) == Direct()
+    assert await planned(room.llm_planner, text, inventory) == AnswerDirectly()
     await planned(without.llm_planner, text, inventory)
     assert room.prompt == without.prompt
     said = json.dumps([each.text for each in room.prompt.messages]) + json.dumps(room.prompt.schema)
@@ -171,8 +173,8 @@ async def test_where_there_is_no_agent_nothing_is_said_of_it(
 
 async def test_plain_words_need_no_llm_to_decide() -> None:
     room = Room(CLOCK)
-    assert await planned(room.layered, "As an agent, blur cat.png") == ForAgent()
-    assert await planned(room.llm_planner, "As an agent, blur cat.png") == ForAgent()
+    assert await planned(room.layered, "As an agent, blur cat.png") == NeedsAgent()
+    assert await planned(room.llm_planner, "As an agent, blur cat.png") == NeedsAgent()
     assert room.llm.prompts == []
     assert isinstance(await planned(room.layered, "Blur cat.png"), Plan)
     assert room.llm.prompts == []
@@ -200,5 +202,5 @@ async def test_a_prompt_of_the_persons_own_may_leave_it_out(tmp_path: Path) -> N
         runnable=lambda task_type, llm: True,
         agent=True,
     )
-    assert await planner.plan("Which was best?", INVENTORY, Context()) == ForAgent()
+    assert await planner.plan("Which was best?", INVENTORY, Context()) == NeedsAgent()
     assert "third form" not in llm.prompts[0].messages[0].text

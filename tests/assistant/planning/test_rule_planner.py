@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.core.ports import Declined
+from jarvis_desktop.core.ports import PlanRejected
 from tests.assistant.planning.planned import ask, show
 
 
@@ -279,4 +279,4 @@ async def test_plans(text: str, names: list[str], plan: list[str]) -> None:
 async def test_says_in_one_sentence_which_file_it_needs(
     text: str, names: list[str], reason: str
 ) -> None:
-    assert await ask(text, *names) == Declined(reason)
+    assert await ask(text, *names) == PlanRejected(reason)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.core.ports import Declined
+from jarvis_desktop.core.ports import PlanRejected
 from tests.assistant.planning.planned import ask, show
 
 
@@ -187,5 +187,5 @@ async def test_words_that_several_tasks_share(text: str, plan: list[str]) -> Non
 )
 async def test_an_address_off_the_web_is_not_fetched(text: str, kind: str) -> None:
     planned = await ask(text)
-    assert isinstance(planned, Declined)
+    assert isinstance(planned, PlanRejected)
     assert planned.reason.startswith(f"An address that begins with {kind} is not fetched.")

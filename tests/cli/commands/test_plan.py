@@ -11,7 +11,7 @@ import pytest
 from jarvis_desktop.assistant.planning.planner import LayeredPlanner
 from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.cli.main import main
-from jarvis_desktop.core.ports import Context, Direct, ForAgent
+from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent
 from jarvis_desktop.core.task import TaskType
 
 GOAL = "plot my 'sales'\nby month"
@@ -21,8 +21,8 @@ GOAL = "plot my 'sales'\nby month"
 def says_goal(monkeypatch: pytest.MonkeyPatch) -> None:
     async def plan(
         self: object, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Direct | ForAgent:
-        return Direct() if text == "hello" else ForAgent()
+    ) -> AnswerDirectly | NeedsAgent:
+        return AnswerDirectly() if text == "hello" else NeedsAgent()
 
     monkeypatch.setattr(LayeredPlanner, "plan", plan)
     monkeypatch.setattr(EmbeddedPlanner, "plan", plan)

@@ -26,7 +26,7 @@ from jarvis_desktop.core.events import (
 )
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
-from jarvis_desktop.core.turn import PRINTED, Turn
+from jarvis_desktop.core.turn import MAX_PRINTED_CHARS, Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation import goal_view
 from jarvis_desktop.ui.conversation.goal_view import (
@@ -233,7 +233,7 @@ def test_what_a_script_prints_comes_live_and_not_without_end(view: TurnView) -> 
     view.draw(turn)
     printed = rounds(view)[4].findChildren(QPlainTextEdit)[1]
     assert printed.toPlainText().endswith("line 5999")
-    assert len(printed.toPlainText()) <= PRINTED
+    assert len(printed.toPlainText()) <= MAX_PRINTED_CHARS
 
 
 def test_what_a_round_made_is_shown_with_it_and_in_the_end(

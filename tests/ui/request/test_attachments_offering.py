@@ -16,7 +16,7 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.storage.file_inspection import MOST
+from jarvis_desktop.storage.file_inspection import MAX_FILES
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.request import attachments
 from jarvis_desktop.ui.request.attachments import MAX_CHIPS, AttachmentChip
@@ -98,7 +98,7 @@ def test_many_files_show_some_and_count_the_others(
 
 
 def test_what_has_no_room_is_refused(window: MainWindow, qtbot: QtBot, tmp_path: Path) -> None:
-    written(tmp_path, *(f"{n:03}.txt" for n in range(MOST + 1)))
+    written(tmp_path, *(f"{n:03}.txt" for n in range(MAX_FILES + 1)))
     window.composer.attached.take(files_of(tmp_path))
     qtbot.waitUntil(lambda: "Too many files" in window.banner.message.text())
     assert chips(window) == []

@@ -28,7 +28,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Planner
+from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, Planner, PlanRejected
 from jarvis_desktop.core.serialization import plan_from_wire, plan_to_wire
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Turn
@@ -149,7 +149,7 @@ class RunExperts:
         another = await self._planner.replan(
             request, self._inventory, context, plan=plan, results=own.results
         )
-        if isinstance(another, Declined):
+        if isinstance(another, PlanRejected):
             run.live.trace(f"There is no other plan: {another.reason}")
             return None
         return renumbered(another, run.live.turn, but=plan)
@@ -195,14 +195,14 @@ def _told(run: GoalRun, plan: Plan) -> Observation:
     return Observation(words, answer_writer.turn_status(own), artifacts)
 
 
-def _advice(planned: Direct | Declined | ForAgent) -> str:
+def _advice(planned: AnswerDirectly | PlanRejected | NeedsAgent) -> str:
     """Return what to do if there is no plan."""
-    if isinstance(planned, Declined):
+    if isinstance(planned, PlanRejected):
         return (
             f"The experts cannot do that: {planned.reason} Ask for something else, or go another "
             "way."
         )
-    if isinstance(planned, Direct):
+    if isinstance(planned, AnswerDirectly):
         return "No expert is needed for that: answer it yourself."
     return "That is more than one plan of experts does: ask for one part, or use the coder."
 

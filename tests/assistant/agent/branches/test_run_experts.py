@@ -15,7 +15,7 @@ from jarvis_desktop.core.events import Noted, PlanAccepted, Replanned
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, Declined, Direct, ForAgent, Resource
+from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, PlanRejected, Resource
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.agent.expert_room import Room
@@ -146,14 +146,17 @@ async def test_what_acts_is_asked_about_and_what_needs_it_is_left_out(room: Room
 @pytest.mark.parametrize(
     ("planned", "told"),
     [
-        (Declined("I know no such file."), "The experts cannot do that: I know no such file. Ask"),
-        (Direct(), "answer it yourself"),
-        (ForAgent(), "ask for one part, or use the coder"),
+        (
+            PlanRejected("I know no such file."),
+            "The experts cannot do that: I know no such file. Ask",
+        ),
+        (AnswerDirectly(), "answer it yourself"),
+        (NeedsAgent(), "ask for one part, or use the coder"),
         (UnavailableError("It is off.", hint="Turn it on."), "not be asked: It is off. Turn it"),
     ],
 )
 async def test_where_there_is_no_plan(
-    room: Rooms, planned: Declined | Direct | ForAgent | JarvisError, told: str
+    room: Rooms, planned: PlanRejected | AnswerDirectly | NeedsAgent | JarvisError, told: str
 ) -> None:
     at = room()
     at.planner.planned = planned
@@ -252,7 +255,7 @@ async def test_a_crash_has_nothing_planned_anew_nor_done_again(room: Rooms) -> N
     )
     await at.cut_off("join", "Now")
     at.again()
-    at.planner.planned = Declined("It was planned anew.")
+    at.planner.planned = PlanRejected("It was planned anew.")
     found = await at.ask("Now")
     assert found.status is Status.DONE
     assert at.done == ["join", "clock", "summarization", "join"]
