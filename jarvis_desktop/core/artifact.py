@@ -1,6 +1,7 @@
-"""What flows between a person and the experts: a text or a file, and its kind.
+"""Texts and files that flow between the user and the experts, and their kinds.
 
-What a file's name says about its content; the artifact store looks at the content itself."""
+Here a kind is guessed from a file's name; the artifact store looks at its content.
+"""
 
 from __future__ import annotations
 
@@ -22,17 +23,17 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A text, or a file given by its path. It crosses process borders by path, never by content."""
+    """A text, or a file given by its path. It crosses process borders by path, not by content."""
 
     kind: Kind
     text: str | None = None
     path: Path | None = None
     name: str = ""
-    """What a person calls it: the name of the file they gave, or of the one they asked for."""
+    """What the user calls it: the name of the file that they gave or asked for."""
     made_by: int | None = None
-    """Id of the task that made it; None where the person gave it."""
+    """Id of the task that made it; None if the user gave it."""
     source: Path | None = field(default=None, compare=False, repr=False)
-    """Where the person's own file lies that this is a copy of, while that is known; not kept."""
+    """The user's own file that this is a copy of, while that is known. Not saved."""
 
     def __post_init__(self) -> None:
         if (self.text is None) == (self.path is None):
@@ -50,7 +51,7 @@ class Artifact:
 
 
 def text_artifact(text: str, *, made_by: int | None = None) -> Artifact:
-    """An artifact that holds a text."""
+    """Return an artifact that holds a text."""
     return Artifact(Kind.TEXT, text=text, made_by=made_by)
 
 
@@ -65,9 +66,9 @@ _SUFFIXES = {
     " tex srt vtt svg pdf docx doc odt pptx ppt odp epub",
 }
 KINDS = {f".{suffix}": kind for kind, listed in _SUFFIXES.items() for suffix in listed.split()}
-"""Suffix, lower case and with its dot, to kind."""
+"""Lower-case suffix with its dot -> kind."""
 
 
 def kind_of_name(name: str | PurePath) -> Kind | None:
-    """The kind that a file's name promises; None where it promises none."""
+    """Return the kind that a file's name suggests, or None."""
     return KINDS.get(PurePath(name).suffix.lower())

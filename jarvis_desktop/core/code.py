@@ -1,10 +1,9 @@
-"""Code that an LLM wrote: what runs it, what a person says to it, the library of what is kept.
+"""Code that an LLM wrote: its sandbox, the user's verdict, the code library and its rules.
 
-The rules for a function of the code library, checked by reading it: nothing of it runs.
-
-Whoever writes one is told all that is wrong at once; the library refuses by the same rules.
-
-Whether code is what it looks like: a person agrees to what can be seen."""
+The rules for a library function are checked by reading the code: nothing is run. All violations are
+reported at once, to the LLM as well as by the library. Because the user approves what they see,
+code with hidden characters is refused.
+"""
 
 from __future__ import annotations
 
@@ -36,25 +35,25 @@ LIBRARY = "library"
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """A Python script. What was agreed to is known by its hash, so that nothing else can run."""
+    """A Python script. The user approves its hash, so that nothing else can run."""
 
     source: str
 
     @property
     def sha256(self) -> str:
-        """Of its bytes in UTF-8."""
+        """The hash of its UTF-8 bytes."""
         return hashlib.sha256(self.source.encode("utf-8", "replace")).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Protection:
-    """What keeps a script from the rest of the computer."""
+    """What isolates a script from the rest of the computer."""
 
     name: str
-    """"bubblewrap", "Landlock", "sandbox-exec", "AppContainer"; "none" where there is nothing."""
+    """ "bubblewrap", "Landlock", "sandbox-exec", "AppContainer", or "none"."""
     sandboxed: bool
     why: str = ""
-    """Where it is "none": the reason, and what would help; else what a stronger one would need."""
+    """For "none": the reason and a remedy. Otherwise what a stronger sandbox would need."""
 
 
 class Ending(StrEnum):
@@ -66,37 +65,37 @@ class Ending(StrEnum):
     TIMEOUT = "timeout"
     MEMORY = "memory"
     LIMIT = "limit"
-    """It wrote too much, or began too many processes."""
+    """It wrote too much, or started too many processes."""
     CRASHED = "crashed"
-    """Its process ended of itself."""
+    """Its process ended by itself."""
 
 
 @dataclass(frozen=True, slots=True)
 class CodeOutcome:
-    """What came of a run. All of it is the script's own word, that is, data."""
+    """The outcome of a run. Everything in it comes from the script, so it is data."""
 
     ending: Ending
     printed: str = ""
-    """What it wrote, both streams in order; cut in the middle where that was much."""
+    """Its output, both streams in order; cut in the middle if long."""
     value: str = ""
-    """The value of its last expression, as Python writes it; "" for None."""
+    """The repr of its last expression; "" for None."""
     error: str = ""
-    """The traceback, from the script's first line on, or a sentence for the other endings."""
+    """The traceback from the script's first line on, or a sentence for the other endings."""
     missing: str = ""
-    """The module it could not import because it is not installed."""
+    """The module that it could not import because it is not installed."""
     made: tuple[Artifact, ...] = ()
-    """The files that are new or changed, figures and tables: copies in the folder given."""
+    """New or changed files, figures and tables: copies in the given folder."""
     left_out: tuple[str, ...] = ()
-    """What was not taken of what it left, a sentence each: a link, a device, too large."""
+    """Files that were not copied, a sentence each: a link, a device, too large."""
     refused_hosts: tuple[str, ...] = ()
-    """Hosts that it wanted to reach and may not, as HOST:PORT."""
+    """Hosts that it tried to reach without permission, as HOST:PORT."""
     fresh: bool = True
-    """Whether the session began with this run, so that no variable of earlier ones was there."""
+    """Whether the session started with this run, without variables of earlier runs."""
     seconds: float = 0.0
 
 
 class CodeSession(Protocol):
-    """A Python that keeps its variables from script to script, in a sandbox."""
+    """A Python interpreter in a sandbox that keeps its variables between scripts."""
 
     async def run(
         self,
@@ -107,12 +106,12 @@ class CodeSession(Protocol):
         timeout: float,
         report: Callable[[str], None],
     ) -> CodeOutcome:
-        """Run a script; what it makes is copied into the folder `to`.
+        """Run a script and copy the files that it makes into the folder `to`.
 
-        `approved` is the hash of what was agreed to: raises InputError where the script is another
-        one, and nothing runs. `report` is told what it prints as it does. `timeout` in seconds.
-        Raises UnavailableError where there is no sandbox any more, ExpertError where its process
-        cannot be started. Cancelling kills all that the script began, within a second.
+        `approved` is the hash that the user approved: if the script has another, InputError is
+        raised and nothing runs. `report` receives the output as it is printed. `timeout` is in
+        seconds. Raises UnavailableError if the sandbox is gone, ExpertError if its process cannot
+        start. Cancelling kills everything that the script started, within a second.
         """
         ...
 
@@ -122,10 +121,10 @@ class CodeSession(Protocol):
 
 
 class Sandbox(Protocol):
-    """Where code runs, shut off from the computer and from the network."""
+    """Where code runs, isolated from the computer and the network."""
 
     async def protection(self) -> Protection:
-        """The best there is here, found by trying it; the answer is kept."""
+        """Return the best protection available here. It is tried out once."""
         ...
 
     def session(
@@ -137,82 +136,86 @@ class Sandbox(Protocol):
         hosts: Collection[str] = (),
         library: Path | None = None,
     ) -> CodeSession:
-        """A session that works in `folder`, which is its own and stays; begun at its first run.
+        """Return a session that works in `folder`, its own, which stays. It starts at its first
+        run.
 
-        `files` are copied in, under these names; those that are added to the mapping later, before
-        the next run. `hosts` (HOST or HOST:PORT) are the only ones it reaches, through a proxy of
-        ours. `library` is a folder that holds the package `library`. With a protection that is
-        "none" no variable is kept from run to run.
+        `files` are copied in under these names; files added to the mapping later follow before the
+        next run. `hosts` (HOST or HOST:PORT) are the only ones it can reach, through our proxy.
+        `library` is a folder with the package `library`. With the protection "none" no variables
+        are kept between runs.
         """
         ...
 
 
 class Packages(Protocol):
-    """The Python packages that scripts may use: an environment of their own."""
+    """The Python packages that scripts may use, in their own environment."""
 
     def missing(self, source: str) -> Sequence[str]:
-        """The distributions to install so that a script's imports are found, as far as known."""
+        """Return the distributions that a script's imports need, as far as known."""
         ...
 
     async def install(self, names: Sequence[str], report: Callable[[str], None]) -> None:
-        """Install them. Raises InputError for what is no package name, UnavailableError with the
-        reason. Nothing of a package runs while it is installed. Cancelling stops it."""
+        """Install packages. Raises InputError for an invalid name, UnavailableError with the
+        reason.
+
+        No code of a package runs during installation. Cancelling stops it.
+        """
         ...
 
 
 class Allow(StrEnum):
-    """What a person says to code."""
+    """The user's answer to code."""
 
     ONCE = "once"
     GOAL = "goal"
-    """This, and what follows for the same goal."""
+    """This script and later ones for the same goal."""
     NO = "no"
 
 
 @dataclass(frozen=True, slots=True)
 class CodeRequest:
-    """Code that a person is asked about."""
+    """Code that the user is asked about."""
 
     source: str
     purpose: str
-    """In a sentence, in the LLM's words."""
+    """One sentence, written by the LLM."""
     protection: Protection
     hosts: tuple[str, ...] = ()
-    """What it may reach."""
+    """Hosts that it may reach."""
     saves: str = ""
-    """The name of the library's function that this would be kept as; "" where it is to run."""
+    """The name under which the library would save this function; "" if it is to run."""
     tests: str = ""
-    """How its tests went, for a function."""
+    """The result of the function's tests."""
     replaces: str = ""
-    """The source of the function that it would take the place of."""
+    """The source of the function that it would replace."""
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The answer to it."""
+    """The user's answer to a code request."""
 
     allow: Allow
     source: str
-    """The code as it may run: as it was shown, or as the person edited it."""
+    """The code that may run: as shown, or as edited by the user."""
     comment: str = ""
-    """What the coder is to know."""
+    """A comment for the coder."""
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionDraft:
-    """A function before it is in the library: one that may be imported by its name."""
+    """A function before it is in the library, to be imported by its name."""
 
     name: str
     source: str
-    """A module that defines it, with its imports, types and docstring."""
+    """A module that defines it, with imports, types and docstring."""
     tests: str = ""
-    """A module of functions `test_...`, which imports it from the library."""
+    """A module of functions `test_...` that imports it from the library."""
     packages: tuple[str, ...] = ()
-    """Distributions it needs."""
+    """Distributions that it needs."""
 
     @property
     def sha256(self) -> str:
-        """Of all of it: what a person agrees to."""
+        """The hash of all of it, which is what the user approves."""
         parts = (self.name, self.source, self.tests, *sorted(self.packages))
         whole = "\0".join(str(len(part)) + "\0" + part for part in parts)
         return hashlib.sha256(whole.encode("utf-8", "replace")).hexdigest()
@@ -230,64 +233,65 @@ class Function:
     version: int
     approved: datetime
     used: int = 0
-    """How often a script imported it."""
+    """How often a script has imported it."""
 
     @property
     def name(self) -> str:
-        """Under which it is imported."""
+        """The name to import it by."""
         return self.draft.name
 
 
 class Library(Protocol):
-    """Functions that were tested and agreed to. What was changed behind its back is refused."""
+    """Tested and approved functions. A function that was changed on the disk is refused."""
 
     def list(self) -> Sequence[Function]:
-        """All, by name. Those whose files were changed are left out; `damaged` tells them."""
+        """Return all functions by name, without changed ones, which `damaged` reports."""
         ...
 
     def search(self, words: str, most: int) -> Sequence[Function]:
-        """Those nearest in meaning to the words, the nearest first."""
+        """Return at most `most` functions, the nearest in meaning first."""
         ...
 
     def get(self, name: str) -> Function:
-        """One. Raises InputError where there is none, StorageError where it was changed."""
+        """Return a function. Raises InputError if it does not exist, StorageError if it was
+        changed."""
         ...
 
     def versions(self, name: str) -> Sequence[Function]:
-        """All that were ever agreed to of that name, the newest first."""
+        """Return all approved versions of a function, the newest first."""
         ...
 
     def save(self, draft: FunctionDraft, *, approved: str) -> Function:
-        """Keep a function, as the next version where there is one of that name.
+        """Save a function, as the next version if the name exists.
 
-        `approved` is the hash of the draft that was agreed to. Raises InputError where it is
-        another one, or where the name, the syntax or the size will not do.
+        `approved` is the hash of the approved draft. Raises InputError if it is another, or if the
+        name, syntax or size is not acceptable.
         """
         ...
 
     def used(self, names: Collection[str]) -> None:
-        """Count a use of each."""
+        """Count one use of each."""
         ...
 
     def remove(self, name: str) -> None:
-        """Remove one with all its versions. Raises InputError where there is none."""
+        """Remove a function with all versions. Raises InputError if it does not exist."""
         ...
 
     def lay_out(self, to: Path) -> Sequence[str]:
-        """Write the package `library` into a folder, from checked bytes; gives what was refused,
-        a sentence each."""
+        """Write the package `library` into a folder from verified bytes. Return what was refused, a
+        sentence each."""
         ...
 
     def damaged(self) -> Sequence[str]:
-        """What is refused now, a sentence each."""
+        """Return what is refused now, a sentence each."""
         ...
 
 
 def deception(source: str) -> str:
-    """What in a source is not what a person sees, as the end of a sentence about it; "" if all is.
+    """Return how a source differs from what the user sees, as the end of a sentence; "" if not.
 
-    A direction mark turns words round, a lone carriage return hides the line before it, and a
-    named encoding makes other letters of the same bytes.
+    Direction marks reorder words, a lone carriage return hides the line before it, and a declared
+    encoding gives the same bytes another meaning.
     """
     lines = source.replace("\r\n", "\n").split("\n")
     for number, line in enumerate(lines, 1):
@@ -308,7 +312,7 @@ MAX_PACKAGES = 20
 _name = re.compile(r"[a-z][a-z0-9_]{1,59}")
 _distribution = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9._-]{0,98}[A-Za-z0-9])?")
 _reserved = {LIBRARY, "typeguard", "typing_extensions", *sys.stdlib_module_names}
-# Windows takes these for devices.
+# Device names on Windows.
 _reserved |= {
     "con",
     "prn",
@@ -324,20 +328,20 @@ _parsing = threading.Lock()
 
 
 def parsed(source: str, what: str = "The code") -> ast.Module:
-    """The syntax tree of a source. Raises InputError, with the line, where it is no Python."""
+    """Parse a source. Raises InputError with the line if it is not valid Python."""
     try:
-        # A "\d" in a text is worth a warning to whoever wrote it, but not one in our own output.
+        # An invalid escape such as "\d" warns, which must not appear in our own output.
         with _parsing, warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(source)
-            compile(tree, "code", "exec", dont_inherit=True)  # knows of a "return" outside, too
+            compile(tree, "code", "exec", dont_inherit=True)  # finds a stray "return"
             return tree
     except SyntaxError as error:
         where = f" in line {error.lineno}" if error.lineno else ""
         line = one_line(error.text or "", limit=200).strip()
         raise InputError(
             tr(
-                "{what} is no valid Python{where}: {msg}.",
+                "{what} is not valid Python{where}: {msg}.",
                 what=what,
                 where=where,
                 msg=one_line(str(error.msg), limit=200),
@@ -345,11 +349,11 @@ def parsed(source: str, what: str = "The code") -> ast.Module:
             hint=tr("The line is: {line}", line=line) if line else "",
         ) from error
     except (ValueError, RecursionError, MemoryError) as error:
-        raise InputError(tr("{what} is no text that Python can read.", what=what)) from error
+        raise InputError(tr("{what} cannot be read by Python.", what=what)) from error
 
 
 def objections(draft: FunctionDraft) -> tuple[str, ...]:
-    """What keeps a draft out of the library, a sentence each; () where nothing does."""
+    """Return what keeps a draft out of the library, a sentence each."""
     return (
         *_about_name(draft.name),
         *_about_source(draft),
@@ -359,9 +363,9 @@ def objections(draft: FunctionDraft) -> tuple[str, ...]:
 
 
 def described(draft: FunctionDraft) -> tuple[str, str]:
-    """The signature and the first line of the docstring of a draft's function.
+    """Return the signature of a draft's function and the first line of its docstring.
 
-    Raises InputError where it has none of that name.
+    Raises InputError if it has no function of that name.
     """
     function = _functions(parsed(draft.source)).get(draft.name)
     if function is None:
@@ -373,13 +377,13 @@ def described(draft: FunctionDraft) -> tuple[str, str]:
 
 
 def cases_in(source: str) -> tuple[str, ...]:
-    """The names of the test functions of a module, in their order. Raises InputError."""
+    """Return the names of a module's test functions in order. Raises InputError."""
     tree = parsed(source, "The tests' code")
     return tuple(name for name in _functions(tree) if name.startswith("test_"))
 
 
 def about_tests(source: str) -> Iterator[str]:
-    """What is wrong with the tests of a function, a sentence each; none at all are well."""
+    """Yield what is wrong with a function's tests, a sentence each. No tests are fine."""
     if not source.strip():
         return
     if len(source) > MAX_CODE_CHARS:
@@ -403,14 +407,14 @@ def about_tests(source: str) -> Iterator[str]:
         if isinstance(node, ast.AsyncFunctionDef) and node.name.startswith("test_"):
             yield f"{node.name} is “async”: a test is a plain function."
     for doing in _doing(tree.body):
-        yield f"Line {doing.lineno} of the tests stands outside of a test function."
+        yield f"Line {doing.lineno} of the tests is outside of a test function."
 
 
 def _about_name(name: str) -> Iterator[str]:
     shown = one_line(name, limit=60)
     if not _name.fullmatch(name):
         yield (
-            f"“{shown}” will not do as a name: take small letters, digits and _, "
+            f"“{shown}” is not a valid name: use lower-case letters, digits and _,  "
             "such as download_prices."
         )
     elif keyword.iskeyword(name) or hasattr(builtins, name) or name in _reserved:
@@ -466,7 +470,7 @@ def _about_packages(packages: Iterable[str]) -> Iterator[str]:
         yield f"A function may need {MAX_PACKAGES} packages at most."
     for name in packages[:MAX_PACKAGES]:
         if not _distribution.fullmatch(name):
-            yield f"“{one_line(name, limit=60)}” is no name of a package."
+            yield f"“{one_line(name, limit=60)}” is not a valid package name."
 
 
 def _functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
@@ -474,7 +478,7 @@ def _functions(tree: ast.Module) -> dict[str, ast.FunctionDef]:
 
 
 def _doing(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
-    """The statements of a module that are neither imports, definitions nor constants."""
+    """Yield the statements of a module that are neither imports, definitions nor constants."""
     for node in body:
         match node:
             case ast.Expr(value=ast.Constant()):  # a docstring
@@ -489,7 +493,7 @@ def _doing(body: Iterable[ast.stmt]) -> Iterator[ast.stmt]:
 
 
 def _bindings(body: Iterable[ast.stmt]) -> list[str]:
-    """The names that statements of a module give values to, each as often as they do."""
+    """Return the names that a module's statements assign, once per assignment."""
     found: list[str] = []
     for node in body:
         match node:

@@ -1,5 +1,8 @@
-"""Makes foreign strings fit to be shown: a file's name may hold line breaks, control characters
-and direction marks that turn a message into something else."""
+"""Makes foreign strings safe to show.
+
+File names and texts may hold line breaks, control characters and direction marks that turn a
+message into something else.
+"""
 
 from __future__ import annotations
 
@@ -13,12 +16,12 @@ _MARKS = "\u200e\u200f\u061c"
 
 
 def one_line(text: str, *, limit: int = 80) -> str:
-    """The text on one line of at most `limit` characters.
+    """Return the text on one line of at most `limit` characters.
 
-    Runs of spaces and line breaks become one space; other control characters, direction marks and
-    lone surrogates become "�".
+    Whitespace collapses into one space; other control characters, direction marks and lone
+    surrogates become "�".
     """
-    start = text[: 8 * limit]  # a name of a million characters is not worth reading to its end
+    start = text[: 8 * limit]  # a name may have a million characters
     line = " ".join(start.split())
     if not line.isprintable():
         line = "".join(map(_seen, line))
@@ -26,29 +29,29 @@ def one_line(text: str, *, limit: int = 80) -> str:
 
 
 def printable(text: str) -> str:
-    """The text without what would steer a terminal; its lines and tabs stay.
+    """Return the text without characters that would control a terminal; lines and tabs stay.
 
-    What an LLM or a file says may hold sequences that write the clipboard or turn words round.
+    Text from an LLM or a file may hold sequences that write the clipboard or reorder words.
     """
     return "".join(letter if letter in "\n\t" else _seen(letter) for letter in text)
 
 
 def encodable(text: str) -> str:
-    """The text with what UTF-8 cannot hold replaced: undecodable bytes of file names and such."""
+    """Return the text with what UTF-8 cannot hold replaced, such as undecodable file names."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def readable_size(megabytes: float) -> str:
-    """A size for people: "12 kB", "340 MB", "2.5 GB"."""
+    """Format a size: "12 kB", "340 MB", "2.5 GB"."""
     if 0 < megabytes < 1:
         return f"{megabytes * 1000:.0f} kB"
     return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"
 
 
 def frames(error: BaseException) -> str:
-    """The kind of an error and where it came from, without its message.
+    """Return the type of an error and its call stack, without its message.
 
-    For the log: a message may quote what a person said or the name of a file.
+    For the log: a message may quote the user or name a file.
     """
     places = traceback.extract_tb(error.__traceback__)
     road = " > ".join(f"{PurePath(item.filename).name}:{item.lineno}" for item in places)

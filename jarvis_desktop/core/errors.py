@@ -1,12 +1,12 @@
-"""Every error that may reach a person.
+"""All errors that may reach the user.
 
 JarvisError
 ├── InputError        a file or a wording that cannot be used; the message names it
 ├── PlanError         a plan that breaks a rule (unknown id, cycle, wrong kind)
-├── ExpertError       an expert tried and failed
-├── UnavailableError  something is not here: weights, a device, a program, a permission
-│   └── GivenUpError   the person stopped it while somebody else waited for it
-└── StorageError      the history or a file of ours cannot be read or written
+├── ExpertError       an expert was tried and failed
+├── UnavailableError  something is missing: weights, a device, a program, a permission
+│   └── GivenUpError   the user stopped it while another task waited for it
+└── StorageError      the history or one of our files cannot be read or written
 """
 
 from __future__ import annotations
@@ -16,36 +16,36 @@ from typing import ClassVar
 
 
 class Fault(StrEnum):
-    """What went wrong with a call, for whoever decides what to try next."""
+    """Why a call failed, for deciding what to try next."""
 
     OTHER = ""
     KEY = "key"
-    """No key, or one that was refused (HTTP 401, 403)."""
+    """The key is missing or was refused (HTTP 401, 403)."""
     PAYMENT = "payment"
-    """It would cost money that is not there (402)."""
+    """Payment is required (402)."""
     GONE = "gone"
     """It does not exist, or no longer (404, 410)."""
     BUSY = "busy"
-    """Too many requests (429), or a passing trouble of the server (500, 502, 504)."""
+    """Too many requests (429), or a temporary server error (500, 502, 504)."""
     LOADING = "loading"
-    """It is being made ready (503)."""
+    """It is still loading (503)."""
     NETWORK = "network"
-    """There is no way to it."""
+    """It cannot be reached."""
     TIMEOUT = "timeout"
-    """It gave no answer in time."""
+    """It did not answer in time."""
     ANSWER = "answer"
-    """It answered, but not with what was promised: empty, cut off, of another kind."""
+    """The answer is not what was promised: empty, cut off, of another kind."""
     MEMORY = "memory"
-    """It needs more memory than there is."""
+    """It needs more memory than is available."""
     CRASH = "crash"
     """Its process ended."""
 
 
 class JarvisError(Exception):
-    """Says in `message` what went wrong and in `hint` what to do; both are shown to the person."""
+    """An error with a `message` for the user and a `hint` what to do."""
 
     kind: ClassVar[str] = ""
-    """What it is in a word, for an LLM that looks for another way."""
+    """The kind of error in a word, for an LLM that looks for another way."""
 
     def __init__(
         self,
@@ -56,7 +56,7 @@ class JarvisError(Exception):
         fault: Fault = Fault.OTHER,
         wait: float = 0.0,
     ) -> None:
-        """`wait` is after how many seconds it may work, where the other side has said so."""
+        """`wait` is the number of seconds after which it may work, if the server gave one."""
         super().__init__(message)
         self.message = message
         self.hint = hint
@@ -65,7 +65,7 @@ class JarvisError(Exception):
         self.wait = wait
 
     def __reduce__(self) -> tuple[object, ...]:
-        # Exceptions pickle their positional arguments only, and ours cross process borders.
+        # Exceptions only pickle positional arguments, and these cross process borders.
         return _rebuild, (type(self), self.message, vars(self))
 
     def __str__(self) -> str:
@@ -103,7 +103,7 @@ class UnavailableError(JarvisError):
 
 
 class GivenUpError(UnavailableError):
-    """The person stopped it, elsewhere than where it is waited for."""
+    """The user stopped it elsewhere than where it is awaited."""
 
 
 class StorageError(JarvisError):

@@ -1,4 +1,4 @@
-"""What happens during a turn, in the order it happens; given to `Frontend.show`."""
+"""What happens during a turn, in order; passed to `Frontend.show`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from jarvis_desktop.core.plan import Plan
 
 @dataclass(frozen=True, slots=True)
 class TurnStarted:
-    """A request came in; its files are not yet looked at."""
+    """A request came in; its files are not yet checked."""
 
     turn_id: str
     at: datetime
@@ -39,21 +39,21 @@ class Transcribed:
 
 @dataclass(frozen=True, slots=True)
 class Noted:
-    """Something the person should know that stops nothing, such as a weaker recogniser."""
+    """Something the user should know that stops nothing, such as a weaker recogniser."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """For those who look closer: which prompt was used, what did not fit into it."""
+    """A detail for the trace: the prompt that was used, what did not fit into it."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class PlanProposed:
-    """The planner made a plan; the person may still change it."""
+    """The planner made a plan; the user may still change it."""
 
     plan: Plan
 
@@ -67,7 +67,7 @@ class PlanAccepted:
 
 @dataclass(frozen=True, slots=True)
 class Replanned:
-    """A new plan takes the place of one that could not be finished."""
+    """A new plan replaces one that could not be finished."""
 
     plan: Plan
     reason: str
@@ -75,24 +75,26 @@ class Replanned:
 
 @dataclass(frozen=True, slots=True)
 class PlanChanged:
-    """The person changed the plan while it is carried out. What is unchanged goes on or stays done;
-    what is not is forgotten, and begins anew."""
+    """The user changed the plan while it runs.
+
+    Unchanged tasks continue or stay done; changed ones are reset and start again.
+    """
 
     plan: Plan
     afresh: frozenset[int] = frozenset()
-    """The tasks that begin anew although they are unchanged, with all that builds on them."""
+    """Tasks that start again although unchanged, with all that depend on them."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpertsSelected:
-    """Each task has its list of candidates."""
+    """Each task has its candidates."""
 
     selections: tuple[Selection, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class TaskStarted:
-    """A candidate is tried: a task's inputs are there, or what was tried before it failed."""
+    """A candidate is tried: the inputs are ready, or an earlier candidate failed."""
 
     task_id: int
     candidate: Candidate
@@ -100,7 +102,7 @@ class TaskStarted:
 
 @dataclass(frozen=True, slots=True)
 class TaskProgress:
-    """How far a task is: `fraction` from 0 to 1, None where it cannot tell."""
+    """The progress of a task: `fraction` from 0 to 1, or None if unknown."""
 
     task_id: int
     fraction: float | None
@@ -109,7 +111,7 @@ class TaskProgress:
 
 @dataclass(frozen=True, slots=True)
 class AttemptFailed:
-    """One candidate failed; it or the next one is tried, if that may help."""
+    """One candidate failed; it is retried or the next one is tried, if that may help."""
 
     task_id: int
     attempt: Attempt
@@ -117,7 +119,7 @@ class AttemptFailed:
 
 @dataclass(frozen=True, slots=True)
 class Retrying:
-    """A candidate that failed is tried once more, after some seconds."""
+    """A failed candidate is retried after some seconds."""
 
     task_id: int
     candidate: Candidate
@@ -127,7 +129,7 @@ class Retrying:
 
     @property
     def words(self) -> str:
-        """What a person reads: when, and why."""
+        """The text for the user: when, and why."""
         if self.seconds < 0.5:
             return tr("Trying again: {reason}", reason=self.reason)
         seconds = round(self.seconds)
@@ -148,33 +150,33 @@ class GoalTaken:
 
 @dataclass(frozen=True, slots=True)
 class OutlineChanged:
-    """The plan of the goal is this one now. The plans of inner controllers have their own path."""
+    """The plan of the goal changed. Plans of inner controllers have their own path."""
 
     outline: Outline
     path: str = "assistant"
     accepted: bool = True
     """False while it is only proposed."""
     why: str = ""
-    """Who changed what, in sentences; "" for the first one."""
+    """Who changed what, in sentences; "" for the first plan."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundStarted:
-    """A controller took a branch."""
+    """A controller chose a branch."""
 
     number: int
     path: str
     """Whose round it is: "assistant", "assistant/coder"."""
     branch: str
     what: str
-    """What it is to do, in a line."""
+    """What the branch is to do, in a line."""
     code: str = ""
     """The script that runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class RoundProgress:
-    """What a round's script prints, or how far its work is."""
+    """Output of a round's script, or its progress."""
 
     number: int
     text: str
@@ -182,17 +184,17 @@ class RoundProgress:
 
 @dataclass(frozen=True, slots=True)
 class RoundEnded:
-    """What came of it."""
+    """The result of a round."""
 
     number: int
     status: Status
     observation: str
-    """For people, shortened; what was printed, the traceback, the answer."""
+    """The output, traceback or answer, shortened for people."""
     artifacts: tuple[Artifact, ...] = ()
     code: str = ""
     """The script that ran, as it ran."""
     seconds: float = 0.0
-    """How long it took, without waiting for the person; 0 where that is not known."""
+    """Its duration without waiting for the user; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,19 +206,19 @@ class ReplyChunk:
 
 @dataclass(frozen=True, slots=True)
 class Speaking:
-    """This sentence is being spoken now; "" where none is any more."""
+    """This sentence is being spoken now; "" when speech has ended."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
-    """The answered turn is in the history; its answer may be spoken for minutes yet."""
+    """The answered turn is in the history; its answer may still be spoken for minutes."""
 
 
 @dataclass(frozen=True, slots=True)
 class TurnFinished:
-    """The turn is over; nothing follows."""
+    """The turn is over; no event follows."""
 
     status: Status
     at: datetime

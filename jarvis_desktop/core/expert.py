@@ -1,6 +1,4 @@
-"""Who can do a task, and in which order they are tried.
-
-What became of a task. A failed task is a value, not an exception."""
+"""Experts, candidates of a task, and task results. A failed task is a value, not an exception."""
 
 from __future__ import annotations
 
@@ -14,58 +12,60 @@ from jarvis_desktop.core.i18n import tr
 
 @dataclass(frozen=True, slots=True)
 class Expert:
-    """One entry of the catalogue: a Hub repository at a pinned revision, or a built-in method."""
+    """A catalogue entry: a Hub repository at a pinned revision, or a built-in method."""
 
     id: str
-    """A short handle that people type, such as whisper-tiny, and the name of its folder."""
+    """A short handle to type, such as whisper-tiny; also the name of its folder."""
     task: str
     summary: str = ""
     revision: str = ""
-    """A 40-digit commit of the Hub repository; empty where it could not be verified."""
+    """A 40-digit commit of the Hub repository; empty if it could not be verified."""
     download_mb: int = 0
     licence: str = ""
     languages: tuple[str, ...] = ()
     verified: bool = False
-    """Whether size, revision and licence were read from the Hub, not from memory."""
+    """Whether size, revision and licence were read from the Hub."""
     repo: str = ""
     """The Hub repository that holds the weights; empty for a built-in method."""
     files: tuple[str, ...] = ()
-    """Patterns of the files that are needed, as the shell writes them."""
+    """Shell patterns of the files that are needed."""
     memory_mb: int = 0
-    """What it takes of memory while it works, its weights in 32 bits; 0 if not known."""
+    """Memory while it works, with weights in 32 bits; 0 if unknown."""
     memory_half_mb: int = 0
-    """The same with its weights in 16 bits; 0 if not known."""
+    """The same with weights in 16 bits; 0 if unknown."""
     also: tuple[str, ...] = ()
-    """Further tasks that it does."""
+    """Further tasks that it can do."""
     base: Expert | None = None
-    """The expert that it is built upon and works with: a ControlNet's painter."""
+    """The expert that it extends and works with, such as a ControlNet's image generator."""
     providers: tuple[str, ...] = ()
-    """Inference providers that run it behind an API, by the Hub's names for them."""
+    """Inference providers that run it behind an API, by the Hub's names."""
     pickled: bool = False
-    """Whether its weights are only to be had in the pickle format, which may carry code."""
+    """Whether its weights exist only in the pickle format, which may carry code."""
     gated: bool = False
-    """Whether the Hub gives it only to people who accepted its terms there."""
+    """Whether the Hub requires accepting its terms."""
     downloads: int = 0
-    """How often the Hub gave it away in the last month; 0 if not known."""
+    """Downloads from the Hub in the last month; 0 if unknown."""
     likes: int = 0
-    """How many people marked it on the Hub; 0 if not known."""
+    """Likes on the Hub; 0 if unknown."""
     speed: float = 0.0
-    """Of a recogniser, how many times as fast as people speak it is on four cores; 0 not known."""
+    """For a recogniser: how many times faster than real time on four cores; 0 if unknown."""
 
     @property
     def whole_mb(self) -> int:
-        """Its download together with that of what it is built upon."""
+        """The download size including its base."""
         return self.download_mb + (self.base.download_mb if self.base else 0)
 
     @property
     def only_served(self) -> bool:
-        """Whether it runs behind an API alone: nothing of it is to be fetched."""
+        """Whether it only runs behind an API and has nothing to download."""
         return bool(self.providers) and not self.files
 
 
 def times_real_time(speed: float, cores: int) -> float:
-    """How many times as fast as people speak a recogniser is on so many cores, where it is `speed`
-    on four: more of them hardly help."""
+    """Return a recogniser's speed, as a multiple of real time, on `cores` cores.
+
+    `speed` is that on four cores; more cores hardly help.
+    """
     return speed * min(4, cores) / 4
 
 
@@ -76,35 +76,35 @@ class Candidate:
     expert: Expert
     backend: str
     remote: bool = False
-    """Whether it sends what it is given to another computer."""
+    """Whether it sends its input to another computer."""
     heavy: bool = False
-    """Whether it loads large weights here, which the lite mode is there to avoid."""
+    """Whether it loads large weights here, which the lite mode avoids."""
     spare: bool = False
-    """Whether it is tried only after the built-in way, which may fail but invents nothing."""
+    """Whether it is tried only after the built-in method, which may fail but invents nothing."""
     provider: str = ""
-    """The inference provider that runs it, where it is behind an API; "auto" is any other one."""
+    """The inference provider that runs it, if behind an API; "auto" is any other one."""
 
     @property
     def built_in(self) -> bool:
-        """Whether it came with the application."""
+        """Whether it comes with the application."""
         return self.expert.id.startswith(f"{self.backend}/")
 
     @property
     def kept_as(self) -> str:
-        """Under which name its runs are kept: those behind an API say nothing of those here."""
+        """The key of its track record: runs behind an API say nothing about local runs."""
         return f"{self.expert.id}@{self.provider}" if self.provider else self.expert.id
 
     @property
     def endpoint(self) -> str:
-        """The service that it needs, where trouble is trouble for all who need it; "" where none.
+        """The service whose failures affect all candidates that use it; "" if local.
 
-        A provider that runs it behind an API has its own.
+        A provider that runs it behind an API has its own endpoint.
         """
         return ":".join(filter(None, (self.backend, self.provider))) if self.remote else ""
 
     @property
     def label(self) -> str:
-        """What a person reads: the expert and where it runs."""
+        """The shown name: the expert and where it runs."""
         if self.built_in:
             return tr("built in")
         return f"{self.expert.id} ({self.backend}{f', {self.provider}' if self.provider else ''})"
@@ -118,25 +118,25 @@ class Experience:
     worked: int
     """How many of them gave a result."""
     seconds: float | None = None
-    """How long one that worked usually took; None where none did."""
+    """The usual duration of a successful run; None if there was none."""
     failed: bool = False
-    """Whether most of its last few runs failed, the newest not long ago."""
+    """Whether most of its latest runs failed, the last one recently."""
     slowest: float | None = None
-    """How long the longest one that worked took, the loading of weights included."""
+    """The longest successful run in seconds, including the loading of weights."""
     largest: int = 0
-    """How much the largest input was that it worked on; see `Call.size`."""
+    """The largest input of a successful run; see `Call.size`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The candidates for one task, best first; the rest of the list is the fallback."""
+    """The candidates for one task, best first; the others are fallbacks."""
 
     task_id: int
     candidates: tuple[Candidate, ...]
     reason: str
-    """Why this order; where there is no candidate, why there is none and what would help."""
+    """Why this order; without a candidate, why there is none and what would help."""
     offer: Expert | None = None
-    """Where there is no candidate, an expert that could be fetched and would then be one."""
+    """Without a candidate: an expert that could be downloaded and would become one."""
 
 
 class Status(StrEnum):
@@ -151,34 +151,34 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What was asked of services behind an API, and what they said of its price."""
+    """Requests to API services, and their reported cost."""
 
     calls: int = 0
     tokens: int = 0
-    """Of questions and answers; 0 where none were told."""
+    """Tokens of prompts and answers; 0 if not reported."""
     dollars: float | None = None
-    """None where nobody told a price."""
+    """None if no price was reported."""
 
     def __add__(self, other: Spent) -> Spent:
-        told = [each for each in (self.dollars, other.dollars) if each is not None]
+        prices = [each for each in (self.dollars, other.dollars) if each is not None]
         return Spent(
             self.calls + other.calls,
             self.tokens + other.tokens,
-            sum(told) if told else None,
+            sum(prices) if prices else None,
         )
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One try of one candidate. `error` is empty where it worked."""
+    """One try of one candidate. `error` is empty if it worked."""
 
     candidate: Candidate
     seconds: float
     error: str = ""
     kind: str = ""
-    """The `kind` of the error; "" where it worked, for a slip of ours, and in the history."""
+    """The `kind` of the error; "" on success, for an internal error, and in the history."""
     retryable: bool = False
-    """Whether the same may work when it is tried once more."""
+    """Whether it may work when retried."""
     fault: Fault = Fault.OTHER
     spent: Spent = Spent()
 
@@ -194,6 +194,6 @@ class TaskResult:
     reason: str = ""
 
     def of_kind(self, kinds: tuple[Kind, ...]) -> tuple[Artifact, ...]:
-        """Its artifacts of one kind: the first kind it gave that is among `kinds`."""
+        """Return its artifacts of the first kind that is among `kinds`."""
         found = next((item.kind for item in self.artifacts if item.kind in kinds), None)
         return tuple(item for item in self.artifacts if item.kind is found)

@@ -88,10 +88,10 @@ def test_it_is_described_by_its_signature_and_the_first_words_of_its_docstring()
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("Double", "will not do as a name"),
-        ("../x", "will not do as a name"),
-        ("x" * 61, "will not do as a name"),
-        ("_x", "will not do as a name"),
+        ("Double", "is not a valid name"),
+        ("../x", "is not a valid name"),
+        ("x" * 61, "is not a valid name"),
+        ("_x", "is not a valid name"),
         ("lambda", "uses itself"),
         ("print", "uses itself"),
         ("library", "uses itself"),
@@ -105,7 +105,7 @@ def test_a_name_that_will_not_do_is_told(name: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ("def double(:", "The code is no valid Python in line 1"),
+        ("def double(:", "The code is not valid Python in line 1"),
         ("return 1", "'return' outside function"),
         ("x = '\ud800'", "cannot be seen: U+D800"),
         ("x = '\0'", "cannot be seen: U+0000"),
@@ -128,12 +128,12 @@ def test_code_that_breaks_a_rule_is_told(source: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("tests", "words"),
     [
-        ("def test_x(", "The tests' code is no valid Python"),
+        ("def test_x(", "The tests' code is not valid Python"),
         ("#" * (MAX_CODE_CHARS + 1), "The tests are longer"),
         ("def check(): ...", "have no function “def test_…()”"),
         ("def test_x(tmp_path): ...", "test_x takes arguments"),
         ("def test_x(): ...\nasync def test_y(): ...", "test_y is “async”"),
-        ("def test_x(): ...\ntest_x()", "Line 2 of the tests stands outside"),
+        ("def test_x(): ...\ntest_x()", "Line 2 of the tests is outside"),
     ],
 )
 def test_tests_that_break_a_rule_are_told(tests: str, words: str) -> None:
@@ -142,7 +142,7 @@ def test_tests_that_break_a_rule_are_told(tests: str, words: str) -> None:
 
 def test_packages_are_names() -> None:
     [told] = objections(draft(GOOD, TESTS, "double", "pandas; rm"))
-    assert told == "“pandas; rm” is no name of a package."
+    assert told == "“pandas; rm” is not a valid package name."
     [told] = objections(draft(GOOD, TESTS, "double", *(f"p{n}" for n in range(21))))
     assert told == "A function may need 20 packages at most."
 
@@ -154,7 +154,7 @@ def test_all_that_is_wrong_is_told_at_once() -> None:
 def test_a_syntax_error_quotes_its_line_in_one_line() -> None:
     with pytest.raises(InputError) as caught:
         parsed("x = 1\n\tprint(\x1b[2J1\n")
-    assert caught.value.message.startswith("The code is no valid Python in line 2: ")
+    assert caught.value.message.startswith("The code is not valid Python in line 2: ")
     assert "\x1b" not in str(caught.value)
     with pytest.raises(InputError) as caught:
         parsed("-" * 100_000 + "1")

@@ -73,11 +73,9 @@ class LlmPlanner:
             if agent and llm_output.is_agent_goal(answered):
                 return NeedsAgent()
             steps = llm_output.read_steps(answered, names)
-            return (
-                check_own_words(build_plan(steps, types, named), text, types)
-                if steps
-                else AnswerDirectly()
-            )
+            if not steps:
+                return AnswerDirectly()
+            return check_own_words(build_plan(steps, types, named), text, types)
 
         asked = llm_prompt.request_text(text, llm_prompt.list_files(named, context))
         # An LLM that could not plan may still answer, or says why it cannot.

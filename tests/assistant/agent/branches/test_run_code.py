@@ -56,7 +56,7 @@ async def test_what_is_no_python_is_not_asked_about(place: Workplace) -> None:
     assert seen.status is Status.FAILED
     assert seen.trusted
     assert seen.text == (
-        "The code is no valid Python in line 1: '(' was never closed. The line is: print(1 "
+        "The code is not valid Python in line 1: '(' was never closed. The line is: print(1 "
         "Nothing ran. It may be mended and tried 4 times more."
     )
     assert not place.frontend.codes

@@ -104,7 +104,7 @@ async def test_what_breaks_the_rules_is_told_at_once_and_asks_nobody(place: Work
     assert seen.status is Status.FAILED
     assert seen.trusted
     assert seen.text.splitlines() == [
-        "“Double” will not do as a name: take small letters, digits and _, such as "
+        "“Double” is not a valid name: use lower-case letters, digits and _, such as "
         "download_prices.",
         "Double has no docstring: say in its first line what it does.",
         "Double has arguments without a type: x.",
