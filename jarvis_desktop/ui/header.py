@@ -163,17 +163,13 @@ class Header(QFrame):
             self._microphone = tr("Listening")
         elif state == "open" and not getting_ready:
             meaning = f"{meaning} {tr(KEPT)}"
-        if state != self.voice.property("microphone"):
-            self.voice.setProperty("microphone", state)
-            self.voice.style().unpolish(self.voice)
-            self.voice.style().polish(self.voice)
+        theme.restyle(self.voice, microphone=state)
         self.voice.show_colour({"open": "danger", "lost": "warning"}.get(state, "muted"))
         self.voice.setAccessibleName(tr("Voice settings. {meaning}", meaning=meaning))
         self.voice.setToolTip(tr("{meaning} Press to choose and test it.", meaning=meaning))
         self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Make room where there is little."""
         super().resizeEvent(event)
         self._fit()
 
@@ -224,7 +220,6 @@ class _Shrinking(IconButton):
         self.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def minimumSizeHint(self) -> QSize:
-        """Its icon."""
         return QSize(self.iconSize().width() + 22, super().minimumSizeHint().height())
 
 

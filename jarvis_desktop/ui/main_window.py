@@ -356,13 +356,11 @@ class MainWindow(QMainWindow):
     # What Qt says
 
     def changeEvent(self, change: QEvent) -> None:
-        """Look for an LLM where one comes back, perhaps from having installed it."""
         super().changeEvent(change)
         if change.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self.llms.look(wanted=self.llm_notice.isVisible())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Tell of the first time."""
         super().paintEvent(event)
         if not self._seen:
             self._seen = True
@@ -373,7 +371,6 @@ class MainWindow(QMainWindow):
         self.composer.take_over(other.composer)
 
     def closeEvent(self, event: QCloseEvent) -> None:
-        """Remember what is to be as it is, and let the microphone go."""
         self.keep()
         self.voice.close()
         super().closeEvent(event)

@@ -131,7 +131,6 @@ class ModeChoice(QWidget):
         self.question.hide()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """The arrows go from one to the next."""
         step = {Qt.Key.Key_Up: -1, Qt.Key.Key_Down: 1}.get(Qt.Key(event.key()), 0)
         here = next((mode for mode, row in self.rows.items() if row.hasFocus()), None)
         if step and here:
@@ -207,7 +206,6 @@ class ModeRow(QPushButton):
         self.setAccessibleName(name)
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave the arrows to the four of them together."""
         if event.key() in (Qt.Key.Key_Up, Qt.Key.Key_Down):
             event.ignore()
         else:
@@ -217,23 +215,19 @@ class ModeRow(QPushButton):
         """It is chosen once the change has been agreed to, not when it is pressed."""
 
     def sizeHint(self) -> QSize:
-        """That of its words."""
         layout = self.layout()
         assert layout
         return layout.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """The same."""
         layout = self.layout()
         assert layout
         return layout.minimumSize()
 
     def hasHeightForWidth(self) -> bool:
-        """Words break into lines."""
         return True
 
     def heightForWidth(self, width: int) -> int:
-        """Narrower is taller."""
         layout = self.layout()
         assert layout
         return layout.totalHeightForWidth(width)
@@ -276,7 +270,6 @@ class ModeMenu(QFrame):
         self.choice.rows[now].setFocus(Qt.FocusReason.PopupFocusReason)
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Grow with a question, and shrink again."""
         if event.type() == QEvent.Type.LayoutRequest and self.isVisible():
             self.adjustSize()
         return False

@@ -86,11 +86,9 @@ class ExampleButton(QPushButton):
             child.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def sizeHint(self) -> QSize:
-        """As tall as its words."""
         return self._row.sizeHint()
 
     def minimumSizeHint(self) -> QSize:
-        """No narrower than its longest word."""
         return self._row.minimumSize()
 
 

@@ -167,7 +167,6 @@ class Presence(QObject):
         self.notifier.close()
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Hide the window where it is closed and the tray has JARVIS."""
         kind = event.type()
         if kind == QEvent.Type.Close and not self._leaving:
             self.tray.look()

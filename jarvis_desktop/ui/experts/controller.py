@@ -229,7 +229,6 @@ class DownloadMark(QWidget):
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = QRectF(PEN / 2, PEN / 2, SIZE - PEN, SIZE - PEN)

@@ -60,7 +60,6 @@ class Bar(QWidget):
             self.update()
 
     def sizeHint(self) -> QSize:
-        """As wide as it may be."""
         return QSize(160, HEIGHT + 4)
 
     def paintEvent(self, event: QPaintEvent) -> None:
@@ -111,7 +110,6 @@ class GaugeLegend(QWidget):
         self.setVisible(bool(text))
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the dot at the leading edge."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         right = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
@@ -233,12 +231,10 @@ class Gauges(QFrame):
         )
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Stand under each other where there is little room."""
         super().resizeEvent(event)
         narrow = event.size().width() < NARROW * max(1.0, self.fontMetrics().height() / 20)
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._row.setDirection(way)
 
     def minimumSizeHint(self) -> QSize:
-        """Any width will do."""
         return QSize(120, super().minimumSizeHint().height())

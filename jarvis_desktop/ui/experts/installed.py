@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.task import TaskType
@@ -16,8 +16,9 @@ from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import ExpertsDesk, why
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem, small
-from jarvis_desktop.ui.widgets import icons, labels, theme
+from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.forms import SelectOption, button
+from jarvis_desktop.ui.widgets.icons import SearchEdit
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.experts import InstalledExpert
@@ -51,12 +52,7 @@ class InstalledPart(QWidget):
         row = QHBoxLayout(self.tools)
         row.setContentsMargins(0, 0, 0, 0)
         row.setSpacing(theme.space())
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(tr("Search"))
-        self.search.setAccessibleName(tr("Search the experts on this computer"))
-        self.search.addAction(
-            icons.icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition
-        )
+        self.search = SearchEdit(tr("Search the experts on this computer"), tr("Search"))
         self.search.textChanged.connect(self._lay_out)
         row.addWidget(self.search, 1)
         self.sort = SelectOption(tr("Order of the list"))

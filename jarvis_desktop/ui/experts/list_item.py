@@ -50,10 +50,7 @@ class Tag(Label):
         """Show another word, "" none."""
         self.setText(text)
         self.setVisible(bool(text))
-        if tone != self.property("tone"):
-            self.setProperty("tone", tone)
-            self.style().unpolish(self)
-            self.style().polish(self)
+        theme.restyle(self, tone=tone)
 
 
 class ExpertListItem(QFrame):
@@ -155,10 +152,7 @@ class ExpertListItem(QFrame):
     def show_progress(self, fraction: float | None, name: str, *, rests: bool = False) -> None:
         """Show how far something is, None that nobody knows."""
         self.progress.setAccessibleName(name)
-        if self.progress.property("rests") != rests:
-            self.progress.setProperty("rests", rests)
-            self.progress.style().unpolish(self.progress)
-            self.progress.style().polish(self.progress)
+        theme.restyle(self.progress, rests=rests)
         if fraction is None:
             self.progress.setRange(0, 0)
         else:
@@ -231,7 +225,6 @@ class ExpertListItem(QFrame):
             self._question = None
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Put what can be done where there is room."""
         super().resizeEvent(event)
         narrow = event.size().width() < NARROW * max(1.0, self.fontMetrics().height() / 20)
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
@@ -241,7 +234,6 @@ class ExpertListItem(QFrame):
             self._row.setAlignment(self.doings, where)
 
     def minimumSizeHint(self) -> QSize:
-        """Any width will do."""
         return QSize(120, super().minimumSizeHint().height())
 
 
@@ -306,10 +298,7 @@ class EntryList(QFrame):
         for index, entry in enumerate(self.entries.values()):
             self._column.insertWidget(index, entry)
             entry.show()
-            if entry.property("first") != (index == 0):
-                entry.setProperty("first", index == 0)
-                entry.style().unpolish(entry)
-                entry.style().polish(entry)
+            theme.restyle(entry, first=index == 0)
         self.setVisible(bool(self.entries))
 
 

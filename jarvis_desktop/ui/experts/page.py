@@ -115,7 +115,6 @@ class ExpertsPage(WindowPage):
         self.scroller.verticalScrollBar().setValue(0)
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
-        """Go through the page as it is read."""
         if not flow_layout.go_on(self, forwards=forwards):
             return super().focusNextPrevChild(forwards)
         if (focused := self.focusWidget()) and self.scroller.isAncestorOf(focused):

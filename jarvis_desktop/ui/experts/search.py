@@ -16,7 +16,6 @@ from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLineEdit,
     QProgressBar,
     QPushButton,
     QVBoxLayout,
@@ -34,9 +33,10 @@ from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import DownloadsWatch, ExpertsDesk, why
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem
-from jarvis_desktop.ui.widgets import icons, labels, theme
+from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
 from jarvis_desktop.ui.widgets.forms import SelectOption, Tick, button
+from jarvis_desktop.ui.widgets.icons import SearchEdit
 from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
@@ -82,11 +82,8 @@ class ExpertFilters(QWidget):
         column = QVBoxLayout(self)
         column.setContentsMargins(0, 0, 0, 0)
         column.setSpacing(theme.space())
-        self.words = QLineEdit()
-        self.words.setPlaceholderText(tr("What should it do? For example: describe pictures"))
-        self.words.setAccessibleName(tr("Search for experts"))
-        self.words.addAction(
-            icons.icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition
+        self.words = SearchEdit(
+            tr("Search for experts"), tr("What should it do? For example: describe pictures")
         )
         self.words.textChanged.connect(self.changed)
         column.addWidget(self.words)

@@ -152,13 +152,11 @@ class _Scrim(QWidget):
         self.hide()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Darken."""
         painter = QPainter(self)
         painter.fillRect(self.rect(), QColor(0, 0, 0, 110))
         painter.end()
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Put the list away."""
         self.pressed()
 
 
@@ -204,7 +202,6 @@ class UndoBar(QFrame):
             QAccessible.updateAccessibility(QAccessibleEvent(self, QAccessible.Event.Alert))
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Stay where it belongs."""
         if event.type() == QEvent.Type.Resize and self.isVisible():
             self._place()
         return False
@@ -235,7 +232,6 @@ class _Ring(QWidget):
             self._beat.start()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw what is left."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         box = QRectF(self.rect()).adjusted(2, 2, -2, -2)

@@ -154,7 +154,6 @@ class HistoryModel(QAbstractListModel):
         return QModelIndex()
 
     def rowCount(self, parent: Index = QModelIndex()) -> int:  # noqa: B008 - as Qt has it
-        """How many lines there are."""
         return 0 if parent.isValid() else len(self._lines)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
@@ -194,7 +193,6 @@ class HistoryModel(QAbstractListModel):
         return True
 
     def canFetchMore(self, parent: Index) -> bool:
-        """Whether there are more to be read."""
         return self._more and not parent.isValid()
 
     def fetchMore(self, parent: Index) -> None:
@@ -289,7 +287,6 @@ class RowDelegate(QStyledItemDelegate):
         """Whether the lines are turns that were found, with a passage below each title."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
-        """As tall as its lines of text."""
         height = QFontMetrics(option.font).height() + TALL
         if self.passages:
             height += LINES * QFontMetrics(_small(option.font)).lineSpacing() + 2
@@ -316,7 +313,6 @@ class RowDelegate(QStyledItemDelegate):
         painter.restore()
 
     def createEditor(self, parent: QWidget, option: QStyleOptionViewItem, index: Index) -> QWidget:
-        """The title as a field in its place."""
         field = QLineEdit(parent)
         field.setProperty("role", "rename")
         field.setMaxLength(120)
@@ -326,7 +322,6 @@ class RowDelegate(QStyledItemDelegate):
     def updateEditorGeometry(
         self, editor: QWidget, option: QStyleOptionViewItem, index: Index
     ) -> None:
-        """Over the whole line."""
         editor.setGeometry(option.rect.adjusted(1, 1, -1, -1))
 
     def _ground(
@@ -580,14 +575,12 @@ class HistoryList(QListView):
                 super().keyPressEvent(event)
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
-        """A click opens."""
         super().mouseReleaseEvent(event)
         row: HistoryRow | None = self.indexAt(event.position().toPoint()).data(ROW)
         if event.button() == Qt.MouseButton.LeftButton and row:
             self.chosen.emit(row)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        """What can be done with a line."""
         by_mouse = event.reason() == QContextMenuEvent.Reason.Mouse
         index = self.indexAt(event.pos()) if by_mouse else self.currentIndex()
         if index.data(ROW):

@@ -34,7 +34,7 @@ from jarvis_desktop.ui.history.list_view import HistoryList, HistoryRow
 from jarvis_desktop.ui.navigation import PLACES
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.forms import button
-from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
+from jarvis_desktop.ui.widgets.icons import IconButton, SearchEdit, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 KINDS = {
@@ -164,20 +164,12 @@ class SearchField(QFrame):
         column.setSpacing(theme.space("half"))
         row = QHBoxLayout()
         row.setSpacing(theme.space("half"))
-        self.field = _Field()
-        self.field.setPlaceholderText(tr("Search"))
-        self.field.setAccessibleName(tr("Search the conversations"))
+        self.field = _Field(tr("Search the conversations"), tr("Search"))
         self.field.setToolTip(tr("Search in all that was asked and answered (Ctrl+F)"))
         self.field.setMaxLength(500)
-        self._glass = self.field.addAction(
-            icons.icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition
-        )
-        self._clear = self.field.addAction(
-            icons.icon("close", "muted"), QLineEdit.ActionPosition.TrailingPosition
-        )
-        self._clear.setToolTip(tr("Clear the search (Esc)"))
-        self._clear.setVisible(False)
-        self._clear.triggered.connect(self.field.clear)
+        self.field.clear_action.setToolTip(tr("Clear the search (Esc)"))
+        self.field.clear_action.setVisible(False)
+        self.field.clear_action.triggered.connect(self.field.clear)
         row.addWidget(self.field, 1)
         self.button = IconButton("filter", tr("Filters"))
         self.menu = FilterMenu(self.button)
@@ -210,15 +202,8 @@ class SearchField(QFrame):
         """What it is narrowed to."""
         return self.menu.filters
 
-    def changeEvent(self, change: QEvent) -> None:
-        """Follow the theme."""
-        super().changeEvent(change)
-        if change.type() == QEvent.Type.PaletteChange and hasattr(self, "menu"):
-            self._glass.setIcon(icons.icon("search", "muted"))
-            self._clear.setIcon(icons.icon("close", "muted"))
-
     def _changed(self) -> None:
-        self._clear.setVisible(bool(self.field.text()))
+        self.field.clear_action.setVisible(bool(self.field.text()))
         self.searched.emit(self.words, self.filters)
 
     def _narrowed(self, filters: TurnFilters) -> None:
@@ -236,10 +221,21 @@ class SearchField(QFrame):
         self.menu.popup(self.button.mapToGlobal(self.button.rect().bottomLeft()))
 
 
-class _Field(QLineEdit):
+class _Field(SearchEdit):
     """Leaves downwards, and is emptied by Esc."""
 
     down = Signal()
+
+    def __init__(self, name: str, inviting: str) -> None:
+        super().__init__(name, inviting)
+        self.clear_action = self.addAction(
+            icons.icon("close", "muted"), QLineEdit.ActionPosition.TrailingPosition
+        )
+
+    def changeEvent(self, change: QEvent) -> None:
+        super().changeEvent(change)
+        if change.type() == QEvent.Type.PaletteChange and hasattr(self, "clear_action"):
+            self.clear_action.setIcon(icons.icon("close", "muted"))
 
     def event(self, event: QEvent) -> bool:
         """Esc is this field's as long as something stands in it."""
@@ -369,7 +365,6 @@ class Sidebar(QFrame):
             place.setChecked(each == name)
 
     def changeEvent(self, change: QEvent) -> None:
-        """Be as wide as the type needs."""
         super().changeEvent(change)
         if change.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()

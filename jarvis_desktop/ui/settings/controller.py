@@ -186,9 +186,7 @@ class Notice(QFrame):
         self._say(self._waits, wrong=False)
 
     def _say(self, words: str, *, wrong: bool) -> None:
-        self.setProperty("calm", "false" if wrong else "true")
-        self.style().unpolish(self)
-        self.style().polish(self)
+        theme.restyle(self, calm="false" if wrong else "true")
         self._symbol.show_icon(*(("failed", "danger") if wrong else ("refresh", "muted")))
         self.restart.setVisible(not wrong)
         self.words.setText(words)

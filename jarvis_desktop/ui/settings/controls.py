@@ -64,25 +64,20 @@ class Switch(QCheckBox):
         self.setChecked(value)
 
     def sizeHint(self) -> QSize:
-        """As large as the type."""
         height = max(22, round(self.fontMetrics().height() * 1.25))
         return QSize(round(height * 1.75), height)
 
     def minimumSizeHint(self) -> QSize:
-        """The same."""
         return self.sizeHint()
 
     def hitButton(self, pos: Any) -> bool:
-        """All of it can be pressed."""
         return self.rect().contains(pos)
 
     def enterEvent(self, event: QEnterEvent) -> None:
-        """Show that it can be pressed."""
         super().enterEvent(event)
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         size = self.sizeHint()
@@ -134,7 +129,6 @@ class Select(SelectOption):
         self.activated.connect(lambda: self.changed.emit(self.value))
 
     def sizeHint(self) -> QSize:
-        """As wide as its longest words, within reason."""
         words = (self.itemText(index) for index in range(self.count()))
         widest = max((self.fontMetrics().horizontalAdvance(each) for each in words), default=0)
         most = 24 * self.fontMetrics().horizontalAdvance("m")
@@ -199,7 +193,6 @@ class _Pressing(Label):
         self._radio = radio
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Press it."""
         self._radio.setFocus()
         self._radio.click()
 
@@ -250,7 +243,6 @@ class Slide(QWidget):
         return round(value) if self._whole else round(value, 3)
 
     def sizeHint(self) -> QSize:
-        """Wide enough to aim."""
         return QSize(280, super().sizeHint().height())
 
     def _moved(self) -> None:
@@ -293,13 +285,11 @@ class TextControl(QLineEdit):
             self.setText(self._worded(value))
 
     def sizeHint(self) -> QSize:
-        """Numbers are short."""
         said = self.fontMetrics().horizontalAdvance(self.placeholderText()) + 28
         wide = 280 if self._field.kind in ("text", "words") else max(140, said)
         return QSize(wide, super().sizeHint().height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the unit behind the number."""
         super().paintEvent(event)
         if self._unit and self.text():
             painter = QPainter(self)
@@ -433,7 +423,7 @@ class SettingRow(QFrame):
         if isinstance(self.control, TextControl):
             self.control.refused.connect(self.complain)
         self._marked = QTimer(self, singleShot=True, interval=FLASH)
-        self._marked.timeout.connect(lambda: self._mark(False))
+        self._marked.timeout.connect(lambda: theme.restyle(self, marked=False))
 
     def _build(self) -> None:
         head = QHBoxLayout()
@@ -485,7 +475,7 @@ class SettingRow(QFrame):
 
     def flash(self) -> None:
         """Show that this is the one that was asked for."""
-        self._mark(True)
+        theme.restyle(self, marked=True)
         self._marked.start()
 
     def complain(self, trouble: str) -> None:
@@ -495,7 +485,6 @@ class SettingRow(QFrame):
         self.control.setAccessibleDescription(trouble or tr(self.row.help))
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Go below each other where there is little room."""
         super().resizeEvent(event)
         wide = isinstance(self.control, Switch) or (
             self.width() >= NARROW * self.fontMetrics().horizontalAdvance("m")
@@ -511,11 +500,6 @@ class SettingRow(QFrame):
     def _reset(self) -> None:
         self.complain("")
         self.changed.emit(self.row.key, None)
-
-    def _mark(self, on: bool) -> None:
-        self.setProperty("marked", on)
-        self.style().unpolish(self)
-        self.style().polish(self)
 
 
 class HighlightedTitle(Label):

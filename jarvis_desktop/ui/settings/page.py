@@ -13,7 +13,6 @@ from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
-    QLineEdit,
     QListWidget,
     QListWidgetItem,
     QVBoxLayout,
@@ -30,6 +29,7 @@ from jarvis_desktop.ui.settings.schema import Group, Hands, SettingsCard
 from jarvis_desktop.ui.settings.speech_controller import VoiceDesk
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.forms import SelectOption
+from jarvis_desktop.ui.widgets.icons import SearchEdit
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.page import WindowPage
 
@@ -192,13 +192,8 @@ class SettingsPage(WindowPage):
         self.notice.complain(one_line(reason, limit=600))
 
     def _build(self) -> None:
-        self.search = QLineEdit()
-        self.search.setPlaceholderText(tr("Search the settings"))
-        self.search.setAccessibleName(tr("Search the settings"))
+        self.search = SearchEdit(tr("Search the settings"), tr("Search the settings"))
         self.search.setClearButtonEnabled(True)
-        self.search.addAction(
-            icons.icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition
-        )
         self.search.setMinimumWidth(140)
         self.search.setMaximumWidth(280)
         self.search.textChanged.connect(self._search)
@@ -287,7 +282,6 @@ class SettingsPage(WindowPage):
         QTimer.singleShot(0, row, lambda: self.scroller.ensureWidgetVisible(row, 0, 80))
 
     def changeEvent(self, change: QEvent) -> None:
-        """Follow the theme, which the icons of the list do not by themselves."""
         super().changeEvent(change)
         if change.type() == QEvent.Type.StyleChange and hasattr(self, "list"):
             for number, group in enumerate(GROUPS):
@@ -295,7 +289,6 @@ class SettingsPage(WindowPage):
             self._fit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fold the subjects up where there is little room."""
         super().resizeEvent(event)
         self._fit()
 

@@ -166,21 +166,18 @@ class _Catch(QPushButton):
         return super().event(event)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Who goes elsewhere does not want to press one."""
         super().focusOutEvent(event)
         self.give_up()
 
     def _begin(self) -> None:
         self._waits = True
-        self.setProperty("waits", True)
-        self._redress()
+        theme.restyle(self, waits=True)
         self.setText(tr(PRESS))
         self.setAccessibleName(tr("Press the keys for {name}; Esc stops.", name=self._name))
 
     def _end(self) -> None:
         self._waits = False
-        self.setProperty("waits", False)
-        self._redress()
+        theme.restyle(self, waits=False)
         self.show_key(self._key)
 
     def _take(self, event: QKeyEvent) -> None:
@@ -192,10 +189,6 @@ class _Catch(QPushButton):
             self.gave_up.emit()
         else:
             self.pressed_keys.emit(text)
-
-    def _redress(self) -> None:
-        self.style().unpolish(self)
-        self.style().polish(self)
 
 
 def written(event: QKeyEvent) -> str:

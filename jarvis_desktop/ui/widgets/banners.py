@@ -36,9 +36,7 @@ class Banner(QFrame):
 
     def say(self, message: str, *, calm: bool = False) -> None:
         """Show a message; `calm` for what is no error."""
-        self.setProperty("calm", "true" if calm else "false")
-        self.style().unpolish(self)
-        self.style().polish(self)
+        theme.restyle(self, calm="true" if calm else "false")
         self._symbol.show_icon(*(("note", "muted") if calm else ("failed", "danger")))
         self.message.setText(message[:2000])
         self.setAccessibleName(message[:2000])
@@ -119,7 +117,6 @@ class Covering(QObject):
         widget.setGeometry(parent.rect())
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Follow the parent."""
         if event.type() == QEvent.Type.Resize and isinstance(watched, QWidget):
             self._widget.setGeometry(watched.rect())
         return super().eventFilter(watched, event)

@@ -126,7 +126,6 @@ class SelectOption(QComboBox):
         return self.currentData()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw an arrow, which style sheets have as a picture only."""
         super().paintEvent(event)
         x, y = 16.0 if self.isRightToLeft() else self.width() - 16.0, self.height() / 2
         _draw(self, "muted", (x - 4, y - 2), (x, y + 2), (x + 4, y - 2))
@@ -141,7 +140,6 @@ class Tick(QCheckBox):
         self.setAccessibleDescription(told)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the tick, which style sheets have as a picture only."""
         super().paintEvent(event)
         if self.isChecked():
             option = QStyleOptionButton()
@@ -242,28 +240,23 @@ class GrowingTextField(QPlainTextEdit):
             super().keyPressEvent(event)
 
     def canInsertFromMimeData(self, source: QMimeData) -> bool:
-        """Take more than text."""
         return holds_more_than_text(source) or super().canInsertFromMimeData(source)
 
     def insertFromMimeData(self, source: QMimeData) -> None:
-        """Hand on what is no mere text."""
         if holds_more_than_text(source):
             self.pasted.emit(source)
         else:
             super().insertFromMimeData(source)
 
     def focusInEvent(self, event: QFocusEvent) -> None:
-        """Tell of it."""
         super().focusInEvent(event)
         self.focused.emit(True)
 
     def focusOutEvent(self, event: QFocusEvent) -> None:
-        """Tell of it."""
         super().focusOutEvent(event)
         self.focused.emit(False)
 
     def changeEvent(self, change: QEvent) -> None:
-        """Follow the size of the type."""
         super().changeEvent(change)
         if change.type() in (QEvent.Type.FontChange, QEvent.Type.StyleChange):
             self._fit()
@@ -337,7 +330,6 @@ class ReturnPresses(QObject):
             window.installEventFilter(self)  # for the second time it only comes first again
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        """Press it, where nothing else has the keyboard at the moment."""
         if not isinstance(event, QKeyEvent) or event.type() != QEvent.Type.KeyPress:
             return False
         button = QApplication.focusWidget()

@@ -19,7 +19,7 @@ from PySide6.QtGui import (
     QShowEvent,
 )
 from PySide6.QtSvg import QSvgRenderer
-from PySide6.QtWidgets import QLabel, QPushButton, QSizePolicy, QWidget
+from PySide6.QtWidgets import QLabel, QLineEdit, QPushButton, QSizePolicy, QWidget
 
 from jarvis_desktop import paths
 from jarvis_desktop.core.artifact import Kind
@@ -108,7 +108,6 @@ class Symbol(QLabel):
         self.setPixmap(picture)
 
     def changeEvent(self, change: QEvent) -> None:
-        """Follow the theme."""
         super().changeEvent(change)
         if change.type() in _redressed:
             self._paint_icon()
@@ -170,7 +169,6 @@ class IconButton(QPushButton):
             self._paint_icon()
 
     def changeEvent(self, change: QEvent) -> None:
-        """Follow the theme."""
         super().changeEvent(change)
         if change.type() in _redressed:
             self._paint_icon()
@@ -181,6 +179,23 @@ class IconButton(QPushButton):
             if drawing.cacheKey() != self._shown:
                 self._shown = drawing.cacheKey()
                 self.setIcon(drawing)
+
+
+class SearchEdit(QLineEdit):
+    """A field with a magnifying glass in front, that a screen reader calls `name`."""
+
+    def __init__(self, name: str, inviting: str) -> None:
+        super().__init__()
+        self.setPlaceholderText(inviting)
+        self.setAccessibleName(name)
+        self.glass = self.addAction(
+            icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition
+        )
+
+    def changeEvent(self, change: QEvent) -> None:
+        super().changeEvent(change)
+        if change.type() in _redressed and hasattr(self, "glass"):
+            self.glass.setIcon(icon("search", "muted"))
 
 
 _looks = {
@@ -248,17 +263,14 @@ class StateIcon(QWidget):
             self.update()
 
     def showEvent(self, event: QShowEvent) -> None:
-        """Turn only while it can be seen."""
         super().showEvent(event)
         self._beat()
 
     def hideEvent(self, event: QHideEvent) -> None:
-        """Rest while it cannot be seen."""
         super().hideEvent(event)
         self._timer.stop()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it."""
         painter = QPainter(self)
         draw_state(painter, self._state, self._angle, ratio=self.devicePixelRatioF())
         painter.end()

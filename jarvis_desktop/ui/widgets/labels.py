@@ -95,7 +95,6 @@ class ElidedLabel(Label):
         return self._full
 
     def resizeEvent(self, event: QResizeEvent) -> None:
-        """Fit the text anew."""
         super().resizeEvent(event)
         if not self._widest:
             self._fit(event.size().width())
@@ -157,7 +156,6 @@ class TextView(QTextEdit):
         self.updateGeometry()
 
     def sizeHint(self) -> QSize:
-        """Its natural width, where it hugs its text."""
         if not self._hug:
             return super().sizeHint()
         lines = self._shown[:4000].splitlines() or [""]
@@ -166,15 +164,12 @@ class TextView(QTextEdit):
         return QSize(width + 2 * self.frameWidth() + 2, self.height())
 
     def minimumSizeHint(self) -> QSize:
-        """Any width will do."""
         return QSize(40, 10)
 
     def wheelEvent(self, event: QWheelEvent) -> None:
-        """Leave scrolling to the conversation."""
         event.ignore()
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Leave going through the conversation to it."""
         if goes_through(event):
             event.ignore()
         else:

@@ -171,7 +171,7 @@ def space(name: str = "one") -> int:
     return tokens().space[name]
 
 
-def restyle(widget: QWidget, **properties: str) -> None:
+def restyle(widget: QWidget, **properties: str | bool) -> None:
     """Set dynamic properties that the style sheet asks for, and apply the sheet again if any
     of them changed; Qt does not do so itself."""
     changed = {name: value for name, value in properties.items() if widget.property(name) != value}
