@@ -25,7 +25,7 @@ from jarvis_desktop.sandbox.profile import (
     Launch,
     SandboxProfile,
     environment,
-    placed,
+    path_inside,
     prefixes,
     temporary_folder,
 )
@@ -108,7 +108,7 @@ class Bubblewrap:
 
     def inside(self, profile: SandboxProfile, path: Path) -> str:
         """As `Launcher.inside`."""
-        return placed(path, ((profile.folder, folder(profile)), *profile.readable))
+        return path_inside(path, ((profile.folder, folder(profile)), *profile.readable))
 
     @cached_property
     def _known(self) -> Collection[str]:

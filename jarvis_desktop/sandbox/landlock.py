@@ -1,9 +1,9 @@
 """Linux: a process restricted by Landlock and seccomp, if it may not have its own namespaces.
 
 It runs among the user's other processes, so each thing it could do to them is refused one by one.
-It can still learn this computer's name, and whether a file exists whose path it guesses, with its
-size, times and link target; but not its contents. Before Linux 6.12 it may send no signals at all,
-not even to its own children.
+It can still learn the name of this computer, and whether a file whose path it guesses exists, with
+its size, times and link target; but not its contents. Before Linux 6.12 it may send no signals at
+all, not even to its own children.
 """
 
 from __future__ import annotations

@@ -145,7 +145,7 @@ class PipPackages:
 
     async def install(self, names: Sequence[str], report: Callable[[str], None]) -> None:
         """See Packages."""
-        wanted = [_checked(name) for name in names]
+        wanted = [_check_name(name) for name in names]
         if not wanted:
             return
         if not self._network():
@@ -170,7 +170,7 @@ class PipPackages:
                         fault=Fault.TIMEOUT,
                     ) from error
                 except OSError as error:
-                    raise _unwritable(error) from error
+                    raise _write_error(error) from error
 
     @contextmanager
     def _staging(self) -> Iterator[Path]:
@@ -180,7 +180,7 @@ class PipPackages:
             self.site.mkdir(mode=0o700, parents=True, exist_ok=True)
             staging = Path(tempfile.mkdtemp(prefix="new-", dir=self._folder))
         except OSError as error:
-            raise _unwritable(error) from error
+            raise _write_error(error) from error
         try:
             yield staging
         finally:
@@ -194,7 +194,7 @@ class PipPackages:
         report: Callable[[str], None],
     ) -> Sequence[str]:
         """Everything to install, as NAME==VERSION; installed packages keep their versions."""
-        there = await asyncio.to_thread(_installed, self.site)
+        there = await asyncio.to_thread(_installed_packages, self.site)
         asked = {_plain(name.partition("==")[0]) for name in wanted}
         kept = [f"{name}=={of.version}" for name, of in there.items() if name not in asked]
         constraints, told = staging / "constraints.txt", staging / "report.json"
@@ -212,7 +212,7 @@ class PipPackages:
             for name, version in found.items()
             if name not in there or there[name].version != version
         }
-        return [_checked(f"{name}=={version}") for name, version in new.items()]
+        return [_check_name(f"{name}=={version}") for name, version in new.items()]
 
     async def _run(
         self, pip: Sequence[str], arguments: Sequence[str], cwd: Path, report: Callable[[str], None]
@@ -277,7 +277,7 @@ def _kill(starting: asyncio.Future[asyncio.subprocess.Process]) -> None:
             starting.result().kill()
 
 
-def _checked(name: str) -> str:
+def _check_name(name: str) -> str:
     """The name of a package, with or without a version. Raises InputError."""
     if len(name) > MAX_NAME_CHARS or not _NAME.fullmatch(name):
         raise InputError(tr("{name} is not the name of a package.", name=one_line(name)))
@@ -326,7 +326,7 @@ def _environment() -> Mapping[str, str]:
     }
 
 
-def _installed(site: Path) -> Mapping[str, Distribution]:
+def _installed_packages(site: Path) -> Mapping[str, Distribution]:
     found = {}
     for item in distributions(path=[str(site)]):
         if name := item.metadata["Name"]:
@@ -337,8 +337,8 @@ def _installed(site: Path) -> Mapping[str, Distribution]:
 def _move(new: Path, site: Path) -> None:
     """Move the installed files to their place; the metadata that marks them installed is last."""
     shutil.rmtree(new / "bin", ignore_errors=True)
-    there = _installed(site)
-    for name in _installed(new):
+    there = _installed_packages(site)
+    for name in _installed_packages(new):
         if name in there:
             _remove(there[name], site)
     entries = sorted(new.iterdir(), key=lambda path: path.name.endswith(".dist-info"))
@@ -392,7 +392,7 @@ def _refusal(told: Sequence[str]) -> UnavailableError:
     return UnavailableError(tr("The packages were not installed: {reason}", reason=reason))
 
 
-def _unwritable(error: OSError) -> UnavailableError:
+def _write_error(error: OSError) -> UnavailableError:
     return UnavailableError(
         tr(
             "The packages cannot be written to their folder: {strerror}.",

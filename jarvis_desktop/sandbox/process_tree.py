@@ -40,14 +40,14 @@ def descendants(root: int) -> tuple[ProcessInfo, ...]:
         return ()  # its job object counts there
     if sys.platform == "linux" and _tells_children():
         return tuple(_walk(root))
-    return _listed(root)
+    return _list_by_ps(root)
 
 
 def alive(processes: tuple[ProcessInfo, ...]) -> tuple[ProcessInfo, ...]:
     """Those that have not ended; their numbers may have been reused."""
     if sys.platform != "linux":
         return tuple(each for each in processes if _exists(each.number))
-    return tuple(each for each in processes if _began(each.number) == each.began)
+    return tuple(each for each in processes if _start_time(each.number) == each.began)
 
 
 def kill(processes: tuple[ProcessInfo, ...]) -> None:
@@ -82,7 +82,7 @@ def pause(root: int) -> None:
         if found and found == held:  # all had stopped before they were listed
             return
         _send(found, signal.SIGSTOP)
-        held = found if all(map(_is_held, found)) else set()
+        held = found if all(map(_has_stopped, found)) else set()
 
 
 def resume(root: int) -> None:
@@ -100,7 +100,7 @@ def _send(processes: Iterable[int], number: signal.Signals) -> None:
             os.kill(process, number)
 
 
-def _is_held(number: int) -> bool:
+def _has_stopped(number: int) -> bool:
     """Whether all of its threads have stopped: they stop one by one."""
     if sys.platform != "linux":
         return True
@@ -142,7 +142,7 @@ def _walk(root: int) -> Iterator[ProcessInfo]:
             tasks, below = _threads(base)
         except (OSError, ValueError):
             continue  # it has ended
-        if resident and (began := _began(number)):  # else it is a zombie
+        if resident and (began := _start_time(number)):  # else it is a zombie
             yield ProcessInfo(number, began, resident * page, tasks)
         children = below - seen
         seen |= children
@@ -176,7 +176,7 @@ def _threads(base: str) -> tuple[int, set[int]]:
     return len(tasks), below
 
 
-def _began(number: int) -> str:
+def _start_time(number: int) -> str:
     """The start time of a process in clock ticks; "" if it has ended."""
     try:
         # The name, in brackets, may contain anything: count fields from its end.
@@ -192,7 +192,7 @@ def _read(path: str) -> str:
         return file.read()
 
 
-def _listed(root: int) -> tuple[ProcessInfo, ...]:
+def _list_by_ps(root: int) -> tuple[ProcessInfo, ...]:
     """List them with `ps`, if /proc is not available."""
     try:
         done = subprocess.run(

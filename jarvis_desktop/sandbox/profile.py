@@ -148,7 +148,7 @@ def temporary_folder() -> Path:
     return Path(tempfile.mkdtemp(prefix="jarvis-sandbox-"))
 
 
-def placed(path: Path, places: Sequence[tuple[Path, str]]) -> str:
+def path_inside(path: Path, places: Sequence[tuple[Path, str]]) -> str:
     """The path inside, given folders and their places inside; the path itself if in none."""
     for real, name in places:
         for one in (path, path.resolve()):

@@ -147,7 +147,7 @@ class Supervisor:
                 await self._in_thread(_kill_all, process.pid)
                 await _ends(process, KILL_TIMEOUT_S)
         # A process that escaped from the launcher is among those seen last.
-        await self._in_thread(_see_off, self._seen)
+        await self._in_thread(_await_end, self._seen)
         if reading:
             await asyncio.wait({reading}, timeout=OUTPUT_TIMEOUT_S)
         _close_pipes(process)
@@ -165,7 +165,7 @@ class Supervisor:
         process = self._process
         if process is None or not await _ends(process, STOP_TIMEOUT_S):
             return ProcessEnd(Ending.CRASHED, "Its process cannot be talked to any more.")
-        return _word(process.returncode or 0, memory_kills() > self._kills)
+        return _describe_exit(process.returncode or 0, memory_kills() > self._kills)
 
     def _look(self, spare: int, files_too: bool) -> ProcessEnd | None:
         process, bounds = self._process, self._bounds
@@ -234,7 +234,7 @@ def _free(folder: Path) -> int:
         return sys.maxsize
 
 
-def _word(code: int, memory: bool) -> ProcessEnd:
+def _describe_exit(code: int, memory: bool) -> ProcessEnd:
     """What an exit code means. Launchers report a signal as 128 plus its number."""
     number = -code if code < 0 else code - 128 if code > 128 else 0
     if number == KILL and memory:
@@ -279,7 +279,7 @@ def _kill_all(root: int) -> None:
     kill(tuple(each for each in descendants(root) if each.number == root))
 
 
-def _see_off(processes: tuple[ProcessInfo, ...]) -> None:
+def _await_end(processes: tuple[ProcessInfo, ...]) -> None:
     """Wait for processes to end, which is slightly later in a namespace; then kill the rest."""
     deadline = time.monotonic() + KILL_TIMEOUT_S
     while (left := alive(processes)) and time.monotonic() < deadline:

@@ -23,7 +23,7 @@ from jarvis_desktop.sandbox.profile import (
     Launcher,
     ProcessLimits,
     SandboxProfile,
-    placed,
+    path_inside,
     prefixes,
 )
 from jarvis_desktop.sandbox.seatbelt import Seatbelt
@@ -226,9 +226,9 @@ def test_places_are_found_within_folders_and_by_links(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "link").symlink_to("real")
     places = ((tmp_path / "real", "/inside"),)
-    assert placed(tmp_path / "real/a/b", places) == "/inside/a/b"
-    assert placed(tmp_path / "link/a", places) == "/inside/a"
-    assert placed(Path("/elsewhere"), places) == "/elsewhere"
+    assert path_inside(tmp_path / "real/a/b", places) == "/inside/a/b"
+    assert path_inside(tmp_path / "link/a", places) == "/inside/a"
+    assert path_inside(Path("/elsewhere"), places) == "/elsewhere"
 
 
 def test_what_was_opened_is_closed_and_removed(tmp_path):

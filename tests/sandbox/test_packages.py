@@ -295,7 +295,7 @@ def test_files_outside_are_not_removed_with_an_old_version(tmp_path: Path) -> No
     (info / "RECORD").write_text("../keep.txt,,\n/etc/none,,\nold.py,,\ngone.py,,\n")
     (site / "old.py").write_text("")
     (tmp_path / "keep.txt").write_text("mine")
-    packages._remove(packages._installed(site)["old"], site)
+    packages._remove(packages._installed_packages(site)["old"], site)
     assert (tmp_path / "keep.txt").read_text() == "mine"
     assert not (site / "old.py").exists()
 

@@ -134,7 +134,7 @@ def test_where_the_system_lists_processes_another_way_they_are_found_too(
 ) -> None:
     direct = process_tree.descendants(family.pid)
     monkeypatch.setattr(process_tree, "PROC", tmp_path)
-    listed = process_tree._listed(family.pid)
+    listed = process_tree._list_by_ps(family.pid)
     assert [each.number for each in listed] == [each.number for each in direct]
     assert all(each.memory > 1 << 20 for each in listed)
 
@@ -213,7 +213,7 @@ async def test_what_was_opened_for_a_start_that_failed_is_closed(tmp_path: Path)
     ],
 )
 def test_exit_codes_are_told_in_words(code: int, memory: bool, ending: Ending, words: str) -> None:
-    breach = supervisor._word(code, memory)
+    breach = supervisor._describe_exit(code, memory)
     assert breach.ending is ending
     assert words in breach.words
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.everyday.timer import TIMER, ring, seconds_of
+from jarvis_desktop.tasks.everyday.timer import TIMER, manage_timers, seconds_of
 from jarvis_desktop.text.dates import by_the_clock_of, day_named, due_at, repeats, times_spelt
 from jarvis_desktop.text.numbers import with_digits
 from tests.tasks.calls import NOON, FakeServices, call_of, quiet, text_of
@@ -154,5 +154,5 @@ def test_a_length_or_a_moment(said: str, hours: int):
 async def test_that_it_does_not_repeat_is_said(tmp_path: Path):
     services = FakeServices().services()
     call = call_of(TIMER.type, tmp_path, duration="set an alarm for 7 am every day")
-    said = text_of(await ring(call, quiet, services))
+    said = text_of(await manage_timers(call, quiet, services))
     assert said.endswith("It rings at 07:00 on Tuesday, 5 May, once: a timer does not repeat.")

@@ -169,14 +169,14 @@ def normalise(samples: Samples, rate: int) -> Samples:
         raise InputError(tr("The recording is silent: there is nothing to make louder."))
     active = levels[levels > loudest * 0.03]
     gain = 0.1 / float(np.sqrt((active**2).mean()))
-    return _limited(samples * np.float32(gain))
+    return _soft_clip(samples * np.float32(gain))
 
 
 def amplify(samples: Samples, decibels: float) -> Samples:
     """Make it louder, or quieter for negative decibels; peaks are rounded off, not cut."""
     import numpy as np
 
-    return _limited(samples * np.float32(10 ** (decibels / 20)))
+    return _soft_clip(samples * np.float32(10 ** (decibels / 20)))
 
 
 def trim(samples: Samples, rate: int) -> Samples:
@@ -211,7 +211,7 @@ def _levels(samples: Samples, size: int) -> Frames:
     return levels
 
 
-def _limited(samples: Samples) -> Samples:
+def _soft_clip(samples: Samples) -> Samples:
     import numpy as np
 
     knee = 0.7

@@ -182,12 +182,12 @@ def _cut(text: str) -> Iterator[tuple[str, bool]]:
 
 def _parts(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
     while pieces:
-        count = _fitting(pieces)
+        count = _piece_count(pieces)
         yield pieces[:count]
         pieces = pieces[count:]
 
 
-def _fitting(pieces: list[_Piece]) -> int:
+def _piece_count(pieces: list[_Piece]) -> int:
     most = 1
     while most < len(pieces) and _fits(pieces[: most + 1]):
         if pieces[most].start - pieces[most - 1].end > MAX_PAUSE_S:
@@ -195,10 +195,10 @@ def _fitting(pieces: list[_Piece]) -> int:
         most += 1
     if most == len(pieces):
         return most
-    room = _width(_joined(pieces[:most]))
+    room = _width(_join_pieces(pieces[:most]))
     for letters, worth in zip(BREAKS, MAX_UNUSED_SHARES, strict=True):
         for count in range(most, 0, -1):
-            if _width(_joined(pieces[:count])) < room * (1 - worth):
+            if _width(_join_pieces(pieces[:count])) < room * (1 - worth):
                 break
             if pieces[count - 1].text[-1] in letters:
                 return count
@@ -206,19 +206,19 @@ def _fitting(pieces: list[_Piece]) -> int:
 
 
 def _fits(pieces: list[_Piece]) -> bool:
-    return len(_filled(pieces, LINE_CHARS)) <= MAX_LINES
+    return len(_fill_lines(pieces, LINE_CHARS)) <= MAX_LINES
 
 
 def _lines(pieces: list[_Piece]) -> tuple[str, ...]:
     """One line if that is enough, else two of about the same width."""
-    count = len(_filled(pieces, LINE_CHARS))
+    count = len(_fill_lines(pieces, LINE_CHARS))
     width = LINE_CHARS
-    while width > 1 and len(_filled(pieces, width - 1)) == count:
+    while width > 1 and len(_fill_lines(pieces, width - 1)) == count:
         width -= 1
-    return tuple(_filled(pieces, width))
+    return tuple(_fill_lines(pieces, width))
 
 
-def _filled(pieces: list[_Piece], width: int) -> list[str]:
+def _fill_lines(pieces: list[_Piece], width: int) -> list[str]:
     """Lines, each as full as possible; a piece wider than a line gets a line to itself."""
     lines: list[str] = []
     for piece in pieces:
@@ -230,7 +230,7 @@ def _filled(pieces: list[_Piece], width: int) -> list[str]:
     return lines
 
 
-def _joined(pieces: list[_Piece]) -> str:
+def _join_pieces(pieces: list[_Piece]) -> str:
     return "".join(("" if each.joined else " ") + each.text for each in pieces).strip()
 
 
@@ -253,11 +253,11 @@ def _srt(found: list[Cue]) -> str:
 
 
 def _vtt(found: list[Cue]) -> str:
-    blocks = [f"{_times(cue, '.')}\n" + _escaped("\n".join(cue.lines)) for cue in found]
+    blocks = [f"{_times(cue, '.')}\n" + _escape("\n".join(cue.lines)) for cue in found]
     return "WEBVTT\n\n" + "".join(f"{block}\n\n" for block in blocks).removesuffix("\n")
 
 
-def _escaped(text: str) -> str:
+def _escape(text: str) -> str:
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 

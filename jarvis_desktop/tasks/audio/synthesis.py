@@ -35,13 +35,13 @@ async def speak(call: Call, report: Report, services: Services) -> Iterable[Arti
     spoken: list[Path] = []
     for at, part in enumerate(parts):
         report(at / len(parts), f"Speaking sentence {at + 1} of {len(parts)}")
-        spoken.append(await _spoken(part, call.workdir / f"part-{at}.wav", services))
+        spoken.append(await _speak_part(part, call.workdir / f"part-{at}.wav", services))
     to = call.workdir / "speech.wav"
     await asyncio.to_thread(join_wavs, spoken, to)
     return [Artifact(Kind.AUDIO, path=to, name="speech.wav")]
 
 
-async def _spoken(part: str, to: Path, services: Services) -> Path:
+async def _speak_part(part: str, to: Path, services: Services) -> Path:
     """Speak one part. A busy system voice may fail once and then work."""
     try:
         return await services.voice.synthesise(part, to)

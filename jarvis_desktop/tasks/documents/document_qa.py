@@ -176,9 +176,9 @@ def answer(question: str, rows: Sequence[Row]) -> str:
         kept = [i for i, text in enumerate(texts) if re.search(r"\d", text)]
         return _beside(words, [rows[i] for i in kept], [texts[i] for i in kept])
     if kind == "number":
-        return _beside(words, rows, texts) or _valued(kind, words, texts, alone=False)
+        return _beside(words, rows, texts) or _labelled_value(kind, words, texts, alone=False)
     if kind:
-        return _valued(kind, words, texts, alone=True)
+        return _labelled_value(kind, words, texts, alone=True)
     return _beside(words, rows, texts)
 
 
@@ -250,7 +250,7 @@ def _size(money: str) -> float:
     return int(digits or 0) / (100 if re.search(r"[.,]\d{2}\D*$", money) else 1)
 
 
-def _valued(kind: str, words: Sequence[str], texts: Sequence[str], *, alone: bool) -> str:
+def _labelled_value(kind: str, words: Sequence[str], texts: Sequence[str], *, alone: bool) -> str:
     """The value of a kind whose label is closest to the question. With `alone`, the first value of
     the kind is returned if no label fits, unless the question asks for a particular one that is not
     there."""
@@ -304,12 +304,12 @@ def _who(question: str, rows: Sequence[Row], texts: Sequence[str]) -> str:
     if to or not re.search(r"from|\bsent|wrote|issued|which|name of|where", question):
         return _beside(_content(question), rows, texts)
     usual = median(line.height for row in rows for line in row)
-    top = [row for row in rows[: max(3, len(rows) // 4)] if len(_words(_joined(row))) >= 1]
+    top = [row for row in rows[: max(3, len(rows) // 4)] if len(_words(_row_text(row))) >= 1]
     tall = [row for row in top if row[0].height > 1.25 * usual]
-    return _joined(max(tall, key=lambda row: row[0].height) if tall else top[0]) if top else ""
+    return _row_text(max(tall, key=lambda row: row[0].height) if tall else top[0]) if top else ""
 
 
-def _joined(row: Row) -> str:
+def _row_text(row: Row) -> str:
     return " ".join(line.text for line in row)
 
 

@@ -64,11 +64,11 @@ def _open(file: object, name: str) -> PdfReader:
 
     reader = PdfReader(file)  # type: ignore[arg-type]
     if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
-        raise _locked(name)
+        raise _needs_password(name)
     return reader
 
 
-def _locked(name: str) -> InputError:
+def _needs_password(name: str) -> InputError:
     return InputError(
         tr("{name} needs a password.", name=name),
         hint=tr("Save a copy without the password and give that."),
@@ -92,16 +92,16 @@ def _read(reader: PdfReader, name: str, report: Report, recognise: Recognise, wo
             page = reader.pages[index]
             text = _page_text(page)
             if len(text.strip()) < SCANNED_BELOW and scanned < MAX_SCANNED_PAGES:
-                found = "\n".join(_pictured(page, recognise, workdir))
+                found = "\n".join(_read_pictures(page, recognise, workdir))
                 scanned += bool(found)
                 text = found or text
             pages.append(text)
         except (PyPdfError, _TooSlow, *_MALFORMED):
             left_out.append(index + 1)
-    return _together(pages, left_out, name)
+    return _join_pages(pages, left_out, name)
 
 
-def _together(pages: list[str], left_out: list[int], name: str) -> str:
+def _join_pages(pages: list[str], left_out: list[int], name: str) -> str:
     text = "\n\n".join(page for page in (clean(page).strip() for page in pages) if page)
     if not text and left_out:
         raise damaged(name)
@@ -125,7 +125,7 @@ def _page_text(page: PageObject) -> str:
     return "\n".join(" ".join(line.split()) for line in text.split("\n"))
 
 
-def _pictured(page: PageObject, recognise: Recognise, workdir: Path) -> Iterator[str]:
+def _read_pictures(page: PageObject, recognise: Recognise, workdir: Path) -> Iterator[str]:
     for picture in _pictures(page, 3):
         to = workdir / "scanned-page.png"
         picture.save(to)
@@ -163,18 +163,18 @@ def page_pictures(path: Path, *, name: str, most: int) -> list[Image]:
 
     try:
         with closing(pypdfium2.PdfDocument(path)) as document:
-            if len(document) > most and len(_written(document[0])) >= SCANNED_BELOW:
+            if len(document) > most and len(_text_layer(document[0])) >= SCANNED_BELOW:
                 return []
-            return [_drawn(document[at]) for at in range(min(len(document), most))]
+            return [_render(document[at]) for at in range(min(len(document), most))]
     except pypdfium2.PdfiumError as error:
-        raise (_locked if "password" in str(error) else damaged)(name) from error
+        raise (_needs_password if "password" in str(error) else damaged)(name) from error
 
 
-def _written(page: PdfPage) -> str:
+def _text_layer(page: PdfPage) -> str:
     return str(page.get_textpage().get_text_bounded()).strip()
 
 
-def _drawn(page: PdfPage) -> Image:
+def _render(page: PdfPage) -> Image:
     width, height = page.get_size()
     scale = min(PAGE_DPI / 72, math.sqrt(MAX_PICTURE_PIXELS / max(1.0, width * height)))
     picture: Image = page.render(scale=scale).to_pil().convert("RGB")

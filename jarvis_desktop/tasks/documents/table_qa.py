@@ -75,7 +75,7 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
     name = call.title("table")
     tables = read_tables(call.file("table"), name=name)
     if _is_about_all(question.casefold().replace(name.casefold(), " "), tables):
-        return [text_artifact("\n\n".join(described(table, name) for table in tables))]
+        return [text_artifact("\n\n".join(describe_table(table, name) for table in tables))]
     reasons = []
     for table in tables:
         try:
@@ -97,7 +97,7 @@ def _is_about_all(question: str, tables: Iterable[Table]) -> bool:
     return naming.isdisjoint(columns)
 
 
-def described(table: Table, name: str) -> str:
+def describe_table(table: Table, name: str) -> str:
     """The table's size, its columns with the range of their numbers, and its first rows."""
     whose = f"The sheet {table.name} of {name}" if table.name else name
     least = "at least " if len(table.rows) >= MAX_ROWS - 1 else ""
@@ -124,7 +124,7 @@ def _with_range(table: Table, column: int) -> str:
 
 def answer(question: str, table: Table) -> str:
     """The answer from one table. Raises ExpertError if it has none."""
-    asked = _read(question, table)
+    asked = _parse_question(question, table)
     words = asked.words
     asks_count = words & {"many", "count"} or {"number", "of"} <= words
     if asks_count and (counted := _count(asked, table)):
@@ -132,13 +132,13 @@ def answer(question: str, table: Table) -> str:
     if words & (_LARGEST | _SMALLEST):
         return _extreme(asked, table, largest=bool(words & _LARGEST))
     if words & {"average", "mean", "sum", "total"}:
-        return _reckoned(asked, table, mean=bool(words & {"average", "mean"}))
+        return _aggregate(asked, table, mean=bool(words & {"average", "mean"}))
     if asked.cell and asked.rows:
-        return _looked_up(asked, table)
+        return _look_up(asked, table)
     if asked.columns and words & {"columns"}:
         return f"The columns are {', '.join(table.columns)}."
     if asked.columns and asked.nothing_else:
-        return "\n".join(_held(column, table) for column in asked.columns[:MAX_LISTED])
+        return "\n".join(_list_values(column, table) for column in asked.columns[:MAX_LISTED])
     raise ExpertError(
         tr("The built-in method cannot answer that kind of question from a table."),
         hint=tr(
@@ -147,13 +147,13 @@ def answer(question: str, table: Table) -> str:
     )
 
 
-def _read(question: str, table: Table) -> _TableQuestion:
+def _parse_question(question: str, table: Table) -> _TableQuestion:
     words = frozenset(tokens(question))
     named = {stem(word) for word in words - _ASKING}
     scored, known = [], set[str]()
     for at, column in enumerate(table.columns):
         parts = [stem(word) for word in tokens(column)]
-        heard = [{word for word in named if _alike(part, word)} for part in parts]
+        heard = [{word for word in named if _is_similar(part, word)} for part in parts]
         known.update(*heard)
         hits = sum(map(bool, heard))
         if hits:
@@ -164,7 +164,7 @@ def _read(question: str, table: Table) -> _TableQuestion:
     return _TableQuestion(words, tuple(at for _, at in sorted(scored)), rows, cell, nothing_else)
 
 
-def _alike(one: str, other: str) -> bool:
+def _is_similar(one: str, other: str) -> bool:
     return one == other or (len(one) > 4 and SequenceMatcher(None, one, other).ratio() > 0.85)
 
 
@@ -203,7 +203,7 @@ def _count(asked: _TableQuestion, table: Table) -> str:
         return f"The table has {len(table.columns)} columns."
     value_column = [at for at in asked.columns if not asked.cell or at != asked.cell[0]]
     if value_column and asked.cell and len(rows) == 1:
-        return _looked_up(asked, table)
+        return _look_up(asked, table)
     if value_column and not asked.cell:
         column = value_column[0]
         different = {row[column] for row in table.rows if row[column]}
@@ -250,7 +250,7 @@ def _extreme(asked: _TableQuestion, table: Table, *, largest: bool) -> str:
     return f"The {word} {table.columns[column]}{where} is {shown}{whose}."
 
 
-def _reckoned(asked: _TableQuestion, table: Table, *, mean: bool) -> str:
+def _aggregate(asked: _TableQuestion, table: Table, *, mean: bool) -> str:
     column, values, where = _numbers(asked, table)
     total = sum(value for value, _ in values)
     result = total / len(values) if mean else total
@@ -259,7 +259,7 @@ def _reckoned(asked: _TableQuestion, table: Table, *, mean: bool) -> str:
     return f"The {what} of {table.columns[column]}{where} is {shown}, over {len(values)} rows."
 
 
-def _looked_up(asked: _TableQuestion, table: Table) -> str:
+def _look_up(asked: _TableQuestion, table: Table) -> str:
     assert asked.cell is not None
     column, content = asked.cell
     wanted = [at for at in asked.columns if at != column]
@@ -276,7 +276,7 @@ def _looked_up(asked: _TableQuestion, table: Table) -> str:
     return "\n".join(dict.fromkeys(lines))
 
 
-def _held(column: int, table: Table) -> str:
+def _list_values(column: int, table: Table) -> str:
     values = list(dict.fromkeys(one_line(row[column]) for row in table.rows if row[column]))
     name = table.columns[column]
     if len(values) < 2:

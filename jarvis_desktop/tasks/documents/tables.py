@@ -45,16 +45,16 @@ def read_tables(path: Path, *, name: str = "", most: int = MAX_ROWS) -> list[Tab
     with path.open("rb") as file:
         start = file.read(8)
     if start[:4] == b"PK\x03\x04":
-        return _sheets(path, name, most)
+        return _read_sheets(path, name, most)
     text = decode(path, name=name)
     if text.lstrip()[:1] in ("[", "{"):
-        records = _records(_json(text, name))
+        records = _table_of_records(_json(text, name))
         if records is None:
             raise InputError(
                 tr("{name} contains no table: it is not a list of records.", name=name)
             )
         return [records]
-    return [_separated(text, name, most)]
+    return [_parse_csv(text, name, most)]
 
 
 def number(cell: str) -> float | None:
@@ -73,10 +73,10 @@ def number(cell: str) -> float | None:
 
 def as_table(text: str, name: str) -> Table | None:
     """The table of a JSON text that is a list of flat records; None if it is not."""
-    return _records(_json(text, name))
+    return _table_of_records(_json(text, name))
 
 
-def _separated(text: str, name: str, most: int) -> Table:
+def _parse_csv(text: str, name: str, most: int) -> Table:
     sample = text[:20_000]
     try:
         dialect: Any = csv.Sniffer().sniff(sample, delimiters=",;\t|")
@@ -118,7 +118,7 @@ def _json(text: str, name: str) -> Any:
         raise damaged(name, "it is nested too deeply") from error
 
 
-def _records(value: Any) -> Table | None:
+def _table_of_records(value: Any) -> Table | None:
     if not isinstance(value, list) or not value:
         return None
     value = value[:MAX_ROWS]
@@ -127,11 +127,11 @@ def _records(value: Any) -> Table | None:
     columns = tuple(dict.fromkeys(key for item in value for key in item))[:MAX_COLUMNS]
     if any(isinstance(cell, dict | list) for item in value for cell in item.values()):
         return None
-    rows = tuple(tuple(_written(item.get(key)) for key in columns) for item in value)
+    rows = tuple(tuple(_format_cell(item.get(key)) for key in columns) for item in value)
     return Table(columns, rows)
 
 
-def _sheets(path: Path, name: str, most: int) -> list[Table]:
+def _read_sheets(path: Path, name: str, most: int) -> list[Table]:
     from zipfile import BadZipFile
 
     import openpyxl
@@ -146,8 +146,8 @@ def _sheets(path: Path, name: str, most: int) -> list[Table]:
             tables = []
             for sheet in book.worksheets:
                 rows = [
-                    [_written(cell) for cell in row[:MAX_COLUMNS]]
-                    for row in _filled(sheet.iter_rows(values_only=True), most)
+                    [_format_cell(cell) for cell in row[:MAX_COLUMNS]]
+                    for row in _nonempty_rows(sheet.iter_rows(values_only=True), most)
                 ]
                 if rows:
                     tables.append(_with_header(rows, sheet.title))
@@ -160,14 +160,14 @@ def _sheets(path: Path, name: str, most: int) -> list[Table]:
     return tables
 
 
-def _filled(rows: Iterable[Sequence[Any]], most: int) -> Iterator[Sequence[Any]]:
+def _nonempty_rows(rows: Iterable[Sequence[Any]], most: int) -> Iterator[Sequence[Any]]:
     """Rows with content; a sheet may claim a million rows and have ten."""
     for row in islice(rows, most):
         if any(cell is not None for cell in row):
             yield row
 
 
-def _written(cell: object) -> str:
+def _format_cell(cell: object) -> str:
     if cell is None:
         return ""
     if isinstance(cell, bool):

@@ -228,7 +228,7 @@ MIN_KNOWN_ROWS = 6  # rows whose value must be known
 MAX_KINDS = 50  # different values of the learned column
 
 
-def fill(call: Call, report: Report) -> Iterable[Artifact]:
+def fill_column(call: Call, report: Report) -> Iterable[Artifact]:
     """Fill in the column; return the table, and a sentence about how reliable it is. Raises
     InputError if the column is unclear, or there is too little to learn from."""
     tables = _tables(call)
@@ -271,16 +271,18 @@ def fill(call: Call, report: Report) -> Iterable[Artifact]:
     )
     shares = learnt.tell(whole.joined[len(known) :])
     found = [
-        (kinds[int(row.argmax())], f"{row.max():.0%}") if kinds else (_written(row[0]), "")
+        (kinds[int(row.argmax())], f"{row.max():.0%}") if kinds else (_format_value(row[0]), "")
         for row in shares
     ]
-    table = _filled(asked, column, own, dict(zip(open_rows, found, strict=True)), bool(kinds))
+    table = _filled_rows(asked, column, own, dict(zip(open_rows, found, strict=True)), bool(kinds))
     path = call.workdir / "filled.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
         csv.writer(file).writerows(table)
     return [
         Artifact(Kind.TABLE, path=path, name="filled.csv"),
-        text_artifact(_told(column, len(open_rows), len(known), learnt, answers, found, kinds)),
+        text_artifact(
+            _summary_sentence(column, len(open_rows), len(known), learnt, answers, found, kinds)
+        ),
     ]
 
 
@@ -374,7 +376,7 @@ def _is_measure(values: Sequence[float | None]) -> bool:
     return None not in values and different > 10 and different > 0.1 * len(values)
 
 
-def _filled(
+def _filled_rows(
     table: Table, column: str, own: int | None, found: dict[int, tuple[str, str]], sure: bool
 ) -> Iterable[list[str]]:
     """The rows of the new file; each filled-in value comes with its certainty."""
@@ -390,7 +392,7 @@ def _filled(
         yield cells + ([share] if sure else [])
 
 
-def _told(
+def _summary_sentence(
     column: str,
     count: int,
     known: int,
@@ -402,7 +404,7 @@ def _told(
     rows = quantity(count, "row")
     head = f"{column} is filled in for {rows}, learnt from {known:,} others by {learnt.name}."
     if not kinds:
-        error, plain = _written(learnt.right), _written(learnt.plain)
+        error, plain = _format_value(learnt.right), _format_value(learnt.plain)
         check = f"On rows held back it was off by {error} on average; the mean alone, by {plain}."
         poor = learnt.right >= 0.95 * learnt.plain
     else:
@@ -418,7 +420,7 @@ def _told(
     return f"{head} {check}{warning}"
 
 
-def _written(value: float) -> str:
+def _format_value(value: float) -> str:
     return f"{value:.4g}"
 
 
@@ -438,6 +440,6 @@ TABULAR_CLASSIFICATION = define(
         "fill in the missing", "fill in the empty", "fill in the empty cells",
         "impute the missing", "missing values in the table",
     ),
-    method=fill,
+    method=fill_column,
     note="naive Bayes or nearest neighbours, learnt from the table's own rows and checked on some",
 )  # fmt: skip

@@ -29,7 +29,7 @@ TIMES = ("seconds", "minutes", "hours", "days", "weeks")
 MAX_CHARS = 300
 
 
-async def reckon(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+async def calculate(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
     """Calculate or convert, and answer in a sentence. Raises InputError with the reason if it
     cannot."""
     # Loading the table of units takes almost a second the first time.
@@ -103,5 +103,5 @@ CALCULATOR = define(
         *(f"how many {unit} ... in" for unit in TIMES),
         *(f"#* {one} in {other}" for one in TIMES for other in TIMES if one != other),
     ),
-    skill=reckon, note="sums, percentages, roots, units (Pint)",
+    skill=calculate, note="sums, percentages, roots, units (Pint)",
 )  # fmt: skip

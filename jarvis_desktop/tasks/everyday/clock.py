@@ -58,26 +58,26 @@ _BIG_CITIES = {
 """Cities that are not the name of a time zone, and countries with a second zone on a far island."""
 
 
-async def tell(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+async def tell_time(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
     """Answer in a sentence. Raises InputError for an unknown place or day."""
     now = services.now()
     words = call.words("place")
     said = with_digits(" ".join(words.casefold().replace("’", "'").split()))
     if day := _other_day(said, call.words("what"), now.date()):
-        return [text_artifact(_of_a_day(day, now.date(), call.words("what"), said))]
-    now += timedelta(days=_AWAY.get(_named(words), 0))
+        return [text_artifact(_answer_for_day(day, now.date(), call.words("what"), said))]
+    now += timedelta(days=_AWAY.get(_day_word(words), 0))
     place = place_in(words)
     where = ""
     if place:
         now = now.astimezone(await asyncio.to_thread(zone_of, place))
         where = f" in {place if any(map(str.isupper, place)) else place.title()}"
-    return [text_artifact(_sentence(call.words("what"), now, where, _named(words)))]
+    return [text_artifact(_sentence(call.words("what"), now, where, _day_word(words)))]
 
 
 _AWAY = {"Tomorrow": 1, "Yesterday": -1}
 
 
-def _named(words: str) -> str:
+def _day_word(words: str) -> str:
     said = words.casefold()
     return next((day for day in ("tomorrow", "yesterday") if day in said), "today").capitalize()
 
@@ -98,7 +98,7 @@ def _other_day(said: str, what: str, today: date) -> date | None:
     return day
 
 
-def _of_a_day(day: date, today: date, what: str, said: str) -> str:
+def _answer_for_day(day: date, today: date, what: str, said: str) -> str:
     named = f"{day:%A}, {day.day} {day:%B %Y}"
     if what != "days until":
         return f"{day.day} {day:%B %Y} {'was' if day < today else 'is'} a {day:%A}."
@@ -227,5 +227,5 @@ CLOCK = define(
          "what year is it|what month is it|which month is it|what date is tomorrow|"
          "what is the date today|what is today's date|the date tomorrow|current date"),
     ),
-    skill=tell, note="this computer's clock and the time zone database",
+    skill=tell_time, note="this computer's clock and the time zone database",
 )  # fmt: skip

@@ -28,7 +28,7 @@ RUNS_CODE = frozenset(
 """Extensions of files that may run code when opened."""
 
 
-async def open_it(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+async def open_file(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
     """Open the file. Raises InputError if it no longer exists, UnavailableError if it cannot be
     opened."""
     given = call.artifact("file")
@@ -67,24 +67,24 @@ OPEN_FILE = define(
         "view it", "view this", "play the file", "play xfile*", "play it", "start the file",
         "bring up xfile*", "pull up xfile*", "display it", "display xfile*",
     ),
-    skill=open_it, question=question, note="asks first where it could run code",
+    skill=open_file, question=question, note="asks first where it could run code",
 )  # fmt: skip
 
 
 FOLDERS = ("downloads", "documents", "pictures", "music", "videos", "desktop", "home")
 
 
-async def open_the_folder(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+async def open_folder(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
     """Open the folder. Raises InputError if it does not exist."""
     folder = call.words("folder")
-    path = path_of(folder)
+    path = folder_path(folder)
     if not path.is_dir():
         raise InputError(tr("There is no {folder} folder at {path}.", folder=folder, path=path))
     services.desktop.open(path)
     return [text_artifact(f"Opened {path}.")]
 
 
-def path_of(folder: str) -> Path:
+def folder_path(folder: str) -> Path:
     """The path of that folder for this user; it need not exist."""
     if folder not in FOLDERS or folder == "home":
         return Path.home()
@@ -101,7 +101,7 @@ OPEN_FOLDER = define(
         "videos folder", "my videos", "home folder", "desktop folder", "open my desktop",
         "directory", "file manager", "show my files", "open my files",
     ),
-    skill=open_the_folder, note="the desktop's file manager",
+    skill=open_folder, note="the desktop's file manager",
 )  # fmt: skip
 
 
@@ -174,7 +174,7 @@ def _pointing() -> Iterable[str]:
 _PRECISE = 10.0  # seconds; shorter durations are shown with tenths
 
 
-def tell(call: Call, report: Report) -> Iterable[Artifact]:
+def describe_file(call: Call, report: Report) -> Iterable[Artifact]:
     """Describe the file in one or two sentences. Raises InputError if it cannot be read as its
     type."""
     path, name = call.file("file"), call.title("file")
@@ -184,7 +184,7 @@ def tell(call: Call, report: Report) -> Iterable[Artifact]:
         case Kind.IMAGE:
             told = f"{name} is {_pixels(path, name)}. It is {about}."
         case Kind.AUDIO | Kind.VIDEO:
-            lasts, more = _measured(path, name)
+            lasts, more = _media_details(path, name)
             told = f"{name} {lasts}. It is {about}{more}."
         case _:
             told = f"{name} is {about}."
@@ -207,7 +207,7 @@ def _pixels(path: Path, name: str) -> str:
     return f"{width:,} pixels wide and {height:,} high"
 
 
-def _measured(path: Path, name: str) -> tuple[str, str]:
+def _media_details(path: Path, name: str) -> tuple[str, str]:
     """How long it lasts, and a description of its sound and pictures."""
     import av
     from av.stream import Disposition
@@ -228,10 +228,10 @@ def _measured(path: Path, name: str) -> tuple[str, str]:
             more.append(f"sound at {sound.rate:,} Hz, {channels}")
         else:
             more.append("no sound")
-    return _lasting(seconds), f", with {' and '.join(more)}"
+    return _format_duration(seconds), f", with {' and '.join(more)}"
 
 
-def _lasting(seconds: float) -> str:
+def _format_duration(seconds: float) -> str:
     if not seconds:
         return "does not say how long it lasts"
     if seconds < _PRECISE:
@@ -257,5 +257,5 @@ FILE_DETAILS = define(
         "how big is xfile*", "how large is xfile*", "what ... size of xfile*",
         *_counting(), *_pointing(),
     ),
-    method=tell, note="what the file itself says, by PyAV and Pillow",
+    method=describe_file, note="what the file itself says, by PyAV and Pillow",
 )  # fmt: skip

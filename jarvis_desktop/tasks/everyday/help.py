@@ -53,7 +53,7 @@ _EXAMPLES = {
 }
 
 
-async def tell(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+async def show_help(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
     """Answer a greeting, or say what can be asked for."""
     return [text_artifact(answer(call.words("topic"), services.definitions))]
 
@@ -68,7 +68,7 @@ def answer(topic: str, definitions: Sequence[Definition]) -> str:
             return reply
     working = [item for item in definitions if item.method or item.skill]
     if about := [item for item in definitions if _is_about(item.type, words)]:
-        return "\n".join(_described(item) for item in about[:5])
+        return "\n".join(_describe(item) for item in about[:5])
     return overview(working)
 
 
@@ -115,7 +115,7 @@ def _is_about(type: TaskType, words: Sequence[str]) -> bool:
     return any(word.rstrip("s") in (part.rstrip("s") for part in name) for word in telling)
 
 
-def _described(definition: Definition) -> str:
+def _describe(definition: Definition) -> str:
     example = _EXAMPLES.get(definition.type.name, "")
     parts = [definition.type.summary]
     if not definition.method and not definition.skill:
@@ -161,5 +161,5 @@ HELP = define(
             "goodbye", "good bye", "bye", "greetings", "cheers",
         ) for end in ("", " there", " jarvis")),
     ),
-    skill=tell, note="lists what works now, with requests to try",
+    skill=show_help, note="lists what works now, with requests to try",
 )  # fmt: skip

@@ -75,7 +75,7 @@ ALIKE = 0.6  # the share of the words that must occur in a fact for it to be the
 
 def question(call: Call) -> str:
     """The question to ask before everything is forgotten."""
-    everything = _EVERYTHING.search(_meant(call))
+    everything = _EVERYTHING.search(_fact_words(call))
     return "Forget everything you have asked me to remember?" if everything else ""
 
 
@@ -84,20 +84,20 @@ async def forget(call: Call, report: Report, services: Services) -> Iterable[Art
     facts = services.facts.list()
     if not facts:
         return [text_artifact("There is nothing to forget: I remember nothing.")]
-    meant = _meant(call)
+    meant = _fact_words(call)
     if _EVERYTHING.search(meant):
         count = services.facts.clear()
         return [text_artifact(f"I forgot all {count} things." if count > 1 else "I forgot it.")]
-    fact = _most_like(meant, facts)
+    fact = _best_match(meant, facts)
     services.facts.remove(fact.number)
     return [text_artifact(f"I forgot: {fact.text}.")]
 
 
-def _meant(call: Call) -> str:
+def _fact_words(call: Call) -> str:
     return _FORGET_ASKING.sub("", call.words("fact").strip().replace("’", "'")).strip(" .!?,:")
 
 
-def _most_like(meant: str, facts: Sequence[Fact]) -> Fact:
+def _best_match(meant: str, facts: Sequence[Fact]) -> Fact:
     """The fact that is meant; the newest if no words describe it. Raises InputError."""
     wanted = _words(meant)
     if not wanted:

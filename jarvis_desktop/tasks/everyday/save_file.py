@@ -51,7 +51,7 @@ def is_ending(suffix: str) -> bool:
     return ending in _OTHERS or ending in TEXTS or ending in _CODECS or ending in _PICTURES
 
 
-def bring_into(item: Artifact, ending: str, workdir: Path, report: Report) -> Path:
+def convert(item: Artifact, ending: str, workdir: Path, report: Report) -> Path:
     """Convert the content into that format. Raises InputError if that is not possible."""
     wanted = _plain(ending)
     if item.path is None:
@@ -73,7 +73,7 @@ def bring_into(item: Artifact, ending: str, workdir: Path, report: Report) -> Pa
         _encode(item.path, to, wanted, item.title)
         return to
     if item.kind is Kind.IMAGE and wanted in _PICTURES:
-        _redraw(item.path, to, wanted, item.title)
+        _convert_image(item.path, to, wanted, item.title)
         return to
     raise InputError(
         tr(
@@ -127,7 +127,7 @@ def _encode(source: Path, to: Path, ending: str, name: str) -> None:
         ) from error
 
 
-def _redraw(source: Path, to: Path, ending: str, name: str) -> None:
+def _convert_image(source: Path, to: Path, ending: str, name: str) -> None:
     from jarvis_desktop.tasks.images.io import on_white, read_image
 
     image = read_image(source, name=name)
@@ -154,11 +154,11 @@ def save(call: Call, report: Report) -> Iterable[Artifact]:
     file of that name is replaced: `question` has asked before. The folder is the user's documents
     unless the request names one; nothing is written outside of it."""
     folder = _folder(call)
-    _ready(folder, make=call.folder is None)
-    place = _shown(folder)
+    _ensure_folder(folder, make=call.folder is None)
+    place = _format_folder(folder)
     saved: list[Artifact] = []
-    for item, name in _named(call):
-        made = bring_into(item, PurePath(name).suffix, call.workdir, report)
+    for item, name in _file_names(call):
+        made = convert(item, PurePath(name).suffix, call.workdir, report)
         # The result's file is moved into the store later; the given file must stay in place.
         copy = call.workdir / f"copy-{len(saved)}{PurePath(name).suffix}"
         try:
@@ -179,15 +179,14 @@ def question(call: Call) -> str:
     """Ask before a file is replaced; "" if none is, or if saving will be refused anyway."""
     try:
         folder = _folder(call)
-        names = [name for _, name in _named(call) if os.path.lexists(folder / name)]
+        names = [name for _, name in _file_names(call) if os.path.lexists(folder / name)]
     except InputError:
         return ""
     if not names:
         return ""
-    there = (
-        f"{' and '.join(names)} {'is' if len(names) == 1 else 'are'} already in {_shown(folder)}."
-    )
-    return f"{there} Replace {'it' if len(names) == 1 else 'them'}?"
+    verb, them = ("is", "it") if len(names) == 1 else ("are", "them")
+    there = f"{' and '.join(names)} {verb} already in {_format_folder(folder)}."
+    return f"{there} Replace {them}?"
 
 
 def _folder(call: Call) -> Path:
@@ -199,11 +198,11 @@ def _folder(call: Call) -> Path:
         ) from error
 
 
-def _shown(folder: Path) -> str:
+def _format_folder(folder: Path) -> str:
     return one_line(str(folder), limit=200)
 
 
-def _ready(folder: Path, *, make: bool) -> None:
+def _ensure_folder(folder: Path, *, make: bool) -> None:
     """Ensure that the folder exists. Raises InputError if it does not, or cannot be created."""
     try:
         if make:
@@ -213,18 +212,18 @@ def _ready(folder: Path, *, make: bool) -> None:
         raise InputError(
             tr(
                 "The folder {folder} cannot be used: {reason}.",
-                folder=_shown(folder),
+                folder=_format_folder(folder),
                 reason=_reason(error),
             )
         ) from error
     if not there:
         raise InputError(
-            tr("There is no folder {folder}.", folder=_shown(folder)),
+            tr("There is no folder {folder}.", folder=_format_folder(folder)),
             hint=tr("Choose another folder."),
         )
 
 
-def _named(call: Call) -> list[tuple[Artifact, str]]:
+def _file_names(call: Call) -> list[tuple[Artifact, str]]:
     """Each content with its file name: the requested one, numbered if there are several."""
     items = list(call.inputs.get("content", ()))
     texts = [item.text or "" for item in items if item.path is None]
@@ -296,7 +295,7 @@ def _put(made: Path, target: Path) -> None:
             tr(
                 "{name} cannot be saved in {parent}: {reason}.",
                 name=target.name,
-                parent=_shown(target.parent),
+                parent=_format_folder(target.parent),
                 reason=_reason(error),
             )
         ) from error

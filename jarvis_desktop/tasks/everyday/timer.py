@@ -107,13 +107,13 @@ MAX_LABEL_CHARS = 80
 MAX_READ_CHARS = 500
 
 
-async def ring(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+async def manage_timers(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
     """Set, list or cancel timers. Raises InputError for an invalid duration."""
     match call.words("action"):
         case "cancel":
-            return [text_artifact(_cancelled(services.timers.cancel_all()))]
+            return [text_artifact(_format_cancelled(services.timers.cancel_all()))]
         case "list":
-            return [text_artifact(_listed(services.timers.pending(), services.now()))]
+            return [text_artifact(_format_pending(services.timers.pending(), services.now()))]
         case _:
             now = services.now()
             seconds = seconds_of(call.words("duration"), now)
@@ -222,13 +222,13 @@ def _when(timer: Timer, now: datetime, *, once: bool) -> str:
     return f"It rings at {due:%H:%M{seconds}}{day}{only}."
 
 
-def _cancelled(count: int) -> str:
+def _format_cancelled(count: int) -> str:
     if not count:
         return "No timer is running."
     return "The timer is cancelled." if count == 1 else f"All {count} timers are cancelled."
 
 
-def _listed(pending: Iterable[Timer], now: datetime) -> str:
+def _format_pending(pending: Iterable[Timer], now: datetime) -> str:
     lines = [
         f"{timer.label or 'Timer'}: {spoken_length((timer.due - now).total_seconds())} left."
         for timer in pending
@@ -265,5 +265,5 @@ TIMER = define(
          "how long ... timer|list ... alarms|show ... alarm*|which alarms|what alarms|"
          "any alarms|check ... alarm*"),
     ),
-    skill=ring, note="rings while the window or the terminal runs",
+    skill=manage_timers, note="rings while the window or the terminal runs",
 )  # fmt: skip

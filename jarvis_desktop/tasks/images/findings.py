@@ -84,7 +84,7 @@ def describe_boxes(boxes: Sequence[BoundingBox], name: str, width: int, *, none:
         return f"I find {count_of(len(found), label)} in {name}{spread}."
     kinds.sort(key=lambda kind: -len(kind[1]))
     parts = [f"{count_of(len(found), label)} ({_places(found, width)})" for label, found in kinds]
-    return f"In {name} I find {_listed(parts)}."
+    return f"In {name} I find {_join_kinds(parts)}."
 
 
 def describe_masks(masks: Sequence[Mask], name: str, *, none: str = "") -> str:
@@ -101,7 +101,7 @@ def describe_masks(masks: Sequence[Mask], name: str, *, none: str = "") -> str:
         words = count_of(many, label) if many > 1 else label
         of = "" if at else " of the picture"
         parts.append(f"{words} ({format_share(shares[label])}{of})")
-    return f"In {name} I find {_listed(parts)}."
+    return f"In {name} I find {_join_kinds(parts)}."
 
 
 def format_share(share: float) -> str:
@@ -120,10 +120,10 @@ def _places(boxes: Sequence[BoundingBox], width: int) -> str:
         return places[0]
     if len(kinds) == 1:
         return f"all {places[0]}"
-    return _listed([f"{places.count(place)} {place}" for place in kinds])
+    return _join_kinds([f"{places.count(place)} {place}" for place in kinds])
 
 
-def _listed(parts: Sequence[str]) -> str:
+def _join_kinds(parts: Sequence[str]) -> str:
     if len(parts) > MAX_KINDS:
         parts = [*parts[: MAX_KINDS - 1], f"{len(parts) - MAX_KINDS + 1} more kinds of things"]
     return join_words(parts)
@@ -182,7 +182,7 @@ def draw_boxes(image: Image, boxes: Sequence[BoundingBox]) -> Image:
             words += f" {box.score:.0%}"
         elif totals[box.label] > 1:
             words += f" {numbers[box.label]}"
-        colour, place = colours[box.label], _within(box, out.size)
+        colour, place = colours[box.label], _clip_box(box, out.size)
         draw.rectangle(place, outline=colour, width=line)
         _plate(draw, words, place[:2], colour, font, line)
     return out
@@ -198,7 +198,7 @@ def draw_masks(image: Image, masks: Sequence[Mask], *, apart: bool = False) -> I
     largest = _largest(masks)
     colours = _colours([mask.label for mask in largest])
     for at, mask in enumerate(largest):  # small parts last, so that they are on top
-        _colour_in(out, mask, COLOURS[at % len(COLOURS)] if apart else colours[mask.label])
+        _paint_mask(out, mask, COLOURS[at % len(COLOURS)] if apart else colours[mask.label])
     shares = dict.fromkeys(colours, 0.0)
     for mask in largest:
         shares[mask.label] += mask.share
@@ -241,7 +241,7 @@ def mask_image(inside: Any, size: tuple[int, int]) -> Image:
     return grey.point([0] * 128 + [255] * 128)
 
 
-def _colour_in(out: Image, mask: Mask, colour: Colour) -> None:
+def _paint_mask(out: Image, mask: Mask, colour: Colour) -> None:
     import numpy as np
     from PIL import Image as images
 
@@ -261,7 +261,7 @@ def _colour_in(out: Image, mask: Mask, colour: Colour) -> None:
     out.paste(colour, place, images.fromarray(rim))
 
 
-def _within(box: BoundingBox, size: tuple[int, int]) -> tuple[float, float, float, float]:
+def _clip_box(box: BoundingBox, size: tuple[int, int]) -> tuple[float, float, float, float]:
     width, height = size
 
     def kept(at: float, most: int) -> float:

@@ -70,8 +70,8 @@ def find_lines(pixels: Pixels) -> list[Line]:
     crops, boxes = _upright(engine, crops, boxes, image.shape[:2])
     read = _recognise(engine, crops)
     lines = [
-        _placed(text, score, box)
-        for (text, score), box in zip(read, _straightened(boxes), strict=True)
+        _line_in_box(text, score, box)
+        for (text, score), box in zip(read, _straighten(boxes), strict=True)
         if _legible(text, score)
     ]
     return _in_one_script(lines)
@@ -135,20 +135,20 @@ def _upright(
         boxes = np.roll(turned_left, -1, axis=1)
         height, width = width, height
         crops = [
-            crop if is_tall else _turned(crop, cv2.ROTATE_90_COUNTERCLOCKWISE)
+            crop if is_tall else _rotate(crop, cv2.ROTATE_90_COUNTERCLOCKWISE)
             for crop, is_tall in zip(crops, tall, strict=True)
         ]
     _, turned, _ = engine.text_cls(crops)
     weights = np.array([min(crop.shape[1] / crop.shape[0], 20.0) for crop in crops])
     signs = np.array([score if "180" in label else -score for label, score in turned])
     share = float((weights * (signs > 0)).sum() / weights.sum())
-    flipped = [_turned(crop, cv2.ROTATE_180) for crop in crops]
+    flipped = [_rotate(crop, cv2.ROTATE_180) for crop in crops]
     if share > 0.2 and (share > 0.8 or _reads_better(engine, flipped, crops)):
         return flipped, np.roll(np.array([width, height], np.float32) - boxes, 2, axis=1)
     return crops, boxes
 
 
-def _turned(crop: Pixels, way: int) -> Pixels:
+def _rotate(crop: Pixels, way: int) -> Pixels:
     return np.asarray(cv2.rotate(crop, way), np.uint8)
 
 
@@ -174,14 +174,16 @@ def _recognise(engine: Any, crops: Sequence[Pixels]) -> list[tuple[str, float]]:
         # Chinese and Japanese are written without spaces.
         fits = len(columns) == len(text) >= 4 and text.isascii()
         gaps.append(_gaps(crop, columns) if fits else [])
-    known = [gap for text, found in zip(texts, gaps, strict=True) for gap in _known(text, found)]
+    known = [
+        gap for text, found in zip(texts, gaps, strict=True) for gap in _space_gaps(text, found)
+    ]
     return [
-        (_spaced(text, found, known), float(score))
+        (_insert_spaces(text, found, known), float(score))
         for text, found, (_, score, *_) in zip(texts, gaps, read, strict=True)
     ]
 
 
-def _known(text: str, gaps: Sequence[int]) -> list[int]:
+def _space_gaps(text: str, gaps: Sequence[int]) -> list[int]:
     """Widths of the gaps at which the recogniser saw a space between two letters. A space has two
     neighbours, so its gap is the wider of the two."""
     return [
@@ -191,7 +193,7 @@ def _known(text: str, gaps: Sequence[int]) -> list[int]:
     ]
 
 
-def _spaced(text: str, gaps: Sequence[int], page: Sequence[int]) -> str:
+def _insert_spaces(text: str, gaps: Sequence[int], page: Sequence[int]) -> str:
     """Insert a space wherever the ink leaves a gap as wide as at known spaces."""
     pairs = list(pairwise(text))
     if len(gaps) != len(pairs):
@@ -199,7 +201,7 @@ def _spaced(text: str, gaps: Sequence[int], page: Sequence[int]) -> str:
     letters = [gap for gap, (a, b) in zip(gaps, pairs, strict=True) if a.isalnum() and b.isalnum()]
     if len(letters) < 2:
         return text
-    own = _known(text, gaps)
+    own = _space_gaps(text, gaps)
     wide = max(0.2 * STRIP, median(letters) + 0.11 * STRIP)
     if sample := own if len(own) >= 2 else page:
         wide = max(wide, 0.8 * median(sample))
@@ -237,7 +239,7 @@ def _legible(text: str, score: float) -> bool:
     return bool(signs) and score >= (0.5 if len(signs) > 1 else 0.7)
 
 
-def _straightened(boxes: Points) -> Points:
+def _straighten(boxes: Points) -> Points:
     """Rotate the boxes so that lines of text are level, for a page photographed at an angle."""
     along = boxes[:, 1] - boxes[:, 0]
     lengths = np.linalg.norm(along, axis=1)
@@ -250,7 +252,7 @@ def _straightened(boxes: Points) -> Points:
     return np.asarray(turned - turned.min(axis=(0, 1)), np.float32)
 
 
-def _placed(text: str, score: float, box: Points) -> Line:
+def _line_in_box(text: str, score: float, box: Points) -> Line:
     left, top = box.min(axis=0)
     right, bottom = box.max(axis=0)
     # The bounds of a tilted box are taller than its text: use the length of its sides.
@@ -276,7 +278,7 @@ Row = list[Line]
 def page_text(lines: Sequence[Line]) -> str:
     """The text of a page: column after column, with prose joined into paragraphs. Lists, receipts
     and signs keep their lines; text at the same height is one line."""
-    return "\n\n".join(_flowing(rows_of(block)) for block in blocks_of(list(lines)))
+    return "\n\n".join(_flow(rows_of(block)) for block in blocks_of(list(lines)))
 
 
 def rows_of(lines: Sequence[Line]) -> list[Row]:
@@ -353,12 +355,12 @@ def _is_prose(lines: list[Line], size: float) -> bool:
     return len(rows) >= 3 and median(widths) > 7 * size
 
 
-def _flowing(rows: list[Row]) -> str:
+def _flow(rows: list[Row]) -> str:
     """The rows of a block as text; lines of prose are joined and hyphenation is undone."""
     size = median(line.height for row in rows for line in row)
     left = min(row[0].left for row in rows)
     right = max(row[-1].right for row in rows)
-    table = sum(_is_torn(row, size) for row in rows) > 0.2 * len(rows)
+    table = sum(_has_wide_gap(row, size) for row in rows) > 0.2 * len(rows)
     out = ""
     before: Row | None = None
     for row in rows:
@@ -379,7 +381,7 @@ def _flowing(rows: list[Row]) -> str:
 def _runs_on(before: Row, row: Row, edges: tuple[float, float], size: float) -> bool:
     """Whether a row continues the sentence of the row before it."""
     left, right = edges
-    if _is_torn(before, size) or _is_torn(row, size) or right - left < 10 * size:
+    if _has_wide_gap(before, size) or _has_wide_gap(row, size) or right - left < 10 * size:
         return False
     if row[0].top - before[0].bottom > 0.9 * size:
         return False
@@ -392,7 +394,7 @@ def _runs_on(before: Row, row: Row, edges: tuple[float, float], size: float) -> 
     return room < max(needed, 1.5 * size) * 1.3 and row[0].left - left < 1.2 * size
 
 
-def _is_torn(row: Row, size: float) -> bool:
+def _has_wide_gap(row: Row, size: float) -> bool:
     """Whether a row has a gap too wide for prose, as between an item and its price."""
     return any(b.left - a.right > 2 * size for a, b in pairwise(row))
 

@@ -49,7 +49,7 @@ class Language:
         return NAMES.get(self.code, self.code)
 
 
-def tell(call: Call, report: Report) -> Iterable[Artifact]:
+def describe_language(call: Call, report: Report) -> Iterable[Artifact]:
     """One line such as "French (1.00)". Raises InputError if there are no letters, ExpertError if
     the language is unclear."""
     text = call.text("text")
@@ -83,7 +83,7 @@ LANGUAGE_IDENTIFICATION = define(
         "identify the language", "language detection", "is this french", "is this german",
         "is this spanish", "is this italian", "in what language",
     ),
-    method=tell, note="97 languages, by letter sequences (langid)",
+    method=describe_language, note="97 languages, by letter sequences (langid)",
 )  # fmt: skip
 
 

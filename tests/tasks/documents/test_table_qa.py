@@ -8,7 +8,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.documents.table_qa import (
     TABLE_QUESTION_ANSWERING,
     answer,
-    described,
+    describe_table,
     reply,
 )
 from jarvis_desktop.tasks.documents.tables import number, read_tables
@@ -183,7 +183,7 @@ def test_of_many_values_the_first_are_told(tmp_path: Path):
 )
 def test_says_what_a_small_or_odd_table_holds(tmp_path: Path, content: str, held: str):
     (tmp_path / "t.csv").write_text(content)
-    assert described(read_tables(tmp_path / "t.csv")[0], "t.csv") == held
+    assert describe_table(read_tables(tmp_path / "t.csv")[0], "t.csv") == held
 
 
 def test_says_what_each_sheet_holds(tmp_path: Path):

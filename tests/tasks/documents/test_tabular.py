@@ -7,7 +7,7 @@ import pytest
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.documents.tabular import TABULAR_CLASSIFICATION, fill
+from jarvis_desktop.tasks.documents.tabular import TABULAR_CLASSIFICATION, fill_column
 from tests.tasks.calls import call_of
 
 
@@ -25,7 +25,7 @@ def run(tmp_path):
             if content:
                 files[name] = tmp_path / f"{name}.csv"
                 files[name].write_text(content, "utf-8")
-        table, said = fill(
+        table, said = fill_column(
             call_of(TABULAR_CLASSIFICATION.type, tmp_path / "work", column=column, **files), nothing
         )
         assert table.kind is Kind.TABLE

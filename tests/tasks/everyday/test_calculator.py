@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.everyday.calculator import CALCULATOR, answer, reckon
+from jarvis_desktop.tasks.everyday.calculator import CALCULATOR, answer, calculate
 from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 
 
@@ -87,4 +87,4 @@ def test_any_sum_gives_an_answer_or_a_reason(said: str):
 
 async def test_as_a_skill(tmp_path: Path):
     call = call_of(CALCULATOR.type, tmp_path, expression="two plus two")
-    assert text_of(await reckon(call, quiet, FakeServices().services())) == "Two plus two is 4."
+    assert text_of(await calculate(call, quiet, FakeServices().services())) == "Two plus two is 4."

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.everyday.clock import CLOCK, place_in, tell
+from jarvis_desktop.tasks.everyday.clock import CLOCK, place_in, tell_time
 from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 
 
@@ -57,7 +57,7 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 )
 async def test_tells(tmp_path: Path, what: str, place: str, expected: str):
     call = call_of(CLOCK.type, tmp_path, what=what, place=place)
-    assert text_of(await tell(call, quiet, FakeServices().services())) == expected
+    assert text_of(await tell_time(call, quiet, FakeServices().services())) == expected
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,9 @@ async def test_tells(tmp_path: Path, what: str, place: str, expected: str):
 )
 async def test_places_without_one_time(tmp_path: Path, place: str, reason: str):
     with pytest.raises(InputError, match=reason):
-        await tell(call_of(CLOCK.type, tmp_path, place=place), quiet, FakeServices().services())
+        await tell_time(
+            call_of(CLOCK.type, tmp_path, place=place), quiet, FakeServices().services()
+        )
 
 
 def test_no_place_where_none_is_named():

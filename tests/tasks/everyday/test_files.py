@@ -6,7 +6,7 @@ import pytest
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.platform.desktop import SystemDesktop
-from jarvis_desktop.tasks.everyday.files import OPEN_FILE, open_it, question
+from jarvis_desktop.tasks.everyday.files import OPEN_FILE, open_file, question
 from tests.fakes import FakeStore
 from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 
@@ -17,7 +17,7 @@ async def test_opens(tmp_path: Path):
     parts = FakeServices()
     call = call_of(OPEN_FILE.type, tmp_path, file=file)
     assert question(call) == ""
-    assert text_of(await open_it(call, quiet, parts.services())) == "Opened photo.jpg."
+    assert text_of(await open_file(call, quiet, parts.services())) == "Opened photo.jpg."
     assert parts.desktop.opened == [file]
 
 
@@ -26,7 +26,7 @@ async def test_the_desktop_hears_the_name_that_the_person_knows(tmp_path: Path):
     kept.touch()
     parts = FakeServices()
     given = Artifact(Kind.DOCUMENT, path=kept, name="letter.txt")
-    await open_it(call_of(OPEN_FILE.type, tmp_path, file=given), quiet, parts.services())
+    await open_file(call_of(OPEN_FILE.type, tmp_path, file=given), quiet, parts.services())
     assert (parts.desktop.opened, parts.desktop.names) == ([kept], ["letter.txt"])
 
 
@@ -35,9 +35,9 @@ async def test_opens_what_the_person_named_and_not_what_is_kept_of_it(tmp_path: 
     own.write_text("Dear Sir.")
     parts = FakeServices(store=FakeStore(tmp_path / "store"))
     call = call_of(OPEN_FILE.type, tmp_path, file=parts.store.take_in(own))
-    await open_it(call, quiet, parts.services())
+    await open_file(call, quiet, parts.services())
     own.unlink()
-    await open_it(call, quiet, parts.services())
+    await open_file(call, quiet, parts.services())
     first, second = parts.desktop.opened
     assert first == own
     assert (second.name, second != call.file("file")) == ("letter.txt", True)
@@ -83,11 +83,11 @@ def test_asks_by_permission_and_by_the_name_it_was_given_under(tmp_path: Path):
 async def test_says_why_not(tmp_path: Path):
     parts = FakeServices()
     with pytest.raises(InputError, match=r"gone\.txt"):
-        await open_it(
+        await open_file(
             call_of(OPEN_FILE.type, tmp_path, file=tmp_path / "gone.txt"), quiet, parts.services()
         )
     file = tmp_path / "a.txt"
     file.touch()
     parts.desktop.error = UnavailableError("There is no desktop.")
     with pytest.raises(UnavailableError):
-        await open_it(call_of(OPEN_FILE.type, tmp_path, file=file), quiet, parts.services())
+        await open_file(call_of(OPEN_FILE.type, tmp_path, file=file), quiet, parts.services())

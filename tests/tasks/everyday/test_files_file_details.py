@@ -11,7 +11,7 @@ from PIL import Image
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.tasks.audio.media import write_wav
-from jarvis_desktop.tasks.everyday.files import FILE_DETAILS, tell
+from jarvis_desktop.tasks.everyday.files import FILE_DETAILS, describe_file
 from tests.tasks.calls import call_of, quiet, text_of
 from tests.tasks.filming import film
 from tests.tasks.test_cues import planned
@@ -19,7 +19,7 @@ from tests.tasks.test_cues import planned
 
 def said(kind: Kind, path: Path, tmp_path: Path, name: str = "") -> str:
     given = Artifact(kind, path=path, name=name or path.name)
-    return text_of(tell(call_of(FILE_DETAILS.type, tmp_path / "work", file=given), quiet))
+    return text_of(describe_file(call_of(FILE_DETAILS.type, tmp_path / "work", file=given), quiet))
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.tasks.everyday.help import HELP, answer, overview, tell
+from jarvis_desktop.tasks.everyday.help import HELP, answer, overview, show_help
 from jarvis_desktop.tasks.registry import DEFINITIONS
 from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 
@@ -43,4 +43,4 @@ def test_a_topic_is_told_about_honestly():
 
 async def test_as_a_skill(tmp_path: Path):
     call = call_of(HELP.type, tmp_path, topic="hey")
-    assert text_of(await tell(call, quiet, FakeServices().services())).startswith("Hello")
+    assert text_of(await show_help(call, quiet, FakeServices().services())).startswith("Hello")

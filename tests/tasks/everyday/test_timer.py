@@ -3,7 +3,13 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.everyday.timer import TIMER, label_of, ring, seconds_of, spoken_length
+from jarvis_desktop.tasks.everyday.timer import (
+    TIMER,
+    label_of,
+    manage_timers,
+    seconds_of,
+    spoken_length,
+)
 from tests.tasks.calls import NOON, FakeServices, call_of, quiet, text_of
 
 
@@ -71,7 +77,7 @@ async def test_sets_lists_and_cancels(tmp_path: Path):
     services = FakeServices().services()
 
     async def say(**args: str) -> str:
-        return text_of(await ring(call_of(TIMER.type, tmp_path, **args), quiet, services))
+        return text_of(await manage_timers(call_of(TIMER.type, tmp_path, **args), quiet, services))
 
     assert await say(action="list") == "No timer is running."
     assert (
@@ -190,5 +196,7 @@ def test_what_it_is_for(said: str, label: str):
 async def test_its_name_is_read_off_the_request(tmp_path: Path):
     services = FakeServices().services()
     call = call_of(TIMER.type, tmp_path, duration="remind me to call Mum in ten minutes")
-    assert text_of(await ring(call, quiet, services)).startswith("The timer “call Mum” is set for")
+    assert text_of(await manage_timers(call, quiet, services)).startswith(
+        "The timer “call Mum” is set for"
+    )
     assert [timer.label for timer in services.timers.pending()] == ["call Mum"]

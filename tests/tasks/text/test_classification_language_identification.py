@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.tasks.text.classification import LANGUAGE_IDENTIFICATION, tell
+from jarvis_desktop.tasks.text.classification import LANGUAGE_IDENTIFICATION, describe_language
 from tests.tasks.calls import call_of, quiet, text_of
 
 
@@ -19,15 +19,15 @@ from tests.tasks.calls import call_of, quiet, text_of
 )
 def test_names_the_language(tmp_path: Path, text: str, name: str):
     assert text_of(
-        tell(call_of(LANGUAGE_IDENTIFICATION.type, tmp_path, text=text), quiet)
+        describe_language(call_of(LANGUAGE_IDENTIFICATION.type, tmp_path, text=text), quiet)
     ).startswith(f"{name} (")
 
 
 def test_does_not_guess_from_two_letters(tmp_path: Path):
     with pytest.raises(ExpertError, match="too short"):
-        tell(call_of(LANGUAGE_IDENTIFICATION.type, tmp_path, text="ok"), quiet)
+        describe_language(call_of(LANGUAGE_IDENTIFICATION.type, tmp_path, text="ok"), quiet)
 
 
 def test_needs_letters(tmp_path: Path):
     with pytest.raises(InputError):
-        tell(call_of(LANGUAGE_IDENTIFICATION.type, tmp_path, text="123 !"), quiet)
+        describe_language(call_of(LANGUAGE_IDENTIFICATION.type, tmp_path, text="123 !"), quiet)

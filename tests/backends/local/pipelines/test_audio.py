@@ -12,7 +12,7 @@ from jarvis_desktop.backends.local.pipelines.audio import quiet_chunks
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav
-from jarvis_desktop.tasks.everyday.save_file import bring_into
+from jarvis_desktop.tasks.everyday.save_file import convert
 from jarvis_desktop.text.numbers import in_words
 
 ASR, NAMED = "automatic-speech-recognition", "audio-classification"
@@ -29,7 +29,7 @@ def recording(tmp_path):
         path = write_wav(tmp_path / "sound.wav", noise, rate)
         if ending == ".wav":
             return path
-        return bring_into(Artifact(Kind.AUDIO, path=path), ending, tmp_path, lambda *_: None)
+        return convert(Artifact(Kind.AUDIO, path=path), ending, tmp_path, lambda *_: None)
 
     return make
 
