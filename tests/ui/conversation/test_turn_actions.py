@@ -336,7 +336,7 @@ def test_links_are_opened_with_the_desktop(
     window.wishes.open_link.emit("file:///etc/passwd")
     assert opened == ["https://a.example/1"]
     window.wishes.open_link.emit("mailto:a@b.example")
-    assert "no program" in window.banner.message.text()
+    assert "No program" in window.banner.message.text()
 
 
 def test_a_table_is_saved(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
