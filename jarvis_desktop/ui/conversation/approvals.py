@@ -169,9 +169,9 @@ class OutlineReview(ApprovalPanel):
         self.head("review", question.text)
         self.why = LongText(tr("Why the plan looks like this"), role="note", first=1200)
         self.column.addWidget(self.why)
-        told = _explanation(question.why, changes(before, self.outline))
-        self.why.show_text(told)
-        self.why.setVisible(bool(told))
+        explanation = _explanation(question.why, changes(before, self.outline))
+        self.why.show_text(explanation)
+        self.why.setVisible(bool(explanation))
         self.text = CodeText(
             tr("The plan, one step per line"),
             editable=True,

@@ -135,8 +135,8 @@ class ElsewhereNotice(BannerCard):
         asking = self._asking()
         if asking and asking.question:
             parts = [(asking.turn.text, 60), (asking.question.text, 200)]
-            told = ": ".join(one_line(text, limit=limit) for text, limit in parts if text.strip())
-            self.say(tr("Another conversation is waiting for an answer"), told)
+            words = ": ".join(one_line(text, limit=limit) for text, limit in parts if text.strip())
+            self.say(tr("Another conversation is waiting for an answer"), words)
         else:
             self.hide()
 
@@ -161,7 +161,7 @@ class QuitNotice(BannerCard):
         """Ask about running timers. Return False if there are none, or it was asked already."""
         if not timers or self.isVisible():
             return False
-        self._tell(timers)
+        self._show(timers)
         return True
 
     def follow(self, timers: Sequence[Timer]) -> None:
@@ -169,9 +169,9 @@ class QuitNotice(BannerCard):
         if not timers:
             self.hide()
         elif self.isVisible():
-            self._tell(timers)
+            self._show(timers)
 
-    def _tell(self, timers: Sequence[Timer]) -> None:
+    def _show(self, timers: Sequence[Timer]) -> None:
         label = one_line(timers[0].label, limit=60)
         runs = trn("A timer is running.", "{count} timers are running.", len(timers))
         self.say(

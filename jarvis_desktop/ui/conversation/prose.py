@@ -317,7 +317,9 @@ class Prose(TextView):
     def mouseMoveEvent(self, event: QMouseEvent) -> None:
         """Show the target of a link."""
         super().mouseMoveEvent(event)
-        self._tell(self.anchorAt(event.position().toPoint()), event.globalPosition().toPoint())
+        self._show_address(
+            self.anchorAt(event.position().toPoint()), event.globalPosition().toPoint()
+        )
 
     def mouseReleaseEvent(self, event: QMouseEvent) -> None:
         """Follow a clicked link, unless text was selected."""
@@ -344,7 +346,9 @@ class Prose(TextView):
         cursor.setPosition(end, QTextCursor.MoveMode.KeepAnchor)
         self.setTextCursor(cursor)
         self.ensureCursorVisible()
-        self._tell(address, self.viewport().mapToGlobal(self.cursorRect(cursor).bottomLeft()))
+        self._show_address(
+            address, self.viewport().mapToGlobal(self.cursorRect(cursor).bottomLeft())
+        )
         return True
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
@@ -374,7 +378,7 @@ class Prose(TextView):
             block = block.next()
         return found
 
-    def _tell(self, address: str, at: QPoint) -> None:
+    def _show_address(self, address: str, at: QPoint) -> None:
         self.viewport().setAccessibleDescription(address)
         shown = readable_address(address) if address else ""
         if shown != self.viewport().toolTip():

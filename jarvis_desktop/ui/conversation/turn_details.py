@@ -90,27 +90,27 @@ def _cost(attempt: Attempt) -> str:
     candidate, spent = attempt.candidate, attempt.spent
     if not candidate.remote:
         return tr("free")
-    told = _told(spent)
+    costs = _costs(spent)
     if spent.dollars is None and not attempt.error:
-        role_name = one_line(candidate.provider, limit=40)
-        known = role_name and role_name != "auto"
-        told.append(
-            tr("price not reported by {provider}", provider=role_name) if known else _untold()
+        provider = one_line(candidate.provider, limit=40)
+        known = provider and provider != "auto"
+        costs.append(
+            tr("price not reported by {provider}", provider=provider) if known else _unknown_price()
         )
-    return ", ".join(told) or "–"
+    return ", ".join(costs) or "–"
 
 
-def _untold() -> str:
+def _unknown_price() -> str:
     return tr("price unknown")
 
 
-def _told(spent: Spent) -> list[str]:
-    told = []
+def _costs(spent: Spent) -> list[str]:
+    costs = []
     if spent.dollars is not None:
-        told.append(tr("${price}", price=_price(spent.dollars)))
+        costs.append(tr("${price}", price=_price(spent.dollars)))
     if spent.tokens:
-        told.append(trn("{count} token", "{count} tokens", spent.tokens))
-    return told
+        costs.append(trn("{count} token", "{count} tokens", spent.tokens))
+    return costs
 
 
 def _price(dollars: float) -> str:
@@ -134,12 +134,12 @@ def format_api_calls(turn: Turn) -> str:
     # failed attempts do not report their number of calls
     calls = sum(attempt.spent.calls or 1 for attempt in tries)
     words = trn("{count} call of an API", "{count} calls of an API", calls)
-    told = _told(spent)
+    costs = _costs(spent)
     if not any(attempt.spent.dollars is not None for attempt in tries):
-        told.append(_untold())
+        costs.append(_unknown_price())
     elif any(attempt.spent.dollars is None and not attempt.error for attempt in tries):
-        told.append(tr("not all prices are known"))
-    return tr("{calls}: {costs}.", calls=words, costs=", ".join(told))
+        costs.append(tr("not all prices are known"))
+    return tr("{calls}: {costs}.", calls=words, costs=", ".join(costs))
 
 
 def _attempts(turn: Turn, task_id: int) -> tuple[Attempt, ...]:
@@ -199,9 +199,11 @@ class SourceChips(QWidget):
         self._drawn = known
         clear(self._flow)
         chips = [self._chip(artifact) for artifact in known[:MAX_SOURCES]]
-        told = Label(tr("Based on"), role="small")
-        told.setFixedHeight(chips[0].sizeHint().height() if chips else 0)  # in line with the chips
-        for widget in (told, *chips):
+        heading = Label(tr("Based on"), role="small")
+        heading.setFixedHeight(
+            chips[0].sizeHint().height() if chips else 0
+        )  # in line with the chips
+        for widget in (heading, *chips):
             self._flow.addWidget(widget)
         if len(known) > MAX_SOURCES:
             more = tr("and {count} more", count=len(known) - MAX_SOURCES)

@@ -159,13 +159,13 @@ class ImageCard(QWidget):
         self.line = FileLine(artifact, actions)
         self.line.setMaximumWidth(MAX_THUMBNAIL.width())
         layout.addWidget(self.line)
-        DragOut(self.thumbnail, self.line.deeds, lambda: self._image)
+        DragOut(self.thumbnail, self.line.file_actions, lambda: self._image)
         box = MAX_THUMBNAIL * self.devicePixelRatioF()
         self._reading = Picture(artifact.path, box, self)
         self._reading.ready.connect(self._show_picture)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self.line.deeds.menu(self, event.globalPos(), self._enlarge)
+        self.line.file_actions.menu(self, event.globalPos(), self._enlarge)
 
     def _show_picture(self, image: QImage, reason: str) -> None:
         if reason:
@@ -341,7 +341,7 @@ class VideoCard(QFrame):
         self.canvas.show_sign("")
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self.line.deeds.menu(self, event.globalPos())
+        self.line.file_actions.menu(self, event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """F toggles full screen."""
@@ -568,7 +568,7 @@ class TableCard(QFrame):
             self.trouble.say(outcome.error.message)
         elif isinstance(preview, TablePreview):
             rows = (preview.columns, *preview.rows) if any(preview.columns) else preview.rows
-            self.line.deeds.text = "\n".join("\t".join(row) for row in rows)
+            self.line.file_actions.text = "\n".join("\t".join(row) for row in rows)
             columns = trn("{count} column", "{count} columns", len(preview.columns))
             if preview.more:
                 self.note.setText(tr("The first {count} rows.", count=len(preview.rows)))

@@ -69,9 +69,9 @@ class FileActions(QObject):
         """Show a menu of all actions, after those in `more`."""
         menu = QMenu(parent)
         menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        for deed in (*more, self.use, *self.all):
-            made = menu.addAction(icons.icon(deed.icon, "muted"), tr(deed.name))
-            made.triggered.connect(deed.act)
+        for action in (*more, self.use, *self.all):
+            made = menu.addAction(icons.icon(action.icon, "muted"), tr(action.name))
+            made.triggered.connect(action.act)
         menu.popup(at)
 
     def drag(self, widget: QWidget, picture: QImage) -> None:
@@ -125,13 +125,18 @@ class DragOut(QObject):
     def __init__(
         self,
         widget: QWidget,
-        deeds: FileActions,
+        file_actions: FileActions,
         picture: Callable[[], QImage] = QImage,
         may: Callable[[], bool] = lambda: True,
     ) -> None:
         """`picture` returns the drag icon; `may` returns whether a drag is possible now."""
         super().__init__(widget)
-        self._widget, self._deeds, self._picture, self._may = widget, deeds, picture, may
+        self._widget, self._file_actions, self._picture, self._may = (
+            widget,
+            file_actions,
+            picture,
+            may,
+        )
         self._from: QPoint | None = None
         widget.installEventFilter(self)
 
@@ -142,7 +147,7 @@ class DragOut(QObject):
         if event.type() == QEvent.Type.MouseButtonPress:
             if event.button() == Qt.MouseButton.LeftButton and self._may():
                 self._from = event.position().toPoint()
-                self._deeds.get_ready()
+                self._file_actions.get_ready()
         elif event.type() == QEvent.Type.MouseButtonRelease:
             self._from = None
         elif event.type() == QEvent.Type.MouseMove and self._from is not None:
@@ -151,7 +156,7 @@ class DragOut(QObject):
                 self._from = None
                 if isinstance(self._widget, QAbstractButton):
                     self._widget.setDown(False)
-                self._deeds.drag(self._widget, self._picture())
+                self._file_actions.drag(self._widget, self._picture())
                 return True
         return False
 
@@ -164,7 +169,7 @@ class FileLine(QWidget):
 
     def __init__(self, artifact: Artifact, actions: Actions) -> None:
         super().__init__()
-        self.deeds = FileActions(artifact, actions, self)
+        self.file_actions = FileActions(artifact, actions, self)
         self._facts: list[str] = []
         self._size = ""
         name = one_line(artifact.title)
@@ -183,9 +188,9 @@ class FileLine(QWidget):
             )
             words.addWidget(label)
         layout.addWidget(self.words, 1)
-        for deed in self.deeds.all:
-            layout.addWidget(self._button(deed, name))
-        DragOut(self.words, self.deeds)
+        for action in self.file_actions.all:
+            layout.addWidget(self._button(action, name))
+        DragOut(self.words, self.file_actions)
         if artifact.path:
             actions.media.size(self, artifact.path, self._show_size)
 
@@ -195,13 +200,13 @@ class FileLine(QWidget):
         self._draw()
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
-        self.deeds.menu(self, event.globalPos())
+        self.file_actions.menu(self, event.globalPos())
 
-    def _button(self, deed: FileAction, name: str) -> IconButton:
-        label = tr(deed.name)
-        button = IconButton(deed.icon, tr("{deed}: {file}", deed=label, file=name), tip=label)
-        button.clicked.connect(deed.act)
-        if deed.icon == "copy":
+    def _button(self, action: FileAction, name: str) -> IconButton:
+        label = tr(action.name)
+        button = IconButton(action.icon, tr("{deed}: {file}", deed=label, file=name), tip=label)
+        button.clicked.connect(action.act)
+        if action.icon == "copy":
             button.clicked.connect(lambda: self._thank(button, button.accessibleName()))
         return button
 
@@ -257,4 +262,4 @@ class FileCard(QFrame):
         )
         self.line = FileLine(artifact, actions)
         layout.addWidget(self.line, 1)
-        DragOut(symbol, self.line.deeds)
+        DragOut(symbol, self.line.file_actions)

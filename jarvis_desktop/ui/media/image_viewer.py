@@ -317,7 +317,7 @@ class ImageViewer(QFrame):
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:
         if self.line:
-            self.line.deeds.menu(self, event.globalPos())
+            self.line.file_actions.menu(self, event.globalPos())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         key, control = event.key(), event.modifiers() & Qt.KeyboardModifier.ControlModifier
@@ -330,7 +330,7 @@ class ImageViewer(QFrame):
         if key == Qt.Key.Key_Escape:
             self.leave()
         elif control and key == Qt.Key.Key_C and self.line:
-            self.line.deeds.copy()
+            self.line.file_actions.copy()
         elif control and key == Qt.Key.Key_S:
             self._actions.save_as.emit(self._among[self._index])
         elif key in arrows and self.view.is_larger:
@@ -414,7 +414,7 @@ class ImageViewer(QFrame):
         self.previous.setEnabled(number > 1)
         self.next.setEnabled(number < all_)
         self._drag = DragOut(
-            self.view, self.line.deeds, lambda: self._image, lambda: not self.view.is_larger
+            self.view, self.line.file_actions, lambda: self._image, lambda: not self.view.is_larger
         )
         self._image, self._finest = QImage(), False
         self.view.clear()

@@ -74,8 +74,8 @@ class AddStepPanel(QFrame):
         self.list.currentItemChanged.connect(self._chosen)
         self.list.itemActivated.connect(self._enter)
         self.column.addWidget(self.list)
-        self.told = Label(role="small", wrap=True)
-        self.column.addWidget(self.told)
+        self.message = Label(role="small", wrap=True)
+        self.column.addWidget(self.message)
         self._needs = vbox(spacing=theme.space())
         self.column.addLayout(self._needs)
         self.trouble = Label(role="warning", wrap=True)
@@ -114,8 +114,8 @@ class AddStepPanel(QFrame):
                 heading.setFlags(Qt.ItemFlag.NoItemFlags)
                 self.list.addItem(heading)
             icon = icons.icon(icons.FOR_KIND[offer.type.gives[0]], "muted")
-            name, told = name_of(offer.type), one_line(tr(offer.type.summary), limit=140)
-            item = QListWidgetItem(icon, tr("{step} – {purpose}", step=name, purpose=told))
+            name, purpose = name_of(offer.type), one_line(tr(offer.type.summary), limit=140)
+            item = QListWidgetItem(icon, tr("{step} – {purpose}", step=name, purpose=purpose))
             item.setData(_offer, offer)
             self.list.addItem(item)
         self._move(1)
@@ -152,7 +152,7 @@ class AddStepPanel(QFrame):
         offer = self.offer
         self.add.setEnabled(offer is not None)
         self._args = dict(offer.args) if offer else {}
-        self.told.setText(self._words(offer))
+        self.message.setText(self._words(offer))
         if offer is None:
             return
         numbered = list(enumerate(self._editor.plan, 1))

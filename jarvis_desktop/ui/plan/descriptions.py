@@ -90,9 +90,9 @@ def card_states(
     chosen = {item.task_id: item for item in turn.selections}
     made = []
     for number, task in tasks.values():
-        anew = task.id in again
-        state = "waiting" if anew else state_of(turn, task.id)
-        result = None if anew else turn.results.get(task.id)
+        rerun = task.id in again
+        state = "waiting" if rerun else state_of(turn, task.id)
+        result = None if rerun else turn.results.get(task.id)
         news = turn.progress.get(task.id) if state in ACTIVE_STATES else None
         share = news.fraction if news else None
         message = _line(news.message) if news else ""
@@ -112,7 +112,7 @@ def card_states(
                 else task.expert or _expert(turn, task.id, chosen.get(task.id)),
                 bool(task.expert),
                 None if share is None else min(max(share, 0.0), 1.0),
-                "" if anew else _line(reason(turn, task.id), limit=MAX_REASON_CHARS),
+                "" if rerun else _line(reason(turn, task.id), limit=MAX_REASON_CHARS),
                 sum(item.seconds for item in result.attempts)
                 if result and result.attempts
                 else None,
@@ -120,7 +120,7 @@ def card_states(
                 shown.path if shown and shown.kind is Kind.IMAGE else None,
                 tuple(tasks[source][0] for source in task.depends_on),
                 task.id in edited,
-                anew,
+                rerun,
             )
         )
     return made

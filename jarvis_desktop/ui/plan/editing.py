@@ -122,8 +122,8 @@ def describe_changes(before: Plan, after: Plan) -> list[str]:
     """Describe the differences, one sentence each."""
     was = {task.id: task for task in before}
     now = {task.id: task for task in after}
-    told = [tr("New: {step}.", step=name_of(now[key].type)) for key in now if key not in was]
-    told += [tr("Left out: {step}.", step=name_of(was[key].type)) for key in was if key not in now]
+    lines = [tr("New: {step}.", step=name_of(now[key].type)) for key in now if key not in was]
+    lines += [tr("Left out: {step}.", step=name_of(was[key].type)) for key in was if key not in now]
     for key, task in now.items():
         old = was.get(key)
         if old is None or old == task:
@@ -134,15 +134,15 @@ def describe_changes(before: Plan, after: Plan) -> list[str]:
             if old.args.get(name) != task.args.get(name)
         ]
         if old.type.name != task.type.name:
-            told.append(
+            lines.append(
                 tr("{new} instead of {old}.", new=name_of(task.type), old=name_of(old.type))
             )
         elif names or old.expert != task.expert:
             what = ", ".join([*names, *([tr("expert")] if old.expert != task.expert else [])])
-            told.append(tr("Changed: {step} ({what}).", step=name_of(task.type), what=what))
-    if not told and [*was] != [*now]:
-        told.append(tr("The order of the steps changed."))
-    return told
+            lines.append(tr("Changed: {step} ({what}).", step=name_of(task.type), what=what))
+    if not lines and [*was] != [*now]:
+        lines.append(tr("The order of the steps changed."))
+    return lines
 
 
 FOLLOWS = mark("Uses what is there")
@@ -236,7 +236,7 @@ class PlanEditor(QObject):
     changed = Signal()  # the plan, or what can be done with it, changed
     refused = Signal(int, str)
     """Carries a step's id, or WHOLE, and why an edit is impossible; "" clears the message."""
-    told = Signal(str)  # the outcome of an edit
+    message = Signal(str)  # the outcome of an edit
     revised = Signal()  # the plan was changed by an instruction
 
     def __init__(self, controller: PlanController | None, parent: QObject | None = None) -> None:
@@ -409,7 +409,7 @@ class PlanEditor(QObject):
                 made = describe_changes(before, outcome.value)
                 self.draft.put(outcome.value)
                 self._settle(WHOLE_PLAN)
-                self.told.emit(" ".join(made) if made else tr("Nothing changed."))
+                self.message.emit(" ".join(made) if made else tr("Nothing changed."))
                 self.revised.emit()
             self.changed.emit()
 
@@ -465,7 +465,7 @@ class PlanEditor(QObject):
             self.refused.emit(WHOLE_PLAN, str(outcome.error))
         elif outcome.value is False:
             # the edit stays, and can run as a new turn
-            self.told.emit(tr("This has just ended. You can run the changed plan again."))
+            self.message.emit(tr("This has just ended. You can run the changed plan again."))
         self.changed.emit()
 
     def _edit(self, task_id: int, make: Callable[[Plan], Plan]) -> bool:

@@ -35,7 +35,7 @@ class Layers:
     """The slots of each layer in order, and the route of each arrow through them."""
 
     rows: tuple[tuple[LayerSlot, ...], ...]
-    roads: Mapping[tuple[int, int], tuple[LayerSlot, ...]]
+    routes: Mapping[tuple[int, int], tuple[LayerSlot, ...]]
     """By (source, target): from the source's slot to the target's, one in every layer between."""
 
 
@@ -55,7 +55,7 @@ def assign_layers(graph: Graph, tallest: int) -> Layers:
             rows[layer].append(LayerSlot(task, layer, passing=True))
     for row in rows:
         row.sort(key=lambda spot: place[spot.task])
-    roads = {
+    routes = {
         (source, task): (
             LayerSlot(source, depth[source]),
             *(
@@ -67,8 +67,8 @@ def assign_layers(graph: Graph, tallest: int) -> Layers:
         for task, sources in graph.items()
         for source in sources
     }
-    steps = {pair for road in roads.values() for pair in pairwise(road)}
-    return Layers(tuple(map(tuple, _ordered(rows, steps))), roads)
+    steps = {pair for route in routes.values() for pair in pairwise(route)}
+    return Layers(tuple(map(tuple, _ordered(rows, steps))), routes)
 
 
 def _depths(graph: Graph, place: Mapping[int, int], tallest: int) -> dict[int, int]:
@@ -247,7 +247,9 @@ class _BandLayout:
             top = bottom + gutter
         height = max((box.bottom for box in self.boxes.values()), default=0.0)
         ends = self._ends()
-        arrows = {ends_of: self._arrow(road, ends) for ends_of, road in self.layers.roads.items()}
+        arrows = {
+            ends_of: self._arrow(route, ends) for ends_of, route in self.layers.routes.items()
+        }
         cards = {spot.task: box for spot, box in self.boxes.items() if not spot.passing}
         return GraphLayout(cards, arrows, self.width, height)
 
@@ -261,7 +263,7 @@ class _BandLayout:
         for sweep in range(ALIGNMENT_PASSES):
             last = sweep == ALIGNMENT_PASSES - 1
             for row in band if sweep % 2 == 0 else reversed(band):
-                wanted = [self._wish(spot, at, beside, straight=last) for spot in row]
+                wanted = [self._preferred(spot, at, beside, straight=last) for spot in row]
                 at.update(zip(row, self._spread(row, wanted), strict=True))
         first = min(at[spot] - self._tall(spot) / 2 for row in band for spot in row)
         for column, row in enumerate(band):
@@ -271,7 +273,7 @@ class _BandLayout:
                 self.boxes[spot] = LayoutBox(x, top + at[spot] - tall / 2 - first, self.card, tall)
         return max(self.boxes[spot].bottom for row in band for spot in row)
 
-    def _wish(
+    def _preferred(
         self,
         spot: LayerSlot,
         at: Mapping[LayerSlot, float],
@@ -291,8 +293,8 @@ class _BandLayout:
         """The connected slots within the same band."""
         there = {spot for row in band for spot in row}
         beside: dict[LayerSlot, list[LayerSlot]] = {}
-        for road in self.layers.roads.values():
-            for one, other in pairwise(road):
+        for route in self.layers.routes.values():
+            for one, other in pairwise(route):
                 if one in there and other in there:
                     beside.setdefault(one, []).append(other)
                     beside.setdefault(other, []).append(one)
@@ -303,16 +305,16 @@ class _BandLayout:
 
     def _spread(self, row: Sequence[LayerSlot], wanted: Sequence[float]) -> list[float]:
         """Positions in order and far enough apart, as near to the wanted ones as possible: blocks
-        that push each other are merged at the mean of their wishes (isotonic regression by
+        that push each other are merged at the mean of their preferences (isotonic regression by
         pooling)."""
         offsets, reached = [0.0], 0.0
         for one, other in pairwise(row):
             gap = 0.0 if one.passing and other.passing else self.measures.apart
             reached += (self._tall(one) + self._tall(other)) / 2 + gap
             offsets.append(reached)
-        blocks: list[tuple[float, int]] = []  # the sum of wishes, and how many
-        for offset, wish in zip(offsets, wanted, strict=False):
-            total, count = wish - offset, 1
+        blocks: list[tuple[float, int]] = []  # the sum of preferences, and how many
+        for offset, preferred in zip(offsets, wanted, strict=False):
+            total, count = preferred - offset, 1
             while blocks and blocks[-1][0] / blocks[-1][1] > total / count:
                 before = blocks.pop()
                 total, count = total + before[0], count + before[1]
@@ -324,8 +326,8 @@ class _BandLayout:
         last = self.bands[band][-1][0].layer
         leaving = {
             one
-            for road in self.layers.roads.values()
-            for one, other in pairwise(road)
+            for route in self.layers.routes.values()
+            for one, other in pairwise(route)
             if one.layer == last and other.layer == last + 1
         }
         return sorted(leaving, key=lambda spot: self.boxes[spot].middle)
@@ -333,8 +335,8 @@ class _BandLayout:
     def _ends(self) -> dict[tuple[LayerSlot, LayerSlot], float]:
         """The heights at which arrows enter each card, side by side."""
         entering: dict[LayerSlot, list[LayerSlot]] = {}
-        for road in self.layers.roads.values():
-            entering.setdefault(road[-1], []).append(road[-2])
+        for route in self.layers.routes.values():
+            entering.setdefault(route[-1], []).append(route[-2])
         ends: dict[tuple[LayerSlot, LayerSlot], float] = {}
         for target, sources in entering.items():
             box = self.boxes[target]
@@ -345,11 +347,11 @@ class _BandLayout:
         return ends
 
     def _arrow(
-        self, road: Sequence[LayerSlot], ends: Mapping[tuple[LayerSlot, LayerSlot], float]
+        self, route: Sequence[LayerSlot], ends: Mapping[tuple[LayerSlot, LayerSlot], float]
     ) -> tuple[Point, ...]:
-        start = self.boxes[road[0]]
+        start = self.boxes[route[0]]
         points: list[Point] = [(start.right, start.middle)]
-        for one, other in pairwise(road):
+        for one, other in pairwise(route):
             box = self.boxes[other]
             y = ends.get((one, other), box.middle)
             if other.layer % self.columns == 0:

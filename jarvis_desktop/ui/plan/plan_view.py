@@ -60,11 +60,11 @@ class PlanFooter(QWidget):
         self.busy = StateIcon()
         self.busy.show_state("running")
         self.busy.hide()
-        self.told = Label(role="small", wrap=True)
-        self.told.hide()
-        news = hbox(self.busy, (self.told, 1), spacing=theme.space())
+        self.message = Label(role="small", wrap=True)
+        self.message.hide()
+        news = hbox(self.busy, (self.message, 1), spacing=theme.space())
         column.addLayout(news)
-        editor.told.connect(self.tell)
+        editor.message.connect(self.show_message)
         editor.revised.connect(self.words.clear)
         self.hide()
 
@@ -110,17 +110,17 @@ class PlanFooter(QWidget):
         self._wishes.setVisible(unfolded and editor.open)
         self.busy.setVisible(editor.revising)
         if editor.revising:
-            self.tell(tr("Changing the plan…"))
-        elif self.told.text() == tr("Changing the plan…"):
-            self.tell("")
+            self.show_message(tr("Changing the plan…"))
+        elif self.message.text() == tr("Changing the plan…"):
+            self.show_message("")
         self.words.setReadOnly(editor.busy)
         self._show_ready()
-        self.setVisible(waits or self._wishes.isVisibleTo(self) or bool(self.told.text()))
+        self.setVisible(waits or self._wishes.isVisibleTo(self) or bool(self.message.text()))
 
-    def tell(self, words: str) -> None:
+    def show_message(self, words: str) -> None:
         """Show the outcome of the last instruction; "" clears it."""
         shown = one_line(words, limit=400)
-        self.told.show_or_hide(shown)
+        self.message.show_or_hide(shown)
         if shown:
             self.show()
 
@@ -151,7 +151,7 @@ class PlanFooter(QWidget):
 
     def _revise(self) -> None:
         if self.send.isEnabled():
-            self.tell("")
+            self.show_message("")
             self._editor.revise(self.words.toPlainText())
 
 

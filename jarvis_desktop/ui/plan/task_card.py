@@ -301,7 +301,7 @@ class TaskCard(QWidget):
         self.setAcceptDrops(True)
         self.setMouseTracking(True)
         self._read_picture()
-        self._tell()
+        self._update_accessibility()
 
     @property
     def step(self) -> CardState:
@@ -343,7 +343,7 @@ class TaskCard(QWidget):
             look.picture = None
             self._read_picture()
         if said:
-            self._tell()
+            self._update_accessibility()
         self.update()
         return True
 
@@ -364,7 +364,7 @@ class TaskCard(QWidget):
             round(box.height * scale + 2 * edge),
         )
 
-    def _tell(self) -> None:
+    def _update_accessibility(self) -> None:
         self.setAccessibleName(self.step.spoken)
         self.setAccessibleDescription(tr("Press Enter to look at this step or to change it"))
 

@@ -373,10 +373,10 @@ class QuickBoxController(QObject):
         self._wanted_key: str | None = None  # the hotkey in the settings, which it was created with
         self._mode = Mode.LOCAL
         self.overlay = Overlay(self._session, window.talker, phases)
-        self._told = _HotkeySignals()
+        self._hotkey_signals = _HotkeySignals()
         queued = Qt.ConnectionType.QueuedConnection
-        self._told.pressed.connect(self._pressed, queued)
-        self._told.changed.connect(self._show_key, queued)
+        self._hotkey_signals.pressed.connect(self._pressed, queued)
+        self._hotkey_signals.changed.connect(self._show_key, queued)
         self._warming = QTimer(self, singleShot=True, interval=PREBUILD_MS)
         self._warming.timeout.connect(lambda: self.box)
 
@@ -423,12 +423,12 @@ class QuickBoxController(QObject):
     def bind(self, key: Hotkey) -> None:
         """Let a global hotkey open the box."""
         self._key = key
-        told = self._told
+        signals = self._hotkey_signals
 
         async def bind() -> HotkeyStatus:
             await key.close()  # the previous window may have held it
-            key.watch(while_there(told, told.changed.emit))
-            return await key.bind(told.pressed.emit, lambda: None)
+            key.watch(while_there(signals, signals.changed.emit))
+            return await key.bind(signals.pressed.emit, lambda: None)
 
         self._session.engine.run(bind, self._bound)
         self._warming.start()

@@ -242,8 +242,8 @@ class AttachmentChip(QFrame):
         self.artifact = artifact
         name = one_line(artifact.title)
         kind = tr(labels.KINDS[artifact.kind])
-        told = (name, kind, size) if size else (name, kind)
-        self.setAccessibleName(", ".join(told))
+        parts = (name, kind, size) if size else (name, kind)
+        self.setAccessibleName(", ".join(parts))
         self._symbol = Symbol(icons.FOR_KIND[artifact.kind], size=20)
         self._symbol.setFixedSize(THUMBNAIL_PX, THUMBNAIL_PX)
         self._symbol.setAlignment(Qt.AlignmentFlag.AlignCenter)

@@ -153,12 +153,12 @@ class TalkStrip(QWidget):
         self._turning.setVisible(state != "listening")
         self._turning.show_state("" if state in ("idle", "listening") else "running")
         held = HELD_ALOUD if talking.answers else HELD_ANSWER if self._answers else HELD
-        told = {
+        texts = {
             "waiting": tr(WAITING),
             "listening": tr(held) if talking.held else tr(FREE, key=self._key),
             "recognising": tr(RECOGNISING),
         }
-        self.state.setText(told.get(state, ""))
+        self.state.setText(texts.get(state, ""))
         self.setVisible(state != "idle")
 
     def show_partial(self, partial: Partial) -> None:

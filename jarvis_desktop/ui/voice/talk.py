@@ -45,7 +45,7 @@ SLOW = mark(
 
 NOT_READY = mark("JARVIS is still getting ready. Try again in a moment.")
 
-_Wish = Literal["press", "release", "start", "stop", "cancel"]
+_Command = Literal["press", "release", "start", "stop", "cancel"]
 
 
 class Talker(QObject):
@@ -116,31 +116,31 @@ class Talker(QObject):
             self.unheard.emit(tr(NOT_READY))
             return
         self._await()
-        self._tell("press")
+        self._call("press")
 
     def release(self) -> None:
         """The talk key or button was released."""
-        self._tell("release")
+        self._call("release")
 
     def start(self) -> None:
         """Listen until the user falls silent."""
         self._await()
-        self._tell("start")
+        self._call("start")
 
     def stop(self) -> None:
         """End the recording and use it."""
-        self._tell("stop")
+        self._call("stop")
 
     def cancel(self) -> None:
         """End the recording and drop it."""
         self._slow.stop()
-        self._tell("cancel")
+        self._call("cancel")
 
     def _await(self) -> None:
         if self._talk and not self.active:
             self._slow.start()
 
-    def _tell(self, what: _Wish) -> None:
+    def _call(self, what: _Command) -> None:
         if self._talk:
             self._engine.call(getattr(self._talk, what))
 
@@ -200,11 +200,11 @@ class Dictation(QWidget):
         self._heard = self._reason = ""
         self._icon = StateIcon()
         row = hbox((self._icon, Qt.AlignmentFlag.AlignTop), parent=self, spacing=theme.space())
-        self.told = Label(role="small", wrap=True)
+        self.message = Label(role="small", wrap=True)
         self.wrong = Label(role="warning", wrap=True)
         words = vbox(spacing=2)
         row.addLayout(words, 1)
-        for label in (self.told, self.wrong):
+        for label in (self.message, self.wrong):
             words.addWidget(label)
         self._draw()
 
@@ -257,10 +257,10 @@ class Dictation(QWidget):
 
     def _draw(self) -> None:
         waits = LISTENING if self._listening else WRITING if self._awaited else ""
-        told = tr(waits) or self._heard
+        text = tr(waits) or self._heard
         self._icon.show_state("running" if self.awaited else "")
         self._icon.setVisible(self.awaited)
-        for label, words in ((self.told, told), (self.wrong, self._reason)):
+        for label, words in ((self.message, text), (self.wrong, self._reason)):
             label.setText(words)
             label.setVisible(bool(words))
-        self.setVisible(bool(told or self._reason))
+        self.setVisible(bool(text or self._reason))

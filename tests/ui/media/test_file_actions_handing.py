@@ -88,12 +88,12 @@ def test_it_is_opened_and_used_by_its_name(
     card = card_of(Kind.IMAGE, photo, actions, "A photo.png")
     assert isinstance(card, ImageCard)
     show(card)
-    for signal, deed in (
-        (actions.open_file, card.line.deeds.all[0]),
-        (actions.attach, card.line.deeds.use),
+    for signal, action in (
+        (actions.open_file, card.line.file_actions.all[0]),
+        (actions.attach, card.line.file_actions.use),
     ):
         with qtbot.waitSignal(signal) as wanted:
-            deed.act()
+            action.act()
         assert wanted.args[0].name == "A photo.png"
         assert wanted.args[0] != photo
 
@@ -105,7 +105,7 @@ def test_the_menu_offers_the_same_as_the_buttons_and_to_go_on_with_it(
     card = card_of(Kind.IMAGE, photo, actions)
     assert isinstance(card, ImageCard)
     show(card)
-    card.line.deeds.menu(card, card.mapToGlobal(QPoint(5, 5)), card._enlarge)
+    card.line.file_actions.menu(card, card.mapToGlobal(QPoint(5, 5)), card._enlarge)
     menu = card.findChild(QMenu)
     assert isinstance(menu, QMenu)
     names = [action.text() for action in menu.actions()]

@@ -52,7 +52,7 @@ def test_a_short_one_of_a_spreadsheet_is_shown_whole(
     card = shown(tmp_path / "book.xlsx", actions, show, qtbot)
     assert card.line.facts.full_text().startswith("2 rows · 2 columns · ")
     assert not card.note.isVisible()
-    assert card.line.deeds.text == "City\tPeople\nBern\t134000\nBasel\t173000"
+    assert card.line.file_actions.text == "City\tPeople\nBern\t134000\nBasel\t173000"
 
 
 def test_cells_that_are_selected_are_copied(

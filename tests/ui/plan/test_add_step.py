@@ -67,7 +67,7 @@ def test_search_and_enter_add_a_step_that_is_wired(view: PlanView) -> None:
     assert panel.search.hasFocus()
     QTest.keyClicks(panel.search, "summar")
     assert len(listed(panel)) == 2, "its heading and itself"
-    assert panel.told.text() == "It takes the result of Save file."
+    assert panel.message.text() == "It takes the result of Save file."
     QTest.keyClick(panel.search, Qt.Key.Key_Return)
     added = view.editor.plan.tasks[-1]
     assert (added.type.name, added.args) == ("summarization", {"text": Ref(3)})
@@ -123,7 +123,7 @@ def test_nothing_found_is_said(view: PlanView) -> None:
     panel = adding(view)
     QTest.keyClicks(panel.search, "xyzzy")
     assert listed(panel) == []
-    assert panel.told.text() == "There is no such step."
+    assert panel.message.text() == "There is no such step."
     assert not panel.add.isEnabled()
 
 

@@ -72,7 +72,7 @@ def test_a_change_that_comes_too_late_can_be_run_anew(
     for number in (1, 2, 3):
         turn = turn.apply(TaskFinished(done(number, scene.text("x"))))
     controller.changes[0][1](Outcome(False))
-    assert "just ended" in during.foot.told.text()
+    assert "just ended" in during.foot.message.text()
     redrawn(during, turn.apply(TurnFinished(Status.DONE, NOW)))
     assert during.editor.stage == "after"
     QTest.mouseClick(during.foot.carry_out, Qt.MouseButton.LeftButton)

@@ -214,11 +214,11 @@ def test_words_change_the_plan(before: PlanView, controller: FakeDesk) -> None:
     [(plan, words, then)] = controller.wishes
     assert (plan, words) == (diamond(), "leave the picture out")
     assert before.foot.busy.isVisible()
-    assert before.foot.told.text() == "Changing the plan…"
+    assert before.foot.message.text() == "Changing the plan…"
     assert not before.editor.set(1, "sentences", 9), "one change after the other"
     then(Outcome(diamond().without(2)))
     assert ids(before) == [0, 1, 3]
-    assert "Left out: Text to image." in before.foot.told.text()
+    assert "Left out: Text to image." in before.foot.message.text()
     assert before.foot.words.toPlainText() == ""
     assert not before.foot.busy.isVisible()
     before.editor.undo()
@@ -231,10 +231,10 @@ def test_words_that_are_not_understood_stay(before: PlanView, controller: FakeDe
     controller.wishes[0][2](Outcome(error=InputError("What is nicer was not understood.")))
     assert before.trouble.text() == "What is nicer was not understood."
     assert before.foot.words.toPlainText() == "make it nicer"
-    assert before.foot.told.isHidden()
+    assert before.foot.message.isHidden()
     before.editor.revise("again")
     controller.wishes[1][2](Outcome(diamond()))
-    assert before.foot.told.text() == "Nothing changed."
+    assert before.foot.message.text() == "Nothing changed."
 
 
 def test_words_are_invited_by_a_button_where_nothing_is_asked(after: PlanView) -> None:

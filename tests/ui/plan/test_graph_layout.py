@@ -95,9 +95,9 @@ def test_layers_are_forward_and_no_higher_than_allowed(graph: Graph, tallest: in
         assert all(depth[source] < depth[task] for source in sources)
     for row in layers.rows:
         assert sum(not spot.passing for spot in row) <= tallest
-    for (source, target), road in layers.roads.items():
-        assert (road[0].task, road[-1].task) == (source, target)
-        assert [spot.layer for spot in road] == list(range(depth[source], depth[target] + 1))
+    for (source, target), route in layers.routes.items():
+        assert (route[0].task, route[-1].task) == (source, target)
+        assert [spot.layer for spot in route] == list(range(depth[source], depth[target] + 1))
 
 
 def test_a_chain_is_a_straight_line() -> None:

@@ -262,6 +262,6 @@ def test_foreign_words_of_a_recogniser_are_only_words(asked: Asked) -> None:
     asked.hear("<img src='/dev/zero'>\u202egnp " + "a" * 5000)
     asked.qtbot.waitUntil(lambda: line(panel).field.toPlainText().startswith("<img src"))
     assert "\u202e" not in line(panel).field.toPlainText()
-    assert line(panel).told.textFormat() == Qt.TextFormat.PlainText
-    assert "<b>Heard</b> by the small recogniser." in line(panel).told.text()
+    assert line(panel).message.textFormat() == Qt.TextFormat.PlainText
+    assert "<b>Heard</b> by the small recogniser." in line(panel).message.text()
     assert panel.minimumSizeHint().width() <= 700
