@@ -33,7 +33,7 @@ from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsDesk
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.benchmarks.conversation import Heart, idle
-from tests.ui.plan.plan_scene import FakeDesk, letter, turn_of
+from tests.ui.plan.plan_scene import FakePlanController, letter, turn_of
 from tests.ui.scene import READ, SUM, candidate
 
 STEPS, FINDS = 200, 2000
@@ -73,7 +73,7 @@ def watched(heart: Heart, what: str, act: Callable[[], object]) -> Row:
 
 def of_plan(heart: Heart, engine: EngineThread, folder: Path) -> list[Row]:
     """A large plan is drawn, changes, is shown as a list and as a whole."""
-    desk = FakeDesk(engine, folder / "window.ini")
+    desk = FakePlanController(engine, folder / "window.ini")
     actions = Actions()
     actions.plans = desk
     view = ConversationView(actions)

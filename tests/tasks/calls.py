@@ -94,7 +94,7 @@ class FakeTimers:
 
 
 @dataclass
-class FakeDesktop:
+class FakePlanControllertop:
     """Remembers what it was asked to open."""
 
     opened: list[Path] = field(default_factory=list)
@@ -115,7 +115,7 @@ class FakeServices:
     recogniser: FakeRecogniser = field(default_factory=FakeRecogniser)
     voice: FakeVoice = field(default_factory=FakeVoice)
     timers: FakeTimers = field(default_factory=FakeTimers)
-    desktop: FakeDesktop = field(default_factory=FakeDesktop)
+    desktop: FakePlanControllertop = field(default_factory=FakePlanControllertop)
     turns: int = 0
     facts: FakeFacts = field(default_factory=FakeFacts)
     store: FakeStore = field(default_factory=lambda: FakeStore(Path("store")))

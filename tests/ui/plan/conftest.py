@@ -10,18 +10,25 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.plan.plan_view import PlanView
-from tests.ui.plan.plan_scene import FakeDesk, all_done, diamond, half_done, shown, turn_of
+from tests.ui.plan.plan_scene import (
+    FakePlanController,
+    all_done,
+    diamond,
+    half_done,
+    shown,
+    turn_of,
+)
 
 
 @pytest.fixture
-def controller(engine: EngineThread, theme: object, tmp_path: Path) -> Iterator[FakeDesk]:
-    controller = FakeDesk(engine, tmp_path / "window.ini")
+def controller(engine: EngineThread, theme: object, tmp_path: Path) -> Iterator[FakePlanController]:
+    controller = FakePlanController(engine, tmp_path / "window.ini")
     yield controller
     controller.deleteLater()
 
 
 @pytest.fixture
-def before(qtbot: QtBot, controller: FakeDesk) -> PlanView:
+def before(qtbot: QtBot, controller: FakePlanController) -> PlanView:
     """A plan that waits to be approved."""
     view = shown(qtbot, controller, turn_of(diamond()))
     view.review(True)
@@ -29,13 +36,13 @@ def before(qtbot: QtBot, controller: FakeDesk) -> PlanView:
 
 
 @pytest.fixture
-def during(qtbot: QtBot, controller: FakeDesk) -> PlanView:
+def during(qtbot: QtBot, controller: FakePlanController) -> PlanView:
     """A plan of which the first step is done and the second runs."""
     controller.live.add("t")
     return shown(qtbot, controller, half_done(diamond()))
 
 
 @pytest.fixture
-def after(qtbot: QtBot, controller: FakeDesk) -> PlanView:
+def after(qtbot: QtBot, controller: FakePlanController) -> PlanView:
     """A plan that has ended."""
     return shown(qtbot, controller, all_done(diamond()))

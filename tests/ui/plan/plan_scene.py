@@ -74,7 +74,7 @@ FAR = Candidate(
 )
 
 
-class FakeDesk(PlanController):
+class FakePlanController(PlanController):
     """Knows experts, and answers when the test lets it."""
 
     def __init__(self, engine: EngineThread, settings: Path) -> None:

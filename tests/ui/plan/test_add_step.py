@@ -15,7 +15,7 @@ from jarvis_desktop.ui.plan.plan_view import PlanView
 from tests.ui.plan.plan_scene import (
     DRAW,
     INVENTORY,
-    FakeDesk,
+    FakePlanController,
     cards,
     diamond,
     letter,
@@ -25,7 +25,7 @@ from tests.ui.plan.plan_scene import (
 
 
 @pytest.fixture
-def view(qtbot: QtBot, controller: FakeDesk) -> PlanView:
+def view(qtbot: QtBot, controller: FakePlanController) -> PlanView:
     view = shown(qtbot, controller, turn_of(diamond()))
     view.review(True)
     return view
@@ -90,7 +90,7 @@ def test_arrow_keys_choose_and_pass_the_headings(view: PlanView) -> None:
     assert panel.offer.type.name in seen[-4:]
 
 
-def test_what_is_missing_is_asked_for(view: PlanView, controller: FakeDesk) -> None:
+def test_what_is_missing_is_asked_for(view: PlanView, controller: FakePlanController) -> None:
     panel = adding(view)
     QTest.keyClicks(panel.search, "what a sound is")
     assert [row.name for row in panel.rows] == ["audio"]
@@ -105,7 +105,7 @@ def test_what_is_missing_is_asked_for(view: PlanView, controller: FakeDesk) -> N
     assert view.editor.plan.tasks[-1].type.name == "audio-classification"
 
 
-def test_words_that_are_missing_are_typed(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_words_that_are_missing_are_typed(qtbot: QtBot, controller: FakePlanController) -> None:
     view = shown(qtbot, controller, turn_of(Plan((Task(0, DRAW, {"prompt": "a cat"}),))))
     view.review(True)
     panel = adding(view)

@@ -12,7 +12,7 @@ from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.plan.plan_view import PlanView
 from tests.ui import scene
 from tests.ui.plan.plan_scene import (
-    FakeDesk,
+    FakePlanController,
     cards,
     chosen,
     diamond,
@@ -26,7 +26,7 @@ from tests.ui.scene import NOW, done
 
 
 def test_during_a_run_an_edit_of_what_waits_is_carried_out_at_once(
-    during: PlanView, controller: FakeDesk
+    during: PlanView, controller: FakePlanController
 ) -> None:
     assert during.editor.stage == "during"
     during.editor.set(2, "prompt", "a cat")
@@ -42,7 +42,7 @@ def test_during_a_run_an_edit_of_what_waits_is_carried_out_at_once(
 
 
 def test_during_a_run_what_would_be_lost_is_told_first(
-    during: PlanView, controller: FakeDesk
+    during: PlanView, controller: FakePlanController
 ) -> None:
     during.editor.set(0, "image", Artifact(diamond().task(0).args["image"].kind, text="x"))  # type: ignore[union-attr]
     assert controller.changes == []
@@ -55,7 +55,9 @@ def test_during_a_run_what_would_be_lost_is_told_first(
     assert len(controller.changes) == 1
 
 
-def test_during_a_run_a_change_can_be_dropped(during: PlanView, controller: FakeDesk) -> None:
+def test_during_a_run_a_change_can_be_dropped(
+    during: PlanView, controller: FakePlanController
+) -> None:
     during.editor.choose_expert(0, "reader-large")
     assert during.foot.isVisible()
     QTest.mouseClick(during.foot.drop, Qt.MouseButton.LeftButton)
@@ -65,7 +67,7 @@ def test_during_a_run_a_change_can_be_dropped(during: PlanView, controller: Fake
 
 
 def test_a_change_that_comes_too_late_can_be_run_anew(
-    during: PlanView, controller: FakeDesk
+    during: PlanView, controller: FakePlanController
 ) -> None:
     during.editor.set(2, "prompt", "a cat")
     turn = half_done(diamond())
@@ -79,7 +81,9 @@ def test_a_change_that_comes_too_late_can_be_run_anew(
     assert controller.again[0].plan.task(2).args["prompt"] == "a cat"
 
 
-def test_a_change_that_cannot_be_is_told_and_kept(during: PlanView, controller: FakeDesk) -> None:
+def test_a_change_that_cannot_be_is_told_and_kept(
+    during: PlanView, controller: FakePlanController
+) -> None:
     during.editor.set(2, "prompt", "a cat")
     controller.changes[0][1](Outcome(error=InputError("The file is gone.")))
     assert during.trouble.text() == "The file is gone."
@@ -87,7 +91,9 @@ def test_a_change_that_cannot_be_is_told_and_kept(during: PlanView, controller: 
     assert during.foot.carry_out.isVisible()
 
 
-def test_afterwards_an_edit_waits_for_run_it_again(after: PlanView, controller: FakeDesk) -> None:
+def test_afterwards_an_edit_waits_for_run_it_again(
+    after: PlanView, controller: FakePlanController
+) -> None:
     assert not after.foot.isVisible()
     after.editor.set(1, "sentences", 5)
     assert after.foot.costs.text() == ("This runs again: Summarization, Save file. The rest stays.")
@@ -100,7 +106,7 @@ def test_afterwards_an_edit_waits_for_run_it_again(after: PlanView, controller: 
     assert after.editor.plan == diamond(), "the old turn stays what it was"
 
 
-def test_a_step_is_run_again_as_it_is(after: PlanView, controller: FakeDesk) -> None:
+def test_a_step_is_run_again_as_it_is(after: PlanView, controller: FakePlanController) -> None:
     chosen(menu_of(after, 2), "Run this again")
     assert after.foot.costs.text() == ("This runs again: Text to image, Save file. The rest stays.")
     after.foot.carry_out.click()
@@ -108,7 +114,9 @@ def test_a_step_is_run_again_as_it_is(after: PlanView, controller: FakeDesk) -> 
     assert controller.again[0].plan == diamond()
 
 
-def test_a_step_is_run_again_while_the_others_run(during: PlanView, controller: FakeDesk) -> None:
+def test_a_step_is_run_again_while_the_others_run(
+    during: PlanView, controller: FakePlanController
+) -> None:
     """What would be lost is told first; a mark that was handed over cannot be taken back."""
     menu = menu_of(during, 2)
     assert "Run this again" not in [action.text() for action in menu.actions()], "it waits"
@@ -131,7 +139,7 @@ def test_a_step_is_run_again_while_the_others_run(during: PlanView, controller: 
 
 
 def test_a_step_that_nothing_builds_on_yet_is_run_again_at_once(
-    during: PlanView, controller: FakeDesk
+    during: PlanView, controller: FakePlanController
 ) -> None:
     during.editor.run_afresh(1)
     assert controller.afresh == [frozenset({1})]
@@ -139,7 +147,7 @@ def test_a_step_that_nothing_builds_on_yet_is_run_again_at_once(
     assert during.editor.waits, "it came too late, and can be run as a new turn"
 
 
-def test_what_was_not_done_is_tried_as_well(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_what_was_not_done_is_tried_as_well(qtbot: QtBot, controller: FakePlanController) -> None:
     view = shown(qtbot, controller, ended(diamond()))
     view.editor.set(1, "sentences", 5)
     assert view.foot.costs.text() == (
@@ -148,7 +156,7 @@ def test_what_was_not_done_is_tried_as_well(qtbot: QtBot, controller: FakeDesk) 
 
 
 def test_a_plan_that_is_replaced_keeps_the_edit_that_waits(
-    during: PlanView, controller: FakeDesk
+    during: PlanView, controller: FakePlanController
 ) -> None:
     during.editor.choose_expert(0, "reader-large")
     redrawn(during, half_done(diamond()).apply(PlanChanged(diamond().without(2))))

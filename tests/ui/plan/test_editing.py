@@ -19,7 +19,7 @@ from jarvis_desktop.ui.plan.plan_view import PlanView
 from tests.ui.plan.plan_scene import (
     FAR,
     LARGE,
-    FakeDesk,
+    FakePlanController,
     cards,
     chosen,
     diamond,
@@ -174,7 +174,9 @@ def test_experts_say_where_they_run_and_how_large_they_are() -> None:
     assert describe_expert(FAR) == "reader-far · by nearby, over the network"
 
 
-def test_trouble_with_experts_is_said_in_the_menu(before: PlanView, controller: FakeDesk) -> None:
+def test_trouble_with_experts_is_said_in_the_menu(
+    before: PlanView, controller: FakePlanController
+) -> None:
     controller.experts = Outcome(error=InputError("Nobody can do this.", hint="Fetch an expert."))
     menu = menu_of(before, 0)
     experts = next(item for item in menu.actions() if item.text() == "Expert").menu()
@@ -206,7 +208,7 @@ def _drop(view: PlanView, task_id: int, path: Path) -> None:
     assert not card.look.inviting
 
 
-def test_words_change_the_plan(before: PlanView, controller: FakeDesk) -> None:
+def test_words_change_the_plan(before: PlanView, controller: FakePlanController) -> None:
     assert before.foot.words.isVisible()
     before.foot.words.setFocus()
     QTest.keyClicks(before.foot.words, "leave the picture out")
@@ -225,7 +227,9 @@ def test_words_change_the_plan(before: PlanView, controller: FakeDesk) -> None:
     assert ids(before) == [0, 1, 2, 3]
 
 
-def test_words_that_are_not_understood_stay(before: PlanView, controller: FakeDesk) -> None:
+def test_words_that_are_not_understood_stay(
+    before: PlanView, controller: FakePlanController
+) -> None:
     before.foot.words.setPlainText("make it nicer")
     QTest.mouseClick(before.foot.send, Qt.MouseButton.LeftButton)
     controller.wishes[0][2](Outcome(error=InputError("What is nicer was not understood.")))
@@ -245,7 +249,7 @@ def test_words_are_invited_by_a_button_where_nothing_is_asked(after: PlanView) -
 
 
 def test_the_outline_is_edited_by_the_keyboard_alone(
-    before: PlanView, controller: FakeDesk
+    before: PlanView, controller: FakePlanController
 ) -> None:
     controller.show_form("outline")
     rows = list(before.rows())
@@ -269,7 +273,7 @@ def test_the_outline_is_edited_by_the_keyboard_alone(
     assert last.hasFocus()
 
 
-def test_a_plan_of_one_step_cannot_lose_it(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_a_plan_of_one_step_cannot_lose_it(qtbot: QtBot, controller: FakePlanController) -> None:
     one = Plan(diamond().tasks[:1])
     view = shown(qtbot, controller, turn_of(one))
     view.review(True)

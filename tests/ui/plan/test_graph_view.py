@@ -28,7 +28,7 @@ from jarvis_desktop.ui.widgets import images
 from jarvis_desktop.ui.widgets.theme import Theme, ThemeChoice
 from tests.ui import scene
 from tests.ui.plan.plan_scene import (
-    FakeDesk,
+    FakePlanController,
     cards,
     diamond,
     ended,
@@ -42,7 +42,7 @@ from tests.ui.scene import HOSTILE, NOW, READ, SUM, candidate, done
 
 
 def test_each_step_has_a_card_that_says_state_inputs_and_results(
-    qtbot: QtBot, controller: FakeDesk
+    qtbot: QtBot, controller: FakePlanController
 ) -> None:
     view = shown(qtbot, controller, half_done(diamond()))
     first, second, third, fourth = (cards(view)[number] for number in range(4))
@@ -56,7 +56,7 @@ def test_each_step_has_a_card_that_says_state_inputs_and_results(
     assert view.heading.text() == "Plan · 1 of 4 done"
 
 
-def test_progress_and_failure_are_said(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_progress_and_failure_are_said(qtbot: QtBot, controller: FakePlanController) -> None:
     turn = half_done(diamond()).apply(TaskProgress(1, 0.4, "page 2 of 5"))
     view = shown(qtbot, controller, turn)
     assert "running, 40 %" in cards(view)[1].accessibleName()
@@ -67,7 +67,9 @@ def test_progress_and_failure_are_said(qtbot: QtBot, controller: FakeDesk) -> No
     assert "left out" in cards(view)[3].accessibleName()
 
 
-def test_a_step_whose_expert_is_fetched_says_so(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_a_step_whose_expert_is_fetched_says_so(
+    qtbot: QtBot, controller: FakePlanController
+) -> None:
     turn = turn_of(diamond()).apply(TaskProgress(0, 0.25, "Fetching reader: 25 MB of 100 MB"))
     view = shown(qtbot, controller, turn)
     step = cards(view)[0].step
@@ -82,7 +84,7 @@ def test_a_step_whose_expert_is_fetched_says_so(qtbot: QtBot, controller: FakeDe
 
 
 def test_what_runs_is_kept_in_view_unless_one_looks_elsewhere(
-    qtbot: QtBot, controller: FakeDesk
+    qtbot: QtBot, controller: FakePlanController
 ) -> None:
     steps = [Task(0, READ, {"image": letter()})]
     steps += [Task(number, SUM, {"text": Ref(number - 1)}) for number in range(1, 40)]
@@ -103,7 +105,7 @@ def test_what_runs_is_kept_in_view_unless_one_looks_elsewhere(
     assert cards(view)[1].visibleRegion().isEmpty(), "one works in it"
 
 
-def test_arrows_move_only_while_data_does(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_arrows_move_only_while_data_does(qtbot: QtBot, controller: FakePlanController) -> None:
     view = shown(qtbot, controller, half_done(diamond()))
     assert view.graph is not None
     states = {ends: item.state for ends, item in view.graph.canvas.arrows.items()}
@@ -115,7 +117,7 @@ def test_arrows_move_only_while_data_does(qtbot: QtBot, controller: FakeDesk) ->
 
 @pytest.mark.parametrize("motion", [True, False])
 def test_nothing_moves_where_no_motion_is_wanted(
-    qtbot: QtBot, controller: FakeDesk, theme: Theme, motion: bool
+    qtbot: QtBot, controller: FakePlanController, theme: Theme, motion: bool
 ) -> None:
     theme.adopt(ThemeChoice(motion=motion))
     view = shown(qtbot, controller, half_done(diamond()))
@@ -131,7 +133,7 @@ def test_nothing_moves_where_no_motion_is_wanted(
 
 
 def test_a_picture_is_a_thumbnail_on_its_card(
-    qtbot: QtBot, controller: FakeDesk, picture: Path
+    qtbot: QtBot, controller: FakePlanController, picture: Path
 ) -> None:
     view = shown(qtbot, controller, half_done(diamond()))
     made = done(2, Artifact(Kind.IMAGE, path=picture, name="sketch.png"))
@@ -140,14 +142,14 @@ def test_a_picture_is_a_thumbnail_on_its_card(
     assert "sketch.png" in cards(view)[2].accessibleName()
 
 
-def test_a_single_step_is_a_quiet_row(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_a_single_step_is_a_quiet_row(qtbot: QtBot, controller: FakePlanController) -> None:
     view = shown(qtbot, controller, turn_of(Plan((Task(0, READ, {"image": letter()}),))))
     assert view.graph is None
     assert [row.name.text() for row in view.rows()] == ["Image to text"]
     assert not view.form.isVisible()
 
 
-def test_the_form_is_switched_and_remembered(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_the_form_is_switched_and_remembered(qtbot: QtBot, controller: FakePlanController) -> None:
     view, other = (shown(qtbot, controller, half_done(diamond())) for _ in range(2))
     assert view.form.accessibleName() == "Show as a list"
     QTest.mouseClick(view.form, Qt.MouseButton.LeftButton)
@@ -168,7 +170,7 @@ def test_without_a_desk_a_plan_is_a_list_that_is_only_read(qtbot: QtBot, theme: 
     assert not view.form.isVisible()
 
 
-def test_arrow_keys_go_from_card_to_card(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_arrow_keys_go_from_card_to_card(qtbot: QtBot, controller: FakePlanController) -> None:
     view = shown(qtbot, controller, half_done(diamond()))
     assert view.graph is not None
     view.graph.focus_step(0)
@@ -188,7 +190,7 @@ def test_arrow_keys_go_from_card_to_card(qtbot: QtBot, controller: FakeDesk) -> 
     assert policies.count(Qt.FocusPolicy.StrongFocus) == 1, "Tab reaches one card, not each"
 
 
-def test_right_to_left_begins_on_the_right(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_right_to_left_begins_on_the_right(qtbot: QtBot, controller: FakePlanController) -> None:
     view = shown(qtbot, controller, half_done(diamond()))
     view.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     redrawn(view, half_done(diamond()))
@@ -202,7 +204,7 @@ def test_right_to_left_begins_on_the_right(qtbot: QtBot, controller: FakeDesk) -
 
 @pytest.mark.parametrize(("width", "points"), [(460, 10.0), (380, 20.0), (780, 16.0)])
 def test_it_fits_narrow_windows_and_large_type(
-    qtbot: QtBot, controller: FakeDesk, width: int, points: float
+    qtbot: QtBot, controller: FakePlanController, width: int, points: float
 ) -> None:
     font = QApplication.font()
     larger = QFont(font)
@@ -216,7 +218,7 @@ def test_it_fits_narrow_windows_and_large_type(
 
 
 def test_the_wheel_with_ctrl_changes_the_size_and_one_button_shows_all(
-    qtbot: QtBot, controller: FakeDesk
+    qtbot: QtBot, controller: FakePlanController
 ) -> None:
     tasks = [Task(0, READ, {"image": letter()})]
     tasks += [Task(number, SUM, {"text": Ref(number - 1)}) for number in range(1, 40)]
@@ -252,7 +254,7 @@ def large(count: int = 200) -> Turn:
 
 
 def test_two_hundred_steps_are_drawn_again_only_where_they_changed(
-    qtbot: QtBot, controller: FakeDesk
+    qtbot: QtBot, controller: FakePlanController
 ) -> None:
     turn = large()
     view = shown(qtbot, controller, turn)
@@ -267,7 +269,7 @@ def test_two_hundred_steps_are_drawn_again_only_where_they_changed(
     assert drawn == [1]
 
 
-def test_two_hundred_steps_are_quick(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_two_hundred_steps_are_quick(qtbot: QtBot, controller: FakePlanController) -> None:
     turn = large()
     view = shown(qtbot, controller, turn)
     spent = []
@@ -282,14 +284,16 @@ def test_two_hundred_steps_are_quick(qtbot: QtBot, controller: FakeDesk) -> None
     assert time.process_time() - began < 0.005
 
 
-def test_a_plan_beyond_all_measure_is_a_list(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_a_plan_beyond_all_measure_is_a_list(qtbot: QtBot, controller: FakePlanController) -> None:
     view = shown(qtbot, controller, large(300))
     assert view.graph is None
     assert not view.form.isVisible()
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_foreign_words_are_only_words(qtbot: QtBot, controller: FakeDesk, hostile: str) -> None:
+def test_foreign_words_are_only_words(
+    qtbot: QtBot, controller: FakePlanController, hostile: str
+) -> None:
     given = Artifact(Kind.IMAGE, path=Path("/nowhere/x.png"), name=hostile)
     odd = replace(READ, name=hostile or "odd", summary=hostile)
     plan = Plan(
@@ -310,7 +314,7 @@ def test_foreign_words_are_only_words(qtbot: QtBot, controller: FakeDesk, hostil
 
 
 def test_from_afar_and_with_a_chosen_expert_it_can_still_be_drawn(
-    qtbot: QtBot, controller: FakeDesk
+    qtbot: QtBot, controller: FakePlanController
 ) -> None:
     view = shown(qtbot, controller, half_done(diamond().pinned(2, "painter")))
     assert "painter" in cards(view)[2].accessibleName()
@@ -323,7 +327,7 @@ def test_from_afar_and_with_a_chosen_expert_it_can_still_be_drawn(
 
 
 def test_a_narrow_graph_is_gone_through_from_above_to_below(
-    qtbot: QtBot, controller: FakeDesk
+    qtbot: QtBot, controller: FakePlanController
 ) -> None:
     view = shown(qtbot, controller, half_done(diamond()), width=420)
     assert view.graph is not None
@@ -339,7 +343,7 @@ def test_a_narrow_graph_is_gone_through_from_above_to_below(
 
 
 def test_the_right_button_opens_the_menu_in_both_forms(
-    qtbot: QtBot, controller: FakeDesk, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controller: FakePlanController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     shown_menus: list[str] = []
     monkeypatch.setattr(QMenu, "popup", lambda menu, at: shown_menus.append(menu.accessibleName()))
@@ -354,7 +358,7 @@ def test_the_right_button_opens_the_menu_in_both_forms(
 
 
 def test_a_file_is_asked_for_without_waiting(
-    qtbot: QtBot, controller: FakeDesk, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, controller: FakePlanController, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     dialogs: list[QFileDialog] = []
     monkeypatch.setattr(QFileDialog, "open", lambda dialog: dialogs.append(dialog))

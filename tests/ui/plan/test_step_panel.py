@@ -21,7 +21,7 @@ from tests.ui.plan.plan_scene import (
     COMPARE,
     FAR,
     LARGE,
-    FakeDesk,
+    FakePlanController,
     cards,
     diamond,
     ended,
@@ -35,7 +35,7 @@ from tests.ui.scene import READ, words
 
 
 @pytest.fixture
-def view(qtbot: QtBot, controller: FakeDesk) -> PlanView:
+def view(qtbot: QtBot, controller: FakePlanController) -> PlanView:
     view = shown(qtbot, controller, turn_of(diamond()))
     view.review(True)
     return view
@@ -160,7 +160,7 @@ def test_the_result_of_another_step_is_chosen(view: PlanView) -> None:
     assert arg(view, 2, "prompt") == Ref(1)
 
 
-def test_a_file_is_chosen(view: PlanView, controller: FakeDesk) -> None:
+def test_a_file_is_chosen(view: PlanView, controller: FakePlanController) -> None:
     choose(port(view, 0, "image"), "A file…")
     held = arg(view, 0, "image")
     assert isinstance(held, Artifact)
@@ -173,7 +173,7 @@ def test_a_file_is_chosen(view: PlanView, controller: FakeDesk) -> None:
 
 
 def test_a_file_of_another_kind_is_refused_beside_the_field(
-    view: PlanView, controller: FakeDesk
+    view: PlanView, controller: FakePlanController
 ) -> None:
     controller.file = Path("/nowhere/sound.wav")
     choose(port(view, 0, "image"), "A file…")
@@ -194,7 +194,9 @@ def test_several_inputs_are_taken_away_one_by_one(view: PlanView) -> None:
     assert arg(view, 3, "content") == (Ref(2), Ref(0))
 
 
-def test_what_need_not_be_there_can_be_nothing(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_what_need_not_be_there_can_be_nothing(
+    qtbot: QtBot, controller: FakePlanController
+) -> None:
     plan = Plan(
         (
             Task(0, READ, {"image": letter()}),
@@ -222,7 +224,7 @@ def test_words_that_must_be_there_are_asked_for(view: PlanView) -> None:
     assert "missing its text" in view.panel.trouble.text()
 
 
-def test_an_expert_is_chosen(view: PlanView, controller: FakeDesk) -> None:
+def test_an_expert_is_chosen(view: PlanView, controller: FakePlanController) -> None:
     shown_panel = panel(view, 0)
     offered = [shown_panel.expert.itemText(at) for at in range(shown_panel.expert.count())]
     assert offered[0] == "The best one (JARVIS chooses)"
@@ -235,7 +237,9 @@ def test_an_expert_is_chosen(view: PlanView, controller: FakeDesk) -> None:
     assert view.editor.plan == diamond()
 
 
-def test_an_expert_that_is_gone_is_still_named(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_an_expert_that_is_gone_is_still_named(
+    qtbot: QtBot, controller: FakePlanController
+) -> None:
     controller.experts = Outcome(error=InputError("Nobody."))
     plan = diamond().pinned(0, "long-gone")
     view = shown(qtbot, controller, turn_of(plan))
@@ -243,14 +247,14 @@ def test_an_expert_that_is_gone_is_still_named(qtbot: QtBot, controller: FakeDes
     assert panel(view, 0).expert.currentText() == "long-gone"
 
 
-def test_results_and_reasons_are_shown(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_results_and_reasons_are_shown(qtbot: QtBot, controller: FakePlanController) -> None:
     view = shown(qtbot, controller, ended(diamond()))
     assert "Words 0" in words(panel(view, 0))
     assert panel(view, 2).reason.text() == "It needs 2 GB of memory."
 
 
 def test_a_step_that_ended_can_be_run_again_or_removed_from_here(
-    qtbot: QtBot, controller: FakeDesk
+    qtbot: QtBot, controller: FakePlanController
 ) -> None:
     view = shown(qtbot, controller, ended(diamond()))
     shown_panel = panel(view, 1)
@@ -261,7 +265,7 @@ def test_a_step_that_ended_can_be_run_again_or_removed_from_here(
     assert view.panel is None
 
 
-def test_it_follows_a_turn_that_goes_on(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_it_follows_a_turn_that_goes_on(qtbot: QtBot, controller: FakePlanController) -> None:
     controller.live.add("t")
     view = shown(qtbot, controller, turn_of(diamond()))
     shown_panel = panel(view, 0)
@@ -271,7 +275,7 @@ def test_it_follows_a_turn_that_goes_on(qtbot: QtBot, controller: FakeDesk) -> N
     assert shown_panel.rows["image"] is row
 
 
-def test_a_list_has_the_step_below_its_row(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_a_list_has_the_step_below_its_row(qtbot: QtBot, controller: FakePlanController) -> None:
     controller.show_form("outline")
     view = shown(qtbot, controller, ended(diamond()))
     rows = list(view.rows())
@@ -292,7 +296,9 @@ def test_without_a_desk_nothing_can_be_changed(qtbot: QtBot, theme: object) -> N
     assert "Words 0" in words(shown_panel)
 
 
-def test_unused_kinds_say_that_nothing_is_there(qtbot: QtBot, controller: FakeDesk) -> None:
+def test_unused_kinds_say_that_nothing_is_there(
+    qtbot: QtBot, controller: FakePlanController
+) -> None:
     row = PortRow(READ.ports[0], None, [], controller.choose_file)
     qtbot.addWidget(row)
     assert row.value is None

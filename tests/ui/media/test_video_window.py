@@ -15,7 +15,7 @@ from jarvis_desktop.ui.media.cards import VideoCard
 from jarvis_desktop.ui.media.playback import WAVEFORM_PX
 from jarvis_desktop.ui.media.video import MAX_HEIGHT
 from tests.ui.media.conftest import Show
-from tests.ui.media.test_cards_film_card import shown
+from tests.ui.media.test_cards_video import shown
 
 
 @pytest.fixture
