@@ -204,7 +204,7 @@ def test_what_an_api_costs_is_told_as_far_as_it_was_told() -> None:
     frank = Attempt(SERVED, 1.0, spent=Spent(1, 1200, 0.00042))
     lost = Attempt(SERVED, 1.0, "It is busy.")
     assert costs(silent, frank, lost, Attempt(LOCAL, 1.0)) == [
-        "price unknown by hf-inference",
+        "price not reported by hf-inference",
         "$0.00042, 1,200 tokens",
         "–",
         "free",
