@@ -67,7 +67,7 @@ class Ending(StrEnum):
     LIMIT = "limit"
     """It wrote too much, or started too many processes."""
     CRASHED = "crashed"
-    """Its process ended by itself."""
+    """Its process crashed or exited."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -414,7 +414,7 @@ def _about_name(name: str) -> Iterator[str]:
     shown = one_line(name, limit=60)
     if not _name.fullmatch(name):
         yield (
-            f"“{shown}” is not a valid name: use lower-case letters, digits and _,  "
+            f"“{shown}” is not a valid name: use lower-case letters, digits and _, "
             "such as download_prices."
         )
     elif keyword.iskeyword(name) or hasattr(builtins, name) or name in _reserved:

@@ -103,7 +103,7 @@ class UnavailableError(JarvisError):
 
 
 class GivenUpError(UnavailableError):
-    """The user stopped it elsewhere than where it is awaited."""
+    """The user stopped it from another place."""
 
 
 class StorageError(JarvisError):

@@ -1,10 +1,9 @@
-"""Agent mode: a goal, what is known of it from round to round, and the seam to its memory.
+"""Agent mode: goals, their outlines and logs, and the port to their memory.
 
-The plan of a goal: steps in words, written with the person, kept as markdown.
-
-A `Plan` is a graph of tasks for experts; an outline says in words what is to be reached, and in
-which order. A step keeps its id for good: whoever rewrites the outline, what the log says of step 3
-stays true of it."""
+A `Plan` is a graph of tasks for experts; an outline says in words what is to be reached, in which
+order. It is written with the user and shown as markdown. A step keeps its id, so that the log's
+entries on step 3 stay true when the outline is rewritten.
+"""
 
 from __future__ import annotations
 
@@ -27,11 +26,11 @@ MAX_STEP_CHARS = 400
 MAX_STEP_NUMBER = 99_999
 """The highest number of a step."""
 MAX_FIRST_NUMBER = 999
-"""The same where nothing was numbered before, so that there is room above."""
+"""The highest number when none existed before, which leaves room above."""
 
 
 class StepState(StrEnum):
-    """How far a step is."""
+    """The state of a step."""
 
     OPEN = "open"
     DOING = "doing"
@@ -47,7 +46,7 @@ MARKS: Mapping[StepState, str] = {
     StepState.FAILED: "!",
     StepState.DROPPED: "-",
 }
-"""What stands in the brackets of a step in markdown."""
+"""The character in the brackets of a step in markdown."""
 
 _states = {mark: state for state, mark in MARKS.items()} | {"X": StepState.DONE}
 _line = re.compile(
@@ -64,16 +63,16 @@ _dash = re.compile(r" —(?= )")
 
 @dataclass(frozen=True, slots=True)
 class OutlineStep:
-    """One step."""
+    """One step of an outline."""
 
     id: int
     text: str
     state: StepState = StepState.OPEN
     note: str = ""
-    """What came of it, or why it failed or was dropped, in a line."""
+    """Its result, or why it failed or was dropped, in a line."""
 
     def __post_init__(self) -> None:
-        # Whatever the words are, they are read from markdown as they were written into it.
+        # Text written to markdown must be read back the same.
         text = _dash.sub(" -", _trimmed(self.text))
         if not text:
             raise PlanError(tr("A step of the plan has no words."))
@@ -82,17 +81,17 @@ class OutlineStep:
 
     @property
     def is_settled(self) -> bool:
-        """Whether nothing is to be done for it any more."""
+        """Whether nothing is left to do for it."""
         return self.state in (StepState.DONE, StepState.FAILED, StepState.DROPPED)
 
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """Steps in the order in which they are done. Raises PlanError where it breaks a rule."""
+    """Steps in the order in which they are done. Raises PlanError if it breaks a rule."""
 
     steps: tuple[OutlineStep, ...]
     highest: int = field(default=0, compare=False)
-    """The highest number that a step of this plan ever had: a new one gets a higher one."""
+    """The highest number that a step of this plan ever had; new steps get higher ones."""
 
     def __post_init__(self) -> None:
         if not self.steps:
@@ -118,11 +117,11 @@ class Outline:
         return iter(self.steps)
 
     def step(self, step_id: int) -> OutlineStep | None:
-        """The step of that id, or None."""
+        """Return the step of that id, or None."""
         return next((step for step in self.steps if step.id == step_id), None)
 
     def with_state(self, step_id: int, state: StepState, note: str = "") -> Outline:
-        """The outline with one step's state changed. Raises PlanError where there is none such."""
+        """Return the outline with one step's state changed. Raises PlanError for an unknown id."""
         if self.step(step_id) is None:
             raise PlanError(tr("The plan has no step {step_id}.", step_id=step_id))
         steps = (
@@ -133,7 +132,7 @@ class Outline:
 
     @property
     def open(self) -> tuple[OutlineStep, ...]:
-        """The steps that something is to be done for."""
+        """The steps that are not settled."""
         return tuple(step for step in self.steps if not step.is_settled)
 
     @property
@@ -147,15 +146,14 @@ class Outline:
 
 
 def outline_from_markdown(text: str, before: Outline | None = None) -> Outline:
-    """The outline that somebody wrote: a task list, a numbered list, or plain lines.
+    """Read an outline from a task list, a numbered list, or plain lines.
 
-    A step keeps its id where its number is one of `before`, or else where its words are; a new one
-    gets a number that none ever had. A number that stands twice counts the first time. What
-    `before` has and the text lacks is gone. Raises PlanError, one sentence, where there is no step
-    or there are too many.
+    A step keeps its id if its number, or else its text, is one of `before`; new steps get unused
+    numbers. A repeated number counts the first time. Steps that the text lacks are removed. Raises
+    PlanError, one sentence, if there is no step or too many.
     """
     lines = [line for line in text.splitlines() if line.strip()]
-    # What stands around a list is a heading, or talk.
+    # Lines around a list are headings or remarks.
     found = _matches(line for line in lines if _marked.match(line)) or _matches(lines)
     if len(found) > MAX_STEPS:
         raise PlanError(
@@ -177,9 +175,9 @@ def outline_from_markdown(text: str, before: Outline | None = None) -> Outline:
 
 
 def listed(text: str) -> tuple[tuple[int | None, str], ...]:
-    """The list in a text: the number that each step was written with, if any, and its words.
+    """Return the list in a text: each step's number, if any, and its text.
 
-    () where there is none: what stands around a list is no step.
+    Other lines are ignored; without a list the result is ().
     """
     return tuple(
         (int(match["id"]) if match["id"] else None, _text_of(match)[0])
@@ -188,38 +186,40 @@ def listed(text: str) -> tuple[tuple[int | None, str], ...]:
 
 
 def changes(before: Outline | None, after: Outline) -> tuple[str, ...]:
-    """What is different, a sentence each, for whoever works by the plan; () where nothing is."""
+    """Describe the differences between two plans, a sentence each; () if there are none."""
     if before is None:
         return ()
     old = {step.id: step for step in before}
     new = {step.id: step for step in after}
-    told = [f"Step {step.id} was taken out: {step.text}" for step in before if step.id not in new]
+    sentences = [
+        f"Step {step.id} was taken out: {step.text}" for step in before if step.id not in new
+    ]
     for step in after:
         was = old.get(step.id)
         if was is None:
-            told.append(f"Step {step.id} is new: {step.text}")
+            sentences.append(f"Step {step.id} is new: {step.text}")
             continue
         if was.text != step.text:
-            told.append(f"Step {step.id} now says: {step.text}")
+            sentences.append(f"Step {step.id} now says: {step.text}")
         if was.state is not step.state:
-            # A note from before says nothing of the change, and may be anybody's words.
+            # An older note does not explain the change, and may be anyone's words.
             why = f" ({step.note})" if step.note not in ("", was.note) else ""
-            told.append(f"Step {step.id} is {step.state.value} now{why}.")
+            sentences.append(f"Step {step.id} is {step.state.value} now{why}.")
     shared = [step.id for step in after if step.id in old]
     if shared != [step.id for step in before if step.id in new]:
         order = ", ".join(str(step.id) for step in after)
-        told.append(f"The order of the steps is now {order}.")
-    return tuple(told)
+        sentences.append(f"The order of the steps is now {order}.")
+    return tuple(sentences)
 
 
 def _matches(lines: Iterable[str]) -> list[re.Match[str]]:
-    """The lines that have words."""
+    """Return the matches of the lines that have text."""
     found = (match for line in lines if (match := _line.match(line)))
     return [match for match in found if _text_of(match)[0]]
 
 
 def _recognised(found: Sequence[re.Match[str]], before: Outline | None) -> list[int | None]:
-    """The number that each line's step has or had; None for one that is new."""
+    """Return the number of each line's step; None for a new step."""
     ids: list[int | None] = []
     for match in found:
         number = int(match["id"]) if match["id"] else None
@@ -227,7 +227,7 @@ def _recognised(found: Sequence[re.Match[str]], before: Outline | None) -> list[
             known = before.step(number) is not None if before else number <= MAX_FIRST_NUMBER
             number = number if known and number not in ids else None
         ids.append(number)
-    # A line that says what a step says is that step, where no line has its number.
+    # A line with the text of a step is that step, if no line has its number.
     left = {_bare(step.text): step.id for step in reversed(before.steps if before else ())}
     left = {words: step_id for words, step_id in left.items() if step_id not in ids}
     return [
@@ -249,7 +249,7 @@ def _text_of(match: re.Match[str]) -> tuple[str, str]:
 
 
 def _trimmed(text: str) -> str:
-    """On one line, without what makes it bold, and without a dash that a note would follow."""
+    """Return the text on one line, without emphasis and without a dash that would begin a note."""
     return one_line(text.strip("*— \t"), limit=MAX_STEP_CHARS).strip("*— ")
 
 
@@ -258,51 +258,51 @@ def _bare(text: str) -> str:
 
 
 class CodeTerms(StrEnum):
-    """When a person is asked about code."""
+    """When the user is asked about code."""
 
     ASK = "ask"
     """Before each run."""
     SANDBOXED = "sandboxed"
-    """Not for what runs in a sandbox and reaches nothing but the hosts that the person named."""
+    """Not for code that runs in a sandbox and only reaches hosts that the user named."""
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a person agreed to in advance, for one goal. No text can change it."""
+    """What the user agreed to in advance, for one goal. No text can change it."""
 
     plan_accepted: bool = False
-    """The first plan is not asked about."""
+    """Whether the first plan needs no review."""
     code: CodeTerms | None = None
-    """None: as the settings say."""
+    """None: as in the settings."""
     hosts: tuple[str, ...] = ()
-    """What code may reach, as HOST or HOST:PORT."""
+    """Hosts that code may reach, as HOST or HOST:PORT."""
 
 
 @dataclass(frozen=True, slots=True)
 class GoalLimits:
-    """What one goal may take before the person is asked."""
+    """How much one goal may use before the user is asked."""
 
     rounds: int = 60
     seconds: float = 3600.0
     tokens: int = 400_000
-    """Of prompts and answers together, estimated."""
+    """Estimated tokens of prompts and answers."""
     repairs: int = 4
-    """Tries to mend one piece of code."""
+    """Attempts to repair one piece of code."""
 
 
 @dataclass(frozen=True, slots=True)
 class BranchChoice:
-    """The branch that a controller took, checked against its schema."""
+    """The branch that a controller chose, checked against its schema."""
 
     branch: str
     args: Mapping[str, Any] = field(default_factory=dict)
     why: str = ""
-    """In the LLM's words, one line."""
+    """The LLM's reason, one line."""
 
 
 @dataclass(frozen=True, slots=True)
 class LogEntry:
-    """What one round did. `observation` is data: what a program, a file or an expert said."""
+    """The record of one round. `observation` is data: output of a program, a file or an expert."""
 
     number: int
     """Counted over the whole goal, from 1."""
@@ -310,7 +310,7 @@ class LogEntry:
     """Whose round it was: "assistant", "assistant/coder", "assistant/coder/librarian"."""
     branch: str
     what: str
-    """What was asked for, in a line."""
+    """The task of the round, in a line."""
     status: Status
     observation: str
     at: datetime
@@ -318,13 +318,16 @@ class LogEntry:
     code: str = ""
     """The script that ran, as it ran."""
     seconds: float = 0.0
-    """How long it took, without waiting for the person; 0 where that is not known."""
+    """Its duration without waiting for the user; 0 if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class ControllerFrame:
-    """A controller at work, as it is between two rounds. Those of a goal form a stack: the
-    assistant's, under it the coder's that it called, and so on."""
+    """The state of a controller between two rounds.
+
+    The frames of a goal form a stack: the assistant's, below it the one of the coder that it
+    called, and so on.
+    """
 
     role: str
     task: str
@@ -333,22 +336,22 @@ class ControllerFrame:
     rounds: int = 0
     tokens: int = 0
     summary: str = ""
-    """Of its log up to entry `summed`."""
+    """A summary of its log up to entry `summed`."""
     summed: int = 0
     notices: tuple[str, ...] = ()
-    """What it must be told in its next prompt: who changed the plan, how and why; what the person
-    said on stopping a branch."""
+    """Notices for its next prompt: who changed the plan, how and why; the user's comment on
+    stopping a branch."""
     observation: str = ""
-    """What its last branch gave."""
+    """The result of its last branch."""
     last: str = ""
-    """Its own last answer, as JSON: the window over the dialogue is that answer and what it led
-    to, under a system message written anew."""
+    """Its last answer as JSON. Its dialogue is that answer and the result, under a new system
+    message."""
     pending: BranchChoice | None = None
-    """Chosen, and not yet done."""
+    """A branch that is chosen but not yet run."""
     tainted: bool = False
-    """Whether it has read what others than the person wrote: a file, a page, an expert's words."""
+    """Whether it has read foreign text: a file, a page, an expert's output."""
     kept: Mapping[str, str] = field(default_factory=dict)
-    """What a branch keeps across its rounds, such as the code that is being mended."""
+    """State of a branch between its rounds, such as code under repair."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -366,46 +369,46 @@ class Goal:
 
 
 class GoalMemory(Protocol):
-    """Plans and logs of goals, durable: a kill at any moment loses no finished round.
+    """Durable plans and logs of goals: a kill at any moment loses no finished round.
 
     Every method may raise StorageError.
     """
 
     def begin(self, goal: Goal, frames: Sequence[ControllerFrame]) -> None:
-        """Write a new goal down; it takes the place of one of the same id."""
+        """Save a new goal; it replaces one with the same id."""
         ...
 
     def goal(self, goal_id: str) -> Goal | None:
-        """One goal."""
+        """Return a goal, or None."""
         ...
 
     def frames(self, goal_id: str) -> Sequence[ControllerFrame]:
-        """Its controllers, the outermost first."""
+        """Return its controllers, the outermost first."""
         ...
 
     def keep(
         self, goal_id: str, frames: Sequence[ControllerFrame], entries: Sequence[LogEntry] = ()
     ) -> None:
-        """Write the stack as it is now, and what was done since, in one transaction."""
+        """Save the current stack and the new entries in one transaction."""
         ...
 
     def log(self, goal_id: str, *, path: str = "", after: int = 0) -> Sequence[LogEntry]:
-        """The entries with a number greater than `after`, oldest first; of one `path` alone, or
-        of all."""
+        """Return the entries numbered above `after`, oldest first; only those of `path`, if
+        given."""
         ...
 
     def end(self, goal_id: str, status: Status, answer: str) -> None:
-        """The goal is over; its plan and log stay."""
+        """End a goal; its plan and log stay."""
         ...
 
     def list(self, most: int = 50) -> Sequence[Goal]:
-        """The newest first."""
+        """Return the newest goals first."""
         ...
 
     def like(self, words: str, most: int) -> Sequence[Goal]:
-        """Goals that were reached, nearest to the words first."""
+        """Return reached goals, the nearest to the words first."""
         ...
 
     def remove(self, goal_id: str) -> None:
-        """Forget a goal with its plan and log. Raises InputError where there is none."""
+        """Delete a goal with its plan and log. Raises InputError if it does not exist."""
         ...

@@ -1,4 +1,4 @@
-"""How an LLM is spoken to: the words of a prompt, and the port that every provider fills."""
+"""Prompts for LLMs, and the port that every provider implements."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
 
 MAX_IMAGE_TOKENS = 2000
-"""Tokens that a picture may be, on the safe side."""
+"""An upper estimate of the tokens of an image."""
 
 MAX_TOKEN_CHARS = 16
-"""Characters that a token of an answer has at the most on the average, in any language."""
+"""An upper bound on the average characters of a token, in any language."""
 
 _SINGLE = string.digits.encode()
 
 
 class MessageRole(StrEnum):
-    """Who says a message."""
+    """The author of a message."""
 
     SYSTEM = "system"
     USER = "user"
@@ -30,7 +30,7 @@ class MessageRole(StrEnum):
 
 
 class Think(StrEnum):
-    """How long an LLM that can reason first may do so."""
+    """How long an LLM may reason before it answers."""
 
     OFF = "off"
     LOW = "low"
@@ -45,7 +45,7 @@ class Message:
     role: MessageRole
     text: str
     images: tuple[Path, ...] = ()
-    """Pictures that belong to it, for an LLM that sees."""
+    """Images that belong to it, for an LLM with vision."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +54,15 @@ class Prompt:
 
     messages: tuple[Message, ...]
     schema: Mapping[str, Any] | None = None
-    """A JSON Schema for the answer. A provider asks for it; nobody relies on it being kept."""
+    """A JSON Schema for the answer. Providers ask for it; callers must not rely on it."""
     longest: int = 2048
-    """The most tokens of the answer."""
+    """The maximum number of tokens of the answer."""
     temperature: float = 0.0
     think: Think = Think.OFF
 
     @property
     def tokens(self) -> int:
-        """About how many tokens the messages are."""
+        """An estimate of the tokens of the messages."""
         return sum(estimated_tokens(message.text) + 8 for message in self.messages)
 
 
@@ -70,38 +70,38 @@ class LLM(Protocol):
     """A large language model that answers prompts."""
 
     name: str
-    """What the provider calls it, such as "qwen3.5:4b"."""
+    """The provider's name for it, such as "qwen3.5:4b"."""
     provider: str
-    """Who runs it: "ollama", "openai" or "transformers"."""
+    """What runs it: "ollama", "openai" or "transformers"."""
     remote: bool
     """Whether the prompt leaves this computer."""
     window: int
-    """How many tokens the prompt and its answer may have together."""
+    """The context window: tokens of the prompt and its answer together."""
     sees: bool
-    """Whether it takes pictures."""
+    """Whether it accepts images."""
 
     def stream(self, prompt: Prompt) -> AsyncIterator[str]:
-        """The answer in pieces as it is written, without the LLM's own reasoning.
+        """Stream the answer in pieces, without the LLM's reasoning.
 
-        Raises UnavailableError where it cannot be reached, ExpertError where it fails or its
-        answer breaks off. Closing the iterator, or cancelling, stops the work where it runs.
+        Raises UnavailableError if it cannot be reached, ExpertError if it fails or the answer
+        breaks off. Closing the iterator, or cancelling, stops the work where it runs.
         """
         ...
 
 
 class LLMs(Protocol):
-    """Knows which LLM is to be used."""
+    """Knows which LLM to use."""
 
     async def current(self) -> LLM | None:
-        """The LLM of the settings that is there now and that the mode allows, or None."""
+        """Return the configured LLM if it is available and the mode allows it, else None."""
         ...
 
 
 def estimated_tokens(text: str) -> int:
-    """How many tokens a text is at the most, in the vocabularies of today's LLMs.
+    """Return an upper estimate of a text's tokens in the vocabularies of current LLMs.
 
-    A token is four letters of English, or one character of three bytes in Chinese; a third of
-    the bytes is therefore on the safe side of both. A digit may be one of its own.
+    A token is four English letters, or one Chinese character of three bytes; a third of the bytes
+    covers both. A digit may be a token by itself.
     """
     whole = text.encode(errors="replace")
     others = len(whole.translate(None, _SINGLE))
@@ -109,8 +109,11 @@ def estimated_tokens(text: str) -> int:
 
 
 async def answer(llm: LLM, prompt: Prompt) -> str:
-    """The whole answer. Raises what `stream` raises, and ExpertError where an LLM that ignores
-    how long its answer may be does not come to an end."""
+    """Return the whole answer.
+
+    Raises what `stream` raises, and ExpertError if the LLM ignores the maximum length and never
+    ends.
+    """
     pieces = llm.stream(prompt)
     whole, left = [], prompt.longest * MAX_TOKEN_CHARS
     try:
@@ -119,7 +122,7 @@ async def answer(llm: LLM, prompt: Prompt) -> str:
             left -= len(piece)
             if left < 0:
                 raise ExpertError(
-                    tr("{name} writes on without an end.", name=llm.name),
+                    tr("The answer of {name} does not end.", name=llm.name),
                     hint=tr("Choose another LLM."),
                 )
     finally:

@@ -1,10 +1,9 @@
-"""What this computer has for experts. Values only: who looks is elsewhere.
+"""The hardware, and on which device and with how many bits an expert runs. Values only.
 
-Decides on which part of this computer, and in how many bits, an expert runs.
-
-The rungs, from the best to the last: the graphics card in 16 bits; the same with the weights in the
-main memory, visiting the card part by part; the processor in 32 bits; the processor in 16 bits,
-which halves the weights and is slower on most."""
+The places from best to last: the graphics card in 16 bits; the same with weights in main memory
+that are moved to the card part by part; the processor in 32 bits; the processor in 16 bits, which
+halves the memory and is slower on most processors.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ MB = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class MemorySize:
-    """Bytes of the main memory and of the graphics card: a need, a limit, or what is taken."""
+    """Bytes of main memory and graphics memory: a need, a limit, or what is in use."""
 
     main: int = 0
     graphics: int = 0
@@ -30,77 +29,77 @@ class MemorySize:
         return MemorySize(self.main + other.main, self.graphics + other.graphics)
 
     def __sub__(self, other: MemorySize) -> MemorySize:
-        """What is left, never less than nothing."""
+        """Return what is left, at least 0."""
         return MemorySize(max(0, self.main - other.main), max(0, self.graphics - other.graphics))
 
     def within(self, limit: MemorySize) -> bool:
-        """Whether it is no more than the limit in either memory."""
+        """Whether it exceeds the limit in neither memory."""
         return self.main <= limit.main and self.graphics <= limit.graphics
 
     def most(self, other: MemorySize) -> MemorySize:
-        """The larger of each."""
+        """Return the larger of each."""
         return MemorySize(max(self.main, other.main), max(self.graphics, other.graphics))
 
     def least(self, other: MemorySize) -> MemorySize:
-        """The smaller of each."""
+        """Return the smaller of each."""
         return MemorySize(min(self.main, other.main), min(self.graphics, other.graphics))
 
 
 @dataclass(frozen=True, slots=True)
 class Graphics:
-    """A graphics card that was found to compute, or the graphics side of an Apple chip."""
+    """A graphics card that can compute, or the graphics side of an Apple chip."""
 
     name: str
     device: str = "cuda"
-    """cuda or mps, as torch calls it."""
+    """ "cuda" or "mps", as torch calls it."""
     memory: int = 0
-    """Bytes in all; of an Apple chip, what the system lets its graphics side have."""
+    """Total bytes; for an Apple chip, what the system allows its graphics side."""
     bfloat16: bool = True
-    """Whether it computes in bfloat16. float16 is the other way, and its numbers end at 65504."""
+    """Whether it computes in bfloat16. The alternative, float16, only reaches 65504."""
     id: str = ""
-    """Which card it is, for its driver; "" where there is one only."""
+    """Which card it is, for its driver; "" if there is only one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Hardware:
-    """This computer; 0 where the system does not say."""
+    """This computer; values are 0 if the system does not report them."""
 
     memory: int = 0
-    """Bytes of the main memory, used or not."""
+    """Total bytes of main memory."""
     available: int = 0
-    """Bytes of it that programs can still get."""
+    """Bytes that programs can still allocate."""
     swap: int = 0
-    """Bytes that are free where the system puts what it has no memory for."""
+    """Free bytes of swap."""
     cores: int = 0
     graphics: Graphics | None = None
     graphics_free: int = 0
-    """Bytes of the graphics card that are free now."""
+    """Free bytes of graphics memory."""
     trouble: str = ""
-    """Why a graphics card that seems to be there is not used, in a sentence; "" where none is."""
+    """Why a graphics card that seems to exist is not used, in a sentence; "" if none."""
     fix: str = ""
     """What would help against that."""
 
 
 LIBRARIES = 400 * MB
-"""What a process takes with the libraries alone; an expert's memory counts it in."""
+"""What a process needs for the libraries alone; included in an expert's memory."""
 
 DRIVER = MemorySize(800 * MB, 500 * MB)
-"""What the graphics card's own libraries add in both memories."""
+"""What the graphics card's libraries need in both memories."""
 
 PART = 0.75
-"""The largest part of an expert that visits the card part by part: the network of SDXL or Flux."""
+"""The largest part of an expert that is moved to the card at once: the network of SDXL or Flux."""
 
 SHARE = 0.8
-"""Of the main memory, for experts, by default: the rest is the system's."""
+"""The default share of main memory for experts; the rest is the system's."""
 
 SYSTEM = 1_500 * MB
-"""What is left to the system at least; it decides on small computers."""
+"""The minimum left to the system, which matters on small computers."""
 
 GRAPHICS_SHARE = 0.9
-"""Of the graphics card; the screen takes some."""
+"""The share of graphics memory; the screen needs some."""
 
 Measured = Mapping[tuple[str, "Placement"], MemorySize]
-"""What experts were seen to take, by their ids and places."""
+"""The measured memory of experts, by their ids and places."""
 
 NOTHING_MEASURED: Measured = MappingProxyType({})
 
@@ -116,14 +115,13 @@ class Placement:
     """Where an expert computes, and in how many bits."""
 
     device: str = "cpu"
-    """cpu, cuda or mps."""
+    """ "cpu", "cuda" or "mps"."""
     half: bool = False
     """Whether its weights are in 16 bits instead of 32."""
     offload: bool = False
-    """Whether its weights, in 16 bits, stay in the main memory and visit the graphics card part by
-    part."""
+    """Whether its 16-bit weights stay in main memory and move to the card part by part."""
     float16: bool = False
-    """Whether 16 bits means float16 here, for want of bfloat16."""
+    """Whether 16 bits means float16, because bfloat16 is not supported."""
 
     def __str__(self) -> str:
         where = tr(_devices[self.device]) if self.device in _devices else self.device
@@ -133,13 +131,13 @@ class Placement:
 
 
 PROCESSOR = Placement()
-"""Where everything runs, if only there is enough memory."""
+"""Where everything runs, given enough memory."""
 
 
 def limits(hardware: Hardware, budget: int = 0) -> MemorySize:
-    """The most that experts may hold together. `budget` bounds both memories; 0 is none of ours.
+    """Return the maximum that experts may use together. `budget` limits both memories unless 0.
 
-    A main memory that is not known bounds nothing.
+    An unknown main memory does not limit them.
     """
     main = min(int(hardware.memory * SHARE), hardware.memory - SYSTEM)
     card = int(hardware.graphics.memory * GRAPHICS_SHARE) if hardware.graphics else 0
@@ -148,10 +146,10 @@ def limits(hardware: Hardware, budget: int = 0) -> MemorySize:
 
 
 def limits_now(hardware: Hardware, held: MemorySize, budget: int = 0) -> MemorySize:
-    """The same as other programs leave it; `held` is what our experts have of it already."""
+    """Return the limits given other programs; `held` is what our experts already use."""
     found = limits(hardware, budget)
     if hardware.available:
-        # Half of the swap: programs that nobody looks at may go there, not the one at work.
+        # Half of the swap: idle programs may be swapped out, not the one at work.
         free = hardware.available + hardware.swap // 2
         found = found.least(MemorySize(free + held.main, found.graphics))
     if hardware.graphics_free:
@@ -168,9 +166,10 @@ def places(
     without: Collection[Placement] = (),
     offloads: bool = True,
 ) -> tuple[Placement, ...]:
-    """Where the expert finds room within `limit`, the best place first; () where nowhere.
+    """Return the places where the expert fits within `limit`, the best first.
 
-    `without` leaves out places that failed; `offloads` says whether its loader works part by part.
+    `without` excludes places that failed; `offloads` says whether its loader can move weights part
+    by part.
     """
     return tuple(
         place
@@ -180,21 +179,21 @@ def places(
 
 
 def rungs(graphics: Graphics | None, *, offloads: bool = True) -> tuple[Placement, ...]:
-    """All places of a computer, the best first."""
+    """Return all places of a computer, the best first."""
     processor = (PROCESSOR, Placement(half=True))
     if graphics is None:
         return processor
     card = Placement(graphics.device, half=True, float16=not graphics.bfloat16)
-    if graphics.device == "mps" or not offloads:  # one memory for both: nothing to go between
+    if graphics.device == "mps" or not offloads:  # one memory for both: nothing to move
         return (card, *processor)
     by_parts = Placement(graphics.device, half=True, offload=True, float16=not graphics.bfloat16)
     return (card, by_parts, *processor)
 
 
 def need(expert: Expert, place: Placement, measured: Measured = NOTHING_MEASURED) -> MemorySize:
-    """What an expert takes at a place: as measured, else by estimate; nothing if nothing is known.
+    """Return an expert's memory at a place: measured, else estimated; nothing if unknown.
 
-    The estimate rests on what the catalogue says, or on the size of the weights.
+    The estimate uses the catalogue, or the size of the weights.
     """
     seen = measured.get((expert.id, place))
     if seen:
@@ -209,15 +208,14 @@ def need(expert: Expert, place: Placement, measured: Measured = NOTHING_MEASURED
         return MemorySize(half, weights)
     if place.offload:
         return MemorySize(half, int(weights * PART)) + DRIVER
-    # On their way to the card they pass through the main memory: those that are converted wholly,
-    # the others only as far as there is room.
+    # Weights pass through main memory: converted ones completely, others as far as there is room.
     return MemorySize(half - weights // 2, weights) + DRIVER
 
 
 def too_large(
     expert: Expert, hardware: Hardware, limit: MemorySize, *, measured: Measured = NOTHING_MEASURED
 ) -> str:
-    """What to say of one that has no place, after its name."""
+    """Return the reason why an expert has no place, to follow its name."""
     smallest = min(need(expert, place, measured).main for place in rungs(None))
     if not hardware.graphics:
         return tr(
@@ -249,7 +247,7 @@ def _in_32_bits(expert: Expert) -> int:
         return 0
     if any("fp16" in pattern for pattern in expert.files):
         weights *= 2
-    return LIBRARIES + weights * 6 // 5  # a fifth is for what is computed
+    return LIBRARIES + weights * 6 // 5  # a fifth for activations
 
 
 def _in_16_bits(expert: Expert) -> int:

@@ -1,4 +1,4 @@
-"""A plan: tasks that refer to one another, checked as a whole when built."""
+"""Plans: tasks that refer to one another, checked as a whole when built."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskOption, TaskType, type_names
 
 Ask = Literal["always", "larger", "never"]
-"""Which plans the person wants to see before they run."""
+"""Which plans the user wants to review before they run."""
 
 MAX_SIMPLE_STEPS = 3
-"""Steps of a simple plan."""
+"""The maximum number of steps of a simple plan."""
 SIMPLE = mark(
     "Plans of at most three steps run without asking, unless a step does something outside of "
     "JARVIS, such as saving or opening a file, or makes it forget something."
 )
-"""What `is_simple` goes by, for people."""
+"""The rule of `is_simple`, for the user."""
 
 
 @contextmanager
 def _an_edit() -> Iterator[None]:
-    """What the person asks of a plan that no plan can be is a mistake in what they asked."""
+    """Turn an invalid plan into an InputError: the user's edit was wrong."""
     try:
         yield
     except PlanError as error:
@@ -39,8 +39,8 @@ class Plan:
     """Tasks in the order they were planned.
 
     Building one raises PlanError on duplicate ids, unknown Refs, cycles, unknown or missing
-    arguments and kinds that do not fit. Edits by a person give a new, checked Plan; they raise
-    InputError where there can be no such plan, or no such task.
+    arguments and kinds that do not fit. Edits return a new, checked Plan; they raise InputError if
+    there is no such task or the result is invalid.
     """
 
     tasks: tuple[Task, ...]
@@ -69,7 +69,7 @@ class Plan:
         return len(self.tasks)
 
     def task(self, task_id: int) -> Task:
-        """The task of that id. Raises PlanError where there is none."""
+        """Return the task of that id. Raises PlanError if there is none."""
         for task in self.tasks:
             if task.id == task_id:
                 return task
@@ -77,21 +77,21 @@ class Plan:
 
     @property
     def answers(self) -> tuple[Task, ...]:
-        """The tasks whose results were asked for: those nothing depends on, and the wanted."""
+        """The tasks whose results were asked for: wanted ones, and those nothing depends on."""
         used = {task_id for task in self.tasks for task_id in task.depends_on}
         return tuple(task for task in self.tasks if task.wanted or task.id not in used)
 
     def with_task(self, task: Task) -> Plan:
-        """The plan with one more task."""
+        """Return the plan with one more task."""
         return replace(self, tasks=(*self.tasks, task))
 
     def replacing(self, task: Task) -> Plan:
-        """The plan with `task` in the place of the one with the same id."""
+        """Return the plan with `task` instead of the one with the same id."""
         self.task(task.id)
         return replace(self, tasks=tuple(task if old.id == task.id else old for old in self.tasks))
 
     def depending_on(self, task_ids: Collection[int]) -> frozenset[int]:
-        """Those of these tasks that are there, and all that build on one of them."""
+        """Return those of these tasks that exist, and all that depend on them."""
         found = {task.id for task in self.tasks if task.id in task_ids}
         while more := {
             task.id for task in self.tasks if task.id not in found and found & {*task.depends_on}
@@ -100,10 +100,9 @@ class Plan:
         return frozenset(found)
 
     def unchanged(self, before: Plan, *, afresh: Collection[int] = ()) -> frozenset[int]:
-        """The tasks that do what they did in `before`, as does all that they build on.
+        """Return the tasks that do the same as in `before`, and so do their inputs.
 
-        Their order counts for nothing, nor does whether their results are wanted. Those `afresh`
-        are to be done once more, and count as changed.
+        Order and `wanted` do not count. Tasks in `afresh` are run again and count as changed.
         """
         was = {task.id: replace(task, wanted=False) for task in before}
         ids = {task.id for task in self.tasks}
@@ -114,14 +113,16 @@ class Plan:
 
     @_an_edit()
     def add(self, task_type: TaskType, args: Mapping[str, Arg]) -> Plan:
-        """The plan with one more task, its last, under an id that none of it has."""
+        """Return the plan with one more task at the end, under an unused id."""
         fresh = max((task.id for task in self.tasks), default=-1) + 1
         return self.with_task(Task(fresh, task_type, dict(args)))
 
     @_an_edit()
     def with_arg(self, task_id: int, name: str, arg: Arg | None) -> Plan:
-        """The plan where the task takes that as its `name`: a value, a file, the result of another
-        task, or several; None leaves it open."""
+        """Return the plan with an argument of a task changed.
+
+        `arg` is a value, a file, the result of another task, or several; None removes it.
+        """
         task = self.task(task_id)
         others = {key: item for key, item in task.args.items() if key != name}
         args = others if arg is None else {**task.args, name: arg}
@@ -129,9 +130,9 @@ class Plan:
 
     @_an_edit()
     def without(self, task_id: int, *, cascade: bool = False) -> Plan:
-        """The plan without that task; those that took its result do without it.
+        """Return the plan without that task; tasks that used its result lose that input.
 
-        Those that cannot go as well with `cascade`, else they are named in the error.
+        Tasks that require it are removed too with `cascade`, otherwise the error names them.
         """
         self.task(task_id)
         gone = {task_id}
@@ -149,7 +150,8 @@ class Plan:
 
     @_an_edit()
     def moved(self, task_id: int, *, before: int | None) -> Plan:
-        """The plan where the task stands before that other one, or last; each after its inputs."""
+        """Return the plan with the task before another one, or last; each stays after its
+        inputs."""
         task = self.task(task_id)
         if before == task_id:
             return self
@@ -166,32 +168,32 @@ class Plan:
 
     @_an_edit()
     def pinned(self, task_id: int, expert: str) -> Plan:
-        """The plan where that expert is to do the task; "" leaves the choice to JARVIS."""
+        """Return the plan with an expert chosen for a task; "" leaves the choice to JARVIS."""
         return self.replacing(replace(self.task(task_id), expert=expert))
 
 
 def is_simple(plan: Plan) -> bool:
-    """Whether a plan is small, and does nothing that the person had better see first.
+    """Whether a plan is small and does nothing that the user should review first.
 
-    Where its steps are done counts for nothing: the mode is the consent to send things away, and
-    a download is asked about by itself.
+    Where its steps run does not matter: the mode is the consent to send data away, and a download
+    is confirmed separately.
     """
     return len(plan) <= MAX_SIMPLE_STEPS and not any(task.type.guarded for task in plan)
 
 
 def is_asked_about(plan: Plan, ask: Ask) -> bool:
-    """Whether the person is to see the plan before it runs."""
+    """Whether the user reviews the plan before it runs."""
     return ask == "always" or (ask == "larger" and not is_simple(plan))
 
 
 def _needs(task: Task, gone: Set[int]) -> bool:
-    """Whether a task lacks an input that it must have without the results of those."""
+    """Whether a task lacks a required input without those results."""
     rest = _doing_without(task, gone).args
     return any(port.required and port.name not in rest for port in task.type.ports)
 
 
 def _doing_without(task: Task, gone: Set[int]) -> Task:
-    """The task without the results of those."""
+    """Return the task without those results."""
     if gone.isdisjoint(task.depends_on):
         return task
     args: dict[str, Arg] = {}

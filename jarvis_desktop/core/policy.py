@@ -1,4 +1,4 @@
-"""What the mode allows. The rest of the code asks the policy and never looks at the mode."""
+"""What the mode allows. Other code asks the policy and never looks at the mode."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ class Mode(StrEnum):
     OFFLINE = "offline"
     """Nothing leaves this computer."""
     LOCAL = "local"
-    """Experts run here; the network is used only for downloads that were asked for."""
+    """Experts run here; the network is only used for requested downloads."""
     HYBRID = "hybrid"
-    """Experts run here, and by API where that fails."""
+    """Experts run here, or behind the API if that fails."""
     LITE = "lite"
-    """Experts run by API, with a small recogniser here."""
+    """Experts run behind the API, with a small recogniser here."""
 
     @property
     def called(self) -> str:
-        """What a person reads, among other words."""
+        """The shown name, for use within a sentence."""
         return tr(_called[self])
 
 
@@ -37,9 +37,9 @@ _called = {
 
 @dataclass(slots=True)
 class Policy:
-    """The rules of the mode that holds now.
+    """The rules of the current mode.
 
-    There is one for the whole application: whoever keeps it obeys a changed mode at once.
+    The application has one instance, so that a change of mode applies everywhere at once.
     """
 
     mode: Mode = Mode.LOCAL
@@ -52,20 +52,20 @@ class Policy:
 
     @property
     def allows_api(self) -> bool:
-        """Whether words and files may be sent to experts of other computers."""
+        """Whether texts and files may be sent to experts on other computers."""
         return self.mode in (Mode.HYBRID, Mode.LITE)
 
     @property
     def prefers_network(self) -> bool:
-        """Whether experts behind an API come before those of this computer."""
+        """Whether experts behind an API come before local ones."""
         return self.mode is Mode.LITE
 
     @property
     def asks_for_downloads(self) -> bool:
-        """Whether every one of them is asked about, however small it is."""
+        """Whether every download is confirmed, however small."""
         return self.mode is Mode.LOCAL
 
     @property
     def allows_downloads(self) -> bool:
-        """Whether weights may be fetched when the person asks for them."""
+        """Whether weights may be downloaded when the user asks for them."""
         return self.mode is not Mode.OFFLINE

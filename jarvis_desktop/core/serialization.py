@@ -1,4 +1,4 @@
-"""The JSON forms: plans as HuggingGPT writes them, and every event and value for `--json`."""
+"""JSON forms: plans as HuggingGPT writes them, and every event and value for `--json`."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ GENERATED = re.compile(r"<GENERATED>-(\d{1,9})", re.ASCII)
 
 
 def plan_to_wire(plan: Plan, *, whole: bool = False) -> list[dict[str, Any]]:
-    """The plan as `[{"task", "id", "dep", "args"}]`, `dep` being [-1] where it waits for none.
+    """Return the plan as `[{"task", "id", "dep", "args"}]`; `dep` is [-1] without dependencies.
 
     An artifact is written as its path or text; with `whole`, as an object with its kind and name,
-    so that nothing is lost. `plan_from_wire` reads both. "wanted" is there where it is true, and
-    "expert" where the person chose one.
+    without loss. `plan_from_wire` reads both. "wanted" is present if true, "expert" if the user
+    chose one.
     """
     return [
         {
@@ -44,10 +44,10 @@ def plan_to_wire(plan: Plan, *, whole: bool = False) -> list[dict[str, Any]]:
 
 
 def plan_from_wire(data: object, inventory: Mapping[str, TaskType]) -> Plan:
-    """The plan that parsed JSON describes, over the task types of `inventory`.
+    """Build the plan that parsed JSON describes, over the task types of `inventory`.
 
-    Raises PlanError, one sentence, on anything that is no such plan. `dep` is not read: what a
-    task waits for follows from its arguments.
+    Raises PlanError, one sentence, if it is not a valid plan. `dep` is ignored: dependencies follow
+    from the arguments.
     """
     if not isinstance(data, list):
         raise PlanError(tr("A plan is a list of tasks."))
@@ -55,9 +55,9 @@ def plan_from_wire(data: object, inventory: Mapping[str, TaskType]) -> Plan:
 
 
 def to_wire(value: object) -> Any:
-    """Any event, turn, result or other core value, ready for JSON.
+    """Return any event, turn, result or other core value, ready for JSON.
 
-    An event has its name as the first key, "event". Raises TypeError on foreign values.
+    An event has its name as the first key, "event". Raises TypeError for other values.
     """
     wired = _wire(value)
     if isinstance(value, Event):
@@ -72,7 +72,7 @@ def _wire(value: object) -> Any:
         case Enum():
             return value.value
         case float() if not math.isfinite(value):
-            return None  # JSON knows neither NaN nor infinity
+            return None  # JSON has neither NaN nor infinity
         case None | bool() | int() | float() | str():
             return value
         case Path():
@@ -86,9 +86,9 @@ def _wire(value: object) -> Any:
         case Mapping():
             return {str(key): _wire(item) for key, item in value.items()}
     if is_dataclass(value) and not isinstance(value, type):
-        # What is not for showing is not told, as where a copy was taken from.
-        told = (field.name for field in fields(value) if field.repr)
-        return {name: _wire(getattr(value, name)) for name in told}
+        # Fields without repr, such as the source of a copy, are private.
+        shown = (field.name for field in fields(value) if field.repr)
+        return {name: _wire(getattr(value, name)) for name in shown}
     raise TypeError(f"{type(value).__name__} has no JSON form")
 
 
@@ -133,7 +133,7 @@ def _task_from_wire(entry: object, inventory: Mapping[str, TaskType]) -> Task:
 
 def _expert(value: object, name: str) -> str:
     if not isinstance(value, str):
-        raise PlanError(tr("The expert of the task '{name}' is no name.", name=name))
+        raise PlanError(tr("Task '{name}': the expert must be a name.", name=name))
     _check_text(value, f"The expert of the task '{name}'")
     return value.strip()
 
@@ -162,7 +162,7 @@ def _item_from_wire(value: object, port: Port | None, where: str) -> Item:
         case str():
             return _string_from_wire(value, port, where)
         case float() if not math.isfinite(value):
-            raise PlanError(tr("{where} is no finite number.", where=where))
+            raise PlanError(tr("{where} is not a finite number.", where=where))
         case bool() | int() | float():
             return value
         case Mapping():
@@ -201,4 +201,4 @@ def _check_text(value: str, where: str) -> None:
     try:
         value.encode()
     except UnicodeEncodeError as error:
-        raise PlanError(tr("{where} holds characters that are no text.", where=where)) from error
+        raise PlanError(tr("{where} has invalid characters.", where=where)) from error

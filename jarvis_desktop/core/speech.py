@@ -1,6 +1,4 @@
-"""The seams of the voice road: what the assistant needs to hear and to be heard.
-
-What is heard: sound as a microphone gives it, and the words that are found in it."""
+"""Sound, transcripts, and the ports of speech: recogniser, voice, player, microphone, hotkey."""
 
 from __future__ import annotations
 
@@ -13,13 +11,13 @@ from typing import Literal, Protocol
 from jarvis_desktop.core.task import Report
 
 RATE = 16_000
-"""Samples in a second of any Sound."""
+"""Samples per second of any Sound."""
 WIDTH = 2
-"""Bytes of a sample."""
+"""Bytes per sample."""
 FRAME = 512
-"""Samples for which is told how likely somebody speaks in them: 32 ms."""
+"""Samples per frame of voice activity detection: 32 ms."""
 PRE_ROLL = 0.5
-"""Seconds of sound from before that an open microphone remembers, in memory only."""
+"""Seconds of earlier sound that an open microphone keeps, in memory only."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,44 +27,44 @@ class Sound:
     pcm: bytes
     """16 kHz, mono, 16 bits, little-endian."""
     level: float = 0.0
-    """Its loudness, from 0 (-60 dB of full scale or less) to 1, as meters show it."""
+    """Its loudness as meters show it, from 0 (-60 dB of full scale or less) to 1."""
     speech: tuple[float, ...] = ()
-    """How likely somebody speaks, 0 to 1, in each frame that came to its end in this stretch."""
+    """The probability of speech in each frame that ended in this stretch."""
     before: bool = False
-    """Whether it was heard in the half second before anybody listened."""
+    """Whether it was recorded in the half second before anyone listened."""
     woken: bool = False
-    """Whether the wake word came to its end in this stretch."""
+    """Whether the wake word ended in this stretch."""
 
     @property
     def seconds(self) -> float:
-        """How long it is."""
+        """Its duration."""
         return len(self.pcm) / (RATE * WIDTH)
 
 
 @dataclass(frozen=True, slots=True)
 class Partial:
-    """What was understood so far of speech that goes on."""
+    """The transcript so far of continuing speech."""
 
     settled: str = ""
-    """Its beginning: these words stay as they are in all that follows."""
+    """Its beginning: these words no longer change."""
     rest: str = ""
-    """What may still change."""
+    """The words that may still change."""
 
     @property
     def text(self) -> str:
-        """All of it."""
+        """Both parts."""
         return f"{self.settled} {self.rest}".strip()
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A stretch of a transcript; times in seconds from the beginning."""
+    """A stretch of a transcript; times are seconds from the beginning."""
 
     start: float
     end: float
     text: str
     words: tuple[Segment, ...] = ()
-    """Its words with their times, where these were asked for."""
+    """Its words with their times, if requested."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,88 +76,95 @@ class Transcript:
     language: str = ""
     segments: tuple[Segment, ...] = ()
     note: str = ""
-    """What the person should know about how well this engine hears; "" when nothing."""
+    """What the user should know about the quality of this engine; "" for nothing."""
 
 
 MicrophoneState = Literal["closed", "opening", "open", "lost"]
-"""What the person must be able to see at any time; "open" also where the sound is only kept in
-memory to be forgotten. "lost" is a device that went away while it was wanted."""
+"""The state that the user must always be able to see.
+
+"open" includes a pre-roll buffer in memory only. "lost" is a device that went away while in use.
+"""
 
 TalkState = Literal["idle", "waiting", "listening", "recognising"]
-"""What happens with the person's voice; "waiting" is a microphone that gives only silence yet."""
+"""The state of voice input; "waiting" is a microphone that still returns only silence."""
 
 TalkWay = Literal["hold", "toggle", "auto"]
-"""What the talk key does: listen while it is held; begin and end at a press; or, "auto", the first
-where it is held for longer than a tap, else the second."""
+"""What the talk key does.
+
+"hold" listens while it is held; "toggle" begins and ends at a press; "auto" is the first if it is
+held for longer than a tap, else the second.
+"""
 
 HotkeyWay = Literal["portal", "x11", "windows", "macos", "none"]
 
 
 @dataclass(frozen=True, slots=True)
 class HotkeyStatus:
-    """How the talk key of the whole desktop is had, and why in this way."""
+    """How the desktop-wide talk key is obtained, and why in this way."""
 
     way: HotkeyWay = "none"
-    """"none" leaves `jarvis-desktop talk`, to which any desktop can bind a key."""
+    """ "none" leaves `jarvis-desktop talk`, to which any desktop can bind a key."""
     key: str = ""
-    """As the desktop names it, such as "Ctrl+Alt+Space"."""
+    """The desktop's name for it, such as "Ctrl+Alt+Space"."""
     holds: bool = False
-    """Whether letting it go is told too."""
+    """Whether its release is reported too."""
     why: str = ""
-    """A sentence for the person: why this way, and why none of the better ones."""
+    """A sentence for the user: why this way, and why not a better one."""
 
 
 @dataclass(frozen=True, slots=True)
 class Talking:
-    """What happens with the person's voice from now on."""
+    """A change of the state of voice input."""
 
     state: TalkState
     held: bool = False
-    """Whether it ends when the key is let go; otherwise with a silence or the next press."""
+    """Whether it ends when the key is released; otherwise at a silence or the next press."""
     answers: bool = False
-    """Whether it is the answer to a question that was asked aloud, and given as soon as it ends."""
+    """Whether it is the answer to a spoken question, sent as soon as it ends."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loudness:
-    """How loud it is now, 0 to 1."""
+    """The current loudness, 0 to 1."""
 
     level: float
 
 
 @dataclass(frozen=True, slots=True)
 class Unheard:
-    """Nothing came of what was said, or of the key."""
+    """Nothing was understood, or the key had no effect."""
 
     reason: str
-    """A sentence or two for the person."""
+    """A sentence or two for the user."""
 
 
 TalkEvent = Talking | Loudness | Partial | Unheard
 
 
 def _ignore_partial(partial: Partial) -> None:
-    """Nobody looks while it is spoken."""
+    """Discard a partial transcript."""
 
 
 def _ignore_start() -> None:
-    """Nobody waits for it to be heard."""
+    """Ignore the start of playback."""
 
 
 class Recogniser(Protocol):
     """Turns speech into text."""
 
     async def transcribe(self, audio: Path, report: Report) -> Transcript:
-        """What is said in a recording of any format.
+        """Transcribe a recording in any format.
 
-        Raises InputError with the reason where nothing is said (no sound, too short, not speech),
-        UnavailableError where there is no recogniser.
+        Raises InputError with the reason if nothing is said (no sound, too short, not speech),
+        UnavailableError if there is no recogniser.
         """
         ...
 
     def hear(self, show: Callable[[Partial], None] = _ignore_partial) -> Hearing:
-        """Begin to recognise speech that goes on; `show` is told, on the loop, what was understood
-        so far. While an earlier one is being finished it waits behind that, and loses nothing."""
+        """Begin to recognise continuing speech; `show` receives partial transcripts on the loop.
+
+        It waits, without loss, for an earlier one that is being finished.
+        """
         ...
 
     async def close(self) -> None:
@@ -171,20 +176,20 @@ class Hearing(Protocol):
     """Speech that is recognised while it is spoken."""
 
     def add(self, pcm: bytes) -> None:
-        """Go on with this sound: 16 kHz, mono, 16 bits. Returns at once."""
+        """Add sound: 16 kHz, mono, 16 bits. Returns at once."""
         ...
 
     async def finish(self) -> Transcript:
-        """What was said in all of it.
+        """Return the transcript of all of it.
 
-        Raises InputError with the reason where nothing is said (no sound, too short, not speech),
-        UnavailableError where there is no recogniser, ExpertError where the last of them failed.
-        The sound is kept until then: an engine that crashes loses none of it.
+        Raises InputError with the reason if nothing is said (no sound, too short, not speech),
+        UnavailableError if there is no recogniser, ExpertError if the last one failed. The sound is
+        kept until then: a crashing engine loses none of it.
         """
         ...
 
     def drop(self) -> None:
-        """Forget it; what is being worked out is left."""
+        """Discard it; running work is abandoned."""
         ...
 
 
@@ -192,7 +197,7 @@ class Voice(Protocol):
     """Turns text into speech."""
 
     async def synthesise(self, text: str, to: Path, *, pace: float = 1.0) -> Path:
-        """Speak one stretch of text into a WAV file; `pace` times as fast as usual.
+        """Speak one stretch of text into a WAV file, at `pace` times the usual speed.
 
         Raises UnavailableError, ExpertError.
         """
@@ -204,7 +209,7 @@ class Voice(Protocol):
 
 
 class Player(Protocol):
-    """Plays sound on the chosen output, one thing after the other."""
+    """Plays sounds on the chosen output, one after the other."""
 
     async def play(
         self,
@@ -214,33 +219,32 @@ class Player(Protocol):
         more: bool = False,
         begun: Callable[[], None] = _ignore_start,
     ) -> None:
-        """Play a file, a sound or a film's, from `start` seconds to its end; `begun` is called on
-        the loop when it begins to be heard.
+        """Play a sound or the sound of a film from `start` seconds to its end.
 
-        With `more` it returns a moment before the end, so that what is played next follows without
-        a gap; `begun` may then be called later. Cancelling silences it, and what `more` left to be
-        heard. Raises InputError where it is no sound file, UnavailableError where nothing can play
-        it.
+        `begun` is called on the loop when it becomes audible. With `more` it returns shortly before
+        the end, so that the next sound follows without a gap; `begun` may then be called later.
+        Cancelling silences it, and what `more` left to play. Raises InputError if it is not a sound
+        file, UnavailableError if nothing can play it.
         """
         ...
 
     @property
     def position(self) -> float | None:
-        """How many seconds of the file that plays were heard by now; None while none is heard.
+        """The seconds of the current file that were audible so far; None while silent. Thread-safe.
 
-        From any thread. To pause, cancel and remember it; to go on, play from there.
+        To pause, cancel and remember it; to resume, play from there.
         """
         ...
 
     async def drain(self) -> None:
-        """Wait until what `more` left to be heard was heard, or silenced. Cancelling silences it.
+        """Wait until what `more` left to play is over or silenced. Cancelling silences it.
 
         Raises UnavailableError.
         """
         ...
 
     def silence(self) -> None:
-        """Let nothing be heard any more of what plays, within milliseconds. Returns at once.
+        """Silence the current sound within milliseconds. Returns at once.
 
         `play` then ends as if the file had.
         """
@@ -252,28 +256,30 @@ class Player(Protocol):
 
 
 class Microphone(Protocol):
-    """Hears what is said into the chosen input."""
+    """Records from the chosen input."""
 
     @property
     def state(self) -> MicrophoneState:
-        """What the person must be able to see."""
+        """What the user must be able to see."""
         ...
 
     def listen(self, until: asyncio.Event) -> AsyncGenerator[Sound, None]:
-        """What is heard from now on, as it comes, about thirty times a second.
+        """Yield sound from now on, about thirty times a second.
 
-        Where the device was open already it begins with the half second before. It ends after
-        `until` is set, with all that was heard up to then; leaving it before drops the rest. The
-        device closes with it, unless it is held open. Several listen at once. Raises
-        UnavailableError where there is no microphone, none that may be used, or within a second
-        after it went away or the sound service hung.
+        If the device was already open it starts with the half second before. It ends after `until`
+        is set, with all sound up to then; leaving it earlier drops the rest. The device closes with
+        it unless it is held open. Several can listen at once. Raises UnavailableError if there is
+        no usable microphone, or within a second after it went away or the sound service hung.
         """
         ...
 
     def hold(self, *, open: bool) -> None:
-        """Keep the device open also while nobody listens, so that no first word is lost; or not
-        any more. Returns at once, `state` tells what came of it: a device that is not there, or
-        went away, is opened as soon as it is back."""
+        """Keep the device open even while nobody listens, so that no first word is lost; or stop
+        that.
+
+        Returns at once and `state` reports the result: a missing device is opened as soon as it is
+        back.
+        """
         ...
 
     def watch(self, changed: Callable[[MicrophoneState], None]) -> None:
@@ -286,12 +292,13 @@ class Hotkey(Protocol):
 
     @property
     def status(self) -> HotkeyStatus:
-        """How it is had at this moment."""
+        """How it is obtained at the moment."""
         ...
 
     @property
     def token(self) -> str:
-        """By which the desktop lets a window come to the front for the last press, or ""."""
+        """The activation token with which a window may come to the front for the last press, or
+        ""."""
         ...
 
     def watch(self, changed: Callable[[HotkeyStatus], None]) -> None:
@@ -299,34 +306,36 @@ class Hotkey(Protocol):
         ...
 
     async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
-        """Call these on the loop, in turns, from now on.
+        """Call these on the loop at each press and release.
 
-        Where the key cannot be had the status says why. Some desktops ask the person first: it may
+        If the key is not available the status says why. Some desktops ask the user first, which may
         take minutes.
         """
         ...
 
     async def choose(self, key: str) -> None:
-        """Have another key instead, "" for none; where none was asked for it is kept for that."""
+        """Use another key instead, "" for none. Before `bind` the choice is kept for it."""
         ...
 
     async def close(self) -> None:
-        """Give the key back."""
+        """Release the key."""
         ...
 
 
 class TalkFront(Protocol):
-    """Where somebody talks: a window, a quick box, a terminal. All is called on the loop and must
-    return at once."""
+    """Where the user talks: a window, a quick box, a terminal.
+
+    All methods are called on the loop and must return at once.
+    """
 
     def barge_in(self) -> None:
-        """The person is about to speak: what is spoken and done for them now is to stop."""
+        """The user is about to speak: stop current speech and work."""
         ...
 
     def show(self, event: TalkEvent) -> None:
-        """Show what happens with their voice."""
+        """Show the state of voice input."""
         ...
 
     def heard(self, transcript: Transcript) -> None:
-        """They said this, and no question waited for it."""
+        """The user said this, and no question waited for it."""
         ...

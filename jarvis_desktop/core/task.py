@@ -1,6 +1,4 @@
-"""What can be asked for (TaskType) and one such thing asked for in a plan (Task).
-
-One call of an expert: a task with its inputs resolved. Crosses process borders."""
+"""Task types, the tasks of a plan, and calls of experts, which are tasks with resolved inputs."""
 
 from __future__ import annotations
 
@@ -22,11 +20,11 @@ type_names = {
 Value = str | int | float | bool
 
 PROMPT = "prompt"
-"""The port for what is wished for in words."""
+"""The port for a wish in words."""
 
 
 def as_words(name: str) -> str:
-    """A name of the code as words; `packaging/translations.py` knows them all, so `tr` does too."""
+    """Return an identifier as words. `tr` knows them: packaging/translations.py collects them."""
     return name.replace("-", " ").replace("_", " ")
 
 
@@ -39,28 +37,28 @@ class Port:
     required: bool = True
     many: bool = False
     through: str = ""
-    """The task whose results it takes: anything else of its kinds is brought through that first."""
+    """The task whose results it takes: other inputs of its kinds go through that task first."""
     known_as: tuple[str, ...] = ()
-    """Words by which people call what is already such a result: "this scribble"."""
+    """Words for an input that already is such a result: "this scribble"."""
 
 
 @dataclass(frozen=True, slots=True)
 class TaskOption:
-    """One setting of a task, such as how many sentences; it has the type of its default."""
+    """One setting of a task, such as the number of sentences; it has the type of its default."""
 
     name: str
     summary: str
     default: Value
     choices: tuple[str, ...] = ()
     units: tuple[str, ...] = ()
-    """Words that stand behind its number in a request, such as "sentence*" or "degrees"."""
+    """Words that follow its number in a request, such as "sentence*" or "degrees"."""
     reads: str = ""
-    """For a text: which words of a request it takes, by the name of a reader of the planner."""
+    """For a text: the planner's reader that finds its words in a request."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A phrase that asks for the task with certain options: "upside down" is rotate by 180."""
+    """A phrase that requests the task with certain options: "upside down" is rotate by 180."""
 
     phrase: str
     options: tuple[tuple[str, Value], ...]
@@ -68,13 +66,13 @@ class Preset:
 
 @dataclass(frozen=True, slots=True)
 class TaskType:
-    """A kind of task, by its Hub pipeline name where there is one.
+    """A kind of task, under its Hub pipeline name if it has one.
 
-    `gives` lists the kinds of its results, the main one first. `cues` are words and phrases by
-    which people ask for it, lower case: `*` stands for any ending, `...` for a few words between,
-    `#` for a number and `@` for a sign of arithmetic; `^` is the beginning of the request or of a
-    clause and `$` the end of the request. "The picture" is also heard where one is named by its
-    file, and so are the recording, the table and the video.
+    `gives` lists the kinds of its results, the main one first. `cues` are lower-case words and
+    phrases with which users ask for it: `*` stands for any ending, `...` for a few words between,
+    `#` for a number and `@` for an arithmetic sign; `^` is the beginning of the request or of a
+    clause and `$` the end of the request. "The picture" also matches a picture that is named by its
+    file, and so with the recording, the table and the video.
     """
 
     name: str
@@ -85,14 +83,16 @@ class TaskType:
     cues: tuple[str, ...] = ()
     presets: tuple[Preset, ...] = ()
     exact: str = ""
-    """The option that names a way the built-in method does exactly; where it is left open and
-    there is a prompt, the wish is a free one, for an expert alone."""
+    """The option whose value the built-in method follows exactly.
+
+    If it is empty and there is a prompt, the wish is free and needs an expert.
+    """
     acts: bool = False
-    """Whether it does something outside of the artifact store, so that one that was cut off is not
-    done again without asking."""
+    """Whether it has effects outside the artifact store, so that it is not repeated without
+    asking."""
     guarded: bool = False
-    """Whether it does something outside of JARVIS, or something that cannot be taken back, so that
-    no plan with it is a simple one."""
+    """Whether it has effects outside JARVIS or cannot be undone, so that its plans need a
+    review."""
 
     @property
     def title(self) -> str:
@@ -101,15 +101,15 @@ class TaskType:
 
     @property
     def called(self) -> str:
-        """The name as a person reads it."""
+        """The name in the user's language."""
         return tr(self.title)
 
     def port(self, name: str) -> Port | None:
-        """The port of that name, or None."""
+        """Return the port of that name, or None."""
         return next((port for port in self.ports if port.name == name), None)
 
     def option(self, name: str) -> TaskOption | None:
-        """The option of that name, or None."""
+        """Return the option of that name, or None."""
         return next((option for option in self.options if option.name == name), None)
 
 
@@ -126,19 +126,21 @@ Arg = Item | tuple[Item, ...]
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One step of a plan. What it depends on is read from the Refs in its args."""
+    """One step of a plan. Its dependencies follow from the Refs in its args."""
 
     id: int
     type: TaskType
     args: Mapping[str, Arg] = field(default_factory=dict)
     wanted: bool = False
-    """Whether its result belongs in the answer even where another task uses it."""
+    """Whether its result belongs in the answer even if another task uses it."""
     expert: str = ""
-    """Whom the person chose for it: the id of an expert, or its `Candidate.kept_as` where the
-    provider matters too. "" leaves the choice to JARVIS."""
+    """The expert that the user chose: its id, or its `Candidate.kept_as` if the provider matters.
+
+    "" leaves the choice to JARVIS.
+    """
 
     def items(self) -> Iterator[tuple[str, Item]]:
-        """Each (argument name, single value), lists taken apart."""
+        """Yield each (argument name, single value), with lists flattened."""
         for name, arg in self.args.items():
             for item in arg if isinstance(arg, tuple) else (arg,):
                 yield name, item
@@ -163,42 +165,42 @@ class Task:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the built-in way does just what is asked for, so that no expert need."""
+        """Whether the built-in method does exactly what is requested, without an expert."""
         return bool(self.type.exact and self.args.get(self.type.exact))
 
     @property
     def is_free(self) -> bool:
-        """Whether it wishes for something in words that the built-in way does not read."""
+        """Whether it has a wish in words that the built-in method cannot read."""
         return bool(self.type.exact and self.args.get(PROMPT)) and not self.is_exact
 
     @property
     def depends_on(self) -> tuple[int, ...]:
-        """Ids of the tasks whose results this one takes, each once, in order of appearance."""
+        """Ids of the tasks whose results this one uses, each once, in order of appearance."""
         refs = (item.task_id for _, item in self.items() if isinstance(item, Ref))
         return tuple(dict.fromkeys(refs))
 
 
 Report = Callable[[float | None, str], None]
-"""Tells how far a call is: a fraction from 0 to 1 (None where unknown) and a few words."""
+"""Reports the progress of a call: a fraction from 0 to 1 (None if unknown) and a few words."""
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """What an expert gets: per port the artifacts that arrived, per option its value."""
+    """The input of an expert: per port the artifacts, per option its value."""
 
     task: str
     inputs: Mapping[str, tuple[Artifact, ...]]
     options: Mapping[str, Value]
     workdir: Path
-    """An existing folder for the files the expert makes; swept when the call is over."""
+    """An existing folder for the expert's files; removed after the call."""
     folder: Path | None = None
-    """Where the person wants results with a name of their own; no plan can set it."""
+    """Where the user wants named results; no plan can set it."""
     seconds: float | None = None
-    """How long it may take by what is known of its expert; None where too little is known."""
+    """The expected maximum duration for its expert; None if too little is known."""
 
     @property
     def size(self) -> int:
-        """How much there is to work on: bytes of files, and characters of texts."""
+        """The amount of input: bytes of files plus characters of texts."""
         size = 0
         for items in self.inputs.values():
             for item in items:
@@ -208,34 +210,34 @@ class Call:
         return size
 
     def text(self, port: str) -> str:
-        """The text that arrived at a port, several joined by blank lines; "" where none did."""
+        """Return the text of a port, several joined by blank lines; "" if there is none."""
         return "\n\n".join(item.text or "" for item in self.inputs.get(port, ()))
 
     def texts(self, port: str) -> tuple[str, ...]:
-        """The texts that arrived at a port."""
+        """Return the texts of a port."""
         return tuple(item.text or "" for item in self.inputs.get(port, ()))
 
     def file(self, port: str) -> Path:
-        """Where the one file lies that arrived at a port. Raises InputError where there is none."""
+        """Return the path of a port's file. Raises InputError if there is none."""
         path = self.artifact(port).path
         assert path is not None
         return path
 
     def artifact(self, port: str) -> Artifact:
-        """The one file that arrived at a port. Raises InputError where there is none."""
+        """Return the file of a port. Raises InputError if there is none."""
         for item in self.inputs.get(port, ()):
             if item.path is not None:
                 return item
         raise InputError(tr("{task} needs a file as its {port}.", task=self.task, port=port))
 
     def title(self, port: str) -> str:
-        """What a person calls the input of a port."""
+        """Return the user's name for the input of a port."""
         return next((item.title for item in self.inputs.get(port, ())), port)
 
     def number(self, option: str) -> float:
-        """A numeric option."""
+        """Return a numeric option."""
         return float(self.options[option])
 
     def words(self, option: str) -> str:
-        """A text option."""
+        """Return a text option."""
         return str(self.options[option])

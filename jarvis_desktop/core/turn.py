@@ -1,5 +1,7 @@
-"""One request and all that came of it. A Turn is made by folding events: the window draws it,
-storage saves it, tests compare it."""
+"""Requests and turns: a request with its plan, results and answer.
+
+A Turn is built by folding events: the window draws it, storage saves it, tests compare it.
+"""
 
 from __future__ import annotations
 
@@ -19,29 +21,29 @@ from jarvis_desktop.core.speech import Transcript
 T = TypeVar("T")
 
 OUTERMOST = "assistant"
-"""The path of the controller that works for the person."""
+"""The path of the outermost controller."""
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a person asks: words, or a recording of them, and files."""
+    """What the user asks: words, or a recording of them, and files."""
 
     text: str = ""
     audio: Path | None = None
     heard: Transcript | None = None
-    """Where the words were spoken and are written down already; then `text` is empty."""
+    """Spoken words that are already transcribed; then `text` is empty."""
     files: tuple[Path, ...] = ()
     speak: bool = False
     """Whether the answer is to be spoken."""
     folder: Path | None = None
-    """Where file names in the text are looked for first, and where named results are saved."""
+    """Where file names in the text are looked up first, and where named results are saved."""
     terms: Terms | None = None
-    """Where the person wants agent mode: what they agree to in advance."""
+    """For agent mode: what the user agrees to in advance."""
 
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """One round of agent mode, as a person sees it."""
+    """One round of agent mode, as the user sees it."""
 
     number: int
     path: str
@@ -49,17 +51,17 @@ class Round:
     what: str
     code: str = ""
     printed: str = ""
-    """What its script wrote so far, the end of it."""
+    """The end of the script's output so far."""
     status: Status | None = None
-    """None while it goes on."""
+    """None while it runs."""
     observation: str = ""
     artifacts: tuple[Artifact, ...] = ()
     seconds: float = 0.0
-    """How long it took, without waiting for the person; 0 where that is not known."""
+    """Its duration without waiting for the user; 0 if unknown."""
 
 
 MAX_PRINTED_CHARS = 20_000
-"""Characters that are kept of what a script prints while it runs."""
+"""Characters kept of a running script's output."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,28 +71,28 @@ class Turn:
     id: str
     started: datetime
     text: str = ""
-    """The words of the request, as typed or as heard."""
+    """The words of the request, as typed or transcribed."""
     heard_by: str = ""
-    """The recogniser that wrote the text; empty where it was typed."""
+    """The recogniser that transcribed it; empty if it was typed."""
     attachments: tuple[Artifact, ...] = ()
     plan: Plan | None = None
     selections: tuple[Selection, ...] = ()
     running: frozenset[int] = frozenset()
     progress: Mapping[int, events.TaskProgress] = field(default_factory=dict)
     trying: Mapping[int, events.TaskStarted | events.Retrying] = field(default_factory=dict)
-    """What each running task is tried with, or will be tried with once more."""
+    """The candidate that each running task is tried with, or will be retried with."""
     failed_attempts: Mapping[int, tuple[Attempt, ...]] = field(default_factory=dict)
     results: Mapping[int, TaskResult] = field(default_factory=dict)
     agentic: bool = False
-    """Whether it is worked on in agent mode."""
+    """Whether it runs in agent mode."""
     outline: Outline | None = None
-    """The plan of its goal, as accepted or as proposed last."""
+    """The plan of its goal, as accepted or last proposed."""
     inner_outlines: Mapping[str, Outline] = field(default_factory=dict)
-    """The plans of the coder and others below, by their paths."""
+    """The plans of the coder and other inner controllers, by their paths."""
     rounds: Mapping[int, Round] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     trace: tuple[str, ...] = ()
-    """For those who look closer; not kept in the history."""
+    """Details for the trace; not saved in the history."""
     reply: str = ""
     speaking: str = ""
     """The sentence being spoken now."""
@@ -98,10 +100,10 @@ class Turn:
     """None while it runs."""
     finished: datetime | None = None
     pinned: bool = False
-    """Whether the person marked it in the history."""
+    """Whether the user pinned it in the history."""
 
     def apply(self, event: events.Event) -> Turn:
-        """The turn after `event`. Pure."""
+        """Return the turn after `event`. Pure."""
         match event:
             case events.TurnStarted():
                 return replace(
@@ -118,10 +120,10 @@ class Turn:
             case events.PlanProposed(plan=plan) | events.PlanAccepted(plan=plan):
                 return replace(self, plan=plan)
             case events.Replanned(plan=plan):
-                # A task of the old plan that the new one lacks is no part of the answer.
+                # Tasks that the new plan lacks are not part of the answer.
                 ids = {task.id for task in plan}
                 kept = {number: item for number, item in self.results.items() if number in ids}
-                # What was tried for a task that is tried anew is told by its own result again.
+                # The attempts of a restarted task are in its own result.
                 return replace(
                     self, plan=plan, results=kept, progress={}, trying={}, failed_attempts={}
                 )
@@ -184,7 +186,7 @@ class Turn:
         assert_never(event)
 
     def _trying(self, event: events.TaskStarted | events.Retrying) -> Turn:
-        # How far an earlier try was says nothing about this one.
+        # The progress of an earlier attempt does not count.
         progress = _without(self.progress, event.task_id)
         return replace(self, progress=progress, trying={**self.trying, event.task_id: event})
 
@@ -206,12 +208,11 @@ class Turn:
 
     @property
     def artifacts(self) -> tuple[Artifact, ...]:
-        """What was asked for: the artifacts of the tasks that answer the request, or of the round
-        that gave the answer."""
+        """The artifacts of the tasks that answer the request, or of the round that answered it."""
         if self.agentic:
             own = [item for item in self.rounds.values() if item.path == OUTERMOST]
             return own[-1].artifacts if own else ()
-        if self.plan is None:  # one from the history that today's tasks no longer fit
+        if self.plan is None:  # from the history; current task types no longer fit
             return tuple(item for result in self.results.values() for item in result.artifacts)
         results = (self.results.get(task.id) for task in self.plan.answers)
         return tuple(item for result in results if result for item in result.artifacts)

@@ -32,7 +32,7 @@ def test_words_are_not_taken_for_numbers() -> None:
 async def test_an_answer_without_an_end_is_left() -> None:
     llm = FakeLLM(["so on " * 100])
     asked = Prompt((Message(MessageRole.USER, "Count."),), longest=20)
-    with pytest.raises(ExpertError, match="fake:1b writes on without an end"):
+    with pytest.raises(ExpertError, match="fake:1b does not end"):
         await answer(llm, asked)
     assert llm.stopped == 1
 

@@ -140,12 +140,12 @@ NAME = "The argument 'image' of the task 'read'"
         ([READING, READING], "Two tasks of the plan have the id 1."),
         ([{**READING, "args": {}}], "Task 1 (read) is missing its image."),
         ([{**READING, "args": {"image": " "}}], f"{NAME} names no file."),
-        ([{**READING, "args": {"image": float("nan")}}], f"{NAME} is no finite number."),
+        ([{**READING, "args": {"image": float("nan")}}], f"{NAME} is not a finite number."),
         (
             [{**READING, "args": {"image": None}}],
             f"{NAME} is neither text, number, yes or no, nor a list of these.",
         ),
-        ([{**READING, "args": {"image": "\ud800"}}], f"{NAME} holds characters that are no text."),
+        ([{**READING, "args": {"image": "\ud800"}}], f"{NAME} has invalid characters."),
         *(
             ([{**READING, "args": {"image": bad}}], f"{NAME} is an object, but not an artifact.")
             for bad in (
@@ -160,7 +160,7 @@ NAME = "The argument 'image' of the task 'read'"
         ),
         (
             [{**READING, "args": {"image": {"kind": "image", "path": "a\ud800"}}}],
-            f"{NAME} holds characters that are no text.",
+            f"{NAME} has invalid characters.",
         ),
         (
             [{**READING, "args": {"image": "<GENERATED>-9"}}],
@@ -317,5 +317,5 @@ def test_an_expert_that_the_person_chose_is_written_and_read() -> None:
     assert [task.get("expert") for task in wire] == ["sun-dial", None]
     assert plan_from_wire(wire, inventory) == plan
     for odd in (5, "\ud800"):
-        with pytest.raises(PlanError, match="expert of the task 'clock'"):
+        with pytest.raises(PlanError, match="Task 'clock': the expert must be a name"):
             plan_from_wire([{"task": "clock", "id": 0, "expert": odd}], inventory)
