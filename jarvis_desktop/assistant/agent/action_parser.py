@@ -56,10 +56,10 @@ _whole = re.compile(r"[+-]?\d{1,12}(?:\.0+)?")
 
 def check_arguments(given: Mapping[str, object], branch: Branch, why: str = "") -> dict[str, Any]:
     """Return the arguments by the schemas of a branch. Raises PlanError with one sentence."""
-    known, others = _sorted_out(given, branch.args)
+    known, others = _match_names(given, branch.args)
     missing = [name for name in branch.required if name not in known]
     if len(missing) == 1:
-        known |= _guessed(missing[0], branch.args[missing[0]], known, others, why)
+        known |= _guess(missing[0], branch.args[missing[0]], known, others, why)
     for name in missing:
         if name not in known:
             raise PlanError(
@@ -78,7 +78,7 @@ def check_arguments(given: Mapping[str, object], branch: Branch, why: str = "") 
     }
 
 
-def _sorted_out(
+def _match_names(
     given: Mapping[str, object], schemas: Mapping[str, object]
 ) -> tuple[dict[str, object], dict[str, object]]:
     """Split the arguments into known ones, however they are written, and the rest, without None."""
@@ -98,7 +98,7 @@ def _sorted_out(
     return known, others
 
 
-def _guessed(
+def _guess(
     name: str,
     choice_schema: Mapping[str, Any],
     known: Mapping[str, object],
@@ -107,7 +107,7 @@ def _guessed(
 ) -> dict[str, object]:
     """Guess the one missing argument, if only one value can be meant."""
     if choice_schema.get("type") == "array" and "properties" in choice_schema["items"]:
-        item, _ = _sorted_out({**known, **others}, choice_schema["items"]["properties"])
+        item, _ = _match_names({**known, **others}, choice_schema["items"]["properties"])
         numbered = {key: value for key, value in others.items() if key.isdecimal()}
         return {name: [item]} if item else ({name: numbered} if numbered else {})
     texts = [value for value in others.values() if isinstance(value, str) and value.strip()]
@@ -198,7 +198,7 @@ def _object(value: object, choice_schema: Mapping[str, Any], where: str) -> dict
             tr("“{where}” must be an object with {example}.", where=where, example=example)
         )
     properties = choice_schema["properties"]
-    known, _ = _sorted_out(value, properties)
+    known, _ = _match_names(value, properties)
     for name in choice_schema["required"]:
         if name not in known:
             raise PlanError(tr("“{where}” needs “{name}”.", where=where, name=name))
@@ -370,7 +370,11 @@ def _named(low: Mapping[str, object], role: AgentRole) -> tuple[Branch, Mapping[
     if names:
         name = one_line(str(low[names[0]]))
         raise PlanError(
-            tr("There is no branch “{name}”; take one of {role}.", name=name, role=_listed(role))
+            tr(
+                "There is no branch “{name}”; take one of {role}.",
+                name=name,
+                role=_branch_names(role),
+            )
         )
     for branch in role.branches:
         args = _args(low, branch)
@@ -380,7 +384,9 @@ def _named(low: Mapping[str, object], role: AgentRole) -> tuple[Branch, Mapping[
             alike = [other for other in role.branches if other.required == branch.required]
             if len(alike) == 1:
                 return branch, args
-    raise PlanError(tr("The answer names no “branch”; take one of {role}.", role=_listed(role)))
+    raise PlanError(
+        tr("The answer names no “branch”; take one of {role}.", role=_branch_names(role))
+    )
 
 
 def _args(low: Mapping[str, object], branch: Branch) -> Mapping[str, object]:
@@ -416,7 +422,7 @@ def branch_named(name: str, role: AgentRole) -> Branch | None:
     return names[name] if best >= NAME_SIMILARITY and best - second >= NAME_MARGIN else None
 
 
-def _listed(role: AgentRole) -> str:
+def _branch_names(role: AgentRole) -> str:
     return ", ".join(branch.name for branch in role.branches)
 
 

@@ -56,7 +56,7 @@ class Approvals:
         user, asked about each with its arguments, did not agree."""
         withheld = {}
         for task in tasks:
-            if task.type.name in self._acting and not await run.live.confirm(_asked(task)):
+            if task.type.name in self._acting and not await run.live.confirm(_question(task)):
                 withheld[task.id] = "The person did not agree to it."
         return withheld
 
@@ -93,15 +93,17 @@ class Approvals:
         return granted is not None and hosts <= granted
 
 
-def _asked(task: Task) -> str:
-    said = ", ".join(f"{tr(as_words(name))} {_shown(item)}" for name, item in task.items())
+def _question(task: Task) -> str:
+    said = ", ".join(
+        f"{tr(as_words(name))} {_format_argument(item)}" for name, item in task.items()
+    )
     title = task.type.called.capitalize()
     if not said:
         return tr("{step}: do it?", step=title)
     return tr("{step} ({details}): do it?", step=title, details=said)
 
 
-def _shown(item: Item) -> str:
+def _format_argument(item: Item) -> str:
     match item:
         case Artifact():
             words = item.text if item.path is None else item.title

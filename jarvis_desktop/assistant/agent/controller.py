@@ -84,7 +84,7 @@ class Controller:
         be written.
         """
         run.inner = depth
-        ended = _ended_before(run, depth)
+        ended = _saved_ending(run, depth)
         frame = run.frames[depth]
         unplanned = not (frame.outline or frame.rounds) and self._roles[frame.role].writes
         if ended is None and depth and self._first and unplanned:
@@ -115,12 +115,12 @@ class Controller:
         """Run one round. Return what ended the work, or None."""
         frame = run.frames[depth]
         role = self._roles[frame.role]
-        if reason := await self._no_more(run, depth, role):
+        if reason := await self._stop_reason(run, depth, role):
             return self._give_up(run, depth, reason)
         choice = frame.pending or await self._next(run, depth, available_branches(role, frame))
         return await self._carry_out(run, depth, choice) if choice else None
 
-    async def _no_more(self, run: GoalRun, depth: int, role: AgentRole) -> str:
+    async def _stop_reason(self, run: GoalRun, depth: int, role: AgentRole) -> str:
         """Return why there is no other round, in one sentence; "" if there is one."""
         frame = run.frames[depth]
         stall = stop_conditions.load_stall(frame.kept)
@@ -155,7 +155,7 @@ class Controller:
             thought = await (thinking if depth else run.interrupts.branch(thinking))
         except StoppedError:
             now = self._begin(run, depth, BranchChoice(THINK), tr(THINKING))
-            self._end(run, now, await self._heard(run, now))
+            self._end(run, now, await self._ask_what_to_change(run, now))
         except JarvisError as error:
             unusable = isinstance(error, PlanError)
             what = "No usable answer" if unusable else "The language model failed"
@@ -204,7 +204,7 @@ class Controller:
             observation = await run.interrupts.branch(self._done(run, choice))
         except StoppedError as stopped:
             run.number, run.inner = now.number, depth
-            observation = await self._stopped(run, now, stopped.result)
+            observation = await self._handle_stop(run, now, stopped.result)
         run.number, run.inner = now.number, depth
         self._end(run, now, observation)
         return observation if observation.ends else None
@@ -218,15 +218,15 @@ class Controller:
         except JarvisError as error:
             return Observation(str(error), Status.FAILED)
 
-    async def _stopped(self, run: GoalRun, now: _RunningRound, result: Any) -> Observation:
+    async def _handle_stop(self, run: GoalRun, now: _RunningRound, result: Any) -> Observation:
         """Return what a stopped branch gave, after hearing the user."""
         if isinstance(result, Observation) and result.ends:  # nothing is left to stop
             run.interrupts.heard()
             return result
-        heard = await self._heard(run, now)
+        heard = await self._ask_what_to_change(run, now)
         return result if isinstance(result, Observation) else heard
 
-    async def _heard(self, run: GoalRun, now: _RunningRound) -> Observation:
+    async def _ask_what_to_change(self, run: GoalRun, now: _RunningRound) -> Observation:
         """Ask the user, who stopped something, what should be different."""
         before = run.frames[now.depth].notices
         doing = f"“{now.choice.branch}”"
@@ -297,7 +297,7 @@ class Controller:
         )
 
 
-def _ended_before(run: GoalRun, depth: int) -> Observation | None:
+def _saved_ending(run: GoalRun, depth: int) -> Observation | None:
     """Return what ended the work before a crash, if its caller does not know yet."""
     frame, done = run.frames[depth], run.done_by(depth)
     if not (frame.kept.get(ENDED_KEY) and done):

@@ -129,13 +129,14 @@ def outline_prompt(llm: LLM, template: Template, material: OutlineMaterial) -> P
     longest = min(DRAFT_TOKENS, llm.window // 4)
     room = llm.window - 2 * longest - REFUSAL_TOKENS - estimated_tokens(json.dumps(SCHEMA))
     versions = (
-        (system, Message(MessageRole.USER, _told(material, limit))) for limit in TEXT_LIMITS
+        (system, Message(MessageRole.USER, _material_text(material, limit)))
+        for limit in TEXT_LIMITS
     )
     fitting = longest_fitting(versions, room, memory.tokens)
     return Prompt(fitting, schema=SCHEMA, longest=longest)
 
 
-def _told(material: OutlineMaterial, limit: int) -> str:
+def _material_text(material: OutlineMaterial, limit: int) -> str:
     def quoted(text: str) -> str:
         return json.dumps(memory.shortened(text, limit), ensure_ascii=False)
 
@@ -245,15 +246,15 @@ class OutlineWriter:
         work = _OutlineJob(
             run, depth, before, one_line(reason, limit=MAX_REASON_CHARS), highest=highest
         )
-        draft = await self._drafted(work, before, None)
+        draft = await self._write_draft(work, before, None)
         if draft is None:
             if before is not None:
                 return before
             task = one_line(run.frames[depth].task, limit=300)
             draft = Outline((OutlineStep(1, f"Reach the goal: {task}"),))
         if not self._is_asked(work, draft, ask=ask):
-            return self._accept(work, draft, _written_anew(work, draft))
-        return await self._reviewed(work, draft)
+            return self._accept(work, draft, _explain_changes(work, draft))
+        return await self._review(work, draft)
 
     def _is_asked(self, work: _OutlineJob, draft: Outline, *, ask: bool) -> bool:
         if work.depth > 0:
@@ -266,10 +267,10 @@ class OutlineWriter:
             return len(draft.open) > MAX_SIMPLE_STEPS
         return self.ask_plan == "always"
 
-    async def _reviewed(self, work: _OutlineJob, draft: Outline) -> Outline | None:
+    async def _review(self, work: _OutlineJob, draft: Outline) -> Outline | None:
         """Return the plan that the user accepts, after as many drafts as they want."""
         try:
-            accepted = await self._agreed(work, draft)
+            accepted = await self._ask_user(work, draft)
         except asyncio.CancelledError:
             _take_back(work)
             raise
@@ -278,10 +279,10 @@ class OutlineWriter:
         _take_back(work)
         return None
 
-    async def _agreed(self, work: _OutlineJob, draft: Outline) -> tuple[Outline, str] | None:
+    async def _ask_user(self, work: _OutlineJob, draft: Outline) -> tuple[Outline, str] | None:
         """Return what the user accepts, and who changed what; None if they do not accept."""
         said: list[str] = []
-        why = _written_anew(work, draft)
+        why = _explain_changes(work, draft)
         for _ in range(MAX_DRAFTS):
             work.show(draft, accepted=False, why=why)
             review = await work.run.live.review_outline(draft, why)
@@ -293,15 +294,17 @@ class OutlineWriter:
                 said.append(f"The person changed the plan: {' '.join(edits)}")
             comment = review.comment.strip()
             if not comment:
-                return review.outline, " ".join(filter(None, (_written_anew(work, draft), *said)))
+                return review.outline, " ".join(
+                    filter(None, (_explain_changes(work, draft), *said))
+                )
             work.run.heard("The plan", comment)
             said.append(
                 f"The person said of the plan: “{one_line(comment, limit=MAX_COMMENT_CHARS)}”."
             )
-            revised = await self._drafted(
+            revised = await self._write_draft(
                 work, review.outline, OutlineChangeRequest(edits, comment)
             )
-            why = _revised(review.outline, revised)
+            why = _describe_revision(review.outline, revised)
             draft = revised or review.outline
         work.run.live.show(
             Noted(tr("{count} drafts of the plan were not what you wanted.", count=MAX_DRAFTS))
@@ -320,7 +323,7 @@ class OutlineWriter:
         work.show(outline, accepted=True, why=why)
         return outline
 
-    async def _drafted(
+    async def _write_draft(
         self, work: _OutlineJob, plan: Outline | None, wish: OutlineChangeRequest | None
     ) -> Outline | None:
         """Return another plan in place of `plan`; None, with a notice, if the LLM writes none."""
@@ -361,7 +364,7 @@ class OutlineWriter:
         draft = await ask_until_valid(
             llm,
             prompt,
-            lambda text: _drawn_up(work, read_outline(text), plan),
+            lambda text: _draft(work, read_outline(text), plan),
             trace=work.run.live.trace,
             spend=partial(work.run.spend, work.depth),
         )
@@ -375,7 +378,7 @@ class OutlineWriter:
         things = list(available_artifacts(run).items())[-MAX_RESOURCES:]
         return OutlineMaterial(
             frame.task,
-            resources=tuple(_listed(name, item, run.goal.text) for name, item in things),
+            resources=tuple(_describe_artifact(name, item, run.goal.text) for name, item in things),
             functions=await self._functions(run, role, frame.task),
             facts=run.context.facts,
             said=tuple(run.said),
@@ -391,7 +394,7 @@ class OutlineWriter:
         return tuple(f"{item.signature}: {item.summary}" for item in found)
 
 
-def _listed(name: str, item: Artifact, words: str) -> str:
+def _describe_artifact(name: str, item: Artifact, words: str) -> str:
     """Describe an artifact for the writer. A foreign name is hidden: the first plan may be valid
     without the user, so it must depend on no words but theirs."""
     if is_foreign_name(name, words):
@@ -399,7 +402,7 @@ def _listed(name: str, item: Artifact, words: str) -> str:
     return f"- {one_line(name)} ({item.kind})"
 
 
-def _drawn_up(work: _OutlineJob, steps: Sequence[DraftStep], plan: Outline | None) -> Outline:
+def _draft(work: _OutlineJob, steps: Sequence[DraftStep], plan: Outline | None) -> Outline:
     """Return the draft of these steps. Raises PlanError if it is invalid or the same as `plan`."""
     draft = merge_outline(steps, plan, above=work.highest)
     if plan is None:
@@ -418,14 +421,14 @@ def _take_back(work: _OutlineJob) -> None:
         work.show(work.before, accepted=True, why=why)
 
 
-def _written_anew(work: _OutlineJob, draft: Outline) -> str:
+def _explain_changes(work: _OutlineJob, draft: Outline) -> str:
     """Return what differs from the previous plan, and why; "" for a first one."""
     told = " ".join(changes(work.before, draft))
     because = f", because: {work.reason.rstrip(' .')}" if work.reason else ""
     return f"The plan was written anew{because}. {told}" if told else ""
 
 
-def _revised(shown: Outline, draft: Outline | None) -> str:
+def _describe_revision(shown: Outline, draft: Outline | None) -> str:
     """Return what the user reads above the next draft."""
     if draft is None:
         return (
@@ -449,10 +452,10 @@ def read_outline(text: str) -> list[DraftStep]:
         raise PlanError(tr("That is too long for a plan; write the JSON of its steps alone."))
     said = strip_reasoning(text)
     found = _from_json(said) if _json.search(said) else []
-    found = found or [DraftStep(_worded(words), number) for number, words in listed(said)]
+    found = found or [DraftStep(_step_text(words), number) for number, words in listed(said)]
     found = found or _from_json(said)
-    once = {_bare(step.text): step for step in reversed(found) if _bare(step.text)}
-    steps = [step for step in found if once.get(_bare(step.text)) is step]
+    once = {_bare_words(step.text): step for step in reversed(found) if _bare_words(step.text)}
+    steps = [step for step in found if once.get(_bare_words(step.text)) is step]
     if not steps:
         raise PlanError(tr('There are no steps in that; write {"steps": [{"text": "..."}]}.'))
     if len(steps) > MAX_DRAFT_STEPS:
@@ -491,8 +494,10 @@ def merge_outline(steps: Sequence[DraftStep], before: Outline | None, *, above: 
 def _recognised(steps: Sequence[DraftStep], before: Outline | None) -> list[OutlineStep | None]:
     """Return which step of `before` each one is, with its new words; None for new ones."""
     known = {step.id: step for step in before or ()}
-    by_words = {_bare(step.text): step for step in before or () if step.state not in _GIVEN_UP}
-    taken = [by_words.get(_bare(written.text)) for written in steps]
+    by_words = {
+        _bare_words(step.text): step for step in before or () if step.state not in _GIVEN_UP
+    }
+    taken = [by_words.get(_bare_words(written.text)) for written in steps]
     used = {step.id for step in taken if step}
     for place, written in enumerate(steps):
         meant = known.get(-1 if written.number is None else written.number)
@@ -552,7 +557,7 @@ def _step(item: object) -> list[DraftStep]:
     """Return one step, or all steps of a text that is a list itself."""
     if isinstance(item, str):
         found = listed(item) or ((None, item),)
-        return [DraftStep(_worded(words), number) for number, words in found]
+        return [DraftStep(_step_text(words), number) for number, words in found]
     if not isinstance(item, Mapping):
         return []
     low = lower_keys(item)
@@ -563,10 +568,10 @@ def _step(item: object) -> list[DraftStep]:
     return [replace(step, number=number) for step in _step(words)[:1]] if words else []
 
 
-def _worded(text: str) -> str:
+def _step_text(text: str) -> str:
     """Return a step's words on one line, without a dash that looks like the one before a note."""
     return one_line(text.replace(" — ", " - ").strip("* "), limit=MAX_STEP_CHARS)
 
 
-def _bare(text: str) -> str:
+def _bare_words(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))

@@ -73,7 +73,7 @@ async def _gather(run: GoalRun, depth: int, role: AgentRole, library: Library) -
     outline = run.frames[depth].outline
     things = _most_wanted_first(run)
     return AvailableItems(
-        resources=[_list_items(run, *item) for item in things],
+        resources=[_describe_artifact(run, *item) for item in things],
         functions=await _functions(run, depth, library) if role.shows_library else (),
         earlier=() if depth else _earlier(run),
         facts=[f"- {one_line(fact, limit=300)}" for fact in run.context.facts],
@@ -98,14 +98,14 @@ def _earlier(run: GoalRun) -> Sequence[str]:
             goals = run.memory.like(run.goal.text, MAX_EARLIER_GOALS + 1)
             others = [goal for goal in goals if goal.id != run.goal.id][:MAX_EARLIER_GOALS]
             run.earlier = tuple(
-                _goal_told(goal.text, run.memory.frames(goal.id)[:1]) for goal in others
+                _describe_goal(goal.text, run.memory.frames(goal.id)[:1]) for goal in others
             )
         except JarvisError as error:
             run.live.trace(f"Earlier goals could not be read: {error}")
     return run.earlier
 
 
-def _goal_told(text: str, frames: Sequence[Any]) -> str:
+def _describe_goal(text: str, frames: Sequence[Any]) -> str:
     outline = frames[0].outline if frames else None
     steps = "; ".join(f"{step.state.value}: {step.text}" for step in outline or ())
     return one_line(f"- {one_line(text, limit=200)}" + (f" ({steps})" if steps else ""), limit=600)
@@ -124,7 +124,7 @@ def _most_wanted_first(run: GoalRun) -> Sequence[tuple[str, Artifact]]:
     return [thing for sort in sorts for thing in sort][:MAX_RESOURCES]
 
 
-def _list_items(run: GoalRun, name: str, item: Artifact) -> str:
+def _describe_artifact(run: GoalRun, name: str, item: Artifact) -> str:
     about = [str(item.kind)]
     title = _title(item)
     if title not in ("", name):
@@ -251,7 +251,7 @@ class PromptWriter:
         run.live.trace(f"Round by the prompt {template.label}.")
         frame = run.frames[depth]
         fixed = {
-            "branches": "\n".join(map(_listed, role.branches)),
+            "branches": "\n".join(map(_describe_branch, role.branches)),
             "marks": QUOTATION_MARKS,
             "today": f"{run.now():%A, %d %B %Y}",
         }
@@ -280,7 +280,7 @@ class PromptWriter:
 def _parts(run: GoalRun, depth: int, known: AvailableItems) -> Mapping[str, PromptPart]:
     """Return the parts, in the order in which they get what is left of the room."""
     frame = run.frames[depth]
-    mark = partial(_marked, whose=run.goal.id)
+    mark = partial(_mark_data, whose=run.goal.id)
     rounds = list(map(format_round, recent_rounds(run, depth)))
     observation = frame.observation
     if frame.kept.get(TRUSTED_KEY):
@@ -313,7 +313,7 @@ def _dialogue(run: GoalRun, depth: int, texts: Mapping[str, str]) -> list[Messag
             asked += f"\n\nIt belongs to this goal of the person:\n{texts['goal']}"
     else:
         asked = f"My goal:\n{texts['task']}"
-    new = "\n\n".join(filter(None, (texts["news"], _came(run.done_by(depth), texts))))
+    new = "\n\n".join(filter(None, (texts["news"], _last_outcome(run.done_by(depth), texts))))
     if not texts["answer"]:
         return [Message(Speaker.USER, f"{asked}\n\n{new}")]
     return [
@@ -323,7 +323,7 @@ def _dialogue(run: GoalRun, depth: int, texts: Mapping[str, str]) -> list[Messag
     ]
 
 
-def _came(done: Sequence[LogEntry], texts: Mapping[str, str]) -> str:
+def _last_outcome(done: Sequence[LogEntry], texts: Mapping[str, str]) -> str:
     last = next((entry for entry in reversed(done) if entry.branch not in SILENT_BRANCHES), None)
     if last is None:
         return "Nothing was done yet. Choose the first branch."
@@ -331,13 +331,13 @@ def _came(done: Sequence[LogEntry], texts: Mapping[str, str]) -> str:
     return f"{last.branch}: {last.status.value}. Result:\n{came}\n\nChoose the next branch."
 
 
-def _marked(what: Any, most: int, cut: Callable[[Any, int], str], *, whose: str) -> str:
+def _mark_data(what: Any, most: int, cut: Callable[[Any, int], str], *, whose: str) -> str:
     """Return data between marks within a number of tokens; "" if there is none."""
     text = cut(what, most - MARKS_TOKENS)
     return marked_off(text, whose) if text else ""
 
 
-def _listed(branch: Branch) -> str:
+def _describe_branch(branch: Branch) -> str:
     names = (f"{name}{'' if name in branch.required else '?'}" for name in branch.args)
     return f"- {branch.name}({', '.join(names)}): {branch.summary}"
 
@@ -405,11 +405,11 @@ async def summarize_rounds(
     while sum(sizes[kept:]) > log_tokens(llm.window) // 2:
         kept += 1
     older = entries[:kept]
-    text = await _retold(run, depth, older, llm, prompts, timeout)
+    text = await _write_summary(run, depth, older, llm, prompts, timeout)
     run.change(depth, summary=text, summed=older[-1].number)
 
 
-async def _retold(
+async def _write_summary(
     run: GoalRun, depth: int, older: Sequence[LogEntry], llm: LLM, prompts: Prompts, timeout: float
 ) -> str:
     most, before = summary_tokens(llm.window), run.frames[depth].summary

@@ -142,11 +142,11 @@ def given_up(run: GoalRun, depth: int, reason: str) -> Observation:
     outline, files = run.frames[depth].outline, _files(run, depth)
     done = [step for step in outline or () if step.state is StepState.DONE]
     left = [step for step in outline or () if step.state not in (StepState.DONE, StepState.DROPPED)]
-    told = [tr("I stopped before the end: {reason}", reason=reason), *_of_the_llm(run, depth)]
+    told = [tr("I stopped before the end: {reason}", reason=reason), *_llm_failures(run, depth)]
     if done:
-        told.append(tr("Done: {steps}.", steps=_listed(done)))
+        told.append(tr("Done: {steps}.", steps=_format_steps(done)))
     if left:
-        told.append(tr("Not done: {steps}.", steps=_listed(left)))
+        told.append(tr("Not done: {steps}.", steps=_format_steps(left)))
     if files:
         names = ", ".join(f"“{one_line(item.title)}”" for item in files)
         told.append(tr("Made so far: {names}.", names=names))
@@ -156,7 +156,7 @@ def given_up(run: GoalRun, depth: int, reason: str) -> Observation:
     return Observation(" ".join(told), status, files, ends=True)
 
 
-def _of_the_llm(run: GoalRun, depth: int) -> tuple[str, ...]:
+def _llm_failures(run: GoalRun, depth: int) -> tuple[str, ...]:
     """Return the LLM's last failure, if it may be the reason."""
     lately = run.done_by(depth)[-FAILURE_WINDOW:]
     failed = [each for each in lately if (each.branch, each.status) == (THINK, Status.FAILED)]
@@ -177,7 +177,7 @@ def _files(run: GoalRun, depth: int) -> tuple[Artifact, ...]:
     return tuple(dict.fromkeys(made))[-MAX_FILES:]
 
 
-def _listed(steps: list[OutlineStep]) -> str:
+def _format_steps(steps: list[OutlineStep]) -> str:
     return "; ".join(f"{step.id}. {one_line(step.text, limit=100)}" for step in steps)
 
 

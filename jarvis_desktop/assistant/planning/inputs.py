@@ -203,14 +203,14 @@ def find_references(
         place = match["place"] if match["the"] or not match["adjective"] else None
         if match["whose"] or (place and not outright):
             spoken = True
-            found += _meant(match, place, resources)
+            found += _resolve(match, place, resources)
     for match in _numbered.finditer(words):
         names = [f"{kind} {match['number']}" for kind in _kinds(match)]
         found += [item for item in resources if item.name in names]
     return list(dict.fromkeys(found)) if found or spoken else None
 
 
-def _meant(
+def _resolve(
     match: re.Match[str], place: str | None, resources: Sequence[Resource]
 ) -> Sequence[Resource]:
     pool = [

@@ -177,7 +177,7 @@ def _versions(text: str) -> Iterator[str]:
 def _search(text: str, known: Set[str]) -> list[WrittenStep] | None:
     start = 0
     for _ in range(MAX_RESTARTS):
-        found = _gathered(LenientJsonReader(text), start, known)
+        found = _collect_steps(LenientJsonReader(text), start, known)
         opener = _opener.search(text, start)
         if found is not None or opener is None:
             return found
@@ -185,7 +185,9 @@ def _search(text: str, known: Set[str]) -> list[WrittenStep] | None:
     return None
 
 
-def _gathered(reader: LenientJsonReader, start: int, known: Set[str]) -> list[WrittenStep] | None:
+def _collect_steps(
+    reader: LenientJsonReader, start: int, known: Set[str]
+) -> list[WrittenStep] | None:
     """Return the steps of all values from `start` on, as one plan. Values with new ids continue a
     plan, those with the same ids correct it, and tasks that stand alone are collected."""
     plan: list[WrittenStep] | None = None
@@ -272,7 +274,7 @@ def _step(value: Mapping[object, object], known: Set[str]) -> WrittenStep | None
         name,
         _first(low, _id_keys),
         _first(low, _dep_keys),
-        _args(_first(low, _args_keys)) if has_args else _flat(value, key),
+        _args(_first(low, _args_keys)) if has_args else _sibling_args(value, key),
         low.get("wanted") is True,
     )
 
@@ -296,7 +298,7 @@ def _args(args: object) -> object:
     return args
 
 
-def _flat(value: Mapping[object, object], name_key: str) -> dict[str, object]:
+def _sibling_args(value: Mapping[object, object], name_key: str) -> dict[str, object]:
     """Return the arguments of a task that has them beside its name."""
     others = {name_key, *_call_keys, *_id_keys, *_dep_keys, *_notes}
     return {str(key): item for key, item in value.items() if normalized(str(key)) not in others}

@@ -203,7 +203,7 @@ def planning_prompt(
     rules, fewer = (
         Message(
             MessageRole.SYSTEM,
-            template.filled(tasks=_listed(inventory, summaries=summaries), agent=third),
+            template.filled(tasks=_list_tasks(inventory, summaries=summaries), agent=third),
         )
         for summaries in (True, False)
     )
@@ -255,7 +255,7 @@ def _first(shown: Sequence[tuple[Message, Message]], room: int) -> list[tuple[Me
     return fitting
 
 
-def _listed(inventory: Sequence[TaskType], *, summaries: bool) -> str:
+def _list_tasks(inventory: Sequence[TaskType], *, summaries: bool) -> str:
     """List one task per line; without summaries, tasks with the same signature share a line."""
     if summaries:
         return "\n".join(_line(task_type) for task_type in inventory)
@@ -277,11 +277,11 @@ def _signature(task_type: TaskType) -> str:
         f"{port.name}{'' if port.required else '?'}: {'/'.join(port.kinds)}{' list' * port.many}"
         for port in task_type.ports
     ]
-    places += [f"{option.name}?: {_takes(option)}" for option in task_type.options]
+    places += [f"{option.name}?: {_option_values(option)}" for option in task_type.options]
     return f"({', '.join(places)}) -> {'/'.join(task_type.gives)}"
 
 
-def _takes(option: TaskOption) -> str:
+def _option_values(option: TaskOption) -> str:
     if option.choices:
         return "|".join(choice for choice in option.choices if choice)
     return type_names[type(option.default)]

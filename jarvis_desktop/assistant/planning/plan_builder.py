@@ -141,7 +141,7 @@ class ArgumentReader:
         """Return items per port, also for a port that takes one, and a value per option. A missing
         input is filled from the tasks it waits for. Raises PlanError with one sentence."""
         found: dict[str, Value | tuple[Item, ...]] = {}
-        for place, value in self._placed(args):
+        for place, value in self._match_places(args):
             if isinstance(place, TaskOption):
                 if (setting := self._setting(place, value)) is not None:
                     found[place.name] = setting
@@ -157,7 +157,7 @@ class ArgumentReader:
     def _refusal(self, text: str, /, **values: object) -> PlanError:
         return PlanError(tr(text, label=self._label, **values))
 
-    def _placed(self, args: object) -> list[tuple[Port | TaskOption, object]]:
+    def _match_places(self, args: object) -> list[tuple[Port | TaskOption, object]]:
         """Return each value with the port or option it is for."""
         places: list[Port | TaskOption] = [*self._type.ports, *self._type.options]
         if args and isinstance(args, list):
@@ -215,7 +215,7 @@ class ArgumentReader:
             raise self._refusal(mark("{label} takes no result as its {name}."), name=option.name)
         if isinstance(value, str) and value.strip().casefold() in _nothing - {"-1"}:
             return None
-        setting = _typed(value, type(option.default))
+        setting = _convert(value, type(option.default))
         if setting is None:
             wanted = type_names[type(option.default)]
             raise self._refusal(
@@ -235,7 +235,7 @@ class ArgumentReader:
 
     def _items(self, port: Port, value: object, waits_for: Sequence[int]) -> Iterator[Item]:
         for part in value if isinstance(value, list) else [value]:
-            for item in self._item(port, _unwrapped(part), waits_for):
+            for item in self._item(port, _unwrap(part), waits_for):
                 self._check(port, item)
                 yield item
 
@@ -250,7 +250,7 @@ class ArgumentReader:
         text = encodable(str(value)).strip()
         numbering, named = self._known.numbering, self._known.named
         if (ids := numbering.references(text)) is not None:
-            return [Ref(id) for id in ids or self._unsaid(port, waits_for)]
+            return [Ref(id) for id in ids or self._unnamed_result(port, waits_for)]
         if artifact := named.find(text, port.kinds):
             return [artifact]
         listed = [named.find(part, port.kinds) for part in text.split(",")]
@@ -273,7 +273,7 @@ class ArgumentReader:
             others=others,
         )
 
-    def _unsaid(self, port: Port, waits_for: Sequence[int]) -> Sequence[int]:
+    def _unnamed_result(self, port: Port, waits_for: Sequence[int]) -> Sequence[int]:
         """Return whose result it is if an LLM wrote <GENERATED> alone."""
         others = waits_for or [id for id in self._known.types if id != self._id]
         fitting = [id for id in others if self._gives(id) & set(port.kinds)]
@@ -329,7 +329,7 @@ def _only(left: Sequence[Port | TaskOption]) -> Port | TaskOption | None:
     return among[0] if len(among) == 1 else None
 
 
-def _unwrapped(value: object) -> object:
+def _unwrap(value: object) -> object:
     """Return the inner value of {"text": "..."} or {"task_id": 0}."""
     if not isinstance(value, Mapping) or len(value) != 1:
         return value
@@ -339,7 +339,7 @@ def _unwrapped(value: object) -> object:
     return inner
 
 
-def _typed(value: object, wanted: type) -> Value | None:
+def _convert(value: object, wanted: type) -> Value | None:
     """Return the value as that type; None if it cannot be meant so."""
     if wanted is str:
         return encodable(str(value).lower() if isinstance(value, bool) else str(value))
@@ -383,7 +383,7 @@ def build_plan(
     for number, step in zip(numbering.ids, new, strict=True):
         args = ArgumentReader(number, known).read(step.args, _waits_for(step.dep, numbering, by_id))
         drafts.append(_DraftTask(number, by_id[number], args, step.wanted))
-    return Plan((*finished, *_unfolded(drafts, first_free=max(by_id, default=0) + 1)))
+    return Plan((*finished, *_expand_drafts(drafts, first_free=max(by_id, default=0) + 1)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -448,7 +448,7 @@ def _waits_for(dep: object, numbering: StepNumbering, there: Container[int]) -> 
     return [number for number in dict.fromkeys(ids) if number in there]
 
 
-def _unfolded(drafts: Sequence[_DraftTask], *, first_free: int) -> list[Task]:
+def _expand_drafts(drafts: Sequence[_DraftTask], *, first_free: int) -> list[Task]:
     """Return the tasks of the drafts, in order; a list for a single input makes several tasks."""
     by_id = {draft.id: draft for draft in drafts}
     graph = {draft.id: draft.waits_for & by_id.keys() for draft in drafts}
@@ -464,14 +464,14 @@ def _unfolded(drafts: Sequence[_DraftTask], *, first_free: int) -> list[Task]:
         copies = {id: [task.id for task in made] for id, made in tasks.items()}
         tasks[number] = [
             Task(next(fresh) if at else number, draft.type, args, draft.wanted)
-            for at, args in enumerate(_ways(draft, copies))
+            for at, args in enumerate(_argument_sets(draft, copies))
         ]
         if sum(map(len, tasks.values())) > MAX_TASKS:
             raise PlanError(TOO_MANY_TASKS)
     return [task for draft in drafts for task in tasks[draft.id]]
 
 
-def _ways(draft: _DraftTask, copies: Mapping[int, Sequence[int]]) -> list[dict[str, Arg]]:
+def _argument_sets(draft: _DraftTask, copies: Mapping[int, Sequence[int]]) -> list[dict[str, Arg]]:
     """Return the arguments of each task that a draft stands for. Lists of one length are paired,
     others combined. `copies` maps each draft to the tasks made of it."""
     choices: dict[str, list[Arg]] = {}
@@ -479,10 +479,10 @@ def _ways(draft: _DraftTask, copies: Mapping[int, Sequence[int]]) -> list[dict[s
         port = draft.type.port(name)
         if not isinstance(arg, tuple):
             choices[name] = [arg]
-        elif port and port.many and len(items := _spread(arg, copies)) > 1:
+        elif port and port.many and len(items := _expand_refs(arg, copies)) > 1:
             choices[name] = [tuple(items)]
         else:
-            choices[name] = list(_spread(arg, copies))
+            choices[name] = list(_expand_refs(arg, copies))
     lengths = {len(choice) for choice in choices.values()} - {1}
     if len(lengths) == 1:
         (longest,) = lengths
@@ -494,7 +494,7 @@ def _ways(draft: _DraftTask, copies: Mapping[int, Sequence[int]]) -> list[dict[s
     return [dict(zip(choices, combination, strict=True)) for combination in combinations]
 
 
-def _spread(items: Sequence[Item], copies: Mapping[int, Sequence[int]]) -> list[Item]:
+def _expand_refs(items: Sequence[Item], copies: Mapping[int, Sequence[int]]) -> list[Item]:
     spread: list[Item] = []
     for item in items:
         ids = copies.get(item.task_id, [item.task_id]) if isinstance(item, Ref) else []

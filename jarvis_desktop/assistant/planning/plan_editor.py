@@ -62,22 +62,20 @@ def revise_plan(
     if all(item.output for item in read.files):
         context = replace(context, attachments=())  # then "it" is what the plan makes
     try:
-        return _edited(read, plan, inventory, context)
+        return _edit(read, plan, inventory, context)
     except InputError:
         parts = [part for part in _clauses.split(read.text) if part]
         if len(parts) < 2:
             raise
         for part in parts:
-            plan = _edited(replace(read, text=part), plan, inventory, context)
+            plan = _edit(replace(read, text=part), plan, inventory, context)
         return plan
 
 
-def _edited(
-    read: ParsedRequest, plan: Plan, inventory: Sequence[TaskType], context: Context
-) -> Plan:
+def _edit(read: ParsedRequest, plan: Plan, inventory: Sequence[TaskType], context: Context) -> Plan:
     """Return the plan after one edit."""
     if found := _drop.search(read.text):
-        return _dropped(found["what"] or found["named"], read, plan)
+        return _drop_steps(found["what"] or found["named"], read, plan)
     text = " ".join(_aside.sub(" ", read.text).split())
     plain = replace(read, text=text)
     asked = {item.type.name for item in intents.find_cues(text, inventory)}
@@ -85,13 +83,13 @@ def _edited(
     if no := _no.search(text):
         raise _not_understood(text[no.start() :], read)
     if asked and not _other.search(read.text) and (_more.search(read.text) or asked - there):
-        return _longer(plain, plan, inventory, context)
-    return _set(plain, plan)
+        return _add_steps(plain, plan, inventory, context)
+    return _set_options(plain, plan)
 
 
-def _dropped(what: str, read: ParsedRequest, plan: Plan) -> Plan:
+def _drop_steps(what: str, read: ParsedRequest, plan: Plan) -> Plan:
     tasks, rest = _named(what, plan)
-    _all_understood(rest, read)
+    _require_understood(rest, read)
     several = re.search(r"\b(?:all|both|every|any)\b", what)
     if len(tasks) > len(types_of(tasks)) and not several:
         raise InputError(
@@ -100,7 +98,7 @@ def _dropped(what: str, read: ParsedRequest, plan: Plan) -> Plan:
     if not tasks:
         raise _not_understood(what, read)
     for task in tasks:
-        plan = _passed_by(plan, plan.task(task.id))
+        plan = _without_task(plan, plan.task(task.id))
     return plan
 
 
@@ -118,7 +116,7 @@ def _named(words: str, plan: Plan) -> tuple[list[Task], str]:
     heard = intents.find_cues(words, types_of(tasks))
     best = max(heard, key=lambda item: item.weight, default=None)
     if best is None:
-        said = _telling(words)
+        said = _meaningful(words)
         called = [task for task in tasks if said and said <= {*task.type.title.split()}]
         return called, "" if called else words
     # "The text in the picture" is one step, whatever other cues its words contain, and
@@ -127,10 +125,10 @@ def _named(words: str, plan: Plan) -> tuple[list[Task], str]:
     if not all(intents.is_noun_phrase(words, item) for item in others):
         return [], words
     names = {item.type.name for item in (best, *others)}
-    return [task for task in tasks if task.type.name in names], _blanked(words, heard)
+    return [task for task in tasks if task.type.name in names], _blank_cues(words, heard)
 
 
-def _passed_by(plan: Plan, task: Task) -> Plan:
+def _without_task(plan: Plan, task: Task) -> Plan:
     """Return the plan without the task; those after it take its inputs if they can."""
     given = [item for name, item in task.items() if task.type.port(name)]
     for other in [each for each in plan if task.id in each.depends_on]:
@@ -156,7 +154,7 @@ def _instead(arg: Arg, gone: Ref, fitting: Sequence[Item]) -> Arg:
     return tuple(dict.fromkeys(left))
 
 
-def _set(read: ParsedRequest, plan: Plan) -> Plan:
+def _set_options(read: ParsedRequest, plan: Plan) -> Plan:
     """Return the plan with other options: "in Spanish", "in five sentences"."""
     found = {task.id: options for task in plan if (options := _options(task, read))}
     heard = intents.find_cues(read.text, types_of(plan))
@@ -169,8 +167,8 @@ def _set(read: ParsedRequest, plan: Plan) -> Plan:
     if len({task.type.name for task in meant}) > 1:
         raise InputError(tr("Several steps could be meant: name the one you mean."))
     options = found[meant[0].id]
-    rest = replace(read, text=_blanked(read.text, heard)).words(0, len(read.text))
-    _all_understood(_explained(rest, options, meant[0].type), read)
+    rest = replace(read, text=_blank_cues(read.text, heard)).words(0, len(read.text))
+    _require_understood(_unexplained(rest, options, meant[0].type), read)
     for task in meant:
         for name, value in options.items():
             plan = plan.with_arg(task.id, name, value)
@@ -184,7 +182,7 @@ def _options(task: Task, read: ParsedRequest) -> dict[str, Value]:
     return {name: value for name, value in steps.read_options(whole, read).items() if name in sure}
 
 
-def _explained(words: str, options: dict[str, Value], task_type: TaskType) -> str:
+def _unexplained(words: str, options: dict[str, Value], task_type: TaskType) -> str:
     """Return the words without those that gave the options."""
     given = [str(item).lower() for pair in options.items() for item in pair]
     known = {word for item in given for word in (item, *re.findall(r"\w+", item))}
@@ -196,7 +194,7 @@ def _explained(words: str, options: dict[str, Value], task_type: TaskType) -> st
     return " ".join(word for word in words.split() if word.strip(".,!?;:“”\"'") not in known)
 
 
-def _longer(
+def _add_steps(
     read: ParsedRequest, plan: Plan, inventory: Sequence[TaskType], context: Context
 ) -> Plan:
     """Return the plan with the steps that the words add."""
@@ -224,14 +222,14 @@ def _longer(
     return longer
 
 
-def _all_understood(rest: str, read: ParsedRequest) -> None:
+def _require_understood(rest: str, read: ParsedRequest) -> None:
     """Raise InputError if the rest of the words says something more."""
-    words = " ".join(word for word in re.findall(r"[\w']+", rest) if word in _telling(rest))
+    words = " ".join(word for word in re.findall(r"[\w']+", rest) if word in _meaningful(rest))
     if words:
         raise _not_understood(words, read)
 
 
-def _telling(words: str) -> set[str]:
+def _meaningful(words: str) -> set[str]:
     return set(re.findall(r"[\w']+", words)) - _small
 
 
@@ -243,7 +241,7 @@ def _not_understood(words: str, read: ParsedRequest) -> InputError:
     )
 
 
-def _blanked(words: str, heard: Iterable[CueMatch]) -> str:
+def _blank_cues(words: str, heard: Iterable[CueMatch]) -> str:
     for match in heard:
         words = words[: match.start] + " " * (match.end - match.start) + words[match.end :]
     return words

@@ -299,7 +299,7 @@ def _is_text(body: str, head: str, inventory: Sequence[TaskType]) -> bool:
     """Return whether the words after a colon are what the head asks to work on."""
     if len(body.split(None, MIN_TEXT_WORDS)) >= MIN_TEXT_WORDS:
         return _asks(head, inventory)
-    return _takes(head, inventory) and not _points(body)
+    return _takes(head, inventory) and not _only_points(body)
 
 
 def _takes(text: str, inventory: Sequence[TaskType]) -> bool:
@@ -316,7 +316,7 @@ def _takes(text: str, inventory: Sequence[TaskType]) -> bool:
     )
 
 
-def _points(words: str) -> bool:
+def _only_points(words: str) -> bool:
     """Return whether a few words only name what to work on: a file, an address, "the text"."""
     bare = words.strip(" .,!?;:")
     named = find_files(words) or find_urls(words)

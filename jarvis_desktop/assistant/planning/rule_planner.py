@@ -128,7 +128,7 @@ class EmbeddedPlanner:
             words = read.words(odd.start, odd.end).strip(" ,.;")
             told = tr("I did not understand “{words}”, so nothing was done.", words=words)
             return PlanRejected(f"{told} {tr(CAN_DO)}")
-        found = found or await self._guessed(text, read, inventory, context)
+        found = found or await self._guess(text, read, inventory, context)
         if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
             found = [step for step in found if step.type.name != GREETING] or found[:1]
         if not found and (asked := _about_a_file(read, inventory, context)):
@@ -178,7 +178,7 @@ class EmbeddedPlanner:
             return _no_plan(error)
         return planned if len(planned) else PlanRejected(tr("None of these tasks does that."))
 
-    async def _guessed(
+    async def _guess(
         self, text: str, read: ParsedRequest, inventory: Sequence[TaskType], context: Context
     ) -> list[PlannedStep]:
         """Guess what to do with the given files if there is no cue and the scores leave no doubt.
@@ -255,12 +255,12 @@ def _wire(
     except MissingInputError as error:
         if error.task_type.port(QUESTION) and not context.attachments:
             return PlanRejected(_no_llm())
-        return PlanRejected(_lacking(error))
+        return PlanRejected(_missing_input(error))
     except PlanError as error:
         return _no_plan(error)
 
 
-def _lacking(error: MissingInputError) -> str:
+def _missing_input(error: MissingInputError) -> str:
     """Return what a step needs and was not given."""
     kinds = frozenset(error.port.kinds)
     alone = _wanted_kinds[error.port.kinds[0]] if len(kinds) == 1 else _wanted_any

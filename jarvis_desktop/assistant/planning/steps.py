@@ -73,7 +73,7 @@ def split_steps(
 ) -> list[PlannedStep]:
     """Return the steps of a request in order; empty if no task is asked for. Raises
     NotUnderstoodError rather than do to a file what was asked for another one."""
-    matches = _kept_whole(reading.text, intents.find_cues(reading.text, inventory))
+    matches = _keep_literal(reading.text, intents.find_cues(reading.text, inventory))
     steps: list[PlannedStep] = []
     for start, end, found in _stretches(reading.text, matches):
         inside = [
@@ -117,7 +117,7 @@ def _stretches(text: str, matches: list[CueMatch]) -> list[tuple[int, int, list[
     ]
 
 
-def _kept_whole(text: str, matches: list[CueMatch]) -> list[CueMatch]:
+def _keep_literal(text: str, matches: list[CueMatch]) -> list[CueMatch]:
     """Leave out cues in words that are to be taken literally: "always translate mails". If such a
     cue is the heaviest at its position, it reaches to the end of its sentence."""
     kept: list[CueMatch] = []
@@ -306,16 +306,16 @@ def _is_free(step: PlannedStep, reading: ParsedRequest, *, settled: bool) -> boo
     words = _settings.sub(" ", _file_there.sub(" ", reading.text[step.start : step.end]))
     if not settled:
         known = {choice for option in step.type.options for choice in option.choices}
-        return bool(_telling(words) - known)
+        return bool(_meaningful(words) - known)
     for wished in _object.findall(words):
         for cue in reversed(_named_edits(wished, step.type)):
             wished = f"{wished[: cue.start]} {wished[cue.end :]}"
-        if _telling(wished):
+        if _meaningful(wished):
             return True
     return False
 
 
-def _telling(words: str) -> set[str]:
+def _meaningful(words: str) -> set[str]:
     """Return the words that say what is wished for."""
     return set(re.findall(r"[a-z']+", words)) - _says_nothing
 
@@ -401,7 +401,7 @@ def wish(step: PlannedStep, reading: ParsedRequest) -> str:
     """Return what is wished for of a picture, without file names. "Replace the dog in a.jpg with a
     cat" gives "replace the dog with a cat". "" if it only says that something should change."""
     words = _without_files(step.start, step.end, reading)
-    return words if _telling(words.lower()) else ""
+    return words if _meaningful(words.lower()) else ""
 
 
 def described(step: PlannedStep, reading: ParsedRequest) -> str:
@@ -430,7 +430,7 @@ def _thing_named(step: PlannedStep, reading: ParsedRequest) -> str | None:
 
 def _things(start: int, end: int, reading: ParsedRequest) -> str | None:
     words = _in_picture.sub("", _without_files(start, end, reading)).strip(" .!?")
-    return ", ".join(reading.quotes_in(start, end)) or (words if _telling(words) else None)
+    return ", ".join(reading.quotes_in(start, end)) or (words if _meaningful(words) else None)
 
 
 def _language(step: PlannedStep, reading: ParsedRequest) -> str | None:

@@ -45,7 +45,7 @@ class PlanWiring:
         self._earlier = inputs.conversation_sources(context)
         self._resources = inputs.conversation_resources(context)
         self._converted: dict[tuple[PortSource, str], PortSource] = {}
-        self._roads: dict[tuple[tuple[Kind, ...], tuple[Kind, ...]], bool] = {}
+        self._routes: dict[tuple[tuple[Kind, ...], tuple[Kind, ...]], bool] = {}
         self._used: set[PortSource] = set()
         self._groups = [[_result(task)] for task in tasks]
         """The results of each step so far; several if it was done to several files."""
@@ -134,7 +134,7 @@ class PlanWiring:
             lambda: self._meant(step, words, port),
             lambda: self._plural(words, port),
             lambda: self._pointed_at(step, words, port),
-            lambda: self._told(step, port),
+            lambda: self._spoken_words(step, port),
             lambda: self._following(step, port),
             lambda: self._attached(words, port),
             lambda: self._literal(step, port),
@@ -221,7 +221,7 @@ class PlanWiring:
         cue = self._reading.text[step.cue.start : step.cue.end]
         return words.replace(cue, " ", 1)
 
-    def _told(self, step: PlannedStep, port: Port) -> list[PortSource]:
+    def _spoken_words(self, step: PlannedStep, port: Port) -> list[PortSource]:
         """Return the words themselves, for a task that takes a few words: "then say hello"."""
         takes_words = step.type.name in inputs.FOLLOWING and port.kinds == (Kind.TEXT,)
         speaks_of = inputs.mentioned_kinds(self._said(step).lower())
@@ -281,9 +281,9 @@ class PlanWiring:
 
     def _leads(self, source: PortSource, port: Port) -> bool:
         ends = (source.kinds, port.kinds)
-        if ends not in self._roads:  # a long conversation has many artifacts of few kinds
-            self._roads[ends] = inputs.find_route(*ends, self._inventory) is not None
-        return self._roads[ends]
+        if ends not in self._routes:  # a long conversation has many artifacts of few kinds
+            self._routes[ends] = inputs.find_route(*ends, self._inventory) is not None
+        return self._routes[ends]
 
     def _bring(self, source: PortSource, port: Port) -> Item:
         """Return the source as the port takes it, through converters if necessary."""

@@ -71,13 +71,13 @@ def parse_answer(text: str) -> SpokenAnswer | None:
     a Yes must be all of them."""
     words = " ".join(re.sub(r"[\W_]+", " ", text.casefold()).split())
     bare = " ".join(_FILLERS.sub(" ", words).split())
-    found = _together(bare.split())
+    found = _phrases_in(bare.split())
     if len(found) == 1:
         return found.pop()
     return "no" if _REFUSES.search(words) else None
 
 
-def _together(words: list[str]) -> set[SpokenAnswer]:
+def _phrases_in(words: list[str]) -> set[SpokenAnswer]:
     """Return the answers that these words consist of; empty if there is any other word."""
     found: set[SpokenAnswer] = set()
     while words:
@@ -144,7 +144,7 @@ class HandsFree:
         `show` gets what is being said."""
         screen = asyncio.create_task(frontend.confirm(question))
         voice = asyncio.create_task(
-            _unless_unheard(self._agreed(question, show, by_voice=by_voice))
+            _unless_unheard(self._ask_yes_or_no(question, show, by_voice=by_voice))
         )
         try:
             await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
@@ -155,7 +155,7 @@ class HandsFree:
             await asyncio.wait({screen}, timeout=SCREEN_TIMEOUT_S)
             return screen.done() and screen.result()
         finally:
-            await _ended(screen, voice)
+            await _cancel_all(screen, voice)
 
     async def ask(self, frontend: Frontend, question: str, *, show: ShowEvent) -> str:
         """Return the answer, aloud or on the screen; the screen waits as long as it takes."""
@@ -169,9 +169,11 @@ class HandsFree:
                 return said
             return await screen
         finally:
-            await _ended(screen, voice)
+            await _cancel_all(screen, voice)
 
-    async def _agreed(self, question: str, show: ShowEvent, *, by_voice: bool) -> bool | None:
+    async def _ask_yes_or_no(
+        self, question: str, show: ShowEvent, *, by_voice: bool
+    ) -> bool | None:
         words, unclear = question, 0
         while unclear < MAX_ROUNDS:
             said = await self._answer(words, show, limit=ANSWER_TIMEOUT_S)
@@ -210,7 +212,7 @@ async def _unless_unheard(work: Awaitable[T]) -> T | None:
     return None
 
 
-async def _ended(*tasks: asyncio.Task[Any]) -> None:
+async def _cancel_all(*tasks: asyncio.Task[Any]) -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)

@@ -33,9 +33,9 @@ async def ask_user(run: GoalRun, choice: BranchChoice) -> Observation:
 
 async def intermediate_answer(run: GoalRun, choice: BranchChoice) -> Observation:
     """Show the user the results so far, and hear what they say."""
-    text = await _safe(run, choice.args["text"])
+    text = await _without_inventions(run, choice.args["text"])
     run.live.say_apart(text)
-    found = _used(run, choice.args["uses"], text)
+    found = _answer_artifacts(run, choice.args["uses"], text)
     reply = (await run.live.ask(tr(CONTINUE_QUESTION))).strip()
     if not reply:
         told = "The person was shown it and said nothing to it. Go on."
@@ -47,16 +47,16 @@ async def intermediate_answer(run: GoalRun, choice: BranchChoice) -> Observation
 async def final_answer(run: GoalRun, choice: BranchChoice) -> Observation:
     """Answer the user: the goal is over."""
     depth = run.inner
-    text = await _safe(run, choice.args["text"])
+    text = await _without_inventions(run, choice.args["text"])
     run.live.say_apart(text)
-    found = _used(run, choice.args["uses"], text)
+    found = _answer_artifacts(run, choice.args["uses"], text)
     return Observation(text, outline_status(run.frames[depth].outline), found, ends=True)
 
 
 async def finish(run: GoalRun, choice: BranchChoice) -> Observation:
     """Return the result to the caller: the inner controller is done."""
     text = choice.args["summary"]
-    found = _used(run, choice.args["uses"], text)
+    found = _answer_artifacts(run, choice.args["uses"], text)
     return Observation(text, outline_status(run.frames[run.inner].outline), found, ends=True)
 
 
@@ -77,7 +77,7 @@ def outline_status(outline: Outline | None) -> Status:
     return Status.PARTLY if StepState.DONE in states else Status.FAILED
 
 
-def _used(run: GoalRun, names: Sequence[str], text: str) -> tuple[Artifact, ...]:
+def _answer_artifacts(run: GoalRun, names: Sequence[str], text: str) -> tuple[Artifact, ...]:
     """Return the artifacts of an answer: those it lists, and those made and named in its text."""
     found: dict[Artifact, None] = {}
     for name in names:
@@ -93,13 +93,13 @@ def _used(run: GoalRun, names: Sequence[str], text: str) -> tuple[Artifact, ...]
     return tuple(found)
 
 
-async def _safe(run: GoalRun, text: str) -> str:
+async def _without_inventions(run: GoalRun, text: str) -> str:
     """Return the text without files and links that nobody gave."""
-    known = "\n".join(_known(run))
+    known = "\n".join(_known_texts(run))
     return await asyncio.to_thread(without_invented_files, known, printable(text))
 
 
-def _known(run: GoalRun) -> Iterable[str]:
+def _known_texts(run: GoalRun) -> Iterable[str]:
     yield run.goal.text
     yield from run.said
     yield from available_artifacts(run)

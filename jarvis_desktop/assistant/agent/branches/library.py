@@ -39,7 +39,7 @@ class CallCoder:
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """Have code written and run, on the available files."""
         task = choice.args["task"]
-        whole = _left(run, CODER, task)
+        whole = _unfinished_task(run, CODER, task)
         if not whole:
             files = self._workshop.bench(run).files.renamed(run)
             lines = [f"{name} is the file {file}" for name, file in files.items()]
@@ -57,14 +57,14 @@ class ExtendLibrary:
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """Have a function written, or change one that is nearly it."""
         task = choice.args["task"]
-        whole = _left(run, LIBRARIAN, task)
+        whole = _unfinished_task(run, LIBRARIAN, task)
         if not whole:
             near = await search_functions(run, self._library, task, MAX_SIMILAR)
-            whole = _with_data(run, task, SIMILAR_FUNCTIONS, _told(near))
+            whole = _with_data(run, task, SIMILAR_FUNCTIONS, _format_functions(near))
         return await self._call(run, LIBRARIAN, whole)
 
 
-def _left(run: GoalRun, role: str, task: str) -> str:
+def _unfinished_task(run: GoalRun, role: str, task: str) -> str:
     """Return the whole task of the controller that worked on it before a crash; "" if none did. A
     controller resumes only the very same task."""
     for frame in run.frames[run.inner + 1 :][:1]:
@@ -77,7 +77,7 @@ def _with_data(run: GoalRun, task: str, heading: str, data: str) -> str:
     return f"{task}\n\n{heading}\n{marked_off(data, run.goal.id)}" if data else task
 
 
-def _told(functions: Sequence[Function]) -> str:
+def _format_functions(functions: Sequence[Function]) -> str:
     """Return their signatures, and the code of the nearest ones as far as it fits as a whole."""
     room, told = MAX_SOURCE_CHARS, []
     for function in functions:

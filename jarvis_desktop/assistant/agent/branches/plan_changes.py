@@ -60,19 +60,19 @@ class UpdatePlan:
         after = before
         try:
             for mark in choice.args["steps"]:
-                after = _marked(after, mark)
+                after = _with_mark(after, mark)
         except PlanError as error:
             ids = ", ".join(str(step.id) for step in before)
             return failure(f"{error.message} Its steps are {ids}; re_plan adds or changes steps.")
-        told = _told(before, after)
+        told = _differences(before, after)
         if not told:
-            return failure(f"The plan says so already. {_next(after)}")
+            return failure(f"The plan says so already. {_next_step(after)}")
         run.change(depth, outline=after)
         run.live.show(OutlineChanged(after, run.path(depth), why=told))
-        return Observation(f"{told} {_next(after)}", trusted=True)
+        return Observation(f"{told} {_next_step(after)}", trusted=True)
 
 
-def _marked(outline: Outline, mark: Mapping[str, Any]) -> Outline:
+def _with_mark(outline: Outline, mark: Mapping[str, Any]) -> Outline:
     """Raises PlanError if there is no such step."""
     step, state = outline.step(mark["id"]), StepState(mark["state"])
     note = one_line(mark["note"], limit=MAX_NOTE_CHARS)
@@ -81,7 +81,7 @@ def _marked(outline: Outline, mark: Mapping[str, Any]) -> Outline:
     return outline.with_state(mark["id"], state, note)
 
 
-def _told(before: Outline, after: Outline) -> str:
+def _differences(before: Outline, after: Outline) -> str:
     """Return the differences, one sentence each; reopening a finished step is always mentioned.
     Notes are left out, because they may repeat foreign text."""
     told = []
@@ -94,7 +94,7 @@ def _told(before: Outline, after: Outline) -> str:
     return " ".join(told)
 
 
-def _next(outline: Outline) -> str:
+def _next_step(outline: Outline) -> str:
     if not outline.open:
         return "No step is left to do."
     step = outline.open[0]

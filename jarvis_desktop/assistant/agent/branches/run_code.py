@@ -63,8 +63,8 @@ def format_run(
         (
             describe_ending(outcome, timeout),
             *_about_session(ran, protection),
-            *_said(outcome),
-            *_files(made, (*outcome.left_out, *not_kept)),
+            *_output_lines(outcome),
+            *_file_lines(made, (*outcome.left_out, *not_kept)),
             *ran.news,
         )
     )
@@ -113,13 +113,13 @@ def _about_session(ran: ScriptRun, protection: Protection) -> Iterator[str]:
         )
 
 
-def _said(outcome: CodeOutcome) -> Iterator[str]:
+def _output_lines(outcome: CodeOutcome) -> Iterator[str]:
     if outcome.printed.strip():
-        yield f"It printed:\n{_shown(outcome.printed, MAX_PRINTED_CHARS)}"
+        yield f"It printed:\n{_clip(outcome.printed, MAX_PRINTED_CHARS)}"
     if outcome.value:
-        yield f"The value of its last expression: {_shown(outcome.value, MAX_VALUE_CHARS)}"
+        yield f"The value of its last expression: {_clip(outcome.value, MAX_VALUE_CHARS)}"
     if outcome.error and not _sentence(outcome):
-        yield _shown(outcome.error, MAX_ERROR_CHARS)
+        yield _clip(outcome.error, MAX_ERROR_CHARS)
     if outcome.missing:
         yield (
             f"The module {one_line(outcome.missing)} is not installed: import it at the top of the "
@@ -127,7 +127,7 @@ def _said(outcome: CodeOutcome) -> Iterator[str]:
         )
 
 
-def _files(made: Sequence[Artifact], left_out: Sequence[str]) -> Iterator[str]:
+def _file_lines(made: Sequence[Artifact], left_out: Sequence[str]) -> Iterator[str]:
     if made:
         listed = [f"{one_line(item.title)} ({item.kind.value})" for item in made[:MAX_FILES]]
         more = f" and {len(made) - MAX_FILES} more" if len(made) > MAX_FILES else ""
@@ -135,7 +135,7 @@ def _files(made: Sequence[Artifact], left_out: Sequence[str]) -> Iterator[str]:
     yield from (one_line(text, limit=200) for text in left_out[:MAX_FILES])
 
 
-def _shown(text: str, longest: int) -> str:
+def _clip(text: str, longest: int) -> str:
     return cut_middle(printable(text).strip("\n"), longest)
 
 
@@ -179,11 +179,11 @@ class RunCode:
             text = f"{error} Nothing ran. {mending.failed()}"
             return failure(text, code=code)
         try:
-            return await self._agreed(run, code, purpose, mending)
+            return await self._ask_and_run(run, code, purpose, mending)
         except JarvisError as error:
             return Observation(f"The code could not run: {error}", Status.FAILED, code=code)
 
-    async def _agreed(
+    async def _ask_and_run(
         self, run: GoalRun, code: str, purpose: str, mending: RepairCounter
     ) -> Observation:
         """Ask, and run what was agreed to."""
@@ -214,7 +214,7 @@ class RunCode:
                 timeout=self._timeout,
                 report=run.progress_reporter(),
             )
-            made, not_kept = await self._kept(ran.outcome.made)
+            made, not_kept = await self._store_files(ran.outcome.made)
         finally:
             await asyncio.to_thread(self._store.discard, to)
         bench.files.own(made)
@@ -232,7 +232,9 @@ class RunCode:
         text = f"{text}\n{advice}"
         return Observation(text, Status.FAILED, artifacts=made, code=script.source)
 
-    async def _kept(self, made: Sequence[Artifact]) -> tuple[tuple[Artifact, ...], tuple[str, ...]]:
+    async def _store_files(
+        self, made: Sequence[Artifact]
+    ) -> tuple[tuple[Artifact, ...], tuple[str, ...]]:
         kept, left_out = [], []
         for item in made:
             try:
@@ -255,7 +257,7 @@ class RunCode:
         for host in hosts[:MAX_HOSTS]:
             question = tr(
                 "The code wanted to reach {host}, which is not allowed. Allow it for this goal?",
-                host=f"{host}{_whose(host)}",
+                host=f"{host}{_host_note(host)}",
             )
             if await run.live.confirm(question):
                 await bench.allow(host)
@@ -271,7 +273,7 @@ class RunCode:
         return "\n".join(format_run)
 
 
-def _whose(host: str) -> str:
+def _host_note(host: str) -> str:
     """Return what the user should know about a host before they allow it."""
     name = host.rpartition(":")[0] or host
     if is_here(name):

@@ -92,7 +92,7 @@ class RunExperts:
             return _failed("Say in `request` what is to be done, in a few sentences.")
         try:
             context = planner_context(run, resolve_names(run, choice.args["uses"]))
-            plan = self._kept(run, request)
+            plan = self._saved_plan(run, request)
             cut_off = plan is not None
             if plan is None:
                 planned = await self._planner.plan(request, self._inventory, context)
@@ -111,7 +111,7 @@ class RunExperts:
         rest = {key: value for key, value in frame.kept.items() if key != PLAN_KEY}
         # Saved together with the log entry of this round, not before.
         run.frames[run.inner] = replace(frame, kept=rest)
-        return _told(run, plan)
+        return _observation(run, plan)
 
     async def _carry_out(
         self,
@@ -128,7 +128,7 @@ class RunExperts:
         document = {"round": run.number, "request": request, "plan": plan_to_wire(plan, whole=True)}
         run.remember(run.inner, **{PLAN_KEY: json.dumps(document, ensure_ascii=False)})
         whole = joined(plan, live.turn)
-        live.show(Replanned(whole, _why(live.turn)) if anew else PlanAccepted(whole))
+        live.show(Replanned(whole, _failure_reasons(live.turn)) if anew else PlanAccepted(whole))
         left = [task for task in plan if task.id not in live.turn.results]
         if cut_off and left:
             live.show(
@@ -143,7 +143,7 @@ class RunExperts:
         """Return another way to do what failed on all candidates; None if there is none. It replans
         only this request: the replanning runner would plan the whole goal, and ask nobody about
         tasks that act."""
-        own = _own(run.live.turn, plan)
+        own = _own_turn(run.live.turn, plan)
         if not mendable(own):
             return None
         another = await self._planner.replan(
@@ -154,7 +154,7 @@ class RunExperts:
             return None
         return renumbered(another, run.live.turn, but=plan)
 
-    def _kept(self, run: GoalRun, request: str) -> Plan | None:
+    def _saved_plan(self, run: GoalRun, request: str) -> Plan | None:
         """Return the plan of this very round if it was cut off; None for a new round."""
         text = run.frames[run.inner].kept.get(PLAN_KEY, "")
         document = json.loads(text) if text else {}
@@ -166,21 +166,21 @@ class RunExperts:
             return None
 
 
-def _why(turn: Turn) -> str:
+def _failure_reasons(turn: Turn) -> str:
     return " ".join(
         f"{task.type.title} failed: {one_line(turn.results[task.id].reason, limit=300)}"
         for task in mendable(turn)
     )
 
 
-def _own(turn: Turn, plan: Plan) -> Turn:
+def _own_turn(turn: Turn, plan: Plan) -> Turn:
     """Return the turn as if it consisted of this plan alone."""
     results = {task.id: turn.results[task.id] for task in plan if task.id in turn.results}
     return replace(turn, plan=plan, results=results, agentic=False)
 
 
-def _told(run: GoalRun, plan: Plan) -> Observation:
-    own = _own(run.live.turn, plan)
+def _observation(run: GoalRun, plan: Plan) -> Observation:
+    own = _own_turn(run.live.turn, plan)
     mark = secrets.token_hex(6)
     words, _ = answer_writer.format_results(own, mark, budget=RESULT_TOKENS)
     words = words.removeprefix(f"<data-{mark}>\n").removesuffix(f"\n</data-{mark}>")

@@ -45,7 +45,7 @@ _first_line = re.compile(r"^(?:import |from |def test_)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class _Work:
+class _FunctionJob:
     """A function on its way into the library."""
 
     draft: FunctionDraft
@@ -78,12 +78,12 @@ class WriteFunction:
             text = f"Mending {one_line(name)} was given up, so nothing was done: {ANOTHER_WAY}."
             return failure(text)
         try:
-            work = await self._begun(run, name, choice)
-            return await self._taken_in(run, work, mending)
+            work = await self._prepare(run, name, choice)
+            return await self._add(run, work, mending)
         except JarvisError as error:
             return Observation(f"The function could not be saved: {error}", Status.FAILED)
 
-    async def _begun(self, run: GoalRun, name: str, choice: BranchChoice) -> _Work:
+    async def _prepare(self, run: GoalRun, name: str, choice: BranchChoice) -> _FunctionJob:
         """Return the function as the LLM wrote it, with the tests that the user gave for it."""
         args = choice.args
         old = await asyncio.to_thread(self._existing, name)
@@ -95,7 +95,7 @@ class WriteFunction:
             kept = kept or user_tests(old.draft.tests)
         tests = join_tests(clean_code(args["tests"]), kept)
         draft = FunctionDraft(name, clean_code(args["code"]), tests, tuple(args["packages"]))
-        return _Work(draft, old, earlier)
+        return _FunctionJob(draft, old, earlier)
 
     def _existing(self, name: str) -> Function | None:
         try:
@@ -103,39 +103,39 @@ class WriteFunction:
         except (InputError, StorageError):  # a damaged one gets a new version
             return None
 
-    async def _taken_in(self, run: GoalRun, work: _Work, mending: RepairCounter) -> Observation:
+    async def _add(self, run: GoalRun, work: _FunctionJob, mending: RepairCounter) -> Observation:
         """Test, ask and save; start over whenever the user changes something."""
         while True:
-            if wrong := _wrong(work.draft):
+            if wrong := _problems(work.draft):
                 text = f"{wrong}\nNothing was saved. {mending.failed()}"
                 return failure(text, code=work.draft.source)
-            tried = await self._tested(run, work)
+            tried = await self._test(run, work)
             if isinstance(tried, Observation):
                 return tried
             tested, report = tried
             changed_by_person, work = tested != work, tested
-            if report is None or (changed_by_person and _wrong(work.draft)):
+            if report is None or (changed_by_person and _problems(work.draft)):
                 continue
             if not report.passed:
-                return _not_passed(run, work, report, mending)
+                return _failed_tests(run, work, report, mending)
             verdict = await self._approvals.code(run, await self._request(run, work, report))
             approved = replace(work.draft, source=verdict.source).sha256
             record_comment(run, f"Keep {work.draft.name} in the library", verdict)
             if verdict.allow is Allow.NO:
-                _keep_tests(run, work.draft, _with_comment(work.draft, verdict))
+                _save_tests(run, work.draft, _with_comment(work.draft, verdict))
                 return refusal(verdict, work.draft.source)
             report_changes(run, work.draft.source, verdict)
             changed = _with_comment(replace(work.draft, source=verdict.source), verdict)
             if changed == work.draft:
                 break
-            _keep_tests(run, work.draft, changed)
+            _save_tests(run, work.draft, changed)
             work = replace(work, draft=changed)
         mending.worked()
         return await self._saved(run, work.draft, approved)
 
-    async def _tested(
-        self, run: GoalRun, work: _Work
-    ) -> tuple[_Work, FunctionTestReport | None] | Observation:
+    async def _test(
+        self, run: GoalRun, work: _FunctionJob
+    ) -> tuple[_FunctionJob, FunctionTestReport | None] | Observation:
         """Return the test report, and the function as the user left it in the test script. There is
         no report if the user added tests, which must run first."""
         bench = self._workshop.bench(run)
@@ -146,7 +146,7 @@ class WriteFunction:
         verdict = await self._approvals.code(run, request)
         record_comment(run, purpose, verdict)
         if verdict.allow is Allow.NO:
-            _keep_tests(run, work.draft, _with_comment(work.draft, verdict))
+            _save_tests(run, work.draft, _with_comment(work.draft, verdict))
             return refusal(verdict, work.draft.source)
         script, before = Script(verdict.source), work.draft
         approved = script.sha256
@@ -158,7 +158,7 @@ class WriteFunction:
             work = replace(work, draft=taken_out[0], earlier=taken_out[1])
         report_changes(run, written, verdict)
         draft = _with_comment(work.draft, verdict)
-        _keep_tests(run, before, draft)
+        _save_tests(run, before, draft)
         if draft != work.draft:
             return replace(work, draft=draft), None
         if withheld := await self._providing.provide(run, draft.source, draft.tests, work.earlier):
@@ -172,7 +172,9 @@ class WriteFunction:
             report=run.progress_reporter(),
         )
 
-    async def _request(self, run: GoalRun, work: _Work, report: FunctionTestReport) -> CodeRequest:
+    async def _request(
+        self, run: GoalRun, work: _FunctionJob, report: FunctionTestReport
+    ) -> CodeRequest:
         draft = work.draft
         needs = f" It needs {', '.join(draft.packages)}." if draft.packages else ""
         return CodeRequest(
@@ -206,7 +208,7 @@ def tests_in_words(comment: str) -> str:
     return ""
 
 
-def _keep_tests(run: GoalRun, before: FunctionDraft, draft: FunctionDraft) -> None:
+def _save_tests(run: GoalRun, before: FunctionDraft, draft: FunctionDraft) -> None:
     """Save tests that the user just gave for whatever the LLM writes next."""
     tests = user_tests(draft.tests)
     if tests != user_tests(before.tests):
@@ -221,7 +223,7 @@ def _with_comment(draft: FunctionDraft, verdict: Verdict) -> FunctionDraft:
     return replace(draft, tests=join_tests(draft.tests, f"{persons}\n\n\n{tests}"))
 
 
-def _wrong(draft: FunctionDraft) -> str:
+def _problems(draft: FunctionDraft) -> str:
     """Return what is wrong with a draft, one line each; "" if nothing is."""
     wrong = list(objections(draft))
     if not draft.tests.strip():
@@ -229,8 +231,8 @@ def _wrong(draft: FunctionDraft) -> str:
     return "\n".join(wrong)
 
 
-def _not_passed(
-    run: GoalRun, work: _Work, report: FunctionTestReport, mending: RepairCounter
+def _failed_tests(
+    run: GoalRun, work: _FunctionJob, report: FunctionTestReport, mending: RepairCounter
 ) -> Observation:
     advice = mending.failed()
     run.tell(run.inner, advice)
