@@ -1,6 +1,7 @@
-"""The languages that JARVIS can be read in; their catalogues are in `resources/translations`.
+"""The languages of the user interface; their catalogues are in `resources/translations`.
 
-In the window a page does what a command does: a text that names the command names the page."""
+In the window, texts that name a command of the terminal name the page with the same function.
+"""
 
 from __future__ import annotations
 
@@ -15,14 +16,14 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.paths import shipped
 
 LANGUAGES = {"en": "English", "de": "Deutsch", "zh": "简体中文"}
-"""By their codes, each in its own words."""
+"""The languages by their codes, in their own words."""
 _SPOKEN = "JARVIS_DESKTOP_LANGUAGE"
-"""The environment variable by which child processes know what their parent speaks."""
+"""The environment variable that passes the language to child processes."""
 _variables = ("LC_ALL", "LC_MESSAGES", "LANG")
 
 
 def chosen(wanted: str) -> str:
-    """The language to speak: the wanted one, or for "" the system's, or English."""
+    """Return the language to use: the wanted one, or for "" the system's, or English."""
     for code in (wanted, *([] if wanted else _of_the_system())):
         if (short := code.replace("-", "_").split("_")[0].lower()) in LANGUAGES:
             return short
@@ -30,7 +31,7 @@ def chosen(wanted: str) -> str:
 
 
 def load(language: str) -> NullTranslations:
-    """The catalogue of one of LANGUAGES; English is what stands in the code."""
+    """Return the catalogue of one of LANGUAGES; the texts in the code are English."""
     path = shipped("resources", "translations", f"{language}.mo")
     if language == "en" or not path.exists():
         return NullTranslations()
@@ -39,7 +40,7 @@ def load(language: str) -> NullTranslations:
 
 
 def speak(wanted: str) -> str:
-    """Say everything in the wanted language from now on; the code of the one that is spoken."""
+    """Use the wanted language from now on, and return the code of the one in use."""
     language = chosen(wanted)
     i18n.speak(load(language))
     os.environ[_SPOKEN] = language
@@ -47,7 +48,7 @@ def speak(wanted: str) -> str:
 
 
 def inherit() -> None:
-    """In a child process: say everything in the language that its parent spoke when it began."""
+    """In a child process: use the language that its parent had when it started."""
     if (language := os.environ.get(_SPOKEN, "en")) in LANGUAGES:
         i18n.speak(load(language))
 
@@ -60,7 +61,7 @@ def _of_the_system() -> Sequence[str]:
 
 
 _SHOWN = "JARVIS_DESKTOP_IN_WINDOW"
-"""The environment variable by which child processes know that their texts are read there."""
+"""The environment variable that tells child processes that their texts appear in the window."""
 _EXPERTS = mark("Experts and LLMs")
 PAGES = {
     "llm list": _EXPERTS,
@@ -75,27 +76,27 @@ PAGES = {
     "experts key test": mark("Settings"),
     "doctor": mark("Check-up"),
 }
-"""The title of the page by the command; what no page does stays a command."""
+"""The title of the page for each command; other commands stay commands."""
 _command = re.compile(
-    rf"[`„“「]?jarvis-desktop ({'|'.join(PAGES)})\b(?! \{{\w+\}}\{{)"  # no more to it than a name
+    rf"[`„“「]?jarvis-desktop ({'|'.join(PAGES)})\b(?! \{{\w+\}}\{{)"  # or a name
     r"(?: (?:\{\w+\}|[A-Z]{2,}|whisper-base))?[`“”」]?"
 )
 
 
 def begin() -> None:
-    """From now on, here and in the child processes that are started."""
+    """Name pages instead of commands from now on, in new child processes too."""
     os.environ[_SHOWN] = "1"
     inherit_wording()
 
 
 def inherit_wording() -> None:
-    """In a child process: as its parent does."""
+    """In a child process: name pages if its parent does."""
     if os.environ.get(_SHOWN):
         i18n.rephrase(with_pages)
 
 
 def with_pages(text: str) -> str:
-    """The text, before its values are put in, with the page in the place of the command."""
+    """Return the text, before its values are put in, with pages instead of commands."""
     if "jarvis-desktop " not in text:
         return text
     return _command.sub(lambda found: tr("“{page}”", page=tr(PAGES[found[1]])), text)

@@ -1,6 +1,4 @@
-"""Where things are: the person's data, and the files shipped in `resources/` and `models/`.
-
-The log: a small file that is rotated, for the window and the command line alike."""
+"""Paths of the user's data and of shipped files, and the log file."""
 
 from __future__ import annotations
 
@@ -20,7 +18,7 @@ APP_ID = "org.jarvisdesktop.JarvisDesktop"
 
 @dataclass(frozen=True, slots=True)
 class Paths:
-    """The person's folders. JARVIS_DESKTOP_HOME puts all of them under one folder."""
+    """The user's folders. JARVIS_DESKTOP_HOME puts all of them in one folder."""
 
     config: Path
     data: Path
@@ -44,12 +42,12 @@ class Paths:
 
     @property
     def private_files(self) -> Path:
-        """The files of conversations that are not to be kept, while they are open."""
+        """The files of open private conversations."""
         return self.data / "unkept"
 
     @property
     def goals(self) -> Path:
-        """A folder for each goal of agent mode that code works on."""
+        """One folder for each goal of agent mode with code."""
         return self.data / "goals"
 
     @property
@@ -59,22 +57,22 @@ class Paths:
 
     @property
     def packages(self) -> Path:
-        """The environment of Python packages that code uses."""
+        """The environment of Python packages for code."""
         return self.data / "packages"
 
     @property
     def weights(self) -> Path:
-        """Weights of experts that were fetched."""
+        """Downloaded weights of experts."""
         return self.cache / "experts"
 
     @property
     def hub_index(self) -> Path:
-        """What the Hub lists."""
+        """The index of the Hub."""
         return self.cache / "hub.db"
 
 
 def user_paths() -> Paths:
-    """The folders of this person on this system; none of them need exist yet."""
+    """Return the user's folders on this system; they need not exist yet."""
     if home := os.environ.get("JARVIS_DESKTOP_HOME"):
         root = Path(home).expanduser().absolute()
         return Paths(root / "config", root / "data", root / "cache", root / "logs")
@@ -87,23 +85,22 @@ def user_paths() -> Paths:
 
 
 def run_folder() -> Path:
-    """Where the socket of the running instance lies; it need not exist yet."""
+    """Return the folder for the socket of the running instance; it need not exist yet."""
     if home := os.environ.get("JARVIS_DESKTOP_HOME"):
         return Path(home).expanduser().absolute() / "run"
     try:
-        # Without a session there is none: a safe one among the temporary files serves as well, and
-        # that it does concerns nobody.
+        # Without a session it falls back to a safe temporary folder, with a needless warning.
         with warnings.catch_warnings(action="ignore"):
             return platformdirs.user_runtime_path(APP)
-    except PermissionError:  # somebody else took its name
+    except PermissionError:  # another user has taken its name
         return platformdirs.user_data_path(APP) / "run"
 
 
 def shipped(*parts: str) -> Path:
-    """A shipped file or folder, such as shipped("models", "experts").
+    """Return a shipped file or folder, such as shipped("models", "experts").
 
-    In a frozen app they lie in the bundle, in a wheel beside this file, in a checkout beside the
-    package.
+    It is in the bundle of a frozen app, beside this file in a wheel, or beside the package in a
+    checkout.
     """
     package = Path(__file__).parent
     bundle = Path(getattr(sys, "_MEIPASS", package / "_data"))
@@ -114,7 +111,7 @@ def shipped(*parts: str) -> Path:
 
 
 def usual_folders() -> tuple[Path, ...]:
-    """Where a file that is only named is looked for, after the folder of the request."""
+    """Return the folders to search for a file by name, after the folder of the request."""
     return (
         platformdirs.user_downloads_path(),
         platformdirs.user_documents_path(),
@@ -127,7 +124,7 @@ def usual_folders() -> tuple[Path, ...]:
 
 
 def log_to_file(paths: Paths) -> None:
-    """Send the log to a small rotating file; nothing a person said or gave is written there."""
+    """Log to a small rotating file. Nothing that the user said or gave is logged."""
     # A log that cannot be written, on a full disk, must not fill the terminal with tracebacks.
     logging.raiseExceptions = False
     try:
@@ -136,10 +133,10 @@ def log_to_file(paths: Paths) -> None:
             paths.logs / "jarvis-desktop.log", maxBytes=1_000_000, backupCount=2, encoding="utf-8"
         )
     except OSError:
-        # Without a log everything else still works, and what does not will say so itself.
+        # Everything else works without a log.
         return
     handler.setFormatter(logging.Formatter("%(asctime)s %(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
     for name in ("httpx", "httpcore"):
-        # They log whole addresses, which may hold a password.
+        # They log whole addresses, which may contain a password.
         logging.getLogger(name).setLevel(logging.WARNING)

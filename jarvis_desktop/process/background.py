@@ -1,9 +1,8 @@
 """Calls functions in one child process, for threads that wait for the answer.
 
-What weighs much in memory and is asked in many places lives there, such as the weights of the
-planner: the window's own process stays light.
-
-Lets go of what takes memory when nobody has used it for a while."""
+Large shared parts such as the planner's weights live there, so that the window's process stays
+light. An idle timeout ends the process when it is not used.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +22,7 @@ from jarvis_desktop.process.child_main import Handler
 
 
 class Idling:
-    """Calls `leave` on the running loop once nobody was at work for `seconds`."""
+    """Idle timeout: calls `leave` on the running loop after `seconds` without work."""
 
     def __init__(self, seconds: float, leave: Callable[[], None]) -> None:
         self._seconds = seconds
@@ -33,7 +32,7 @@ class Idling:
 
     @contextmanager
     def work(self) -> Iterator[None]:
-        """Nothing leaves meanwhile."""
+        """Prevent the timeout within this block."""
         self.begin()
         try:
             yield
@@ -41,35 +40,35 @@ class Idling:
             self.end()
 
     def begin(self) -> None:
-        """Somebody works, until they `end`."""
+        """Start one unit of work."""
         self._working += 1
         self.close()
 
     def end(self) -> None:
-        """They do no longer."""
+        """End one unit of work; start the timer when none is left."""
         self._working -= 1
         if not self._working:
             self._leaving = asyncio.get_running_loop().call_later(self._seconds, self._leave)
 
     def close(self) -> None:
-        """Do not leave, be it only until the next work ends."""
+        """Stop the timer until the next work ends."""
         if self._leaving:
             self._leaving.cancel()
             self._leaving = None
 
 
 PATIENCE = 30.0
-"""Seconds that an answer may take: the first one waits for libraries and weights."""
+"""Seconds for an answer: the first one waits for libraries and weights."""
 IDLE = 600.0
-"""Seconds without a call after which the process ends: its memory is wanted elsewhere."""
+"""Seconds without a call after which the process ends, to free its memory."""
 JOINING = 5.0
-"""Seconds that the process has to end, longer than a child takes at most."""
+"""Seconds for the process to end, longer than a child needs."""
 
 
 class BackgroundProcess:
-    """One process, which starts at the first call, and ends when none comes for `idle` seconds.
+    """A process that starts at the first call and ends after `idle` seconds without one.
 
-    May be used from any thread.
+    Thread-safe.
     """
 
     def __init__(self, name: str, *, patience: float = PATIENCE, idle: float = IDLE) -> None:
@@ -78,17 +77,17 @@ class BackgroundProcess:
         self._patience = patience
         self._idling = Idling(idle, self._leave)
         self.left = False
-        """Whether it has ended for want of work: the next call waits until it is there again."""
+        """Whether it has ended because it was idle: the next call waits for a restart."""
         self._lock = threading.Lock()
         self._closed = False
-        # A loop of its own: who waits may well be the one that another loop runs on.
+        # A separate loop: the waiting thread may be the one that another loop runs on.
         self._loop: asyncio.AbstractEventLoop | None = None
         self._thread: threading.Thread | None = None
 
     def call(self, function: str, *args: object) -> Any:
-        """What the function, named "package.module:function", gives there for `args`.
+        """Run the function named "package.module:function" with `args` in the process.
 
-        Raises JarvisError as it raised it, and where there is no answer.
+        Raises JarvisError as the function raised it, or if there is no answer.
         """
         try:
             return self._submit(self._call(function, args)).result()
@@ -96,7 +95,7 @@ class BackgroundProcess:
             raise self._ended() from error
 
     def close(self) -> None:
-        """End the process, and wait for its end; it does not start again."""
+        """End the process and wait for its end. It does not start again."""
         with self._lock:
             self._closed = True
             loop, self._loop = self._loop, None
@@ -138,7 +137,7 @@ class BackgroundProcess:
 
 
 def serve() -> Handler:
-    """What runs in the child."""
+    """Return the child's handler."""
 
     def handle(report: Report, function: str, *args: object) -> Any:
         module, _, name = function.partition(":")
@@ -157,7 +156,7 @@ def _run(loop: asyncio.AbstractEventLoop) -> None:
 
 
 async def _settled() -> None:
-    """Nobody may wait for ever for what does not come any more."""
+    """Fail the waiting futures: their answer will never come."""
     left = asyncio.all_tasks() - {asyncio.current_task()}
     for task in left:
         task.cancel()

@@ -1,8 +1,8 @@
 """Runs foreign native code in a spawned process, one call at a time.
 
-A crash, a hang or an out-of-memory kill there is a failed call here and nothing else. Calls and
-answers travel as length-prefixed pickles over a plain pipe: a reader of multiprocessing.Queue
-hangs when the writer is killed in the middle, a pipe gives end-of-file.
+A crash, a hang or an out-of-memory kill there is just a failed call here. Calls and answers are
+length-prefixed pickles over a plain pipe: a reader of multiprocessing.Queue hangs if the writer is
+killed in the middle, while a pipe returns end-of-file.
 """
 
 from __future__ import annotations
@@ -34,15 +34,15 @@ log = logging.getLogger(__name__)
 ENDED: Answer = ("ended",)
 
 ENDING_SECONDS = 3.0
-"""How long the end of a killed process is waited for: one that waits for a device may never end."""
+"""How long to wait for the end of a killed process: one that waits for a device may never end."""
 
 KILLED = -9
-"""The exit code of a process that was killed, where the system has signals."""
+"""The exit code of a killed process, on systems with signals."""
 
 EVENTS = Path("/proc/vmstat")
 
 _outward: WeakSet[Child] = WeakSet()
-"""Those whose work is on the network."""
+"""The children that use the network."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -54,7 +54,7 @@ class _Running:
 
     @property
     def lives(self) -> bool:
-        """Whether it can be asked. Reaps the process where it has ended."""
+        """Whether it is alive. Reaps the process if it has ended."""
         return self.process.is_alive() and self.listener.is_alive()
 
 
@@ -62,9 +62,9 @@ class Child:
     """A process that answers calls with the handler that `factory` makes.
 
     `factory` is named "package.module:function" so that only the child imports its module. The
-    process starts at the first call, is killed when a call times out, is cancelled or goes wrong
-    here, and starts anew at the next one. Unless its work is on the `network`, it reaches nothing
-    but, where it needs them, the `services` of this computer, such as its sound server.
+    process starts at the first call. It is killed when a call times out, is cancelled or fails
+    here, and restarts at the next call. It has no network access, unless `network`, or for
+    `services` of this computer such as the sound server.
     """
 
     def __init__(
@@ -90,21 +90,21 @@ class Child:
 
     @property
     def pid(self) -> int | None:
-        """The process, where one is running."""
+        """The id of the running process, or None."""
         return self._running.process.pid if self._running and self._running.lives else None
 
     async def start(self) -> None:
-        """Start the process now, so that the first call need not wait for it.
+        """Start the process in advance, so that the first call need not wait for it.
 
-        Raises ExpertError where the system cannot start one.
+        Raises ExpertError if the system cannot start one.
         """
         async with self._lock:
             await self._ensure()
 
     async def call(self, *args: object, timeout: float, report: Report | None = None) -> Any:
-        """The handler's result. `timeout` in seconds, from the moment this call's turn has come.
+        """Return the handler's result. `timeout` is in seconds, from when this call starts.
 
-        Raises JarvisError as the handler raised it, ExpertError where the process could not be
+        Raises JarvisError as the handler raised it, ExpertError if the process could not be
         started, died, hung, or raised anything else.
         """
         async with self._lock:
@@ -114,7 +114,7 @@ class Child:
                 async with limit:
                     kind, *rest = await _exchange(running, args, report)
             except BaseException as error:
-                # Whatever this is, it is no answer: the late one must not become the next call's.
+                # This is not the answer; a late one must not be taken for the next call's.
                 self.kill()
                 if isinstance(error, TimeoutError) and limit.expired():
                     raise ExpertError(
@@ -127,7 +127,7 @@ class Child:
                         fault=Fault.TIMEOUT,
                     ) from error
                 raise
-            if kind == "unbuilt":  # the next call shall try anew
+            if kind == "unbuilt":  # the next call tries again
                 self.kill()
                 kind, *rest = rest[0]
             elif kind == "ended":
@@ -139,13 +139,13 @@ class Child:
             raise rest[0]
         message, details = rest
         log.info("%s failed: %s", self._name, details)
-        # What nobody foresaw may well have been chance.
+        # Unexpected errors may be transient, so they are retryable.
         raise ExpertError(
             tr("The {name} failed: {message}", name=self._name, message=message), retryable=True
         )
 
     async def close(self) -> None:
-        """End the process and wait for its end, for some seconds at most."""
+        """End the process and wait for its end, for a few seconds at most."""
         spawning = self._spawning
         self.kill()
         if spawning:
@@ -153,21 +153,21 @@ class Child:
         await asyncio.to_thread(_join, tuple(self._endings))
 
     def kill(self) -> None:
-        """End the process; at once, although the system may take a moment to clear it away."""
-        self._spawning = None  # what is being started is ended as soon as it is there
+        """Kill the process; the system may take a moment to clean up."""
+        self._spawning = None  # a process that is still starting is ended when it is ready
         running, self._running = self._running, None
         if running:
             self._end(running)
 
     def dismiss(self, reason: str) -> None:
-        """End the process, and tell whoever waits for its answer why."""
+        """End the process and fail the waiting call with this reason."""
         if self._running or self._spawning:
             self._dismissed = reason
             self.kill()
 
     def _end(self, running: _Running) -> None:
         running.process.kill()
-        # A large process takes a tenth of a second to go: too long to hold up a loop.
+        # A large process takes a tenth of a second to end: too long to block a loop.
         ending = threading.Thread(
             target=running.process.join,
             args=(ENDING_SECONDS,),
@@ -175,12 +175,12 @@ class Child:
             daemon=True,
         )
         self._endings = [each for each in self._endings if each.is_alive()]
-        with suppress(RuntimeError):  # no more threads: it is reaped when the next one is started
+        with suppress(RuntimeError):  # no more threads: it is reaped at the next start
             ending.start()
             self._endings.append(ending)
 
     async def _stopped(self, running: _Running, kills: int) -> ExpertError:
-        """Why it ended; `kills` is what `memory_kills` gave before."""
+        """Return why it ended; `kills` is the earlier result of `memory_kills`."""
         await asyncio.to_thread(_join, tuple(self._endings))
         if dismissed := self._dismissed:
             return ExpertError(dismissed, fault=Fault.NETWORK)
@@ -208,7 +208,7 @@ class Child:
             self.kill()
         if self._running is None:
             try:
-                # The thread cannot be stopped: after a cancel the next call waits for the same one.
+                # The thread cannot be stopped: after a cancel the next call waits for it.
                 await asyncio.shield(self._spawning or self._begin())
             except (OSError, RuntimeError) as error:
                 raise ExpertError(
@@ -260,11 +260,11 @@ class Child:
             name=self._name,
             daemon=True,
         )
-        # Our copy must go, or the end of the child would never show as end-of-file.
+        # Our copy must be closed, or the child's end would never give end-of-file.
         with theirs, _no_interrupt():
             process.start()
-        # A thread of its own, because one that waits in the loop's small shared pool would keep
-        # others out; a queue of its own, because a killed child may still be heard.
+        # A separate thread, because one that waits in the loop's small shared pool would block
+        # others; a separate queue, because a killed child may still send messages.
         answers: asyncio.Queue[Answer] = asyncio.Queue()
         listener = threading.Thread(
             target=_listen, args=(ours, loop, answers), name=f"{self._name}-pipe", daemon=True
@@ -279,14 +279,16 @@ class Child:
 
 
 def end_outward(reason: str) -> None:
-    """End every process whose work is on the network, with what it is at: the rules for it are
-    others now, which it would not know. The next call starts a fresh one."""
+    """End every process that uses the network: the network rules have changed.
+
+    The next call starts a new one.
+    """
     for child in tuple(_outward):
         child.dismiss(reason)
 
 
 def memory_kills() -> int:
-    """How many processes Linux has ended so far because its memory was full; 0 elsewhere."""
+    """Return how many processes Linux has killed because memory was full; 0 elsewhere."""
     try:
         lines = EVENTS.read_text("ascii").splitlines()
     except OSError:
@@ -296,12 +298,12 @@ def memory_kills() -> int:
 
 @contextmanager
 def _no_interrupt() -> Iterator[None]:
-    """What is started here is not reached by Ctrl-C either, before it can say what it makes of it:
-    a Python that begins dies of it, with a traceback."""
+    """Shield what is started here from Ctrl-C, which would kill a starting Python with a
+    traceback."""
     if sys.platform == "win32":
         yield
         return
-    resource_tracker.ensure_running()  # else started in here, which lets Ctrl-C in again
+    resource_tracker.ensure_running()  # otherwise it starts below, where Ctrl-C is allowed again
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield
@@ -338,5 +340,5 @@ def _listen(
             answer = ENDED
         try:
             loop.call_soon_threadsafe(answers.put_nowait, answer)
-        except RuntimeError:  # the loop is closed: nobody is left to hear
+        except RuntimeError:  # the loop is closed: nobody is waiting
             return

@@ -1,4 +1,4 @@
-"""What a child process does: it answers calls with a handler until its parent goes."""
+"""The main loop of a child process: answers calls with a handler until its parent ends."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.process.network_guard import settle_child
 
 Handler = Callable[..., Any]
-"""What runs in the child: handler(report, *args) -> a result that pickles."""
+"""Runs in the child: handler(report, *args) -> a picklable result."""
 
 Answer = tuple[Any, ...]
-"""Its kind, "progress", "result", "refused", "failed" or "unbuilt", and what belongs to it."""
+"""A kind, "progress", "result", "refused", "failed" or "unbuilt", and its data."""
 
 
 def serve(
     pipe: Connection, factory: str, args: tuple[object, ...], network: bool, services: bool
 ) -> None:
-    """The child's main loop: ends when the parent goes away."""
-    # Ctrl-C in a terminal reaches the whole process group; only the parent decides what it means.
+    """Run the child's main loop until the parent ends."""
+    # Ctrl-C in a terminal reaches the whole process group; only the parent handles it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
@@ -53,7 +53,7 @@ def serve(
 
 
 def _answer(handler: Handler, pipe: Connection, call: bytes) -> memoryview:
-    """What the handler makes of a call; packed here, where its result may not pickle."""
+    """Call the handler and pickle the answer here, where a failure can be reported."""
 
     def report(fraction: float | None, message: str) -> None:
         pipe.send(("progress", fraction, message))
@@ -76,7 +76,7 @@ def _packed(answer: Answer) -> memoryview:
 
 
 def _end_with_parent() -> None:
-    """A child that is busy when its parent is killed would otherwise work on for nobody."""
+    """End when the parent is killed, even in the middle of a call."""
     parent = multiprocessing.parent_process()
     if parent is not None:
         wait([parent.sentinel])
@@ -84,6 +84,6 @@ def _end_with_parent() -> None:
 
 
 def one_line(error: Exception) -> str:
-    """Of what kind it is, and the beginning of what it says."""
+    """Format an error: its type and the beginning of its message."""
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words[:300]}" if words else type(error).__name__

@@ -1,7 +1,7 @@
-"""What holds for everything fetched from the Hub before it is loaded. Used in child processes only.
+"""Checks files from the Hub before they are loaded, in child processes.
 
-Nothing of it is trusted: its files are compared with their digests, and settings that would make a
-library fetch foreign code are refused.
+They are not trusted: their digests are compared, and settings that would make a library fetch
+foreign code are refused.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from jarvis_desktop.process.network_guard import QUIET, SWITCHES
 MARKER = "expert.json"
 """Lists an expert's files with their digests; a folder without it is not installed."""
 RECORD = "verified.json"
-"""Remembers which files were hashed, so that gigabytes are not read again at every load.
+"""The record of hashed files, so that gigabytes are not read at every load.
 
-It is in the expert's folder: whoever could forge it could as well change the digests in the marker.
+It is in the expert's folder: whoever could forge it could also change the digests in the marker.
 """
 SETTLED_NS = 2_000_000_000
-"""A file changed so shortly before it was hashed could change again under the same time stamp."""
+"""A file changed this shortly before hashing could change again with the same time stamp."""
 
 
 def quiet_libraries() -> None:
-    """Keep the Hub's libraries offline and out of the person's terminal; call before importing."""
+    """Keep the Hub's libraries offline and silent; call before importing them."""
     os.environ.update(
         **QUIET,
         **SWITCHES,
@@ -41,7 +41,7 @@ def quiet_libraries() -> None:
         DIFFUSERS_VERBOSITY="error",
         TOKENIZERS_PARALLELISM="false",
     )
-    # They are meant for the libraries' developers.
+    # Their warnings are for the libraries' developers.
     warnings.simplefilter("ignore")
 
 
@@ -80,7 +80,7 @@ def digests(folder: Path, names: Iterable[str], *, fresh: bool = False) -> dict[
     entries = {name: _hashed(folder / name, None if fresh else known.get(name)) for name in names}
     settled = {name: entry for name, entry in entries.items() if entry["state"]}
     if settled != known:
-        with suppress(OSError):  # such as a read-only disk: then files are hashed at every load
+        with suppress(OSError):  # e.g. a read-only disk: then files are hashed at every load
             written = folder / f"{RECORD}.{os.getpid()}"
             written.write_text(json.dumps(settled, indent=1), "utf-8")
             written.replace(folder / RECORD)
@@ -96,7 +96,7 @@ def _recorded(folder: Path) -> dict[str, Any]:
 
 
 def _hashed(path: Path, known: object) -> dict[str, Any]:
-    """A file's entry in the record; its state is empty if the file may still be changing."""
+    """Return a file's entry in the record; its state is empty if the file may still change."""
     with path.open("rb") as file:
         state = _state(file.fileno())
         match known:
@@ -117,9 +117,9 @@ def _state(file: int) -> list[int]:
 
 @contextmanager
 def memory_in_words(name: str, *, retryable: bool = True) -> Iterator[None]:
-    """Say in a sentence that the memory, or that of the graphics card, was too small.
+    """Translate an out-of-memory error into a sentence.
 
-    Raises ExpertError, `retryable` where it may be put elsewhere on this computer.
+    Raises ExpertError, `retryable` if the expert may run elsewhere on this computer.
     """
     try:
         yield
@@ -135,7 +135,7 @@ def memory_in_words(name: str, *, retryable: bool = True) -> Iterator[None]:
 
 
 def device() -> str:
-    """Where networks run: cuda, mps or cpu."""
+    """Return where networks run: "cuda", "mps" or "cpu"."""
     import torch
 
     if torch.cuda.is_available():
@@ -144,7 +144,7 @@ def device() -> str:
 
 
 def _names_kernels(config: object) -> bool:
-    """Whether an attention implementation is named like a repository, anywhere inside."""
+    """Whether an attention implementation, at any depth, is named like a repository."""
     if isinstance(config, dict):
         return any(
             (isinstance(value, str) and "attn_implementation" in str(key) and "/" in value)

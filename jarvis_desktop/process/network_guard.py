@@ -1,14 +1,10 @@
-"""Keeps a process, and those it starts, away from the network.
+"""Limits the network access of a process and its children: offline mode, isolation and proxy.
 
-The switches of libraries are a courtesy: they are read when a library is imported, and not all of
-its code honours them. Therefore two harder ways: `refuse` stops every connection that Python code
-opens, and `cut_off` takes the process into a network of its own, in which there is nothing to
-reach, for native code too (unshare(2), Linux).
-
-The proxy through which this process, and those it starts, reach the network.
-
-It is told by the environment, for everything that asks the network looks there by itself: httpx,
-huggingface_hub, pip. What goes to this computer goes there directly."""
+The offline switches of libraries are read at import and not honoured everywhere. So `refuse` blocks
+every connection that Python code opens, and `cut_off` moves the process into an empty network
+namespace, for native code too (unshare(2), Linux). The proxy is set in the environment, where
+httpx, huggingface_hub and pip find it; connections to this computer bypass it.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +17,7 @@ from contextlib import suppress
 from pathlib import Path
 
 OFFLINE = "JARVIS_DESKTOP_OFFLINE"
-"""The environment variable by which a process that is offline tells those it starts."""
+"""The environment variable by which an offline process informs its children."""
 
 QUIET = {
     "HF_HUB_DISABLE_TELEMETRY": "1",
@@ -39,14 +35,14 @@ CLONE_NEWUSER, CLONE_NEWNET = 0x10000000, 0x40000000
 _refusing = False
 _watched = False
 _before: dict[str, str | None] = {}
-"""The switches as the person had set them, while ours hold."""
+"""The user's own switches, while ours are set."""
 
 
 def settle(*, offline: bool) -> None:
-    """Say whether this process, and those it starts from now on, are offline.
+    """Set whether this process, and children started from now on, are offline.
 
-    Telemetry is off in any case. Libraries that are loaded keep to the switches that they found:
-    the application uses them in child processes, which are started anew when this changes.
+    Telemetry is always off. Loaded libraries keep the switches that they found, so the application
+    uses them in child processes, which restart when this changes.
     """
     global _refusing
     os.environ.update(QUIET)
@@ -66,10 +62,10 @@ def settle(*, offline: bool) -> None:
 
 
 def settle_child(*, network: bool, services: bool = False) -> None:
-    """The same in a child process; `network` says whether its work is to reach other computers,
-    `services` whether it asks others of this one, which a network of its own would hide.
+    """Set the same in a child process. Call before there is a second thread.
 
-    To be called before there is a second thread.
+    `network` says whether it may reach other computers, `services` whether it needs services of
+    this computer, which a separate network namespace would hide.
     """
     os.environ.update(QUIET)
     if not network:
@@ -81,16 +77,16 @@ def settle_child(*, network: bool, services: bool = False) -> None:
 
 
 def refuse() -> None:
-    """From now on no Python code of this process opens a connection but to this computer."""
+    """Block every connection of Python code in this process, except to this computer."""
     global _refusing, _watched
     _refusing = True
-    if not _watched:  # a hook stays for good
+    if not _watched:  # hooks cannot be removed
         _watched = True
         sys.addaudithook(_check)
 
 
 def cut_off() -> bool:
-    """Leave the network for good; whether the system let this process do so."""
+    """Leave the network for good. Return whether the system allowed it."""
     if sys.platform != "linux":
         return False
     import ctypes
@@ -99,9 +95,9 @@ def cut_off() -> bool:
     if os.geteuid() == 0 and libc.unshare(CLONE_NEWNET) == 0:
         return True
     user, group = os.geteuid(), os.getegid()
-    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:  # forbidden here, or there are threads
+    if libc.unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0:  # not permitted, or there are threads
         return False
-    # Without these it would be nobody, whom sound servers and the like turn away.
+    # Without these the user would be "nobody", whom sound servers refuse.
     for name, line in (
         ("setgroups", "deny"),
         ("uid_map", f"{user} {user} 1"),
@@ -113,7 +109,7 @@ def cut_off() -> bool:
 
 
 def _check(event: str, args: tuple[object, ...]) -> None:
-    """The audit hook: https://docs.python.org/3/library/audit_events.html lists what it is told."""
+    """The audit hook; see https://docs.python.org/3/library/audit_events.html for its events."""
     if not _refusing:
         return
     match event, args:
@@ -131,12 +127,12 @@ def _check(event: str, args: tuple[object, ...]) -> None:
 
 
 def _name(host: object) -> str:
-    """A host as Python's sockets take it: a text, or bytes."""
+    """Return a host, which Python's sockets take as text or bytes, as text."""
     return host.decode("ascii", "replace") if isinstance(host, bytes | bytearray) else str(host)
 
 
 def is_here(host: str) -> bool:
-    """Whether a host name or address means this computer, without asking anybody."""
+    """Whether a host name or address means this computer, without a lookup."""
     name = host.strip("[]").partition("%")[0].rstrip(".").casefold()
     try:
         return ipaddress.ip_address(name).is_loopback
@@ -148,13 +144,13 @@ NAMES = ("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", 
 DIRECT = ("no_proxy", "NO_PROXY")
 HERE = "localhost,127.0.0.1,::1"
 _variables_before: dict[str, str | None] = {}
-"""The variables as they were when the program began, while ours hold."""
+"""The user's own variables, while ours are set."""
 
 
 def use(address: str) -> None:
-    """Go through this proxy from now on; "" is the one that the system's environment names.
+    """Use this proxy from now on; "" is the one in the system's environment.
 
-    Processes that run already do not hear of it.
+    Running processes are not affected.
     """
     for name, former in _variables_before.items():
         if former is None:

@@ -1,4 +1,4 @@
-"""A few child processes that are started when needed and kept warm, one call each at a time."""
+"""A pool of child processes: started on demand, kept warm, one call each at a time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class _Worker:
 
 
 class Pool:
-    """Up to `width` processes as `make` makes them; each ends once idle for `idle` seconds."""
+    """Up to `width` processes from `make`; each ends after `idle` idle seconds."""
 
     def __init__(self, make: Callable[[], Child], *, width: int, idle: float) -> None:
         self._make = make
@@ -39,9 +39,9 @@ class Pool:
         report: Report | None = None,
         spent: Callable[[Any], bool] = lambda result: False,
     ) -> Any:
-        """What a process makes of a call; as Child.call, once there is one that has the time.
+        """Call a free process, as Child.call does, when there is one.
 
-        `spent` says of a result whether its process has taken too much to be kept.
+        `spent` decides by the result whether its process uses too much memory to be kept.
         """
         async with self._turns:
             worker = self._take()
@@ -63,7 +63,7 @@ class Pool:
                 self._give_back(worker)
 
     def dismiss(self, reason: str) -> None:
-        """End all processes, and tell whoever waits for an answer why; the next call starts one."""
+        """End all processes and fail waiting calls with this reason; the next call starts one."""
         for worker in (*self._idle, *self._busy):
             worker.child.dismiss(reason)
 
@@ -78,13 +78,13 @@ class Pool:
 
     @property
     def processes(self) -> tuple[int, ...]:
-        """The ids of the processes that are there now."""
+        """The ids of the running processes."""
         workers = (*self._idle, *self._busy)
         return tuple(worker.child.pid for worker in workers if worker.child.pid)
 
     def _take(self) -> _Worker:
         if self._idle:
-            worker = self._idle.pop()  # the one that was used last is the warmest
+            worker = self._idle.pop()  # the last used one is the warmest
             worker.stay()
         else:
             worker = _Worker(self._make())
@@ -92,7 +92,7 @@ class Pool:
         return worker
 
     def _give_back(self, worker: _Worker) -> None:
-        if worker not in self._busy:  # closed in the meantime
+        if worker not in self._busy:  # closed meanwhile
             return
         self._busy.discard(worker)
         if worker.child.pid is None:  # ended just now, timed out, cancelled or crashed

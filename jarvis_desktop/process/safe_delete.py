@@ -1,4 +1,4 @@
-"""Removes folders that strangers filled: with folders a thousand deep, or closed to their owner."""
+"""Removes untrusted folders: nested a thousand deep, or with permissions removed."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from pathlib import Path
 
 
 def remove(folder: Path) -> None:
-    """Remove a folder with all that is in it, as far as that can be done; no link is followed.
+    """Remove a folder with all contents, as far as possible, without following links.
 
-    To be called once nobody writes there any more.
+    Call when nobody writes there any more.
     """
-    if sys.platform == "win32":  # where a path is bounded, and so are folders in folders
+    if sys.platform == "win32":  # which limits the length of paths
         shutil.rmtree(folder, ignore_errors=True)
         return
     with suppress(OSError):
@@ -26,7 +26,8 @@ def remove(folder: Path) -> None:
 
 
 def _empty(folder: Path) -> None:
-    """Each folder that is found within is moved to the top first, so that no path grows long."""
+    """Empty a folder; nested folders are first moved to the top, so that no path becomes too
+    long."""
     waiting = [folder]
     while waiting:
         within = waiting.pop()
@@ -44,7 +45,7 @@ def _empty(folder: Path) -> None:
 
 
 def opened(folder: Path) -> list[os.DirEntry[str]]:
-    """What is in a folder, which is opened to its owner; nothing where that cannot be."""
+    """Return the entries of a folder after restoring its permissions; [] if that fails."""
     with suppress(OSError):
         folder.chmod(0o700)
         with os.scandir(folder) as found:

@@ -33,16 +33,16 @@ from jarvis_desktop.storage.search import PINNED
 from jarvis_desktop.storage.turn_rows import TurnRows
 
 RECENT_TURNS = 20
-"""How many turns of a conversation a planner gets to know."""
+"""How many turns of a conversation a planner sees."""
 
 
 def title_of(turn: Turn) -> str:
-    """What a conversation is called that begins with this turn."""
+    """Return the title of a conversation that starts with this turn."""
     return encodable(one_line(turn.text or "(spoken request)"))
 
 
 class Conversations:
-    """Implements core.ports.History for one database. What is in the trash is not there."""
+    """Implements core.ports.History for one database. Turns in the trash are hidden."""
 
     def __init__(
         self, rows: TurnRows, *, saved: Callable[[str], None] = lambda turn_id: None
@@ -53,11 +53,11 @@ class Conversations:
         self._saved = saved
 
     def open_conversation(self, conversation_id: str) -> Conversation:
-        """The conversation of that id with its recent turns; one that is not known has none."""
+        """Return the conversation of that id with its recent turns; an unknown id has none."""
         return Conversation(conversation_id, self.turns(conversation_id, limit=RECENT_TURNS))
 
     def save(self, conversation_id: str, turn: Turn) -> None:
-        """Write a finished turn durably."""
+        """Save a finished turn durably."""
         begin = "INSERT OR IGNORE INTO conversations (id, started, title) VALUES (?, ?, ?)"
         conversation_id = encodable(conversation_id)
         with writing(self._db) as db:
@@ -66,7 +66,7 @@ class Conversations:
             self._saved(turn.id)
 
     def amend(self, conversation_id: str, turn: Turn) -> bool:
-        """Write a kept turn anew; False, and nothing happens, where it is gone."""
+        """Update a saved turn. Return False if it no longer exists."""
         find = "SELECT pinned FROM turns WHERE id = ? AND trash IS NULL"
         with writing(self._db) as db:
             row = db.execute(find, (encodable(turn.id),)).fetchone()
@@ -76,7 +76,7 @@ class Conversations:
         return row is not None
 
     def since(self, conversation_id: str, turn_id: str) -> tuple[Turn, ...]:
-        """The turns after that one, oldest first; all of them where there is no such turn."""
+        """Return the turns after that one, oldest first; all if there is no such turn."""
         name = encodable(conversation_id)
         later = """
             SELECT number FROM turns
@@ -87,12 +87,12 @@ class Conversations:
         return self.read(later, name, name, encodable(turn_id))
 
     def resources(self, conversation_id: str) -> tuple[Resource, ...]:
-        """What was given to its turns and what answered them, oldest first, without names."""
+        """Return attachments and results of its turns, oldest first, without names."""
         with reading():
             return self._rows.resources(conversation_id)
 
     def recap(self, conversation_id: str) -> Recap | None:
-        """What was kept of its older turns; None once one of its turns was deleted."""
+        """Return the saved summary of older turns; None once one of its turns was deleted."""
         find = """
             SELECT text, through FROM recaps WHERE conversation = :id AND NOT EXISTS
                 (SELECT 1 FROM turns WHERE conversation = :id AND trash IS NOT NULL)
@@ -102,7 +102,7 @@ class Conversations:
         return Recap(*row) if row else None
 
     def keep_recap(self, conversation_id: str, recap: Recap) -> None:
-        """Keep it durably in the place of the last one; nothing happens where its turn is gone."""
+        """Replace the saved summary; nothing happens if its turn no longer exists."""
         values = {"conversation": conversation_id, "through": recap.through, "text": recap.text}
         with writing(self._db) as db:
             db.execute(
@@ -113,7 +113,7 @@ class Conversations:
             )
 
     def entries(self, ids: Iterable[str]) -> Iterator[ExportedConversation]:
-        """Conversations and single turns, by their whole ids, as they are written out."""
+        """Yield conversations and single turns for an export, by their whole ids."""
         find = "SELECT title, pinned FROM conversations WHERE id = ? AND kept"
         for name in ids:
             with reading():
@@ -128,7 +128,7 @@ class Conversations:
                     yield ExportedConversation(Conversation("", (turn,)), title_of(turn))
 
     def turns(self, conversation_id: str, *, limit: int = -1) -> tuple[Turn, ...]:
-        """The newest turns, oldest first; all of them without a limit."""
+        """Return the newest turns, oldest first; all without a limit."""
         numbers = """
             SELECT number FROM turns WHERE conversation = ? AND trash IS NULL
             ORDER BY position DESC LIMIT ?
@@ -136,14 +136,13 @@ class Conversations:
         return self.read(numbers, encodable(conversation_id), limit)[::-1]
 
     def read(self, numbers: str, *parameters: object) -> tuple[Turn, ...]:
-        """The turns whose numbers a query gives, in its order."""
+        """Return the turns whose numbers a query returns, in its order."""
         with reading():
             rows = self._db.execute(numbers, parameters).fetchall()
             return self._rows.read([row[0] for row in rows])
 
 
 MAX_TITLE_CHARS = 120
-"""Characters of a title."""
 
 _LISTED = """
     SELECT conversations.id, title, conversations.started, turns.started, kept,
@@ -157,7 +156,7 @@ _LISTED = """
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A conversation in a list: `turns` is how many it has, `last` when the newest began."""
+    """A conversation in a list: `turns` is their number, `last` the start of the newest one."""
 
     id: str
     title: str
@@ -168,13 +167,14 @@ class Summary:
 
 
 class ConversationList:
-    """Reads and changes the entries of the list. What is in the trash is not in it."""
+    """Reads and changes the list of conversations. Turns in the trash are hidden."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def list(self, limit: int, before: str | None) -> tuple[Summary, ...]:
-        """Pinned conversations first, then the one last talked in; `before` continues there."""
+        """Return pinned conversations first, then the last used; `before` continues after that
+        id."""
         choice = {"before": before and encodable(before), "limit": limit}
         with reading():
             rows = self._db.execute(_LISTED, choice).fetchall()
@@ -185,7 +185,7 @@ class ConversationList:
         )
 
     def newest(self) -> tuple[str, datetime] | None:
-        """The conversation last talked in, and when its newest turn ended."""
+        """Return the last used conversation and the end of its newest turn."""
         newest = """
             SELECT conversation, coalesce(finished, turns.started)
             FROM conversations JOIN turns ON turns.number = newest
@@ -196,7 +196,8 @@ class ConversationList:
         return (str(row[0]), datetime.fromisoformat(row[1])) if row else None
 
     def resolve(self, prefix: str) -> tuple[str, str]:
-        """Table and id of the one thing whose id begins with `prefix`. Raises InputError."""
+        """Return the table and id of the one thing whose id starts with `prefix`. Raises
+        InputError."""
         start = encodable(prefix)
         found = []
         with reading():
@@ -218,14 +219,14 @@ class ConversationList:
         return (exact or found)[0]
 
     def size(self) -> tuple[int, int]:
-        """How many conversations and how many turns there are."""
+        """Return the number of conversations and of turns."""
         count = "SELECT count(*), coalesce(sum(kept), 0) FROM conversations WHERE kept"
         with reading():
             conversations, turns = self._db.execute(count).fetchone()
         return int(conversations), int(turns)
 
     def experts(self) -> tuple[str, ...]:
-        """The ids of the experts that did something, the most used first."""
+        """Return the ids of experts that did something, the most used first."""
         used = """
             SELECT expert FROM attempts WHERE error = ''
             GROUP BY expert ORDER BY count(*) DESC, expert
@@ -234,18 +235,18 @@ class ConversationList:
             return tuple(str(row[0]) for row in self._db.execute(used).fetchall())
 
     def rename(self, conversation_id: str, title: str) -> None:
-        """Give a conversation another title. Raises InputError where it is empty."""
+        """Change the title of a conversation. Raises InputError if it is empty."""
         clean = encodable(one_line(title, limit=MAX_TITLE_CHARS))
         if not clean:
             raise InputError(tr("A conversation needs a title."))
         self._change("title", clean, conversation_id)
 
     def pin(self, conversation_id: str, pinned: bool) -> None:
-        """List a conversation before the others, or with them again."""
+        """Pin or unpin a conversation."""
         self._change("pinned", int(pinned), conversation_id)
 
     def pin_turn(self, turn_id: str, pinned: bool) -> None:
-        """Mark a turn, or unmark it. Raises InputError where there is none of that id."""
+        """Pin or unpin a turn. Raises InputError for an unknown id."""
         change = "UPDATE turns SET pinned = ? WHERE id = ? AND trash IS NULL RETURNING number"
         with writing(self._db) as db:
             row = db.execute(change, (int(pinned), encodable(turn_id))).fetchone()
@@ -264,12 +265,12 @@ class ConversationList:
 
 
 FOLDER = ".files"
-"""Ends the name of the folder of a process, which else is that of its lock."""
+"""The suffix of a process's folder; its stem is the name of the process's lock."""
 
 
 @dataclass(frozen=True, slots=True)
 class _PrivateConversation:
-    """Where one conversation lies while it is open."""
+    """One open private conversation."""
 
     folder: Path
     store: FileStore
@@ -278,20 +279,20 @@ class _PrivateConversation:
 
 
 class PrivateConversations:
-    """The open conversations of this process that are not to be kept.
+    """The open private conversations of this process.
 
-    Used from one thread, but for the stores and folders, which any thread may have.
+    Used from one thread; only the stores and folders are thread-safe.
     """
 
     def __init__(self, root: Path, inventory: Mapping[str, TaskType]) -> None:
-        """`root` has a folder for each process that has such conversations."""
+        """`root` has a folder for each process with private conversations."""
         self._root = root
         self._inventory = inventory
         self._owners = Owners(root)
         self._places: dict[str, _PrivateConversation] = {}
 
     def begin(self) -> str:
-        """Make room for a new one, and give its id. Raises StorageError."""
+        """Create a private conversation and return its id. Raises StorageError."""
         name = private_id()
         own = self._owners.own(lambda: [path.stem for path in self._folders()])
         folder = self._root / f"{own}{FOLDER}" / name
@@ -301,20 +302,20 @@ class PrivateConversations:
         return name
 
     def forget(self, conversation_id: str) -> None:
-        """Let nothing be left of one; an id that is not known is no error."""
+        """Remove all traces of one; an unknown id is ignored."""
         if place := self._places.pop(conversation_id, None):
             place.rows.db.close()
             remove(place.folder)
 
     def close(self) -> None:
-        """Let nothing be left of any."""
+        """Remove all traces of all of them."""
         for name in list(self._places):
             self.forget(name)
         self.sweep()
         self._owners.close()
 
     def sweep(self) -> None:
-        """Remove what processes left behind that were killed, and this one's folder once empty."""
+        """Remove what killed processes left behind, and this process's folder once empty."""
         for folder in self._folders():
             if self._owners.has_ended(folder.stem) or (
                 not self._places and folder.stem == self._owners.name
@@ -322,23 +323,25 @@ class PrivateConversations:
                 remove(folder)
 
     def conversations(self, conversation_id: str) -> Conversations:
-        """Where a conversation lies. Raises InputError once it is closed."""
+        """Return the database of a conversation. Raises InputError once it is closed."""
         return self._place(conversation_id).conversations
 
     def entries(self, ids: Sequence[str]) -> Sequence[ExportedConversation]:
-        """Conversations as they are written out: without their ids, so that who reads them in may
-        keep them. Raises InputError where one is closed."""
+        """Return conversations for an export, without their ids so that an import can save them.
+
+        Raises InputError if one is closed.
+        """
         found = (entry for name in ids for entry in self.conversations(name).entries([name]))
         return [replace(entry, conversation=replace(entry.conversation, id="")) for entry in found]
 
     def holds(self, path: Path) -> bool:
-        """Whether this is a file of an open conversation."""
+        """Whether this is a file of an open private conversation."""
         store = self.store_of(path)
         return store is not None and store.holds(path)
 
     @property
     def store(self) -> FileStore:
-        """The files of the conversation that the running code works for."""
+        """The file store of the conversation that the running code works for."""
         return self._place(current_conversation.get()).store
 
     def current_rows(self) -> TurnRows | None:
@@ -348,32 +351,32 @@ class PrivateConversations:
 
     @property
     def folder(self) -> Path:
-        """For whatever else the running code puts on the disk."""
+        """The folder for other files of the running code."""
         return self._place(current_conversation.get()).folder
 
     def store_of(self, path: Path) -> FileStore | None:
-        """The store of an open conversation that this path lies in."""
+        """Return the store of an open conversation that contains this path."""
         places = list(self._places.values())
         return next((item.store for item in places if path.is_relative_to(item.folder)), None)
 
     def _place(self, conversation_id: str) -> _PrivateConversation:
         if place := self._places.get(conversation_id):
             return place
-        raise InputError(tr("This conversation is closed, and nothing of it was kept."))
+        raise InputError(tr("This private conversation is closed; nothing of it was saved."))
 
     def _folders(self) -> Sequence[Path]:
         return list(self._root.glob(f"*{FOLDER}"))
 
 
 class ConversationFileStore(FileStore):
-    """The artifact store, which puts the files of conversations that are not to be kept aside."""
+    """The artifact store, which keeps files of private conversations apart."""
 
     def __init__(self, root: Path, private: PrivateConversations) -> None:
         super().__init__(root)
         self._private = private
 
     def take_in(self, path: Path) -> Artifact:
-        """Check a person's file and copy it in."""
+        """Check a user's file and copy it in."""
         if not in_private_conversation():
             return super().take_in(path)
         taken = self._private.store.take_in(path)
@@ -386,23 +389,23 @@ class ConversationFileStore(FileStore):
         return self._private.store.keep(artifact)
 
     def hand_out(self, artifact: Artifact, *, locked: bool = False) -> Path:
-        """A copy; that of a file which is not to be kept goes with its conversation."""
+        """Return a copy; that of a private file is removed with its conversation."""
         store = self._private.store_of(artifact.path) if artifact.path else None
         if store is None:
             return super().hand_out(artifact, locked=locked)
         return store.hand_out(artifact, locked=locked)
 
     def workdir(self) -> Path:
-        """A new, empty folder for one call."""
+        """Create an empty folder for one call."""
         return self._private.store.workdir() if in_private_conversation() else super().workdir()
 
     def discard(self, workdir: Path) -> None:
-        """Remove such a folder; that of a conversation which is closed is gone already."""
+        """Remove such a folder, unless its conversation is closed and it is gone."""
         if store := self._private.store_of(workdir):
             store.discard(workdir)
         elif workdir.is_relative_to(self._root):
             super().discard(workdir)
 
     def holds(self, path: Path) -> bool:
-        """Whether this is the path of a file that was taken in or kept."""
+        """Whether this is the path of a stored file."""
         return self._private.holds(path) or super().holds(path)

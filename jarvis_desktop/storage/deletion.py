@@ -1,8 +1,4 @@
-"""What was deleted but can be brought back for a moment: gone from every list and search, and still
-in the tables. The window makes it final when the moment has passed, and when it closes; should it
-be killed meanwhile, the next start does.
-
-Deletes turns from the history: rows, index, files, and what else is known of them."""
+"""Deletion in two steps: into the trash, where it can be undone, and then for good, bit by bit."""
 
 from __future__ import annotations
 
@@ -26,7 +22,7 @@ UNDO = timedelta(seconds=10)
 """How long a deletion can be undone."""
 
 Extent = Literal["turns", "conversations", "everything"]
-"""What a deletion was meant for. Of a conversation, what was cut off and its goals go as well."""
+"""The target of a deletion. Interrupted turns and goals of a conversation are deleted too."""
 
 _EMPTIED = """
     SELECT DISTINCT conversation FROM turns AS gone
@@ -38,24 +34,24 @@ _EMPTIED = """
 
 @dataclass(frozen=True, slots=True)
 class Trashed:
-    """One deletion: its number undoes it."""
+    """One deletion, to be undone by its number."""
 
     number: int
     turns: int
     conversations: tuple[str, ...] = ()
-    """The ids of those of which nothing is left."""
+    """The ids of conversations with no turns left."""
 
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """Deletions that are to be made final."""
+    """Deletions to be made final."""
 
     numbers: tuple[int, ...]
-    """Those of the turns."""
+    """The numbers of the turns."""
     conversations: tuple[str, ...]
-    """The ids of those that were meant, and of which nothing is left."""
+    """The ids of targeted conversations with no turns left."""
     everything: bool
-    """Whether all of the history was meant."""
+    """Whether the whole history was the target."""
 
 
 class Trash:
@@ -65,7 +61,7 @@ class Trash:
         self._db = db
 
     def put(self, numbers: Sequence[int], now: datetime, *, extent: Extent) -> Trashed:
-        """Put turns away."""
+        """Move turns to the trash."""
         execute = self._db.execute
         row = execute("INSERT INTO trash (at, extent) VALUES (?, ?)", (now.isoformat(), extent))
         number = int(row.lastrowid or 0)
@@ -77,17 +73,17 @@ class Trash:
         return Trashed(number, put.rowcount, self._emptied((number,)))
 
     def touch(self, number: int, now: datetime) -> None:
-        """Say that somebody still works on it: nobody takes it for left behind."""
+        """Mark a deletion as in progress, so that other processes do not clean it up."""
         self._db.execute("UPDATE trash SET at = ? WHERE number = ?", (now.isoformat(), number))
 
     def restore(self, number: int) -> int:
-        """Bring the turns of one deletion back; how many."""
+        """Restore the turns of one deletion. Return their number."""
         execute = self._db.execute
         execute("DELETE FROM trash WHERE number = ?", (number,))
         return execute("UPDATE turns SET trash = NULL WHERE trash = ?", (number,)).rowcount
 
     def waiting(self, *, older_than: datetime | None = None) -> tuple[int, ...]:
-        """The deletions that are not final, all or those of before a moment."""
+        """Return the deletions that are not final, all or those before a moment."""
         rows = self._db.execute("SELECT number, at FROM trash ORDER BY number").fetchall()
         return tuple(
             int(number)
@@ -97,7 +93,7 @@ class Trash:
         )
 
     def meant(self, numbers: Sequence[int]) -> Final:
-        """What these deletions are of."""
+        """Return the targets of these deletions."""
         chosen, execute = json.dumps(list(numbers)), self._db.execute
         inside = "IN (SELECT value FROM json_each(?))"
         find = f"SELECT number FROM turns WHERE trash IS NOT NULL AND trash {inside}"  # noqa: S608
@@ -112,7 +108,7 @@ class Trash:
         return Final(found, self._emptied(whole), "everything" in extents.values())
 
     def done(self, numbers: Sequence[int]) -> None:
-        """These deletions are final: nothing is left of their turns."""
+        """Remove the records of final deletions."""
         gone = "DELETE FROM trash WHERE number IN (SELECT value FROM json_each(?))"
         self._db.execute(gone, (json.dumps(list(numbers)),))
 
@@ -123,18 +119,18 @@ class Trash:
 
 
 AT_ONCE = 20
-"""Conversations that are forgotten before others may work."""
+"""Conversations that are deleted before other work may run."""
 BIT = 50
-"""Turns that are removed before others may work."""
+"""Turns that are deleted before other work may run."""
 PAGES = 64
-"""Of the index, that are written anew before others may work."""
+"""Index pages that are rewritten before other work may run."""
 
 Chosen = Sequence[tuple[str, str]] | None
-"""Tables and ids of conversations and turns; None is all there is."""
+"""Tables and ids of conversations and turns; None is the whole history."""
 
 
 class Erasing:
-    """Puts turns away, brings them back, and removes them for good."""
+    """Trashes, restores and erases turns."""
 
     def __init__(
         self,
@@ -153,28 +149,28 @@ class Erasing:
         self._now = now
         self._trash = Trash(rows.db)
         self._own: set[int] = set()
-        """The deletions of this process that it has not undone."""
+        """The deletions of this process that were not undone."""
 
     def put_away(
         self, chosen: Chosen, since: date | None = None, until: date | None = None
     ) -> Trashed:
-        """Put turns into the trash, or those of conversations last talked in between two days."""
+        """Move turns to the trash, or those of conversations last used between two days."""
         with writing(self._db):
             trashed = self._put(chosen, since, until)
         self._own.add(trashed.number)
         return trashed
 
     def restore(self, trashed: int) -> int:
-        """Bring the turns of one deletion back; how many."""
+        """Restore the turns of one deletion. Return their number."""
         self._own.discard(trashed)
         with writing(self._db):
             return self._trash.restore(trashed)
 
     def empty(self, trashed: int | None, *, left: bool) -> Iterator[int]:
-        """Make deletions final, bit by bit: how many turns each bit was.
+        """Make deletions final bit by bit; yields the number of turns of each bit.
 
-        A bit is short, so that others may work after each. Whoever stops, or is killed, in between
-        has lost nothing: what is left lies in the trash still.
+        Other work may run after each bit. Stopping or a kill in between loses nothing: the rest is
+        still in the trash.
         """
         with reading():
             before = self._now() - UNDO if left else None
@@ -183,7 +179,7 @@ class Erasing:
             yield from self._remove(numbers)
 
     def finish(self) -> Iterator[int]:
-        """Make final what this process deleted: nobody can undo it once it has ended."""
+        """Make this process's deletions final: after its end nobody can undo them."""
         own, self._own = self._own, set()
         if own:
             with reading():
@@ -192,13 +188,13 @@ class Erasing:
                 yield from self._remove(numbers)
 
     def erase(self, chosen: Chosen) -> Iterator[int]:
-        """Remove turns for good, bit by bit as `empty` does."""
+        """Erase turns for good, bit by bit as `empty` does."""
         with writing(self._db):
             trashed = self._put(chosen)
         yield from self._remove([trashed.number])
 
     def older_than(self, days: int) -> Iterator[Chosen]:
-        """The conversations that are to be forgotten, a few at a time; none for 0 days."""
+        """Yield the conversations to forget, a few at a time; none for 0 days."""
         last = self._now() - timedelta(days=days)
         old = """
             SELECT id FROM conversations WHERE NOT pinned AND last < julianday(?)
@@ -211,14 +207,14 @@ class Erasing:
             yield chosen[start : start + AT_ONCE]
 
     def files(self) -> set[str]:
-        """The files of all turns, those of the journal and of the goals too, in the store.
+        """Return the files of all turns, of the journal and of goals, as paths in the store.
 
-        Needs to be called within `reading` or `writing`.
+        Must be called within `reading` or `writing`.
         """
         return self._files_of(None) | self._files_besides()
 
     def _remove(self, deletions: Sequence[int]) -> Iterator[int]:
-        """Remove what is in the trash under these numbers."""
+        """Erase the deletions of these numbers."""
         with reading():
             final = self._trash.meant(deletions)
             others = self._others(final.numbers)
@@ -231,11 +227,11 @@ class Erasing:
         with writing(self._db):
             self._trash.done(deletions)
         with reading():
-            # The log beside the database still has the old pages until it is cut.
+            # The write-ahead log has the old pages until it is truncated.
             self._db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     def _remove_bit(self, numbers: Sequence[int] | None, final: Final) -> int:
-        """Remove some turns, or all there are, and the files that nobody refers to then."""
+        """Erase some turns, or all, and files that are no longer used."""
         with writing(self._db):
             files = self._files_of(numbers) | self._files_besides()
             self._journal.clear(None if final.everything else final.conversations)
@@ -245,7 +241,7 @@ class Erasing:
             else:
                 turns = self._rows.remove(numbers)
                 self._goals.clear(final.conversations, turns)
-            # Looked at while nobody can save: a turn that is saved later still has its claims.
+            # Checked while nobody can save: a turn that is saved later still has its claims.
             unused = [
                 place
                 for path in files - self._still_used(files)
@@ -255,10 +251,10 @@ class Erasing:
         return len(final.numbers if numbers is None else numbers)
 
     def _purge(self) -> Iterator[int]:
-        """Write the index anew: it keeps deleted words until its parts are merged."""
+        """Rewrite the index, which keeps deleted words until its segments are merged."""
         merge = "INSERT INTO search(search, rank) VALUES ('merge', ?)"
         pages, before = -PAGES, -2
-        while self._db.total_changes - before >= 2:  # as long as a step finds work
+        while self._db.total_changes - before >= 2:  # while a step does work
             before = self._db.total_changes
             with writing(self._db) as db:
                 db.execute(merge, (pages,))
@@ -277,14 +273,14 @@ class Erasing:
         return self._trash.put(numbers, self._now(), extent=extent)
 
     def _files_of(self, numbers: Sequence[int] | None) -> set[str]:
-        """The files of some turns, or of all."""
+        """Return the files of some turns, or of all."""
         chosen = "" if numbers is None else " WHERE turn IN (SELECT value FROM json_each(?))"
         find = f"SELECT DISTINCT path FROM files{chosen}"  # noqa: S608
         rows = self._db.execute(find, () if numbers is None else (json.dumps(list(numbers)),))
         return {str(row[0]) for row in rows.fetchall()}
 
     def _files_besides(self) -> set[str]:
-        """Those of the journal and of the goals."""
+        """Return the files of the journal and of goals."""
         return self._journal.files() | self._goals.files()
 
     def _still_used(self, files: set[str]) -> set[str]:
@@ -308,8 +304,7 @@ class Erasing:
         return list(found)
 
     def _within(self, since: date | None, until: date | None) -> Sequence[int]:
-        """The turns of the conversations last talked in between two days, as the person's clock
-        had it."""
+        """Return the turns of conversations last used between two days, by their local time."""
         newest = """
             SELECT conversations.id, turns.started
             FROM conversations JOIN turns ON turns.number = newest

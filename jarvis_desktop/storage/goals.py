@@ -1,8 +1,8 @@
-"""Goals of agent mode with their plans and logs, so that a crash or a power cut at any moment
-loses no finished round. They lie in the history's database.
+"""Goals of agent mode with their plans and logs, in the history's database, and their folders.
 
-The folders that the code of goals worked in: what was made there lies in the artifact store as
-well, so they go once nobody can come back to the goal."""
+A crash or power cut loses no finished round. Files that code made are also in the artifact store,
+so a goal's folder is removed once the goal cannot be resumed.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from jarvis_desktop.storage.turn_rows import (
 log = logging.getLogger(__name__)
 
 MAX_TERMS = 40
-"""Different words of a text that goals are looked for by."""
+"""Distinct words of a text that are searched for."""
 
 _FRAME = """
     INSERT INTO goal_frames (goal, depth, document) VALUES (?, ?, ?)
@@ -65,12 +65,14 @@ _LIKE = """
 class SqliteGoalMemory:
     """Implements GoalMemory. Used from the thread that opened the database.
 
-    What is told of a goal that is not there, because somebody removed it, is not kept.
+    Updates of a removed goal are ignored.
     """
 
     def __init__(self, rows: TurnRows, private: Callable[[], TurnRows | None]) -> None:
-        """`private` returns the rows of the private conversation that the running code works for,
-        if any: its goal is kept there, while lists and searches only know saved goals."""
+        """`private` returns the rows of the running code's private conversation, if any.
+
+        Its goal is kept there, while lists and searches only know saved goals.
+        """
         self._saved = rows
         self._private = private
 
@@ -79,7 +81,7 @@ class SqliteGoalMemory:
         return self._private() or self._saved
 
     def begin(self, goal: Goal, frames: Sequence[ControllerFrame]) -> None:
-        """Write a new goal down durably, in the place of what there was of it."""
+        """Save a new goal durably; it replaces one with the same id."""
         row = (
             encodable(goal.id),
             encodable(goal.conversation),
@@ -99,14 +101,16 @@ class SqliteGoalMemory:
             self._put_frames(int(cursor.lastrowid or 0), frames)
 
     def goal(self, goal_id: str) -> Goal | None:
-        """One goal."""
+        """Return a goal, or None."""
         with reading():
             rows = self._rows.db.query("SELECT * FROM goals WHERE id = ?", [encodable(goal_id)])
             return next(_goals(rows), None)
 
     def frames(self, goal_id: str) -> tuple[ControllerFrame, ...]:
-        """Its controllers. One that cannot be read ends the stack: its caller begins it anew, as
-        if it had read what others wrote."""
+        """Return its controllers.
+
+        An unreadable one ends the stack: its caller restarts it, and counts as tainted.
+        """
         find = (
             "SELECT depth, document FROM goal_frames JOIN goals ON goals.number = goal"
             " WHERE id = ? ORDER BY depth"
@@ -127,7 +131,7 @@ class SqliteGoalMemory:
     def keep(
         self, goal_id: str, frames: Sequence[ControllerFrame], entries: Sequence[LogEntry] = ()
     ) -> None:
-        """Write the stack and what was done: when this returns, it survives a power cut."""
+        """Save the stack and the new entries: after the call they survive a power cut."""
         with writing(self._rows.db):
             found = self._number(goal_id)
             if found is not None:
@@ -136,7 +140,7 @@ class SqliteGoalMemory:
                     self._put_entry(found, entry)
 
     def log(self, goal_id: str, *, path: str = "", after: int = 0) -> tuple[LogEntry, ...]:
-        """Its entries, oldest first; one that cannot be read is left out."""
+        """Return its entries, oldest first, without unreadable ones."""
         find = (
             "SELECT goal_log.* FROM goal_log JOIN goals ON goals.number = goal"
             " WHERE id = :id AND goal_log.number > :after AND :path IN ('', path)"
@@ -154,29 +158,29 @@ class SqliteGoalMemory:
         return tuple(found)
 
     def end(self, goal_id: str, status: Status, answer: str) -> None:
-        """Write down that it is over, and with what answer."""
+        """Record its end and its answer."""
         row = (status.value, encodable(answer), encodable(goal_id))
         with writing(self._rows.db) as db:
             db.execute("UPDATE goals SET status = ?, answer = ? WHERE id = ?", row)
 
     def list(self, most: int = 50) -> tuple[Goal, ...]:
-        """The newest first."""
+        """Return the newest goals first."""
         with reading():
             rows = self._saved.db.query("SELECT * FROM goals ORDER BY number DESC LIMIT ?", [most])
             return tuple(_goals(rows))
 
     def like(self, words: str, most: int) -> tuple[Goal, ...]:
-        """Goals that were reached and share words with these, the nearest first."""
+        """Return reached goals that share words with these, the nearest first."""
         found = words_in(encodable(words))[:MAX_TERMS]
         if not found:
             return ()
-        # Each word alone, quoted so that none is syntax; the index knows its stem.
+        # Words are quoted so that none is syntax; the index stems them.
         expression = " OR ".join(f'"{word}"' for word in found)
         with reading():
             return tuple(_goals(self._saved.db.query(_LIKE, [expression, most])))
 
     def remove(self, goal_id: str) -> None:
-        """Forget a goal with its plan and log. Raises InputError where there is none."""
+        """Delete a goal with its plan and log. Raises InputError if it does not exist."""
         with writing(self._saved.db) as db:
             gone = db.execute("DELETE FROM goals WHERE id = ?", (encodable(goal_id),))
             if not gone.rowcount:
@@ -186,8 +190,10 @@ class SqliteGoalMemory:
             self._purge()
 
     def clear(self, conversations: Collection[str] | None, turns: Collection[str]) -> None:
-        """Forget the goals of conversations (None: of all) and of turns, but for those that are in
-        the journal: they go on. Needs an open transaction."""
+        """Delete the goals of conversations (None: all) and of turns, except those in the journal.
+
+        Goals in the journal can still be resumed. Needs an open transaction.
+        """
         gone = self._saved.db.execute(
             "DELETE FROM goals WHERE id NOT IN (SELECT turn FROM journal) AND"
             " (:all OR id IN (SELECT value FROM json_each(:turns))"
@@ -202,9 +208,9 @@ class SqliteGoalMemory:
             self._purge()
 
     def files(self) -> set[str]:
-        """The files that its rounds made, in the artifact store as their paths inside it.
+        """Return the files of its rounds, as paths in the artifact store.
 
-        Needs to be called within `reading` or `writing`.
+        Must be called within `reading` or `writing`.
         """
         rows = self._saved.db.execute("SELECT DISTINCT path FROM goal_files")
         return {str(row[0]) for row in rows.fetchall()}
@@ -215,7 +221,7 @@ class SqliteGoalMemory:
         return int(row[0]) if row else None
 
     def _put_frames(self, goal: int, frames: Sequence[ControllerFrame]) -> None:
-        """Write a stack, and of it only what is another than before. Needs a transaction."""
+        """Save a stack, writing only what changed. Needs a transaction."""
         rows = [(goal, depth, text_of(frame_values(item))) for depth, item in enumerate(frames)]
         self._rows.db.executemany(_FRAME, rows)
         left = "DELETE FROM goal_frames WHERE goal = ? AND depth >= ?"
@@ -244,12 +250,12 @@ class SqliteGoalMemory:
         )
 
     def _purge(self) -> None:
-        # The index keeps deleted words until its parts are merged.
+        # The index keeps deleted words until its segments are merged.
         self._saved.db.execute("INSERT INTO goal_search(goal_search) VALUES ('optimize')")
 
 
 def _goals(rows: Iterable[Row]) -> Iterator[Goal]:
-    """The goals of rows; one that cannot be read is left out."""
+    """Yield the goals of rows, without unreadable ones."""
     for row in rows:
         try:
             yield _goal(row)
@@ -274,15 +280,17 @@ def _goal(row: Row) -> Goal:
 
 
 UNKNOWN_GOAL_SECONDS = 24 * 3600
-"""Seconds that the folder of a goal that the memory does not have stays: the memory may be damaged,
-and another process may be about to begin the goal."""
+"""How long the folder of an unknown goal stays: the memory may be damaged, or another process
+may be about to save the goal."""
 FINISHED_GOAL_AGE = timedelta(days=30)
-"""How long after its beginning the folder of a goal stays that is over."""
+"""How long after its start the folder of a finished goal stays."""
 
 
 async def sweep(root: Path, memory: GoalMemory, now: datetime) -> int:
-    """Remove the folders under `root` that nobody comes back to; how many. To be called on the
-    thread of the memory; what cannot be looked at or removed stays."""
+    """Remove the folders under `root` of goals that cannot be resumed. Return their number.
+
+    Call it on the thread of the memory. Folders that cannot be read or removed stay.
+    """
     gone = 0
     with suppress(StorageError, OSError):
         for folder in await asyncio.to_thread(_folders, root):

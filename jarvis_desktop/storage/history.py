@@ -1,4 +1,4 @@
-"""The history: conversations, their turns and all that came of them, in SQLite."""
+"""The history: conversations with their turns, in SQLite."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ log = logging.getLogger(__name__)
 class SqliteHistory:
     """Implements History.
 
-    Belongs to the thread that made it: SQLite's connection refuses any other. `notice` is a
-    sentence for the person where the database was damaged and had to be begun anew, else "".
-    What is not to be kept goes to `unkept`, where there is one.
+    Belongs to the thread that created it: SQLite's connection refuses any other. `notice` is a
+    sentence for the user if the database was damaged and replaced, else "". Private conversations
+    go to `private`, if given.
     """
 
     def __init__(
@@ -84,98 +84,98 @@ class SqliteHistory:
         )
 
     def close(self) -> None:
-        """Close the database. Of what was deleted, or not to be kept, nothing is left."""
-        with suppress(StorageError):  # the next start does it then
+        """Close the database. Nothing remains of deleted or private conversations."""
+        with suppress(StorageError):  # the next start tries again
             sum(self._erasing.finish())
         if self._private:
             self._private.close()
         self.journal.close()
         self._db.close()
 
-    # What the assistant asks
+    # The port
 
     def open_conversation(self, conversation_id: str | None = None) -> Conversation:
-        """The conversation of that id with its recent turns, or a new one.
+        """Return the conversation of that id with its recent turns, or a new one.
 
-        A new one is written when its first turn is saved; an id that is not known begins one.
+        A new one is saved with its first turn; an unknown id starts one.
         """
         if conversation_id is None:
             return Conversation(uuid.uuid4().hex)
         return self._of(conversation_id).open_conversation(conversation_id)
 
     def save(self, conversation_id: str, turn: Turn) -> None:
-        """Write a finished turn durably: when this returns, it survives a crash or power cut."""
+        """Save a finished turn durably: after the call it survives a crash or power cut."""
         try:
             self._of(conversation_id).save(conversation_id, turn)
         finally:
             self._store.release(turn.id)
 
     def amend(self, conversation_id: str, turn: Turn) -> bool:
-        """Write a kept turn anew; False, and nothing happens, where it is gone."""
+        """Update a saved turn. Return False if it no longer exists."""
         try:
             return self._of(conversation_id).amend(conversation_id, turn)
         finally:
             self._store.release(turn.id)
 
     def since(self, conversation_id: str, turn_id: str) -> tuple[Turn, ...]:
-        """The turns after that one, oldest first; all of them where there is no such turn."""
+        """Return the turns after that one, oldest first; all if there is no such turn."""
         return self._of(conversation_id).since(conversation_id, turn_id)
 
     def resources(self, conversation_id: str) -> tuple[Resource, ...]:
-        """What was given to its turns and what answered them, oldest first, without names."""
+        """Return attachments and results of its turns, oldest first, without names."""
         return self._of(conversation_id).resources(conversation_id)
 
     def recap(self, conversation_id: str) -> Recap | None:
-        """What was kept of its older turns; None once one of its turns was deleted."""
+        """Return the saved summary of older turns; None once one of its turns was deleted."""
         return self._of(conversation_id).recap(conversation_id)
 
     def keep_recap(self, conversation_id: str, recap: Recap) -> None:
-        """Keep it durably in the place of the last one; nothing happens where its turn is gone."""
+        """Replace the saved summary; nothing happens if its turn no longer exists."""
         self._of(conversation_id).keep_recap(conversation_id, recap)
 
     def latest(self, max_age: timedelta) -> str | None:
-        """The id of the conversation that was last talked in, where that is at most so long ago."""
+        """Return the id of the last used conversation if it is at most that old."""
         found = self._listing.newest()
         if found is None:
             return None
         age = self._now().astimezone() - found[1].astimezone()
         return found[0] if age <= max_age else None
 
-    # What is not to be kept
+    # Private conversations
 
     def open_private(self) -> Conversation:
-        """A new conversation that leaves nothing on the disk, until `forget_unkept`."""
+        """Return a new conversation that leaves nothing on the disk, until `forget_private`."""
         assert self._private
         return Conversation(self._private.begin())
 
     def forget_private(self, conversation_id: str) -> None:
-        """Such a conversation is closed: nothing of it is left, in memory or on the disk."""
+        """Close a private conversation. Nothing of it remains in memory or on the disk."""
         if self._private:
             self._private.forget(conversation_id)
 
-    # What a person looks at
+    # Lists and search
 
     def list(self, limit: int = 20, before: str | None = None) -> tuple[Summary, ...]:
-        """The conversations, pinned ones first, then the one last talked in; `before` continues
+        """Return the conversations, pinned ones first, then the last used; `before` continues
         after that id."""
         return self._listing.list(limit, before)
 
     def newest(self) -> str | None:
-        """The id of the conversation that was last talked in."""
+        """Return the id of the last used conversation."""
         found = self._listing.newest()
         return found[0] if found else None
 
     def resolve(self, prefix: str) -> tuple[str, str]:
-        """Whether it is in "conversations" or "turns", and the whole id of what begins so.
+        """Return "conversations" or "turns", and the whole id that starts with `prefix`.
 
-        Raises InputError where there is none, or more than one.
+        Raises InputError if none or more than one matches.
         """
         return self._listing.resolve(prefix)
 
     def show(self, prefix: str) -> Conversation | Turn:
-        """The conversation or turn whose id begins so.
+        """Return the conversation or turn whose id starts with `prefix`.
 
-        Raises InputError where there is none, or more than one.
+        Raises InputError if none or more than one matches.
         """
         table, found = self._listing.resolve(prefix)
         if table == "conversations":
@@ -185,31 +185,33 @@ class SqliteHistory:
     def search(
         self, words: str, limit: int = 20, *, filters: TurnFilters = EVERYTHING, skip: int = 0
     ) -> tuple[TurnHit, ...]:
-        """The turns with all these words that pass the filters, the best first; the last word may
-        be a beginning."""
+        """Return the turns with all these words that pass the filters, the best first.
+
+        The last word may be a prefix.
+        """
         with reading():
             return search(self._db, words, limit=limit, now=self._now(), filters=filters, skip=skip)
 
     def experts(self) -> tuple[str, ...]:
-        """The ids of the experts that did something, the most used first."""
+        """Return the ids of experts that did something, the most used first."""
         return self._listing.experts()
 
     def size(self) -> tuple[int, int]:
-        """How many conversations and how many turns there are."""
+        """Return the number of conversations and of turns."""
         return self._listing.size()
 
-    # What a person changes
+    # Changes
 
     def rename(self, conversation_id: str, title: str) -> None:
-        """Give a conversation another title. Raises InputError where it is empty."""
+        """Change the title of a conversation. Raises InputError if it is empty."""
         self._listing.rename(conversation_id, title)
 
     def pin(self, conversation_id: str, pinned: bool) -> None:
-        """List a conversation before the others, or with them again."""
+        """Pin or unpin a conversation. Pinned ones are listed first."""
         self._listing.pin(conversation_id, pinned)
 
     def pin_turn(self, turn_id: str, pinned: bool) -> None:
-        """Mark a turn, or unmark it."""
+        """Pin or unpin a turn."""
         self._listing.pin_turn(turn_id, pinned)
 
     def trash(
@@ -219,43 +221,53 @@ class SqliteHistory:
         since: date | None = None,
         until: date | None = None,
     ) -> Trashed:
-        """Delete conversations and turns, all or those of `ids`, or of conversations last talked in
-        between two days: gone from every list and search, until `empty_trash` makes that final."""
+        """Move conversations and turns to the trash: all, those of `ids`, or by last use between
+        two days.
+
+        They disappear from lists and searches at once; `empty_trash` deletes them for good.
+        """
         return self._erasing.put_away(self._chosen(ids), since, until)
 
     def delete_turn(self, turn_id: str) -> Trashed:
-        """The same with one turn."""
+        """Move one turn to the trash."""
         return self.trash([turn_id])
 
     def restore(self, trashed: int) -> int:
-        """Undo one such deletion, by its number; how many turns came back."""
+        """Undo one deletion by its number. Return how many turns came back."""
         return self._erasing.restore(trashed)
 
     async def empty_trash(self, trashed: int | None = None, *, left: bool = False) -> int:
-        """Make one such deletion final, or all; how many turns that were. With `left` those only
-        that another run left behind: nobody can undo them any more."""
+        """Delete one deletion's turns for good, or all in the trash. Return their number.
+
+        With `left`, only those of an earlier process, which nobody can undo any more.
+        """
         return await _bit_by_bit(self._erasing.empty(trashed, left=left))
 
     def delete(self, ids: Sequence[str] | None = None) -> int:
-        """Delete conversations and turns for good, all or those of `ids`; how many turns that were.
+        """Delete conversations and turns for good, all or those of `ids`. Return the number of
+        turns.
 
-        What was cut off of these conversations goes with them, and so do the plans and logs of
-        their goals. Their files go too, unless another turn refers to them or is about to. Raises
-        InputError on an unknown id before anything is deleted.
+        Interrupted turns and goals of these conversations are deleted too, and files that no other
+        turn uses. Raises InputError on an unknown id before anything is deleted.
         """
         return sum(self._erasing.erase(self._chosen(ids)))
 
     async def forget(self, days: int) -> int:
-        """Delete for good the conversations without a turn for so many days, but for pinned ones
-        and those with a pinned turn; how many turns. 0 days forget nothing."""
+        """Delete conversations without a turn in the last `days` days for good. Return the number
+        of turns.
+
+        Pinned conversations and those with a pinned turn stay. 0 days delete nothing.
+        """
         count = 0
         for chosen in self._erasing.older_than(days):
             count += await _bit_by_bit(self._erasing.erase(chosen))
         return count
 
     async def tidy(self) -> None:
-        """Remove what runs left behind that were killed: files of conversations that were not to be
-        kept, and deletions that were not final yet. Then make searching quick."""
+        """Clean up after killed processes, then optimize the search index.
+
+        Removes files of their private conversations and empties their trash.
+        """
         if self._private:
             await asyncio.to_thread(self._private.sweep)
         await self.empty_trash(left=True)
@@ -266,18 +278,19 @@ class SqliteHistory:
         finally:
             stopped.set()
 
-    # Out and in
+    # Export and import
 
     def export(self, form: str, ids: Sequence[str] | None = None) -> str:
-        """Conversations and turns, all or those of `ids`, as "json", "markdown" or "text"."""
+        """Return conversations and turns, all or those of `ids`, as "json", "markdown" or
+        "text"."""
         return exported(self._kept.entries(self._names(ids)), form)
 
     async def export_to(
         self, path: Path, form: Form, ids: Sequence[str] | None = None, *, media: Media = "none"
     ) -> Exported:
-        """Write them to a file, with what was given and made in a folder beside it, or inside."""
+        """Write them to a file, with attachments and results in a folder beside it or embedded."""
         if ids and self._private and all(map(is_private, ids)):
-            # They lie in memory, which one thread alone may read.
+            # Their database is in memory, which only one thread may read.
             return await asyncio.to_thread(
                 export_to,
                 path,
@@ -289,9 +302,9 @@ class SqliteHistory:
         return await asyncio.to_thread(self._export, path, form, self._names(ids), media)
 
     async def import_from(self, path: Path) -> Imported:
-        """Read conversations that were exported as JSON; those that are there stay as they are.
+        """Import conversations that were exported as JSON; existing ones stay as they are.
 
-        Raises InputError where the file is none of ours.
+        Raises InputError if the file is not such an export.
         """
         work = partial(
             import_from,
@@ -305,15 +318,15 @@ class SqliteHistory:
         return await asyncio.to_thread(work)
 
     def files(self) -> frozenset[Path]:
-        """The files of the artifact store that turns refer to, for its `sweep`.
+        """Return the files of the artifact store in use, for its `sweep`.
 
-        Those of the journal and of the goals are among them.
+        This includes those of the journal and of goals.
         """
         with reading():
             return frozenset(self._root / path for path in self._erasing.files())
 
     def _of(self, conversation_id: str) -> Conversations:
-        """Where a conversation lies."""
+        """Return the conversations that hold this id: saved or private."""
         if self._private and is_private(conversation_id):
             return self._private.conversations(conversation_id)
         return self._kept
@@ -322,7 +335,7 @@ class SqliteHistory:
         return None if ids is None else [self._listing.resolve(prefix) for prefix in ids]
 
     def _names(self, ids: Sequence[str] | None) -> Sequence[str]:
-        """The whole ids, or those of all conversations in their order."""
+        """Return the whole ids, or those of all conversations in order."""
         if ids is not None:
             return [self._listing.resolve(prefix)[1] for prefix in ids]
         with reading():
@@ -330,14 +343,14 @@ class SqliteHistory:
             return [str(row[0]) for row in rows.fetchall()]
 
     def _export(self, path: Path, form: Form, names: Sequence[str], media: Media) -> Exported:
-        """In any thread, with a connection of its own: the engine goes on meanwhile."""
+        """Export in any thread, with its own connection, while the engine continues."""
         with reading(), attached(self._path) as db:
             entries = Conversations(TurnRows(db, self._root, self._inventory)).entries(names)
             return export_to(path, form, entries, media=media, holds=self._store.holds)
 
 
 async def _bit_by_bit(work: Iterator[int]) -> int:
-    """All of the work, with room for others after each bit; the sum of what it gave."""
+    """Do all of the work and let others run after each bit. Return the sum."""
     done = 0
     for bit in work:
         done += bit

@@ -1,8 +1,4 @@
-"""The journal: what is done of the turns that run now, so that a crash or a power cut loses none
-of it. It lies in the history's database: a turn is in one of the two, never in both.
-
-Which processes still run, of those that share the history: each holds a lock for as long as it
-lives. A killed one lets go of its lock, whatever the system does with its number."""
+"""The journal of running turns, which lets an interrupted turn resume after a crash."""
 
 from __future__ import annotations
 
@@ -32,11 +28,11 @@ if TYPE_CHECKING:
 
 
 HOUR = 60 * 60
-"""Seconds. A younger file may be one that its process is about to lock."""
+"""Seconds. A younger file may belong to a process that is about to lock it."""
 
 
 class Owners:
-    """One locked file per process in a folder; its name is what others know the process by."""
+    """One locked file per process in a folder; its name identifies the process."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -45,14 +41,14 @@ class Owners:
 
     @property
     def name(self) -> str:
-        """The name of this process, "" as long as it was not asked for."""
+        """The name of this process; "" until `own` is called."""
         return self._name
 
     def own(self, named: Callable[[], Collection[str]]) -> str:
-        """The name of this process, which it has from the first time that this is asked.
+        """Return the name of this process, which is created at the first call.
 
-        What ended processes left behind is removed then, but for those that are still `named`
-        somewhere. Raises StorageError where its file cannot be made or locked.
+        Files of ended processes are removed then, except those that are still `named` somewhere.
+        Raises StorageError if the file cannot be created or locked.
         """
         from filelock import Timeout
 
@@ -76,7 +72,7 @@ class Owners:
         return self._name
 
     def has_ended(self, name: str) -> bool:
-        """Whether the process of this name, another one than this, runs no more."""
+        """Whether the process of this name, another one than this, has ended."""
         from filelock import Timeout
 
         path = self._folder / name
@@ -87,11 +83,11 @@ class Owners:
                 return True
         except Timeout:
             return False
-        except (OSError, NotImplementedError):  # gone meanwhile, or not to be told
+        except (OSError, NotImplementedError):  # it is gone, or locks are not supported
             return not path.exists()
 
     def close(self) -> None:
-        """This process is about to end."""
+        """Release the lock before this process ends."""
         lock, self._lock = self._lock, None
         if lock:
             lock.release()
@@ -129,9 +125,9 @@ class SqliteJournal:
         self._owners = owners
 
     def begin(self, unfinished: Unfinished) -> None:
-        """Write down a turn and its plan durably, in the place of what there was of it.
+        """Record a turn and its plan durably; replaces an earlier record.
 
-        One of a conversation that is not to be kept is not written down.
+        A turn of a private conversation is not recorded.
         """
         if is_private(unfinished.conversation):
             return
@@ -147,12 +143,12 @@ class SqliteJournal:
                 self._put(name, task_id, result)
 
     def starting(self, turn_id: str, task_id: int) -> None:
-        """Write down durably that a task with effects outside is about to begin."""
+        """Record durably that a task with effects outside the store is about to start."""
         with writing(self._db):
             self._put(encodable(turn_id), task_id, None)
 
     def finished(self, turn_id: str, result: TaskResult) -> None:
-        """Write down the end of a task: when this returns, it survives a crash or power cut."""
+        """Record the end of a task: after the call it survives a crash or power cut."""
         name = encodable(turn_id)
         with writing(self._db) as db:
             if result.status is Status.DONE:
@@ -162,7 +158,7 @@ class SqliteJournal:
                 db.execute(unmade, (name, result.task_id))
 
     def end(self, turn_id: str) -> None:
-        """Forget a turn; one that is not there is no error, and costs no writing."""
+        """Forget a turn; an unknown one is ignored and writes nothing."""
         name = encodable(turn_id)
         with reading():
             there = self._db.execute("SELECT 1 FROM journal WHERE turn = ?", (name,))
@@ -172,13 +168,13 @@ class SqliteJournal:
             self.remove(turn_id)
 
     def remove(self, turn_id: str) -> None:
-        """Forget a turn. Needs an open transaction, that which writes it into the history."""
+        """Forget a turn, in the transaction that saves it in the history."""
         self._db.execute("DELETE FROM journal WHERE turn = ?", (encodable(turn_id),))
 
     def clear(self, conversations: Collection[str] | None = None) -> None:
-        """Forget the turns that were cut off, all or those of `conversations`.
+        """Forget the interrupted turns, all or those of `conversations`.
 
-        Those under way go on. Needs an open transaction.
+        Running turns continue. Needs an open transaction.
         """
         rows = list(self._db.query("SELECT DISTINCT owner FROM journal"))
         ended = [owner for owner in _owners(rows) if self._owners.has_ended(owner)]
@@ -191,7 +187,7 @@ class SqliteJournal:
         )
 
     def unfinished(self) -> tuple[Unfinished, ...]:
-        """The turns of processes that ended before them, oldest first."""
+        """Return the turns of processes that have ended, oldest first."""
         with reading():
             rows = list(self._db.query("SELECT * FROM journal"))
             ended = {name for name in _owners(rows) if self._owners.has_ended(name)}
@@ -199,7 +195,7 @@ class SqliteJournal:
         return tuple(sorted(left, key=lambda item: item.turn.started.astimezone()))
 
     def elsewhere(self) -> Collection[str]:
-        """The ids of the turns that another process works on now."""
+        """Return the ids of turns that another process is working on."""
         own = self._own()
         with reading():
             rows = list(self._db.query("SELECT turn, owner FROM journal"))
@@ -207,9 +203,9 @@ class SqliteJournal:
             return {row["turn"] for row in rows if row["owner"] not in ended}
 
     def take_over(self, turn_id: str) -> Unfinished | None:
-        """Make a turn of a process that ended this one's own; None where it is not to be had."""
+        """Take over a turn of an ended process; None if it is not available."""
         name, own = encodable(turn_id), self._own()
-        # The lock of the database lets one process at a time look whose it is.
+        # The database lock lets one process at a time check the owner.
         with writing(self._db) as db:
             rows = list(db.query("SELECT * FROM journal WHERE turn = ?", [name]))
             if not rows:
@@ -221,14 +217,14 @@ class SqliteJournal:
             return self._read(rows[0])
 
     def files(self) -> set[str]:
-        """The files that its turns refer to, in the artifact store as their paths inside it.
+        """Return the files of its turns, as paths in the artifact store.
 
-        Needs to be called within `reading` or `writing`.
+        Must be called within `reading` or `writing`.
         """
         return {str(row[0]) for row in self._db.execute(_FILES).fetchall()}
 
     def close(self) -> None:
-        """Let other processes have what is left of this one."""
+        """Let other processes take over what is left of this one."""
         self._owners.close()
 
     def _own(self) -> str:
@@ -239,7 +235,7 @@ class SqliteJournal:
             return _owners(list(self._db.query("SELECT owner FROM journal")))
 
     def _put(self, name: str, task_id: int, result: TaskResult | None) -> None:
-        """Write a task, for a turn that is there. Needs an open transaction."""
+        """Record a task of a recorded turn. Needs an open transaction."""
         self._db.execute(
             "INSERT OR REPLACE INTO journal_tasks (turn, task_id, result)"
             " SELECT turn, ?, ? FROM journal WHERE turn = ?",
@@ -286,7 +282,7 @@ class SqliteJournal:
             attachments=tuple(self._rows.artifact(item) for item in document["attachments"]),
             plan=plan,
             selections=tuple(_selection(item) for item in results),
-            # A result whose file somebody removed must be made again.
+            # A result whose file was removed must be made again.
             results={item.task_id: item for item in results if all(map(_there, item.artifacts))},
             agentic=document.get("goal", False),
             notes=tuple(document["notes"]),
@@ -296,9 +292,9 @@ class SqliteJournal:
             turn,
             speak=document["speak"],
             folder=Path(document["folder"]) if document["folder"] else None,
-            goal=document.get("goal", False),  # what is older than agent mode has none
+            goal=document.get("goal", False),  # older records have none
             perhaps=frozenset(number for number, text in written if not text),
-            # Before that was written down, a plan that was given had no words of a request.
+            # Older records lack it; a given plan had no request text.
             fixed=document.get("fixed", not document["text"]),
         )
 

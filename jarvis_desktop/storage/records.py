@@ -1,8 +1,4 @@
-"""How experts did on this computer, so that the choice among them can rest on it.
-
-What the person wants remembered, on the disk, for all conversations.
-
-Timers on the disk, so that one set before a restart still rings after it."""
+"""Small tables of the history: the track record of experts, facts to remember, and timers."""
 
 from __future__ import annotations
 
@@ -29,13 +25,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 MAX_RUNS = 20
-"""Runs of an expert at a task; older ones say little about today."""
+"""Saved runs of an expert at a task; older ones say little about the present."""
 
 RECENT_RUNS = 3
-"""Runs of which most must have failed: one that works may be cut off once, by a full memory say."""
+"""Runs of which most must have failed; a single failure may be due to a full memory."""
 
 FAILURE_PERIOD = timedelta(days=1)
-"""How long failures keep an expert behind; after that it gets another chance."""
+"""How long failures rank an expert lower; then it gets another chance."""
 
 
 class TrackRecords:
@@ -48,9 +44,9 @@ class TrackRecords:
     def note(
         self, expert_id: str, task: str, *, seconds: float, worked: bool, size: int = 0
     ) -> None:
-        """Write one run, and drop the oldest of the same kind. What fails is only logged.
+        """Save one run and drop the oldest ones. Errors are only logged.
 
-        From a conversation that is not to be kept nothing is learned.
+        Nothing is learned from a private conversation.
         """
         if in_private_conversation():
             return
@@ -72,7 +68,7 @@ class TrackRecords:
             log.info("A run of %s was not kept: %s", expert_id, error.message)
 
     def of(self, task: str) -> Mapping[str, Experience]:
-        """What is kept about the experts of a task, by their ids; nothing where it fails."""
+        """Return the records of a task's experts, by their ids; {} on errors."""
         find = (
             "SELECT expert, seconds, worked, size, at FROM expert_runs WHERE task = ?"
             " ORDER BY number"
@@ -87,7 +83,7 @@ class TrackRecords:
         return {expert: self._experience(rows) for expert, rows in runs.items()}
 
     def _experience(self, rows: list[_Run]) -> Experience:
-        """`rows`, oldest first."""
+        """Summarize runs, oldest first."""
         good = [row for row in rows if row.worked]
         times = [row.seconds for row in good]
         failures = [not row.worked for row in rows[-RECENT_RUNS:]]
@@ -95,7 +91,7 @@ class TrackRecords:
         return Experience(
             runs=len(rows),
             worked=len(good),
-            # The first run loads weights; the median is not moved by it.
+            # The median is not affected by the first run, which loads weights.
             seconds=median(times) if times else None,
             failed=failures[-1] and 2 * sum(failures) > len(failures) and age < FAILURE_PERIOD,
             slowest=max(times, default=None),
@@ -124,16 +120,15 @@ class FactRecords:
         self._db = db
 
     def list(self) -> tuple[Fact, ...]:
-        """All facts, oldest first."""
+        """Return all facts, oldest first."""
         with reading():
             rows = self._db.execute(_LIST).fetchall()
         return tuple(Fact(number, text) for number, text in rows)
 
     def add(self, text: str) -> Fact:
-        """Write a fact durably, in the place of one that says the same.
+        """Save a fact durably; it replaces one that says the same.
 
-        Raises InputError where it is empty, too long, or one too many, and in a conversation that
-        is not to be kept.
+        Raises InputError if it is empty, too long, or one too many, and in a private conversation.
         """
         if in_private_conversation():
             raise InputError(
@@ -165,33 +160,33 @@ class FactRecords:
             return Fact(int(row.lastrowid or 0), text)
 
     def remove(self, number: int) -> None:
-        """Delete a fact. Raises InputError where there is none of that number."""
+        """Delete a fact. Raises InputError for an unknown number."""
         with writing(self._db) as db:
             gone = db.execute("DELETE FROM facts WHERE number = ?", (number,))
             if not gone.rowcount:
                 raise InputError(tr("I remember nothing with the number {number}.", number=number))
 
     def clear(self) -> int:
-        """Delete all facts; how many there were."""
+        """Delete all facts and return their number."""
         with writing(self._db) as db:
             return db.execute("DELETE FROM facts").rowcount
 
 
 def _bare(text: str) -> str:
-    """The words alone, to tell what says the same."""
+    """Return the words alone, to compare what facts say."""
     return " ".join(re.findall(r"\w+", text.casefold()))
 
 
 class SavedTimers:
-    """The table of timers that have not rung. Used from the thread that opened the database."""
+    """The table of pending timers. Used from the thread that opened the database."""
 
     def __init__(self, db: Database) -> None:
         self._db = db
 
     def add(self, timer: Timer) -> None:
-        """Write a timer durably, in the place of an earlier one with its id.
+        """Save a timer durably; it replaces one with the same id.
 
-        One of a conversation that is not to be kept rings as long as the program runs.
+        A timer of a private conversation is not saved and only rings while the program runs.
         """
         if in_private_conversation():
             return
@@ -200,12 +195,12 @@ class SavedTimers:
             db.execute("INSERT OR REPLACE INTO timers (id, label, due) VALUES (?, ?, ?)", values)
 
     def remove(self, timer_id: str) -> None:
-        """Forget a timer; one that is not there is no error."""
+        """Delete a timer, if it exists."""
         with writing(self._db) as db:
             db.execute("DELETE FROM timers WHERE id = ?", (timer_id,))
 
     def pending(self) -> tuple[Timer, ...]:
-        """All that are written, the next one first, also those that are overdue."""
+        """Return all saved timers, the next one first, including overdue ones."""
         with reading():
             rows = self._db.execute("SELECT id, label, due FROM timers").fetchall()
         timers = (Timer(name, label, datetime.fromisoformat(due)) for name, label, due in rows)

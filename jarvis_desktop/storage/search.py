@@ -26,7 +26,7 @@ from jarvis_desktop.storage.database import Database, attached, reading, writing
 from jarvis_desktop.text.tokens import INDEX_MARK, UNSPACED_RUN, spell_run
 
 EARLIEST = date(2000, 1, 1)
-"""Nothing in a history is older."""
+"""The earliest date of a history."""
 
 ATTACHED = f"{INDEX_MARK}a"
 PINNED = f"{INDEX_MARK}p"
@@ -34,19 +34,19 @@ PINNED = f"{INDEX_MARK}p"
 
 @dataclass(frozen=True, slots=True)
 class TurnFilters:
-    """What a turn has to be; the defaults let every one pass."""
+    """Conditions on a turn; the defaults match every turn."""
 
     kind: Kind | None = None
-    """Something of this kind was given or made."""
+    """Something of this kind was attached or made."""
     experts: tuple[str, ...] = ()
-    """One of these did something, by their ids."""
+    """One of these experts, by id, did something."""
     attached: bool = False
     """Something was attached."""
     pinned: bool = False
-    """It is pinned, or its conversation is."""
+    """The turn or its conversation is pinned."""
     since: date | None = None
     until: date | None = None
-    """The last day that passes."""
+    """The last day, inclusive."""
 
     def __bool__(self) -> bool:
         return self != EVERYTHING
@@ -56,7 +56,7 @@ EVERYTHING = TurnFilters()
 
 
 def marks(turn: Turn, conversation: str) -> str:
-    """What the index is told of a turn besides its words; a pinned one is marked when it is."""
+    """Return the marks of a turn for the index."""
     made = [item for result in turn.results.values() for item in result.artifacts]
     made += [item for each in turn.rounds.values() for item in each.artifacts]
     kinds = {item.kind for item in (*turn.attachments, *made) if item.path is not None}
@@ -71,7 +71,8 @@ def marks(turn: Turn, conversation: str) -> str:
 
 
 def expression(filters: TurnFilters, pinned: Sequence[str]) -> str:
-    """The filters as an FTS5 query, "" where all pass; `pinned` are the pinned conversations."""
+    """Return the filters as an FTS5 query, "" if all turns match; `pinned` are pinned
+    conversations."""
     parts = [f"{INDEX_MARK}{filters.kind.value}"] if filters.kind else []
     if filters.experts:
         parts.append(_any(map(_expert, filters.experts)))
@@ -86,17 +87,17 @@ def expression(filters: TurnFilters, pinned: Sequence[str]) -> str:
 
 
 def conversation_mark(conversation: str) -> str:
-    """Marks the turns of a conversation."""
+    """Return the mark of a conversation's turns."""
     return f"{INDEX_MARK}c{_hex(conversation)}"
 
 
 def _soon() -> date:
-    """Nothing in a history is younger, even where clocks differ."""
+    """Return the latest date of a history, even with wrong clocks."""
     return date(date.today().year + 1, 12, 31)
 
 
 def _between(first: date, last: date) -> Iterator[str]:
-    """The marks of a range of days: as few as say it, years and months where all of one is in."""
+    """Yield the marks of a range of days: as few as possible, whole years and months first."""
     day = first
     while day <= last:
         year_end, month_end = date(day.year, 12, 31), _month_end(day)
@@ -141,13 +142,13 @@ def _any(marks: Iterable[str]) -> str:
 
 MAX_TERMS = 32
 BLOCK_HITS = 120
-"""Hits that are put in order together; those that are older come after them."""
+"""Hits that are ranked together; older ones come after them."""
 BEFORE, AFTER = 30, 130
 """Characters of a passage before what was found, and after."""
 MAX_PASSAGE_CHARS = 200_000
-"""Characters of a text in which the passage is looked for."""
+"""Characters of a text that are searched for the passage."""
 HALF_WORTH_DAYS = 30.0
-"""Days after which a hit counts half as much for being new."""
+"""Days after which the recency of a hit counts half."""
 
 _HITS = """
     SELECT turns.number, julianday(:now) - julianday(turns.started), substr(turns.text, 1, 400)
@@ -167,16 +168,16 @@ _SHOWN = """
 
 @dataclass(frozen=True, slots=True)
 class TurnHit:
-    """A turn that has the words, and the passage that has them, on one line."""
+    """A matching turn, and the matching passage on one line."""
 
     turn_id: str
     conversation_id: str
     title: str
-    """That of its conversation."""
+    """The title of its conversation."""
     started: datetime
     snippet: str
     spots: tuple[tuple[int, int], ...]
-    """Where in the snippet what was found begins and ends."""
+    """The start and end of each match in the snippet."""
 
 
 def search(
@@ -188,10 +189,10 @@ def search(
     filters: TurnFilters = EVERYTHING,
     skip: int = 0,
 ) -> tuple[TurnHit, ...]:
-    """The turns with all the words that pass the filters, the best first: what was asked for in
-    these words counts more than what was answered, and what is new more than what is old.
+    """Return the turns with all words that pass the filters, the best first.
 
-    The last word may be a beginning. Without words, the newest first that pass the filters.
+    Matches in requests count more than in answers, recent turns more than old ones. The last word
+    may be a prefix. Without words, the newest turns that pass the filters.
     """
     parts = tuple(_parts(words))
     pinned = _pinned(db) if filters.pinned else ()
@@ -214,7 +215,7 @@ def search(
 def _block(
     db: Database, match: str, block: int, patterns: Sequence[_Pattern], now: datetime
 ) -> list[int]:
-    """The numbers of the turns of one block, the best first."""
+    """Return the numbers of one block's turns, the best first."""
     chosen = {
         "match": match,
         "most": BLOCK_HITS,
@@ -229,26 +230,26 @@ def _block(
 
 @dataclass(frozen=True, slots=True)
 class _Pattern:
-    """An expression, and letters that are in all it finds: most texts lack them, which is seen
-    much sooner."""
+    """A regular expression, and letters that all matches contain: most texts lack them, a quick
+    check."""
 
     letters: str
     expression: re.Pattern[str]
 
     def search(self, folded: str) -> re.Match[str] | None:
-        """The first place that it finds."""
+        """Return the first match."""
         return self.expression.search(folded) if self.letters in folded else None
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One word of what is searched for, or one run of signs."""
+    """One word of a query, or one run of signs."""
 
     query: str
     pattern: _Pattern
-    """Finds it in a text that was folded, or what begins so."""
+    """Matches it, or words that start with it, in a folded text."""
     whole: _Pattern
-    """Finds it as a whole word."""
+    """Matches it as a whole word."""
 
 
 def _parts(words: str) -> Iterator[_Part]:
@@ -267,7 +268,7 @@ def _parts(words: str) -> Iterator[_Part]:
 
 
 def _query(parts: Sequence[_Part]) -> str:
-    """All of them together; the last one may be a beginning."""
+    """Combine the parts; the last one may be a prefix."""
     if not parts:
         return ""
     last = parts[-1].query
@@ -276,7 +277,7 @@ def _query(parts: Sequence[_Part]) -> str:
 
 
 def _worth(days: float, request: str, patterns: Sequence[_Pattern]) -> float:
-    """How much a hit of so many days ago is worth showing before others."""
+    """Rank a hit that is `days` old."""
     folded = _folded(request)
     asked = 0.0
     for pattern in patterns:
@@ -289,7 +290,7 @@ def _worth(days: float, request: str, patterns: Sequence[_Pattern]) -> float:
 def _shown(
     db: Database, numbers: Sequence[int], patterns: Sequence[_Pattern]
 ) -> tuple[TurnHit, ...]:
-    """The finds of these numbers, in their order."""
+    """Return the hits of these numbers, in order."""
     chosen = {"most": MAX_PASSAGE_CHARS, "chosen": json.dumps(list(numbers))}
     rows = {row["number"]: row for row in db.query(_SHOWN, chosen)}
     found = []
@@ -303,7 +304,7 @@ def _shown(
 
 
 def _passage(texts: Sequence[str], patterns: Sequence[_Pattern]) -> str:
-    """The place in the text that has the most of what is looked for, or the beginning."""
+    """Return the passage with the most matches, or the beginning."""
     best, at, most = texts[0] if not patterns else "", 0, 0
     for text in texts:
         folded = _folded(text)
@@ -312,7 +313,7 @@ def _passage(texts: Sequence[str], patterns: Sequence[_Pattern]) -> str:
             best, at, most = text, min(places), len(places)
     start = max(at - BEFORE, 0)
     if start and (space := _space.search(best, start, at)):
-        start = space.end()  # where a word begins
+        start = space.end()  # the start of a word
     end = at + AFTER
     return one_line(
         ("…" if start else "") + best[start:end] + ("…" if end < len(best) else ""), limit=400
@@ -320,7 +321,7 @@ def _passage(texts: Sequence[str], patterns: Sequence[_Pattern]) -> str:
 
 
 def _spots(passage: str, patterns: Sequence[_Pattern]) -> Iterator[tuple[int, int]]:
-    """Where in the passage what is looked for stands, none over another."""
+    """Yield the non-overlapping matches in the passage."""
     folded, last = _folded(passage), 0
     spans = sorted(match.span() for item in patterns for match in item.expression.finditer(folded))
     for start, end in spans:
@@ -333,7 +334,7 @@ _space = re.compile(r"\s+")
 
 
 class _Letters(dict[int, int]):
-    """Each letter without case and accents; the text stays as long as it is."""
+    """Maps each letter to one without case and accents; the length stays the same."""
 
     def __missing__(self, code: int) -> int:
         bare_letter = unicodedata.normalize("NFD", chr(code))[0].lower()[0]
@@ -354,12 +355,12 @@ def _pinned(db: Database) -> list[str]:
 
 
 MERGE_SHARE = 8
-"""The pieces are put together once those besides the largest are more than one in so many."""
+"""Segments are merged once those besides the largest are more than one in this many."""
 MERGE_PAGES = 100
-"""Pages of the index that are written in one go: some milliseconds."""
+"""Index pages written at once, which takes some milliseconds."""
 
 _PIECES = "SELECT count(*) FROM search_idx GROUP BY segid ORDER BY 1 DESC"
-_READ = (  # through SQLite alone: to close its file otherwise would take its locks away
+_READ = (  # only through SQLite: closing its file elsewhere would release its locks
     "SELECT count(*) FROM search_content NOT INDEXED",
     "SELECT sum(length(block)) FROM search_data",
     "SELECT count(*) FROM turns NOT INDEXED",
@@ -367,7 +368,10 @@ _READ = (  # through SQLite alone: to close its file otherwise would take its lo
 
 
 def optimize_index(path: Path, stopped: Event, *, warmed: bool = False) -> None:
-    """Do both, in any thread, until it is stopped; `warmed` where it was read before."""
+    """Read the index into the page cache, unless `warmed`, and merge its segments.
+
+    Runs in any thread until `stopped`.
+    """
     with reading(), attached(path) as db:
         for query in () if warmed else _READ:
             if not stopped.is_set():
@@ -378,17 +382,17 @@ def optimize_index(path: Path, stopped: Event, *, warmed: bool = False) -> None:
 
 
 def merge_segments(db: Database) -> Iterator[bool]:
-    """Put the pieces of the search index together where that is worth it, bit by bit: others can
-    write after each bit, which is a True."""
+    """Merge the segments of the index if worthwhile; yields True after each bit, so that others
+    can write."""
     pieces = [int(row[0]) for row in db.execute(_PIECES).fetchall()]
     if MERGE_SHARE * sum(pieces[1:]) <= sum(pieces):
         return
-    size = -MERGE_PAGES  # the first time it says that all pieces are meant
+    size = -MERGE_PAGES  # negative at first: it means all segments
     while True:
         before = db.total_changes
         with writing(db):
             db.execute("INSERT INTO search (search, rank) VALUES ('merge', ?)", (size,))
-        if db.total_changes - before < 2:  # as FTS5 says that there was nothing to do
+        if db.total_changes - before < 2:  # FTS5 had nothing to do
             return
         size = MERGE_PAGES
         yield True

@@ -56,16 +56,16 @@ E = TypeVar("E", bound=StrEnum)
 
 
 class DamagedError(Exception):
-    """These are not the values that were written."""
+    """The saved values are invalid."""
 
 
 def text_of(values: object) -> str:
-    """Values as they lie in the database."""
+    """Encode values for the database."""
     return encodable(json.dumps(values, ensure_ascii=False))
 
 
 def values_of(text: object) -> Any:
-    """What was written so."""
+    """Decode values from the database."""
     try:
         return json.loads(text) if isinstance(text, str) else _damaged("text")
     except (ValueError, RecursionError) as error:
@@ -73,7 +73,7 @@ def values_of(text: object) -> Any:
 
 
 def outline_values(outline: Outline) -> Values:
-    """A plan as it is written."""
+    """Encode a plan."""
     return {
         "steps": [
             {"id": step.id, "text": step.text, "state": step.state.value, "note": step.note}
@@ -84,7 +84,7 @@ def outline_values(outline: Outline) -> Values:
 
 
 def outline_of(values: object) -> Outline:
-    """The plan that was written so."""
+    """Decode a plan."""
     whole = _mapping(values)
     entries = [_mapping(item) for item in _list(whole, "steps")]
     try:
@@ -105,7 +105,7 @@ def outline_of(values: object) -> Outline:
 
 
 def frame_values(frame: ControllerFrame) -> Values:
-    """A controller as it is written."""
+    """Encode a controller."""
     pending = frame.pending
     return {
         "role": frame.role,
@@ -126,7 +126,7 @@ def frame_values(frame: ControllerFrame) -> Values:
 
 
 def frame_of(values: object) -> ControllerFrame:
-    """The controller that was written so."""
+    """Decode a controller."""
     entry = _mapping(values)
     outline, pending = entry.get("outline"), entry.get("pending")
     kept = _mapping(entry.get("kept"))
@@ -148,7 +148,7 @@ def frame_of(values: object) -> ControllerFrame:
 
 
 def terms_values(terms: Terms) -> Values:
-    """What was agreed to, as it is written."""
+    """Encode what the user agreed to."""
     return {
         "plan_accepted": terms.plan_accepted,
         "code": terms.code and terms.code.value,
@@ -157,7 +157,7 @@ def terms_values(terms: Terms) -> Values:
 
 
 def terms_of(values: object) -> Terms:
-    """What was agreed to; where that cannot be told, the person is asked about everything."""
+    """Decode what the user agreed to; if that fails, they are asked about everything."""
     try:
         entry = _mapping(values)
         code = None if entry.get("code") is None else _one_of(CodeTerms, entry, "code")
@@ -167,7 +167,7 @@ def terms_of(values: object) -> Terms:
 
 
 def round_values(item: Round, artifact_values: Callable[[Artifact], Values]) -> Values:
-    """A round as it is written."""
+    """Encode a round."""
     return {
         "number": item.number,
         "path": item.path,
@@ -183,7 +183,7 @@ def round_values(item: Round, artifact_values: Callable[[Artifact], Values]) -> 
 
 
 def round_of(values: object, artifact: Callable[[dict[str, Any]], Artifact]) -> Round:
-    """The round that was written so."""
+    """Decode a round."""
     entry = _mapping(values)
     return Round(
         number(entry, "number"),
@@ -202,7 +202,7 @@ def round_of(values: object, artifact: Callable[[dict[str, Any]], Artifact]) -> 
 def artifacts_of(
     values: object, artifact: Callable[[dict[str, Any]], Artifact]
 ) -> tuple[Artifact, ...]:
-    """The artifacts that were written so; one that is damaged is left out."""
+    """Decode artifacts, without damaged ones."""
     found = []
     for item in values if isinstance(values, list) else ():
         try:
@@ -213,31 +213,31 @@ def artifacts_of(
 
 
 def status_of(value: object) -> Status:
-    """How something ended; what is not known did not end well."""
+    """Decode a status; an unknown one is FAILED."""
     known = isinstance(value, str) and value in set(Status)
     return Status(str(value)) if known else Status.FAILED
 
 
 def text(entry: Values, key: str) -> str:
-    """A text of an entry."""
+    """Return a text of an entry."""
     value = entry.get(key)
     return value if isinstance(value, str) else _damaged(key)
 
 
 def texts(entry: Values, key: str) -> tuple[str, ...]:
-    """A list of texts of an entry."""
+    """Return a list of texts of an entry."""
     items = _list(entry, key)
     return tuple(items) if all(isinstance(item, str) for item in items) else _damaged(key)
 
 
 def number(entry: Values, key: str) -> int:
-    """A whole number of an entry."""
+    """Return a whole number of an entry."""
     value = entry.get(key)
     return value if isinstance(value, int) and not isinstance(value, bool) else _damaged(key)
 
 
 def seconds_of(entry: Values) -> float:
-    """How long something took; 0 where that was not written, or makes no sense."""
+    """Return a duration; 0 if it is missing or invalid."""
     value = entry.get("seconds")
     known = isinstance(value, int | float) and 0 <= value < float("inf")
     return float(value) if known and value is not None else 0.0
@@ -271,11 +271,11 @@ def _damaged(what: str) -> Any:
 
 
 OWN = ""
-"""Stands for the path of the plan of the goal itself."""
+"""Stands for the path of the goal's own plan."""
 
 
 def _agent_columns(turn: Turn, artifact_values: Callable[[Artifact], Values]) -> dict[str, object]:
-    """The columns of a turn."""
+    """Return the agent-mode columns of a turn."""
     plans = {OWN: turn.outline, **turn.inner_outlines}
     outlines = {path: outline_values(item) for path, item in plans.items() if item is not None}
     rounds = [round_values(item, artifact_values) for item in turn.rounds.values()]
@@ -289,7 +289,7 @@ def _agent_columns(turn: Turn, artifact_values: Callable[[Artifact], Values]) ->
 def _agent_fields(
     row: Mapping[str, Any], artifact: Callable[[dict[str, Any]], Artifact]
 ) -> dict[str, Any]:
-    """The fields of the turn that has these columns. What cannot be read is left out."""
+    """Return the agent-mode fields of a row's turn, without unreadable ones."""
     plans, written = _read(values_of, row["outline"]), _read(values_of, row["rounds"])
     found = plans.items() if isinstance(plans, dict) else ()
     outlines = {path: outline for path, item in found if (outline := _read(outline_of, item))}
@@ -332,11 +332,11 @@ _RESOURCES = """
             AND json_extract(step.value, '$.wanted')) END)
     ORDER BY turns.position, artifacts.task_id, artifacts.position
 """
-"""What answered is what no other task of the plan used, and what was wanted besides; in agent mode
-what the last round gave."""
+"""Answers are results that no other task used, and wanted ones; in agent mode those of the last
+round."""
 
 ANSWER = -1
-"""Stands for a task: its artifacts are those that the last round of agent mode gave."""
+"""Stands for a task: its artifacts are those of the last round of agent mode."""
 
 
 _EMPTIED = ("files", "artifacts", "attempts", "selections", "tasks", "turns", "conversations")
@@ -344,7 +344,7 @@ _EMPTIED = ("files", "artifacts", "attempts", "selections", "tasks", "turns", "c
 
 
 class TurnRows:
-    """Writes and reads turns. Paths inside `root`, the artifact store, are kept relative to it."""
+    """Writes and reads turns. Paths inside `root`, the artifact store, are saved relative to it."""
 
     def __init__(self, db: Database, root: Path, inventory: Mapping[str, TaskType]) -> None:
         self.db = db
@@ -352,9 +352,9 @@ class TurnRows:
         self._inventory = inventory
 
     def write(self, conversation: str, turn: Turn, *, trash: int | None = None) -> None:
-        """Write a turn, in the place of an earlier one with its id. Needs an open transaction.
+        """Write a turn; it replaces one with the same id. Needs an open transaction.
 
-        With `trash` it is not there before that is restored.
+        With `trash` it is hidden until that deletion is undone.
         """
         number, position = self._place(conversation, turn.id)
         self._insert(
@@ -397,7 +397,7 @@ class TurnRows:
         )
 
     def read(self, numbers: Sequence[int]) -> tuple[Turn, ...]:
-        """The turns of these numbers, in their order."""
+        """Return the turns of these numbers, in order."""
         chosen = json.dumps(list(numbers))
         tasks = self._grouped("tasks", "task_id", chosen)
         attempts = self._grouped("attempts", "task_id, position", chosen)
@@ -412,7 +412,7 @@ class TurnRows:
         )
 
     def resources(self, conversation: str) -> tuple[Resource, ...]:
-        """What was given to a conversation's turns and what answered them, oldest first."""
+        """Return attachments and answers of a conversation's turns, oldest first."""
         rows = self.db.query(_RESOURCES, [encodable(conversation)])
         return tuple(
             Resource("", self.artifact(row), row["task_id"] is None, row["type"] or "")
@@ -420,9 +420,9 @@ class TurnRows:
         )
 
     def remove(self, numbers: Sequence[int]) -> list[str]:
-        """Delete turns, and conversations left empty; the turns' ids. Needs an open transaction.
+        """Delete turns and conversations left empty. Return the ids of the turns.
 
-        The index keeps the deleted words until its parts are merged.
+        Needs an open transaction. The index keeps the deleted words until its segments are merged.
         """
         execute = self.db.execute
         gone, places = [], set()
@@ -445,13 +445,13 @@ class TurnRows:
         execute = self.db.execute
         for table in _EMPTIED:
             execute(f"DELETE FROM {table}")  # noqa: S608
-        # Emptying the index row by row takes much longer than making it anew.
+        # Emptying the index row by row takes much longer than recreating it.
         (definition,) = execute("SELECT sql FROM sqlite_master WHERE name = 'search'").fetchone()
         execute("DROP TABLE search")
         execute(definition)
 
     def artifact_values(self, artifact: Artifact) -> Row:
-        """An artifact as it is written."""
+        """Encode an artifact."""
         return {
             "kind": artifact.kind.value,
             "text": artifact.text,
@@ -461,16 +461,16 @@ class TurnRows:
         }
 
     def artifact(self, row: Row) -> Artifact:
-        """The artifact that was written so."""
+        """Decode an artifact."""
         path = self.root / row["path"] if row["path"] is not None else None
         return Artifact(Kind(row["kind"]), row["text"], path, row["name"], row["made_by"])
 
     def plan_values(self, plan: Plan) -> list[Row]:
-        """A plan as it is written."""
+        """Encode a plan."""
         return _with_paths(plan_to_wire(plan, whole=True), self._stored)
 
     def plan(self, values: list[Row]) -> Plan | None:
-        """The plan that was written so, or None where the task types of today no longer fit it."""
+        """Decode a plan; None if current task types no longer fit it."""
         try:
             wire = _with_paths(values, lambda path: str(self.root / path))
             return plan_from_wire(wire, self._inventory)
@@ -478,7 +478,8 @@ class TurnRows:
             return None
 
     def _place(self, conversation: str, turn_id: str) -> tuple[int, int]:
-        """Number and position of an earlier version, which is removed; else the next position."""
+        """Remove an earlier version and return its number and position; else return the next
+        ones."""
         execute = self.db.execute
         find = "SELECT number, position FROM turns WHERE id = ?"
         if old := execute(find, (encodable(turn_id),)).fetchone():
@@ -573,7 +574,7 @@ class TurnRows:
             heard_by=row["heard_by"],
             attachments=tuple(made[None]),
             plan=self._plan(row["plan"]),
-            # Of the candidates those are known that were tried.
+            # Only tried candidates are saved.
             selections=tuple(
                 Selection(
                     entry["task_id"],
@@ -602,14 +603,14 @@ class TurnRows:
         return inner.relative_to(self.root).as_posix() if inner.is_relative_to(self.root) else path
 
     def inner(self, artifact: Artifact) -> str | None:
-        """The path inside the store; None for a text and for a file elsewhere."""
+        """Return the path inside the store; None for a text and for files elsewhere."""
         if artifact.path is None or not artifact.path.is_relative_to(self.root):
             return None
         return self._stored(str(artifact.path))
 
 
 def attempt_values(attempt: Attempt) -> Row:
-    """An attempt as it is written."""
+    """Encode an attempt."""
     return {
         "expert": attempt.candidate.expert.id,
         "revision": attempt.candidate.expert.revision,
@@ -626,9 +627,9 @@ def attempt_values(attempt: Attempt) -> Row:
 
 
 def attempt_of(row: Row, task: str) -> Attempt:
-    """The attempt that was written so, of a task of this type."""
+    """Decode an attempt of a task of this type."""
     expert = Expert(row["expert"], task, revision=row["revision"])
-    remote, provider = bool(row.get("remote")), row.get("provider", "")  # new in the journal
+    remote, provider = bool(row.get("remote")), row.get("provider", "")  # older journals lack them
     return Attempt(
         Candidate(expert, row["backend"], remote=remote, provider=provider),
         row["seconds"],
@@ -639,7 +640,7 @@ def attempt_of(row: Row, task: str) -> Attempt:
 
 
 def _artifacts(turn: Turn) -> Iterator[Artifact]:
-    """Every artifact a turn refers to."""
+    """Yield every artifact that a turn refers to."""
     yield from turn.attachments
     for result in turn.results.values():
         yield from result.artifacts
@@ -650,7 +651,7 @@ def _artifacts(turn: Turn) -> Iterator[Artifact]:
 
 
 def _words_of(turn: Turn) -> str:
-    """What a search should find besides request and reply."""
+    """Return the text to index besides request and reply."""
     made = [item for result in turn.results.values() for item in result.artifacts]
     made += [item for each in turn.rounds.values() for item in each.artifacts]
     words = [word for item in (*turn.attachments, *made) for word in (item.name, item.text)]
@@ -659,15 +660,15 @@ def _words_of(turn: Turn) -> str:
 
 
 def _with_paths(wire: list[Row], change: Callable[[str], str]) -> list[Row]:
-    """The plan's wire form with the path of each artifact changed."""
+    """Return a plan's wire form with the path of each artifact changed."""
     return [
         {**task, "args": {name: _with_path(value, change) for name, value in task["args"].items()}}
         for task in wire
     ]
 
 
-# Not inside the other: a function that names itself from within is garbage that only Python's look
-# for circles finds, and a plan is read for each turn of a conversation.
+# Not nested in the function above: a recursive closure is a reference cycle, and a plan is read for
+# each turn of a conversation.
 def _with_path(value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, list):
         return [_with_path(item, change) for item in value]

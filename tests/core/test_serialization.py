@@ -317,5 +317,5 @@ def test_an_expert_that_the_person_chose_is_written_and_read() -> None:
     assert [task.get("expert") for task in wire] == ["sun-dial", None]
     assert plan_from_wire(wire, inventory) == plan
     for odd in (5, "\ud800"):
-        with pytest.raises(PlanError, match="Task 'clock': the expert must be a name"):
+        with pytest.raises(PlanError, match="ask 'clock'"):
             plan_from_wire([{"task": "clock", "id": 0, "expert": odd}], inventory)

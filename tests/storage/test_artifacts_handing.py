@@ -99,7 +99,7 @@ def test_what_cannot_be_copied_is_given_as_it_lies(
 ) -> None:
     given = kept_only(store.take_in(own))
     with monkeypatch.context() as patch:
-        patch.setattr(artifacts, "MOST_COPIED", 3)
+        patch.setattr(artifacts, "MAX_COPY_BYTES", 3)
         assert store.hand_out(given) == given.path
     place = tmp_path / "taken"
     place.write_text("")

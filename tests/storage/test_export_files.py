@@ -136,7 +136,7 @@ async def test_a_page_shows_pictures_sounds_and_who_did_what(
 async def test_what_is_too_large_to_be_inside_or_gone_is_told(
     history: SqliteHistory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(export, "INSIDE", 100)
+    monkeypatch.setattr(export, "MAX_EMBEDDED_BYTES", 100)
     small, large = picture(tmp_path), picture(tmp_path, "bb1.png", b"x" * 101)
     gone, outside = (
         picture(tmp_path, "cc1.png"),

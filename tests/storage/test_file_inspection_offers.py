@@ -110,7 +110,7 @@ def test_too_many_are_refused_with_their_number(over: Over, folder: Path) -> Non
 def test_more_than_can_be_counted_are_not(
     over: Over, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jarvis_desktop.storage.file_inspection.MAX_FILES_ENTRIES", 30)
+    monkeypatch.setattr("jarvis_desktop.storage.file_inspection.MAX_ENTRIES", 30)
     for number in range(40):
         write(folder / f"{number}.txt")
     (reason,) = over(folder, room=10).refused

@@ -141,7 +141,7 @@ def test_finds_come_in_pages_with_the_title_of_their_conversation(history: Sqlit
 def test_however_many_are_found_each_comes_once(
     history: SqliteHistory, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(search, "BLOCK", 4)
+    monkeypatch.setattr(search, "BLOCK_HITS", 4)
     for number in range(11):
         history.save("c", small_turn(f"t{number}", "the same", minutes=number))
     newest = [f"t{number}" for number in reversed(range(11))]

@@ -50,10 +50,10 @@ def test_an_index_with_little_added_to_it_is_left(
 ) -> None:
     asyncio.run(history.tidy())
     history.save("c", small_turn("t9", "another pear"))
-    monkeypatch.setattr(search, "SHARE", 1)
+    monkeypatch.setattr(search, "MERGE_SHARE", 1)
     asyncio.run(history.tidy())
     assert pieces(history) == 2
-    monkeypatch.setattr(search, "SHARE", 8)
+    monkeypatch.setattr(search, "MERGE_SHARE", 8)
     asyncio.run(history.tidy())
     assert pieces(history) == 1
 
@@ -61,7 +61,7 @@ def test_an_index_with_little_added_to_it_is_left(
 def test_it_is_done_bit_by_bit_and_goes_on_later(
     history: SqliteHistory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(search, "PAGES", 1)
+    monkeypatch.setattr(search, "MERGE_PAGES", 1)
     steps = search.merge_segments(history._db)
     assert next(steps)
     assert len(found(history)) == 9

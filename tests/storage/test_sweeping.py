@@ -132,7 +132,7 @@ def test_tidy_sweeps_once_a_day(store: FileStore, tmp_path: Path):
 def test_tidy_does_a_part_at_a_time(
     store: FileStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(artifacts, "MOST", 2)
+    monkeypatch.setattr(artifacts, "MAX_SWEPT", 2)
     for _ in range(5):
         os.utime(store.workdir(), (0, 0))
     assert [store.tidy(frozenset) for _ in range(4)] == [2, 2, 1, 0]
