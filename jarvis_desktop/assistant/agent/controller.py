@@ -239,7 +239,7 @@ class Controller:
         run.interrupts.heard()
         told = "and did not say why: go on in another way"
         if said:
-            run.heard(question, said)
+            run.record_answer(question, said)
             told = f"and said: {said}"
         run.change(now.depth, notices=(*before, f"The person stopped {doing} {told}"))
         return Observation(said or "The person stopped it.", Status.CANCELLED, trusted=True)

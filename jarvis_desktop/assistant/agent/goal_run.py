@@ -150,17 +150,17 @@ class GoalRun:
         kept = {**self.frames[depth].kept, **values}
         return self.change(depth, kept={key: value for key, value in kept.items() if value})
 
-    def tell(self, depth: int, *sentences: str) -> ControllerFrame:
+    def add_notices(self, depth: int, *sentences: str) -> ControllerFrame:
         """Add sentences to the next prompt of the controller at a depth. Trusted text only."""
         return self.change(depth, notices=(*self.frames[depth].notices, *sentences))
 
-    def heard(self, question: str, answer: str) -> None:
+    def record_answer(self, question: str, answer: str) -> None:
         """Save what the user answered, for all prompts of this goal."""
         line = f"- On “{one_line(question, limit=120)}”: {one_line(answer, limit=MAX_ANSWER_CHARS)}"
-        self.remember(0, **{ANSWERS_KEY: "\n".join([*self.said, line][-MAX_ANSWERS:])})
+        self.remember(0, **{ANSWERS_KEY: "\n".join([*self.answers, line][-MAX_ANSWERS:])})
 
     @property
-    def said(self) -> Sequence[str]:
+    def answers(self) -> Sequence[str]:
         """What the user answered so far, one line each, oldest first."""
         return self.frames[0].kept.get(ANSWERS_KEY, "").splitlines()
 

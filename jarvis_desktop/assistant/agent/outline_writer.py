@@ -297,7 +297,7 @@ class OutlineWriter:
                 return review.outline, " ".join(
                     filter(None, (_explain_changes(work, draft), *said))
                 )
-            work.run.heard("The plan", comment)
+            work.run.record_answer("The plan", comment)
             said.append(
                 f"The person said of the plan: “{one_line(comment, limit=MAX_COMMENT_CHARS)}”."
             )
@@ -381,7 +381,7 @@ class OutlineWriter:
             resources=tuple(_describe_artifact(name, item, run.goal.text) for name, item in things),
             functions=await self._functions(run, role, frame.task),
             facts=run.context.facts,
-            said=tuple(run.said),
+            said=tuple(run.answers),
             known=known if work.before is not None else "",
             reason=work.reason,
             whose=run.goal.id,

@@ -291,7 +291,7 @@ def _parts(run: GoalRun, depth: int, known: AvailableItems) -> Mapping[str, Prom
         "task": PromptPart(0.14, lambda most: format_task(frame.task, most, run.goal.id)),
         "plan": PromptPart(0.22, lambda most: format_outline(frame.outline, most)),
         "news": PromptPart(0.08, lambda most: format_notices(frame.notices, most)),
-        "said": PromptPart(0.05, lambda most: last_lines(run.said, most)),
+        "said": PromptPart(0.05, lambda most: last_lines(run.answers, most)),
         "resources": PromptPart(0.05, lambda most: mark(known.resources, most, first_lines)),
         "answer": PromptPart(0.06, lambda most: format_last_answer(frame.last, most)),
         "log": PromptPart(0.09, lambda most: mark(rounds, most, last_lines)),

@@ -265,10 +265,10 @@ async def test_an_inner_controller_that_gives_up_leaves_it_to_its_caller(
 async def test_notices_are_told_once(frontend: FakeFrontend) -> None:
     llm = ScriptedLLM([says("run_experts", request="Fetch"), END])
     goal_run = goal_run_for(frontend)
-    goal_run.tell(0, "The person took step 2 out.")
+    goal_run.add_notices(0, "The person took step 2 out.")
 
     def fetches(goal_run: GoalRun, choice: BranchChoice) -> Observation:
-        goal_run.tell(0, "Step 3 is new.")
+        goal_run.add_notices(0, "Step 3 is new.")
         return FETCHED
 
     await Crew(llm, run_experts=Does(fetches)).work(goal_run)

@@ -41,7 +41,7 @@ async def test_a_plan_is_drafted_and_accepted(prompts: Prompts) -> None:
 async def test_the_llm_is_told_what_the_goal_is_and_what_is_at_hand(prompts: Prompts) -> None:
     context = Context((text_artifact("Secret words."),), facts=("I live in Oslo.",))
     study = Study(prompts, drafted("Plot"), text='Say "hi" to all', context=context)
-    study.goal_run.heard("Which year?", "2025")
+    study.goal_run.record_answer("Which year?", "2025")
     await study.first()
     prompt = study.llm.prompts[0]
     assert 'Goal: "Say \\"hi\\" to all"' in study.asked[0]
@@ -102,7 +102,7 @@ async def test_a_comment_and_an_edit_are_understood_and_revised(prompts: Prompts
         "The person changed the plan: Step 3 is new: Save the chart "
         "The person said of the plan: “Only of 2025, please.”.",
     )
-    assert study.goal_run.said == ["- On “The plan”: Only of 2025, please."]
+    assert study.goal_run.answers == ["- On “The plan”: Only of 2025, please."]
 
 
 async def test_a_plan_that_is_all_new_is_numbered_from_one(prompts: Prompts) -> None:
@@ -346,7 +346,7 @@ async def test_a_prompt_fits_into_every_window(prompts: Prompts, window: int) ->
     study.answers(says(long), Review)
     study.goal_run.change(0, observation=long, summary=long)
     study.goal_run.context = replace(study.goal_run.context, facts=(long,))
-    study.goal_run.heard("What?", long)
+    study.goal_run.record_answer("What?", long)
     before = study.goal_run.frames[0].outline
     found = await study.writer.write(study.goal_run, 0, reason=long, before=before, ask=True)
     assert found

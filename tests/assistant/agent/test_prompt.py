@@ -255,7 +255,7 @@ async def test_300_rounds_stay_within_an_8k_window(frontend: FakeFrontend) -> No
     def gives(goal_run: GoalRun, choice: BranchChoice) -> Observation:
         number = goal_run.number
         size = (number * 7919) % 20_000
-        goal_run.tell(goal_run.inner, f"Notice {number}.")
+        goal_run.add_notices(goal_run.inner, f"Notice {number}.")
         filler = (LONG if number % 2 else "words and words " * 1300)[:size]
         return Observation(f"BEGIN {number} {filler} END {number}")
 

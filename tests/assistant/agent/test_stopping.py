@@ -78,7 +78,7 @@ async def test_a_stopped_branch_gives_control_to_its_caller(person: Person, bran
     assert (
         f"- The person stopped “{branch}” and said: Use euros" in llm.prompts[1].messages[-1].text
     )
-    assert "Use euros" in goal_run.said[0]
+    assert "Use euros" in goal_run.answers[0]
     assert talks or holds.cancelled == 1
 
 
@@ -186,7 +186,7 @@ async def test_saying_nothing_is_told_as_well(person: Person) -> None:
     )
     assert "The person stopped “run_experts” and did not say why" in told(llm.prompts[1])
     assert goal_run.log[0].observation == "The person stopped it."
-    assert goal_run.said == []
+    assert goal_run.answers == []
 
 
 @pytest.mark.parametrize("inner", [False, True])

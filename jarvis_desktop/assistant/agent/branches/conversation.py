@@ -27,7 +27,7 @@ async def ask_user(run: GoalRun, choice: BranchChoice) -> Observation:
     if not reply:
         text = "Nobody answered. Decide it without the person, or leave out what depends on it."
         return failure(text)
-    run.heard(question, reply)
+    run.record_answer(question, reply)
     return Observation(reply, trusted=True)
 
 
@@ -40,7 +40,7 @@ async def intermediate_answer(run: GoalRun, choice: BranchChoice) -> Observation
     if not reply:
         told = "The person was shown it and said nothing to it. Go on."
         return Observation(told, artifacts=found, trusted=True)
-    run.heard(tr(CONTINUE_QUESTION), reply)
+    run.record_answer(tr(CONTINUE_QUESTION), reply)
     return Observation(reply, artifacts=found, trusted=True)
 
 
@@ -101,7 +101,7 @@ async def _without_inventions(run: GoalRun, text: str) -> str:
 
 def _known_texts(run: GoalRun) -> Iterable[str]:
     yield run.goal.text
-    yield from run.said
+    yield from run.answers
     yield from available_artifacts(run)
     left = MAX_KNOWN_CHARS
     for entry in reversed(run.log):

@@ -222,13 +222,13 @@ class RunCode:
         protection = await bench.protection()
         text = format_run(ran, made, not_kept, timeout=self._timeout, protection=protection)
         if hosts := await self._about_hosts(run, bench, ran):
-            run.tell(run.inner, hosts)
+            run.add_notices(run.inner, hosts)
             text = f"{text}\n{hosts}"
         if ran.outcome.ending is Ending.DONE:
             mending.worked()
             return Observation(text, artifacts=made, code=script.source)
         advice = mending.failed()
-        run.tell(run.inner, advice)
+        run.add_notices(run.inner, advice)
         text = f"{text}\n{advice}"
         return Observation(text, Status.FAILED, artifacts=made, code=script.source)
 
@@ -293,7 +293,7 @@ def comment_of(verdict: Verdict) -> str:
 def record_comment(run: GoalRun, purpose: str, verdict: Verdict) -> None:
     """Save the user's comment on code, for all prompts of the goal."""
     if comment := comment_of(verdict):
-        run.heard(f"Code: {purpose}", comment)
+        run.record_answer(f"Code: {purpose}", comment)
 
 
 def refusal(verdict: Verdict, code: str) -> Observation:
@@ -315,4 +315,4 @@ def report_changes(run: GoalRun, code: str, verdict: Verdict) -> None:
     if comment := comment_of(verdict):
         format_run.append(f"The person says to the code: {comment}")
     if format_run:
-        run.tell(run.inner, *format_run)
+        run.add_notices(run.inner, *format_run)

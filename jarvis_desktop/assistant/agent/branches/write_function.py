@@ -235,7 +235,7 @@ def _failed_tests(
     run: GoalRun, work: _FunctionJob, report: FunctionTestReport, mending: RepairCounter
 ) -> Observation:
     advice = mending.failed()
-    run.tell(run.inner, advice)
+    run.add_notices(run.inner, advice)
     text = f"The function was not saved: not all of its tests passed.\n{report.text}\n{advice}"
     return Observation(text, Status.FAILED, code=work.draft.source)
 

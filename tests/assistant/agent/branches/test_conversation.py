@@ -40,7 +40,7 @@ async def test_the_person_is_asked_and_believed(frontend: FakeFrontend) -> None:
     given = await does(goal_run, "ask_user", question="Which\x1b[2J currency?")
     assert given == Observation("In euros", trusted=True)
     assert frontend.questions == ["Which�[2J currency?"]
-    assert goal_run.said == ["- On “Which�[2J currency?”: In euros"]
+    assert goal_run.answers == ["- On “Which�[2J currency?”: In euros"]
 
 
 async def test_nobody_there_is_said(frontend: FakeFrontend) -> None:
@@ -48,7 +48,7 @@ async def test_nobody_there_is_said(frontend: FakeFrontend) -> None:
     given = await does(goal_run, "ask_user", question="Which?")
     assert given.status is Status.FAILED
     assert given.text.startswith("Nobody answered.")
-    assert goal_run.said == []
+    assert goal_run.answers == []
 
 
 @pytest.mark.parametrize(

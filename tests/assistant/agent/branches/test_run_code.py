@@ -93,7 +93,7 @@ async def test_what_the_person_makes_of_it_runs_and_the_coder_learns_of_it(
         "@@ -1,3 +1,3 @@\n a = 1\n-n = 10\n+n = 3\n print(n)",
         "The person says to the code: Three will do.�[2J",
     )
-    assert goal_run.said == ["- On “Code: to see”: Three will do.�[2J"]
+    assert goal_run.answers == ["- On “Code: to see”: Three will do.�[2J"]
 
 
 async def test_what_was_agreed_to_is_what_runs(place: Workplace) -> None:

@@ -298,7 +298,7 @@ async def test_a_plan_is_kept_no_longer_than_its_round(room: Rooms) -> None:
     at.planner.planned = Plan((Task(0, CLOCK),))
     await at.ask()
     assert PLAN_KEY in at.memory.frames("g")[0].kept  # until the round is in the log
-    at.goal_run.tell(0, "The round ends.")
+    at.goal_run.add_notices(0, "The round ends.")
     assert PLAN_KEY not in at.memory.frames("g")[0].kept
 
 

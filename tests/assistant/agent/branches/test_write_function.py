@@ -166,7 +166,7 @@ async def test_a_no_to_the_test_runs_nothing(place: Workplace) -> None:
     assert seen.text.endswith("They say: Call it twice.")
     assert seen.trusted
     assert not place.sandbox.sessions
-    assert goal_run.said == [
+    assert goal_run.answers == [
         "- On “Code: Test the function double before it is kept in the library.”: Call it twice."
     ]
 
