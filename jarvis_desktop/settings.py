@@ -205,7 +205,7 @@ class SpeechSettings(SettingsTable):
         mark("Hold it and speak. Press the field, then the keys you want."),
         search=mark("hotkey shortcut push to talk keyboard microphone"),
     )
-    """"" is none."""
+    """"" disables it."""
     key_way: Literal["auto", "hold", "toggle"] = setting(
         "auto",
         mark("What the talk key does"),
@@ -528,8 +528,6 @@ class WindowSettings(SettingsTable):
         mark("Closing the window leaves JARVIS running there, where there is a tray."),
         search=mark("background icon close minimise"),
     )
-    """Whether an icon stands in the tray, where the desktop has one, and closing the window leaves
-    JARVIS running there."""
     start_hidden: bool = setting(
         False,
         mark("Start hidden"),
@@ -542,23 +540,19 @@ class WindowSettings(SettingsTable):
         mark("A small sign above all windows, while this one is not in front."),
         search=mark("overlay recording indicator"),
     )
-    """Whether a small sign above all windows shows that JARVIS listens, while its own is not in
-    front."""
     notify: bool = setting(
         True,
         mark("Notifications"),
         mark("Of long work that ended and of timers, while JARVIS is not in front."),
         search=mark("alerts messages popup"),
     )
-    """Whether the desktop tells of long work that ended and of timers, while the window is not in
-    front."""
     quick_key: str = setting(
         "Ctrl+Alt+J",
         mark("Key of the quick box"),
         mark("Opens a small field near the pointer, in which you type or talk."),
         search=mark("hotkey shortcut launcher spotlight tray"),
     )
-    """The key of the whole desktop that opens the quick box; "" is none."""
+    """"" disables it."""
 
 
 class HistorySettings(SettingsTable):
@@ -574,8 +568,7 @@ class HistorySettings(SettingsTable):
         ge=0,
         le=36_500,
     )
-    """Conversations without a turn for so many days are forgotten, but for pinned ones; 0 keeps
-    them all."""
+    """0 keeps all conversations."""
 
 
 class NetworkSettings(SettingsTable):
@@ -596,12 +589,11 @@ class NetworkSettings(SettingsTable):
         ),
         pattern=r"^(https?://[^\s/@]+/?)?$",
     )
-    """The address of the proxy for downloads and the API, such as "http://proxy:3128"; "" is the
-    system's. A name and a password do not belong here: the environment's may have them."""
+    """"" is the system's. User name and password belong into the environment's variables."""
 
 
 class Settings(SettingsTable):
-    """settings.toml. Keys that are not known are kept and ignored."""
+    """The whole of settings.toml."""
 
     mode: Mode = setting(
         Mode.LOCAL,
@@ -631,7 +623,6 @@ class Settings(SettingsTable):
         ge=0,
         le=64,
     )
-    """How many built-in methods run at once; 0 is one per core, at most four."""
     conversation_minutes: int = setting(
         30,
         mark("Commands carry on for"),
@@ -640,26 +631,23 @@ class Settings(SettingsTable):
         unit=mark("{value} minutes"),
         ge=0,
     )
-    """A command carries on with the last conversation if that is no older than this."""
 
     @property
     def width(self) -> int:
-        """How many built-in methods run at once."""
+        """The number of built-in methods that run at once."""
         return self.processes or min(4, max(2, os.cpu_count() or 2))
 
 
 @dataclass
 class Current:
-    """The settings that are in use; others take their place while the application runs."""
+    """The settings in use, replaced while the application runs."""
 
     settings: Settings
 
 
 def load(path: Path) -> tuple[Settings, str]:
-    """The settings, and a notice for the person ("" where all is well).
-
-    What is wrong in the file is left out, alone, and named; the file stays as it is.
-    """
+    """Load the settings, with a notice for the user ("" if the file is valid). Invalid entries are
+    ignored and named; the file is not changed."""
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
@@ -684,10 +672,10 @@ def load(path: Path) -> tuple[Settings, str]:
 
 
 def change(path: Path, table: str, values: Mapping[str, Value | None]) -> None:
-    """Set keys of one table of the file, or, where `table` is "", those above all tables; None
-    takes a key out, so that its default holds. Comments and everything else stay as they are.
+    """Set keys of one table, or top-level keys if `table` is "". None removes a key, which restores
+    its default. Comments and everything else are preserved.
 
-    Raises StorageError where a value is not allowed, or the file cannot be read or written.
+    Raises StorageError if a value is invalid or the file cannot be read or written.
     """
     import tomlkit
     from tomlkit.exceptions import TOMLKitError
@@ -726,8 +714,8 @@ def change(path: Path, table: str, values: Mapping[str, Value | None]) -> None:
 
 
 def _readable(text: str) -> tuple[dict[str, Any], list[str]]:
-    """What can be read of a file, and what is wrong with the lines that are left out: a table
-    whose head cannot be read is left out whole, for its keys would count as another's."""
+    """Parse what is valid, and return the mistakes of the ignored lines. A table with an invalid
+    header is ignored as a whole: its keys would belong to another table."""
     lines = text.splitlines(keepends=True)
     told: list[str] = []
     for _ in range(MAX_MISTAKES):
@@ -746,7 +734,7 @@ def _readable(text: str) -> tuple[dict[str, Any], list[str]]:
 
 
 def _usable(data: dict[str, Any]) -> tuple[Settings, dict[str, str]]:
-    """The settings that these values make, and what is wrong with those that are left out."""
+    """The settings from these values, and the mistakes of those that are ignored."""
     mistakes: dict[str, str] = {}
     while True:
         try:
@@ -763,7 +751,7 @@ def _usable(data: dict[str, Any]) -> tuple[Settings, dict[str, str]]:
 
 
 def _replace(path: Path, text: str) -> None:
-    """Write the file anew in one step: whoever reads it finds the old text or the new one."""
+    """Replace the file atomically: readers see the old text or the new one."""
     path.parent.mkdir(parents=True, exist_ok=True)
     fresh = path.with_name(f"{path.name}.new")
     with fresh.open("w", encoding="utf-8", newline="") as file:

@@ -1,1 +1,1 @@
-"""How JARVIS sits in the person's desktop: what it notifies of, and whether it starts with it."""
+"""Desktop integration: notifications, the tray, and commands of other processes."""

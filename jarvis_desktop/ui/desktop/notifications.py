@@ -45,7 +45,7 @@ Acted = Callable[[str, str, str], None]
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """What a person is told of; its texts are plain, whoever wrote them."""
+    """One desktop notification. Its texts are plain text, never markup."""
 
     key: str
     """A later note with this key takes its place."""
@@ -59,8 +59,8 @@ class BusNotices:
     """Connects when there is first something to tell."""
 
     def __init__(self, acted: Acted) -> None:
-        """`acted` is told on the loop the key of a note, the action, and a token by which the
-        desktop lets a window come to the front, or ""."""
+        """`acted` is called on the loop with the key of a note, the action, and the activation
+        token that lets a window come to the front, or ""."""
         self._acted = acted
         self._bus: MessageBus | None = None
         self._is_lost = False
@@ -71,7 +71,7 @@ class BusNotices:
         self._tokens: dict[int, str] = {}
 
     async def tell(self, note: Note) -> None:
-        """Show a note. Raises UnavailableError where this desktop shows none."""
+        """Show a note. Raises UnavailableError if the desktop shows none."""
         if self._is_lost:
             await self.close()
         try:
@@ -156,8 +156,8 @@ class Notifier(QObject):
     """Nothing here waits for the desktop."""
 
     acted = Signal(str, str, str)
-    """Carries the key of a note, the action that the person chose, and a token of the desktop for
-    the window that is shown for it."""
+    """Carries the key of a note, the chosen action, and the desktop's activation token for the
+    window."""
 
     def __init__(
         self,
@@ -188,7 +188,7 @@ class Notifier(QObject):
         self._engine.run(lambda: bus.tell(note), told)
 
     def withdraw(self, key: str) -> None:
-        """Take a note away: what it told of is seen."""
+        """Withdraw a note: the user has seen its subject."""
         if self._bus:
             bus = self._bus
             self._engine.run(lambda: bus.withdraw(key), lambda outcome: None)
@@ -199,7 +199,7 @@ class Notifier(QObject):
             self.acted.emit(self._last, DEFAULT, "")
 
     def close(self) -> None:
-        """JARVIS ends, or its window is made anew."""
+        """Withdraw all notes: JARVIS ends, or its window is replaced."""
         if self._bus:
             self._engine.run(self._bus.close, lambda outcome: None)
 
@@ -215,7 +215,7 @@ class _Told(QObject):
 
 
 LONG = 10.0
-"""Seconds; of a turn that took less nobody is told."""
+"""Seconds; shorter turns cause no notification."""
 SNOOZE = 300.0
 """Seconds after which a timer rings once more."""
 LINES = 12
@@ -233,8 +233,7 @@ class Telling(QObject):
     """Follows the session."""
 
     show_wanted = Signal(object, str)
-    """Carries the Exchange that the person wants to see, or None for the window as it is, and a
-    token of the desktop."""
+    """Carries the PendingTurn to show, or None for the window as it is, and an activation token."""
     speak_wanted = Signal(object)
     """Carries the Turn whose answer is to be read aloud."""
 
@@ -245,7 +244,7 @@ class Telling(QObject):
         is_seen: Callable[[PendingTurn], bool],
         parent: QObject | None = None,
     ) -> None:
-        """`is_seen` says whether the person looks at the window where an exchange is shown."""
+        """`is_seen` says whether the user is looking at a turn."""
         super().__init__(parent)
         self._session = session
         self._notifier = notifier
@@ -253,7 +252,7 @@ class Telling(QObject):
         self._wanted = True
         self._running: set[PendingTurn] = set()
         self._told: dict[str, PendingTurn] = {}
-        """What is told of, by the key of its note."""
+        """The turns with a notification, by the key of their notes."""
         self._timers: dict[str, Timer] = {}
         session.changed.connect(self._changed)
         session.asked.connect(self._asked)
@@ -261,11 +260,11 @@ class Telling(QObject):
         notifier.acted.connect(self._acted)
 
     def want(self, wanted: bool) -> None:
-        """Tell at all, as the settings say."""
+        """Turn notifications on or off."""
         self._wanted = wanted
 
     def seen(self) -> None:
-        """A window of ours is looked at: notes of what it shows go."""
+        """Withdraw notes about what the active window shows."""
         for key, exchange in list(self._told.items()):
             if self._is_seen(exchange):
                 del self._told[key]

@@ -1,5 +1,5 @@
-"""JARVIS on the person's desktop: the window and the tray, what other processes ask, and that
-closing the window need not end it. Puts the parts beside the window together."""
+"""JARVIS on the desktop: the window, the tray, the quick box, and commands of other processes.
+Closing the window need not quit."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
 
 LATE = 5000
-"""Milliseconds that the tray of a session which just begins may take to be there."""
+"""Milliseconds to wait for the tray of a session that has just started."""
 TRAY_NOTE = "tray"
 TOKEN = "XDG_ACTIVATION_TOKEN"  # noqa: S105 - no secret
-"""Where Qt looks for what lets a window come to the front, on Wayland."""
+"""Where Qt reads the token that lets a window come to the front on Wayland."""
 
 Act = Callable[[Mapping[str, object]], None]
 
 
 class Presence(QObject):
-    """Belongs to one window; closed before that is."""
+    """Belongs to one window, and is closed before it."""
 
     def __init__(self, window: MainWindow, kept: Path) -> None:
-        """`kept` is the file with the window's place: what the tray is like must be known before
-        the settings are read."""
+        """`kept` is the file with the window's position: the tray's state is needed before the
+        settings are read."""
         super().__init__(window)
         session = window.session
         self.window = window
@@ -103,7 +103,7 @@ class Presence(QObject):
         QGuiApplication.instance().focusWindowChanged.connect(self._looked_at)  # type: ignore[union-attr]
 
     def begin(self, wish: LaunchRequest) -> None:
-        """Show what the person wants of this start."""
+        """Show what this launch asks for."""
         hidden = wish.hidden or self._remembered("hidden", usual=False)
         if wish.files or wish.new or wish.talk or not (hidden or wish.quick):
             self.show()
@@ -133,7 +133,7 @@ class Presence(QObject):
         window.activateWindow()
 
     def hide(self) -> None:
-        """Leave only the icon in the tray; without one the window stays."""
+        """Leave only the tray icon; without a tray the window stays."""
         if not self.tray.is_there:
             return
         self._become_hidden()
@@ -146,7 +146,7 @@ class Presence(QObject):
             self.notifier.tell(Note(TRAY_NOTE, title, body))
 
     def quit(self) -> None:
-        """End JARVIS; where timers run, the person is asked first."""
+        """Quit JARVIS; if timers are running, ask first."""
         if not self._asks():
             self._quit()
 
@@ -155,11 +155,11 @@ class Presence(QObject):
         QApplication.quit()
 
     def let_end(self) -> None:
-        """Closing the window ends JARVIS from now on: the person, or the session, wants that."""
+        """Let closing the window quit JARVIS from now on."""
         self._leaving = True
 
     def close(self) -> None:
-        """Take everything from the screen that stands beside the window."""
+        """Hide everything except the window."""
         self.window.removeEventFilter(self)
         self._late.stop()
         self.quick.close()
@@ -183,7 +183,7 @@ class Presence(QObject):
         return super().eventFilter(watched, event)
 
     def _asks(self) -> bool:
-        """Whether the person is asked something before JARVIS ends."""
+        """Ask before quitting if necessary; return whether a question is open."""
         app, leaving = self._session.app, self.window.leaving
         # The pages of the first start lie over the question; nobody is through them yet.
         if self._leaving or app is None or self.window.first:
@@ -196,7 +196,7 @@ class Presence(QObject):
         return True
 
     def _timers_changed(self) -> None:
-        """One rang, or a request ended or set some: what was asked is not true any more."""
+        """Update the question: timers were set or have rung."""
         if app := self._session.app:
             self.window.leaving.follow(app.timers.pending())
 
@@ -205,12 +205,12 @@ class Presence(QObject):
         QGuiApplication.setQuitOnLastWindowClosed(False)
 
     def _surface(self) -> None:
-        """There is no tray: a window that is hidden could not be reached any more."""
+        """Show the hidden window: without a tray it could not be reached."""
         if self.window.isHidden():
             self.show()
 
     def _late_enough(self) -> None:
-        """The tray that was waited for is there."""
+        """The awaited tray has appeared."""
         if self._late.isActive():
             self._late.stop()
             self._become_hidden()
@@ -221,7 +221,7 @@ class Presence(QObject):
     def _change_mode(self, value: str) -> None:
         mode = Mode(value)
         if opens_more(mode, self.tray.mode):
-            self.show()  # the question stands there
+            self.show()  # the question is shown there
         self.window.header.change_mode(mode)
 
     def _settled(self, settings: Settings) -> None:
@@ -266,7 +266,7 @@ class Presence(QObject):
     # What other processes want
 
     def _command(self, act: Act) -> CommandHandler:
-        """Does it on Qt's thread, and answers once that is done."""
+        """A handler that acts on Qt's thread and answers when done."""
         engine = self._session.engine
 
         async def handle(command: Mapping[str, object]) -> Mapping[str, object]:

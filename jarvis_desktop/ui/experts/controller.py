@@ -1,10 +1,5 @@
-"""What the page of experts and LLMs asks of the engine. It lives on the main thread; everything is
-answered by a signal, and nothing waits.
-
-Which LLM is used, as the window knows it, and the fetching of one. It lives on the main thread
-and gives its work to the engine.
-
-The downloads as the window knows them, and the mark beside the way to their page."""
+"""What the window knows of experts, LLMs and downloads. The work is done on the engine; results
+arrive as signals."""
 
 from __future__ import annotations
 
@@ -155,7 +150,7 @@ class ExpertsDesk(QObject):
 
 
 def why(outcome: Outcome) -> str:
-    """Why something failed or ended."""
+    """Why something failed or was stopped."""
     if outcome.cancelled:
         return tr("It was stopped.")
     return str(outcome.error or unexpected()) if outcome.value is None else ""
@@ -166,7 +161,7 @@ SIZE, PEN = 16, 2.2
 
 
 class DownloadsWatch(QObject):
-    """Hears from the engine of every change."""
+    """Follows the download queue."""
 
     changed = Signal(object)
     """Carries the downloads, in their order."""
@@ -182,7 +177,7 @@ class DownloadsWatch(QObject):
 
     def _ready(self, app: Application) -> None:
         if self._watches:
-            return  # a window that is made anew is greeted besides
+            return  # a new window gets the signal again
         self._watches = True
         engine = self._session.engine
 
@@ -202,7 +197,7 @@ def _ended(outcome: Outcome) -> None:
 
 
 class DownloadMark(QWidget):
-    """A ring at the trailing edge of a button, filled as far as what is fetched is here."""
+    """A progress ring at the trailing edge of a button."""
 
     def __init__(self, button: QPushButton, session: WindowSession) -> None:
         super().__init__(button)
@@ -247,16 +242,16 @@ RUN_BY = {"ollama": "Ollama", "openai": mark("service"), "transformers": mark("o
 
 @dataclass(frozen=True, slots=True)
 class LLMOverview:
-    """What was found."""
+    """Which LLM is used, or why none is."""
 
     used: str
-    """The LLM that is used, such as "qwen3.5:4b (Ollama)"; "" where there is none."""
+    """The LLM in use, such as "qwen3.5:4b (Ollama)"; "" if there is none."""
     reason: str
-    """Why this one, or why none, in whole sentences."""
+    """Why this one or none is used, in whole sentences."""
     wanted: bool
-    """Whether the person waits for what was found."""
+    """Whether the user asked for this check."""
     missing: NoLLM | None = None
-    """What to offer, where there is none and the person should know."""
+    """What to offer if there is none and the user should know."""
 
 
 class LLMWatch(QObject):
@@ -357,6 +352,6 @@ class LLMWatch(QObject):
 
 
 def described(llm: LLM) -> str:
-    """An LLM and who runs it, on one short line."""
+    """An LLM and its provider, on one short line."""
     run_by = tr(RUN_BY.get(llm.provider, llm.provider))
     return tr("{name} ({run_by})", name=one_line(llm.name, limit=32), run_by=run_by)

@@ -1,4 +1,4 @@
-"""The downloads, in line: how far each is, and what can be done with it."""
+"""The download queue on the page of experts."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ STATES = {
 }
 """What each state is called, and its tone."""
 MUCH = 20_000_000
-"""Bytes; so much is asked about before it is deleted."""
+"""Bytes; deleting more needs a confirmation."""
 
 
 class DownloadsPart(QWidget):
-    """Follows them while they come, and after a restart finds those that were paused."""
+    """Shows the queue, with downloads that were paused before a restart."""
 
     more_wanted = Signal()
-    """Nothing is in line, and the person wants to look for experts."""
+    """The queue is empty and the user wants to search for experts."""
 
     def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class DownloadsPart(QWidget):
         self.show_downloads(watch.listed)
 
     def show_downloads(self, listed: Sequence[Download]) -> None:
-        """Show them as they are now."""
+        """Show these downloads."""
         with self.list.still():
             self.list.show_keys([each.key for each in listed])
             for each in listed:
@@ -124,7 +124,7 @@ class DownloadsPart(QWidget):
         self._desk.do(lambda shelf: getattr(shelf.downloads, what)(download.key))
 
     def _ask(self, entry: ExpertListItem, download: Download) -> None:
-        """What is small is dropped at once."""
+        """Cancel a download; ask first if much has already arrived."""
         now = next((each for each in self._watch.listed if each.key == download.key), download)
         drop = partial(self._desk.do, lambda shelf: shelf.downloads.drop(download.key))
         if now.have < MUCH:

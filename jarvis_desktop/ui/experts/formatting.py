@@ -1,4 +1,4 @@
-"""What is said of experts and LLMs: figures, places, times."""
+"""Figures, sizes and dates of experts and LLMs in words."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LONG: Mapping[FitLevel, str] = {
 
 
 def name(text: str) -> str:
-    """A name that somebody else gave."""
+    """A foreign name, shortened to one line."""
     return one_line(text, limit=NAME)
 
 
@@ -63,7 +63,7 @@ def task(expert: Expert, inventory: Mapping[str, TaskType]) -> str:
 
 
 def download(expert: Expert) -> str:
-    """How much there is to fetch, with what it is built upon."""
+    """The size of the download, including the expert's base."""
     if not expert.download_mb:
         return ""
     size = labels.size(expert.whole_mb * MB)

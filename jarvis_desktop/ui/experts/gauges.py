@@ -1,4 +1,4 @@
-"""How much disk and memory there is, and who has it: bars with the figures in words."""
+"""Bars that show how disk and memory are used, with the figures in words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class GaugePart:
 
 
 class Bar(QWidget):
-    """Parts of a whole, from the leading edge; what is left of it is free."""
+    """A bar of coloured parts; the rest is free."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Bar(QWidget):
         return QSize(160, HEIGHT + 4)
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw it; from right to left where one reads so."""
+        """Draw the bar, mirrored for right-to-left languages."""
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         if self.layoutDirection() == Qt.LayoutDirection.RightToLeft:
@@ -166,7 +166,7 @@ class Gauge(QWidget):
 
 
 class Gauges(QFrame):
-    """The disk, the main memory, and the graphics card where there is one."""
+    """The disk, the main memory, and the graphics card if there is one."""
 
     def __init__(self) -> None:
         super().__init__()

@@ -1,4 +1,4 @@
-"""The experts on this computer: what each takes, and what can be done with it."""
+"""The installed experts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class InstalledPart(QWidget):
     """Sorts, searches, tests and removes them."""
 
     more_wanted = Signal()
-    """There is none yet, and the person wants to look for some."""
+    """None is installed and the user wants to search for some."""
     removed = Signal(str)
     """Carries what was removed, in a sentence."""
 
@@ -73,7 +73,7 @@ class InstalledPart(QWidget):
         desk.kept.connect(self._show)
 
     def know(self, inventory: Mapping[str, TaskType]) -> None:
-        """How tasks are called."""
+        """Set the names of the tasks."""
         self._inventory = inventory
 
     def _show(self, kept: Sequence[InstalledExpert]) -> None:
@@ -147,7 +147,7 @@ class InstalledPart(QWidget):
         )
 
     def _buttons(self, entry: ExpertListItem, key: str) -> tuple[QPushButton, ...]:
-        """They look up what is kept now: the line stays while what it shows is another."""
+        """The buttons of a row. They look the expert up when clicked: rows are reused."""
         name = formatting.name(key)
         test = button(tr("Test"), tr("Test {name}", name=name), tip=tr("Run something small"))
         test.clicked.connect(lambda: self._test(entry, key))

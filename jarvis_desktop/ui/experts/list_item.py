@@ -1,7 +1,5 @@
-"""A line of a list on the page of experts: a name, facts, what can be done with it, and a question
-or an answer under it.
-
-What stands where there is nothing yet: what belongs there, and the one thing to do."""
+"""Lists on the page of experts: a row with facts, buttons, progress and questions, and a
+placeholder for an empty list."""
 
 from __future__ import annotations
 
@@ -54,7 +52,7 @@ class Tag(Label):
 
 
 class ExpertListItem(QFrame):
-    """One line. Its parts are filled by who makes it; what is empty takes no room."""
+    """One row; empty parts take no room."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -104,7 +102,7 @@ class ExpertListItem(QFrame):
 
     @cached_property
     def answer(self) -> TextView:
-        """What came of something."""
+        """The result of a test."""
         return self._below(TextView(tr("What came of the test"), role="answer"))
 
     def _below(self, widget: Made) -> Made:
@@ -113,7 +111,7 @@ class ExpertListItem(QFrame):
         return widget
 
     def reset(self) -> None:
-        """Be as new, for something else."""
+        """Reset the row for another entry."""
         self.withdraw()
         self.do()
         for name in ("progress", "trouble", "answer"):
@@ -139,7 +137,7 @@ class ExpertListItem(QFrame):
             label.setVisible(bool(text))
 
     def do(self, *buttons: QPushButton) -> None:
-        """What can be done with it, in this order."""
+        """Set the buttons of the row."""
         while item := self._doings.takeAt(0):
             if (old := item.widget()) and old not in buttons:
                 old.hide()
@@ -150,7 +148,7 @@ class ExpertListItem(QFrame):
         self.doings.setVisible(bool(buttons))
 
     def show_progress(self, fraction: float | None, name: str, *, rests: bool = False) -> None:
-        """Show how far something is, None that nobody knows."""
+        """Show progress; None is indeterminate."""
         self.progress.setAccessibleName(name)
         theme.restyle(self.progress, rests=rests)
         if fraction is None:
@@ -161,19 +159,19 @@ class ExpertListItem(QFrame):
         self.progress.show()
 
     def complain(self, trouble: str) -> None:
-        """Say what is wrong; "" takes it back."""
+        """Show what is wrong; "" hides it."""
         if trouble or "trouble" in self.__dict__:
             self.trouble.setText(trouble[:600])
             self.trouble.setVisible(bool(trouble))
 
     def say(self, text: str) -> None:
-        """Show what came of something; "" takes it back."""
+        """Show a result; "" hides it."""
         if text or "answer" in self.__dict__:
             self.answer.show_text(text)
             self.answer.setVisible(bool(text))
 
     def done(self) -> None:
-        """Nothing is under way any more."""
+        """Hide the progress."""
         if "progress" in self.__dict__:
             self.progress.hide()
 
@@ -186,7 +184,7 @@ class ExpertListItem(QFrame):
         risk: bool = True,
         first: tuple[str, Callable[[], object]] | None = None,
     ) -> None:
-        """Ask before `then` is done; `first` is what a person may want to do before answering."""
+        """Ask before calling `then`; `first` is a button for something to do before answering."""
         self.withdraw()
         self._question = question = _Question(text, doing, risk=risk)
 
@@ -258,7 +256,7 @@ class _Question(QFrame):
 
 
 class EntryList(QFrame):
-    """Lines under each other in one card, by their keys; those that stay keep their widgets."""
+    """Rows in one card, by their keys; rows that stay keep their widgets."""
 
     def __init__(self, name: str) -> None:
         super().__init__()
@@ -271,7 +269,7 @@ class EntryList(QFrame):
 
     @contextmanager
     def still(self) -> Iterator[None]:
-        """Lay nothing out meanwhile: for each line that is shown Qt would do the whole page."""
+        """Suspend the layout: Qt would lay out the whole page for each row that is shown."""
         self._column.setEnabled(False)
         try:
             yield

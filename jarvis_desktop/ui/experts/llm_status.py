@@ -35,7 +35,7 @@ ICON, INDENT = 20, 32
 
 
 class LLMNotice(QFrame):
-    """Offers an LLM, and shows how far its fetching is."""
+    """Offers an LLM and shows the progress of its download."""
 
     fetch_wanted = Signal(object)
     """Carries an Offer."""
@@ -81,14 +81,14 @@ class LLMNotice(QFrame):
         self.hide()
 
     def serve(self, watch: LLMWatch) -> None:
-        """Have what is offered fetched, and show how that goes."""
+        """Download with `watch`, and show its progress."""
         self.fetch_wanted.connect(watch.fetch)
         self.stop_wanted.connect(watch.stop)
         watch.progressed.connect(self.advance)
         watch.fetched.connect(self.end)
 
     def offer(self, missing: NoLLM) -> None:
-        """Show what could be fetched, or why nothing can be."""
+        """Show which LLMs can be downloaded, or why none can."""
         if missing != self._missing:
             self._missing = missing
             self._lay_out(missing)
@@ -97,18 +97,18 @@ class LLMNotice(QFrame):
             self._ask("")
 
     def leave(self) -> None:
-        """Make room: the person has something else in mind. What is fetched stays in sight."""
+        """Hide the offer; a running download stays visible."""
         if self.stop.isHidden():
             self.hide()
 
     def advance(self, fraction: float | None, message: str) -> None:
-        """Show how far the fetching is; `fraction` from 0 to 1."""
+        """Show the progress; `fraction` from 0 to 1."""
         self.progress.setVisible(fraction is not None)
         self.progress.setValue(round(100 * min(max(fraction or 0.0, 0.0), 1.0)))
         self.words.setText(message[:200])
 
     def end(self, outcome: Outcome) -> None:
-        """Go away where it was fetched; otherwise say why not, and offer it again."""
+        """Hide if the download succeeded; otherwise show why not and offer it again."""
         if outcome.error:
             self._ask(str(outcome.error))
         elif outcome.cancelled:
@@ -175,7 +175,7 @@ def _open_download_page() -> None:
 
 
 def _row(offer: LLMOffer, act: QPushButton, *, needs: str = "") -> QWidget:
-    """One LLM with what a person wants to know before it is fetched, and the way to get it."""
+    """One LLM with its facts and the button to get it."""
     row = QWidget()
     layout = QHBoxLayout(row)
     layout.setContentsMargins(0, 0, 0, 0)
@@ -200,15 +200,15 @@ class Need(StrEnum):
 
     NOTHING = ""
     GET = "get"
-    """Ollama is to be installed."""
+    """Install Ollama."""
     START = "start"
-    """Ollama is there and does not run."""
+    """Start the installed Ollama."""
     FETCH = "fetch"
-    """It runs, and has no LLM."""
+    """Download an LLM for the running Ollama."""
     AUTO = "auto"
-    """Another one is wished for than is there, or none at all."""
+    """Stop asking for an LLM that is missing."""
     LOOK = "look"
-    """Look again."""
+    """Check again."""
 
 
 LABELS = {
@@ -241,7 +241,7 @@ class LLMState(QFrame):
     """The card at the top."""
 
     need = Signal(object)
-    """Carries the Need that the person wants to be met."""
+    """Carries the Need that the user clicked."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -273,7 +273,7 @@ class LLMState(QFrame):
         row.addLayout(column, 1)
 
     def show_state(self, shelved: LLMInventory, *, may_fetch: bool) -> None:
-        """Say how it is."""
+        """Show the state."""
         said = said_of(shelved, may_fetch=may_fetch)
         self._need = said.need
         self._symbol.show_icon("llm", "done" if said.good else "muted")
@@ -289,13 +289,13 @@ class LLMState(QFrame):
         self.setAccessibleName(said.title)
 
     def wait(self, told: str) -> None:
-        """Something was begun."""
+        """Show that something was started."""
         self.complain("")
         self.told.setText(told)
         self.act.setEnabled(False)
 
     def complain(self, trouble: str) -> None:
-        """Say what is wrong; "" takes it back."""
+        """Show what is wrong; "" hides it."""
         self.trouble.setText(one_line(trouble, limit=600))
         self.trouble.setVisible(bool(trouble))
 
@@ -307,7 +307,7 @@ class LLMState(QFrame):
 
 
 def said_of(shelved: LLMInventory, *, may_fetch: bool) -> Said:
-    """What to say of it."""
+    """The texts for this state."""
     wanted, reason = shelved.wanted, one_line(shelved.reason, limit=600)
     if shelved.used:
         title = tr("{name} is used", name=one_line(shelved.used.name, limit=70))

@@ -1,8 +1,5 @@
-"""The LLMs: which one is used and why, what is here, and what fits this computer.
-
-The LLMs that could be fetched and run on this computer, the one to recommend first.
-
-Tries an LLM: its short answer as it comes, and how quick it was."""
+"""The LLMs on the page of experts: the one in use, installed ones, and those that fit this
+computer."""
 
 from __future__ import annotations
 
@@ -44,10 +41,10 @@ BITS = 3
 
 
 class LLMOffers(QWidget):
-    """Those that Ollama would fetch; where it does not run, those that JARVIS can run itself."""
+    """LLMs that Ollama can download or, if it does not run, those that JARVIS can run itself."""
 
     downloads_wanted = Signal()
-    """The person wants to see how far something is."""
+    """The user wants to see the downloads."""
 
     def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
         super().__init__()
@@ -237,7 +234,7 @@ class LLMPart(QWidget):
     """Chooses, fetches, tests and removes them."""
 
     downloads_wanted = Signal()
-    """The person wants to see how far something is."""
+    """The user wants to see the downloads."""
 
     def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
         super().__init__()
@@ -387,7 +384,7 @@ class LLMPart(QWidget):
         entry.ask(question, tr("Remove it"), remove)
 
     def _coming(self, listed: Sequence[Download]) -> None:
-        """Look anew when one has come; show which of them are in line."""
+        """Refresh when a download is finished, and show which LLMs are queued."""
         done = {each.name for each in listed if each.over}
         if done - self._done:
             self._desk.look_at_llms(anew=True)

@@ -1,4 +1,4 @@
-"""The page of experts and LLMs: what is here and what it takes, what could come, what comes now."""
+"""The page of experts and LLMs: installed ones, the search, and the downloads."""
 
 from __future__ import annotations
 

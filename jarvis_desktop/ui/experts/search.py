@@ -1,8 +1,4 @@
-"""Experts that could be fetched: searched as one types, with what each takes of this computer.
-
-What is looked for among the experts: words, and conditions.
-
-Whether the Hub's list of experts was read, and reading it."""
+"""The search for experts to download, with its filters and the Hub's list."""
 
 from __future__ import annotations
 
@@ -69,7 +65,7 @@ SORTS = (
 )
 
 RANKS = {FitLevel.SLOWLY: 1, FitLevel.UNKNOWN: 2, FitLevel.SERVED: 3, FitLevel.NO: 4}
-"""What comes later where nothing is searched for."""
+"""What is listed later if there are no search words."""
 
 
 class ExpertFilters(QWidget):
@@ -243,10 +239,10 @@ MOST = 200
 
 
 class FindingPart(QWidget):
-    """Searches, and puts what is wanted into the line of downloads."""
+    """Searches as the user types, and queues downloads."""
 
     downloads_wanted = Signal()
-    """The person wants to see how far something is."""
+    """The user wants to see the downloads."""
 
     def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
         super().__init__()
@@ -370,7 +366,7 @@ class FindingPart(QWidget):
         self._mark_one(entry, hit)
 
     def _mark(self) -> None:
-        """Show anew which of them are here or coming."""
+        """Update which experts are installed or queued."""
         with self.list.still():
             for hit in self._hits[: self._count]:
                 if entry := self.list.entries.get(hit.expert.id):
@@ -421,7 +417,7 @@ class FindingPart(QWidget):
         return [get]
 
     def _wanted(self, entry: ExpertListItem, hit: ExpertHit) -> None:
-        """Ask, where there is something to know first; otherwise put it in line."""
+        """Queue the download, after a question if there is something to know first."""
         entry.complain("")
         expert = hit.expert
 
@@ -451,7 +447,7 @@ class FindingPart(QWidget):
 
 
 def _doubts(hit: ExpertHit, gone: Sequence[str]) -> list[str]:
-    """What a person should know before it is fetched."""
+    """What the user should know before the download."""
     found = []
     if hit.expert.gated:
         found.append(

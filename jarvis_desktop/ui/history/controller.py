@@ -1,5 +1,4 @@
-"""The window's side of the history: it asks the engine for what the side list shows, and has it
-carry out what the person wants changed."""
+"""Reads and changes the history on the engine, for the sidebar and the history page."""
 
 from __future__ import annotations
 
@@ -27,22 +26,22 @@ if TYPE_CHECKING:
     from jarvis_desktop.ui.exchange import PendingTurn
 
 PAGE = 200
-"""Conversations that are read at a time."""
+"""Conversations read at a time."""
 FINDS = 30
-"""The same of turns that were found, for each of which a passage is looked up."""
+"""Search results read at a time; each needs a snippet."""
 UNDO = 10_000
 """Milliseconds for which a deletion can be undone."""
 
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """What was read for the list."""
+    """Rows that were read for the list."""
 
     rows: Sequence[HistoryRow]
     begins: bool
-    """Whether the list begins with it; else it comes after what was read before."""
+    """Whether these rows replace the list instead of extending it."""
     more: bool
-    """Whether there is more to be read."""
+    """Whether there are more rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,26 +50,26 @@ class Removal:
 
     number: int
     words: str
-    """What was deleted, as a sentence."""
+    """What was deleted, in a sentence."""
     open: str = ""
-    """The conversation that was open and is gone."""
+    """The deleted conversation, if it was open."""
     turn: tuple[int, PendingTurn] | None = None
-    """The turn of the open conversation that is gone, and where it stood."""
+    """The deleted turn of the open conversation, with its position."""
 
 
 class HistoryDesk(QObject):
-    """Lives on the main thread, as long as the window does."""
+    """One for each window."""
 
     read = Signal(object)
     """Carries a Batch."""
     removed = Signal(object)
-    """Carries a Removal, or None where nothing is to be undone any more."""
+    """Carries a Removal, or None if nothing can be undone any more."""
     turn_gone = Signal(object)
     """Carries an Exchange of the open conversation that is not there any more."""
     turn_back = Signal(int, object)
     """Carries where in the open conversation an Exchange is again, and the Exchange."""
     told = Signal(str, bool)
-    """Carries what the person should know, and whether it is good news."""
+    """Carries a message for the user, and whether it is good news."""
     counted = Signal(int, int)
     """Carries how many conversations and turns there are."""
 
@@ -79,7 +78,7 @@ class HistoryDesk(QObject):
         self.session = session
         self.words, self.filters = "", EVERYTHING
         self.chosen: HistoryRow | None = None
-        """The conversation that is to be exported, where the person named one."""
+        """The conversation that the user chose to export, if any."""
         self._rows: list[HistoryRow] = []
         self._jobs = AppJobs(session, self)
         self._stale = False
@@ -92,19 +91,19 @@ class HistoryDesk(QObject):
 
     @property
     def searching(self) -> bool:
-        """Whether only what was searched for is shown."""
+        """Whether search results are shown."""
         return bool(self.words or self.filters)
 
     def look(self, words: str, filters: TurnFilters) -> None:
-        """Show what has these words and passes the filters; all, where there are none."""
+        """List what matches the words and filters; everything if there are none."""
         if (words, filters) != (self.words, self.filters):
             self.words, self.filters = words, filters
             self._rows = []
             self.refresh()
 
     def refresh(self) -> None:
-        """Read anew what is shown. While something is read already, once more after it: whoever
-        types quickly is answered for the last letter, and never waits for those before."""
+        """Read the list again. If a read is running, read once more after it, so that fast typing
+        gets the latest results without a queue."""
         if "read" in self._jobs:
             self._stale = True
         else:
@@ -112,7 +111,7 @@ class HistoryDesk(QObject):
             self._ask(max(most, len(self._rows)), skip=0)
 
     def more(self) -> None:
-        """Read what comes after what is shown."""
+        """Read the next rows."""
         if "read" not in self._jobs:
             self._ask(FINDS if self.searching else PAGE, skip=len(self._rows))
 
@@ -149,18 +148,18 @@ class HistoryDesk(QObject):
 
         self._jobs.start("read", work, then)
 
-    # What the person changes
+    # Changes
 
     def rename(self, conversation_id: str, title: str) -> None:
         """Give a conversation another title."""
         self._change(lambda app: app.history.rename(conversation_id, title))
 
     def pin(self, row: HistoryRow) -> None:
-        """Pin a conversation, or let it go."""
+        """Pin or unpin a conversation."""
         self._change(lambda app: app.history.pin(row.id, not row.pinned))
 
     def pin_turn(self, turn: Turn, pinned: bool) -> None:
-        """Pin a turn, or let it go."""
+        """Pin or unpin a turn."""
         self._change(lambda app: app.history.pin_turn(turn.id, pinned))
         for entry in self.session.open.entries:
             if entry.turn.id == turn.id:
@@ -185,7 +184,7 @@ class HistoryDesk(QObject):
             self._delete_turn(turn.id)
 
     def delete_many(self, since: date | None = None, until: date | None = None) -> None:
-        """Delete the conversations last talked in between two days; all, where none is given."""
+        """Delete the conversations last used between two days, or all of them."""
 
         def words(gone: Trashed) -> str:
             count = len(gone.conversations)
@@ -196,7 +195,7 @@ class HistoryDesk(QObject):
         self._trash(lambda app: app.history.trash(since=since, until=until), words)
 
     def undo(self) -> None:
-        """Bring back what was deleted last."""
+        """Undo the last deletion."""
         removal, self._removal = self._removal, None
         self._final.stop()
         self.removed.emit(None)
@@ -205,7 +204,7 @@ class HistoryDesk(QObject):
             self._change(lambda app: app.history.restore(removal.number), back)
 
     def make_final(self) -> None:
-        """What was deleted last cannot be brought back any more."""
+        """Make the last deletion final."""
         removal, self._removal = self._removal, None
         self._final.stop()
         if removal:
@@ -247,7 +246,7 @@ class HistoryDesk(QObject):
         self.session.run(work, then)
 
     def count(self) -> None:
-        """Tell how much there is."""
+        """Emit how many conversations and turns there are."""
 
         async def work(app: Application) -> tuple[int, int]:
             return app.history.size()
@@ -259,7 +258,7 @@ class HistoryDesk(QObject):
         self.session.run(work, then)
 
     def experts(self, then: Callable[[Sequence[str]], None]) -> None:
-        """Tell which experts did something."""
+        """Pass the experts that were used to `then`."""
 
         async def work(app: Application) -> Sequence[str]:
             return app.history.experts()
@@ -301,7 +300,7 @@ class HistoryDesk(QObject):
         self.session.run(trash, then)
 
     def _back(self, removal: Removal) -> None:
-        """What was restored is shown where it was."""
+        """Show what was restored in its old place."""
         if removal.open and not self.session.open.entries:
             self.session.open_conversation(removal.open)
         elif removal.turn and removal.turn[1].place is self.session.open:

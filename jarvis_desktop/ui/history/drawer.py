@@ -44,11 +44,11 @@ if TYPE_CHECKING:
 
 
 BESIDE = 488
-"""Pixels that the conversation needs beside the list."""
+"""Pixels that the conversation needs beside the sidebar."""
 
 
 class HistoryDrawer(QObject):
-    """Takes the list out of the row where there is no room for both; a button opens it then."""
+    """Moves the sidebar over the conversation if there is no room for both; a button opens it."""
 
     def __init__(
         self, stage: QWidget, row: QHBoxLayout, sidebar: Sidebar, button: QPushButton
@@ -94,7 +94,7 @@ class HistoryDrawer(QObject):
             self._slide.start()
 
     def close(self) -> None:
-        """Put the list away, where it stands over the conversation."""
+        """Hide the sidebar if it is over the conversation."""
         if self.is_open:
             self._slide.stop()
             self._sidebar.hide()
@@ -161,14 +161,14 @@ class _Scrim(QWidget):
 
 
 ABOVE = 128
-"""Pixels between it and the lower edge of the window: the input stays free."""
+"""Pixels above the lower edge of the window, so that the input stays visible."""
 WIDEST = 460
 RING = 18
-"""Pixels of the ring that shows how much time is left."""
+"""Pixels of the ring that shows the time left."""
 
 
 class UndoBar(QFrame):
-    """Floats over the lower end of the window for as long as a deletion can be undone."""
+    """Floats at the bottom of the window while a deletion can be undone."""
 
     undone = Signal()
 
@@ -191,7 +191,7 @@ class UndoBar(QFrame):
         self.hide()
 
     def show_removal(self, removal: Removal | None) -> None:
-        """Offer to undo it; None takes the offer back."""
+        """Offer to undo a deletion; None hides the offer."""
         self.setVisible(removal is not None)
         if removal:
             self.words.show_text(removal.words)
@@ -216,7 +216,7 @@ class UndoBar(QFrame):
 
 
 class _Ring(QWidget):
-    """Empties as time runs out; without motion it stays full."""
+    """Empties as time runs out; stays full if motion is off."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -226,7 +226,7 @@ class _Ring(QWidget):
         self._beat.timeout.connect(self._step)
 
     def begin(self) -> None:
-        """All of the time is left."""
+        """Start full."""
         self._left = 1.0
         if theme.duration():
             self._beat.start()
@@ -249,7 +249,7 @@ class _Ring(QWidget):
 
 
 class HistoryParts(QObject):
-    """The side list, the offer to undo a deletion, and the sign of what is not kept."""
+    """The sidebar, the undo bar, and the notice about a private conversation."""
 
     def __init__(self, window: MainWindow, desk: HistoryDesk) -> None:
         super().__init__(window)
@@ -259,10 +259,10 @@ class HistoryParts(QObject):
         self.sign = AsideSign()
         self._unread: set[str] = set()
         self.is_seen: Callable[[PendingTurn], bool] = lambda exchange: False
-        """Whether the person looks at it elsewhere, as in the quick box."""
+        """Whether the user sees the turn elsewhere, such as in the quick box."""
 
     def connect_parts(self) -> None:
-        """Everything in the window is there now."""
+        """Connect the parts once the window is complete."""
         window, desk, sidebar, session = self._window, self.desk, self.sidebar, self._window.session
         stage = window.centralWidget()
         row = stage.layout() if stage else None
@@ -304,13 +304,13 @@ class HistoryParts(QObject):
         )
 
     def begin(self, kept: bool) -> None:
-        """Open an empty conversation, or the one that is not kept."""
+        """Open an empty or a private conversation."""
         self.drawer.close()
         self._window.session.new_conversation(kept=kept)
         self._window.composer.field.setFocus()
 
     def search(self) -> None:
-        """Put the keyboard into the search field."""
+        """Focus the search field."""
         self.drawer.open()
         self.sidebar.search.setFocus()
         self.sidebar.search.field.selectAll()
@@ -334,7 +334,7 @@ class HistoryParts(QObject):
         self.undo.show_removal(removal)
 
     def _changed(self, exchange: PendingTurn) -> None:
-        """A turn that ends elsewhere is news."""
+        """Mark a conversation as unread if a turn ends there unseen."""
         place = exchange.place
         over = exchange.turn.status is not None and not exchange.waiting
         elsewhere = place is not self._window.session.open and not self.is_seen(exchange)
@@ -356,7 +356,7 @@ class HistoryParts(QObject):
             unread=self._unread,
         )
         title = self.sidebar.list.lines.find(session.open.id or "").data(ROW)
-        if title:  # the person may have written it
+        if title:  # the user may have renamed it
             self._window.header.show_title(title.name)
         aside = session.aside
         self.sidebar.show_aside(aside is not None, opened=session.open is aside)

@@ -92,12 +92,12 @@ class HistoryRowState:
 
 
 class HistoryModel(QAbstractListModel):
-    """Conversations stand below headings; turns that were found do not."""
+    """Conversations below date headings, or search results without headings."""
 
     more_wanted = Signal()
-    """Whoever looks comes near the end of what was read."""
+    """The user scrolls near the end of the rows."""
     renamed = Signal(str, str)
-    """Carries the id of a conversation and the title that the person wrote."""
+    """Carries the id of a conversation and its new title."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -109,10 +109,8 @@ class HistoryModel(QAbstractListModel):
         self._unread: Collection[str] = ()
 
     def show(self, rows: Sequence[HistoryRow], today: date, *, more: bool) -> bool:
-        """Show these from the beginning; `more` says whether there are more to be read.
-
-        Tells whether the lines are others than before.
-        """
+        """Replace the rows and return whether they changed; `more` says whether further ones can be
+        read."""
         self._more = more
         self._today = today
         lines = list(self._with_headings(rows, ""))
@@ -144,7 +142,7 @@ class HistoryModel(QAbstractListModel):
         return [line for line in self._lines if isinstance(line, HistoryRow)]
 
     def find(self, conversation_id: str, turn_id: str = "") -> QModelIndex:
-        """The line of a conversation, or of a turn in it; an invalid one where there is none."""
+        """The index of a conversation or of a turn in it; invalid if there is none."""
         for number, line in enumerate(self._lines):
             if isinstance(line, HistoryRow) and (line.id, line.turn_id) == (
                 conversation_id,
@@ -184,7 +182,7 @@ class HistoryModel(QAbstractListModel):
         return usual if row.turn_id else usual | Qt.ItemFlag.ItemIsEditable
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Rename a conversation; the new title is there once it is written."""
+        """Emit the new title; it appears once it is saved."""
         row = self.data(index, ROW)
         title = one_line(str(value), limit=120)
         if row is None or not title or title == row.title:
@@ -196,7 +194,7 @@ class HistoryModel(QAbstractListModel):
         return self._more and not parent.isValid()
 
     def fetchMore(self, parent: Index) -> None:
-        """Ask for them; they come a moment later."""
+        """Request more rows."""
         self._more = False
         self.more_wanted.emit()
 
@@ -223,7 +221,7 @@ class HistoryModel(QAbstractListModel):
         )
 
     def _heard(self, row: HistoryRow) -> str:
-        """What a screen reader says of it."""
+        """The text for a screen reader."""
         state = self._state(row)
         said = [row.name, QLocale().toString(_day(row.when))]
         said += [row.snippet] * bool(row.snippet)
@@ -277,14 +275,14 @@ MARK = 14
 
 
 class RowDelegate(QStyledItemDelegate):
-    """Every line is equally tall, so that a list of 100,000 is laid out at once."""
+    """Draws headings, conversations and search results."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.today = date.today()
         self._begin = Qt.AlignmentFlag.AlignLeft
         self.passages = False
-        """Whether the lines are turns that were found, with a passage below each title."""
+        """Whether the rows are search results, with a snippet below each title."""
 
     def sizeHint(self, option: QStyleOptionViewItem, index: Index) -> QSize:
         height = QFontMetrics(option.font).height() + TALL
@@ -327,7 +325,7 @@ class RowDelegate(QStyledItemDelegate):
     def _ground(
         self, painter: QPainter, option: QStyleOptionViewItem, state: HistoryRowState
     ) -> str:
-        """Draw what lies below the words; the colour for them."""
+        """Draw the background and return the text colour."""
         box = QRectF(option.rect).adjusted(1, 1, -1, -1)
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         focused = chosen and bool(option.state & QStyle.StateFlag.State_HasFocus)
@@ -421,7 +419,7 @@ class RowDelegate(QStyledItemDelegate):
         place: QRectF,
         ink: str,
     ) -> None:
-        """Two lines of text, with what was found in bold letters on a ground of their own."""
+        """Two lines of text with highlighted matches."""
         layout = QTextLayout(row.snippet, font)
         wrapping = QTextOption()
         wrapping.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -468,7 +466,7 @@ def _small(font: QFont) -> QFont:
 
 
 def _end_of(rest: QRect, width: int, option: QStyleOptionViewItem, *, gap: int = 6) -> QRect:
-    """A place of that width at the end of a line, which becomes shorter by it."""
+    """Cut a place of that width off the end of a line."""
     whole = QRect(rest)
     rest.setWidth(rest.width() - width - gap)
     place = QRect(whole.right() - width + 1, 0, width, width)
@@ -487,7 +485,7 @@ def _draw(
     words: str,
     alignment: Qt.AlignmentFlag,
 ) -> None:
-    """One line, cut with "…" where it does not fit."""
+    """One line, elided with "…" if it does not fit."""
     painter.setFont(font)
     painter.setPen(theme.colour(colour))
     shown = QFontMetrics(font).elidedText(words, Qt.TextElideMode.ElideRight, place.width())
@@ -495,18 +493,18 @@ def _draw(
 
 
 class HistoryList(QListView):
-    """Opens, renames, pins, exports and deletes; whoever listens does it."""
+    """The list with its keys and menu. Actions are emitted as signals."""
 
     chosen = Signal(object)
-    """Carries the Row that the person wants to see."""
+    """Carries the HistoryRow to open."""
     pin_wanted = Signal(object)
-    """Carries the Row that is to be pinned, or is to be no more."""
+    """Carries the HistoryRow to pin or unpin."""
     delete_wanted = Signal(object)
-    """Carries the Row whose conversation, or turn, is to be deleted."""
+    """Carries the HistoryRow whose conversation or turn to delete."""
     export_wanted = Signal(object)
-    """Carries the Row whose conversation is to be written to a file."""
+    """Carries the HistoryRow whose conversation to export."""
     left = Signal()
-    """The person goes up from the first line."""
+    """The user presses Up on the first row."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -526,7 +524,7 @@ class HistoryList(QListView):
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
 
     def row(self) -> HistoryRow | None:
-        """The conversation or find that the keyboard is at."""
+        """The selected row."""
         found: HistoryRow | None = self.currentIndex().data(ROW)
         return found
 
@@ -537,20 +535,20 @@ class HistoryList(QListView):
             self.scheduleDelayedItemsLayout()
 
     def go_to(self, index: QModelIndex, *, scroll: bool = True) -> None:
-        """Put the keyboard at a line, without opening it."""
+        """Select a row without opening it."""
         mode = QItemSelectionModel.SelectionFlag.ClearAndSelect
         self.selectionModel().setCurrentIndex(index, mode)
         if scroll and index.isValid():
             self.scrollTo(index)
 
     def enter(self) -> None:
-        """The keyboard comes from the search field: to the first line, where it is at none."""
+        """Focus the list, at the first row if none is selected."""
         self.setFocus()
         if self.row() is None:
             self.go_to(self._next(-1, 1))
 
     def rename(self) -> None:
-        """Let the person write another title."""
+        """Edit the title in place."""
         if self.currentIndex().flags() & Qt.ItemFlag.ItemIsEditable:
             self.edit(self.currentIndex())
 
@@ -589,7 +587,7 @@ class HistoryList(QListView):
             self.open_menu(place)
 
     def open_menu(self, place: QPoint) -> QMenu:
-        """Show the menu of the line that the keyboard is at."""
+        """Show the menu of the selected row."""
         row = self.row()
         assert row
         menu = QMenu(self)
@@ -612,7 +610,7 @@ class HistoryList(QListView):
         return menu
 
     def _next(self, at: int, by: int) -> QModelIndex:
-        """The next line that is no heading; an invalid one at the end."""
+        """The next row that is not a heading; invalid at the end."""
         at += by
         while 0 <= at < self.lines.rowCount():
             index = self.lines.index(at)

@@ -1,5 +1,4 @@
-"""The page about all conversations: how many there are, and writing them out, reading them in and
-deleting them."""
+"""The page about all conversations: export, import and deletion."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ RANGES = {
 
 
 class HistoryPage(WindowPage):
-    """Everything here is done by the HistoryDesk."""
+    """The work is done by HistoryController."""
 
     def __init__(self, surroundings: PageContext) -> None:
         super().__init__(
@@ -71,7 +70,7 @@ class HistoryPage(WindowPage):
         desk.counted.connect(self.delete.show_count)
 
     def appear(self, part: str = "") -> None:
-        """Count anew, and go to what is wanted."""
+        """Count again, and go to the requested part."""
         self._desk.count()
         self.export.offer()
         self.delete.keep()
@@ -177,7 +176,7 @@ class _Import(Section):
 
 
 class _Delete(Section):
-    """Asks once more before it deletes; for a moment it can be undone besides."""
+    """Deletes after a confirmation; it can be undone for a moment."""
 
     def __init__(self, desk: HistoryDesk) -> None:
         super().__init__(
@@ -216,7 +215,7 @@ class _Delete(Section):
         self.keep()
 
     def show_count(self, conversations: int, turns: int) -> None:
-        """There is nothing to be deleted where nothing is kept."""
+        """Allow deletion if there is anything to delete."""
         self._there = conversations
         self.begin.setEnabled(conversations > 0)
 

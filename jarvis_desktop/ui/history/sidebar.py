@@ -1,10 +1,5 @@
-"""The list of conversations beside the open one: by date, with a search field.
-
-The search field of the side list, with its filters.
-
-What a search can be narrowed to: a menu, and the words for what is chosen.
-
-The sign that the open conversation is not kept."""
+"""The sidebar: the list of conversations with its search field and filters, and the ways to the
+other pages."""
 
 from __future__ import annotations
 
@@ -146,14 +141,14 @@ class FilterMenu(QMenu):
 
 
 class SearchField(QFrame):
-    """Tells with every letter what is looked for."""
+    """Emits the search words with every key."""
 
     searched = Signal(str, object)
     """Carries the words and the Filters; "" and none for the whole list."""
     down = Signal()
-    """The person goes on to what was found."""
+    """The user goes to the results."""
     entered = Signal()
-    """The person wants the first of it."""
+    """The user wants to open the first result."""
     experts_wanted = Signal()
     """The menu opens, and has the experts that did something to offer."""
 
@@ -222,7 +217,7 @@ class SearchField(QFrame):
 
 
 class _Field(SearchEdit):
-    """Leaves downwards, and is emptied by Esc."""
+    """Down leaves it, and Esc clears it."""
 
     down = Signal()
 
@@ -238,7 +233,7 @@ class _Field(SearchEdit):
             self.clear_action.setIcon(icons.icon("close", "muted"))
 
     def event(self, event: QEvent) -> bool:
-        """Esc is this field's as long as something stands in it."""
+        """Take Esc from the window unless the field is empty."""
         if (
             isinstance(event, QKeyEvent)
             and event.type() == QEvent.Type.ShortcutOverride
@@ -260,9 +255,9 @@ class _Field(SearchEdit):
 
 
 WIDTH = 272
-"""Pixels, where type is of its usual size."""
+"""Pixels at the usual text size."""
 LETTERS = 35
-"""Letters that are to find room, where it is larger."""
+"""Letters that must fit if the text is larger."""
 
 NOTHING_YET = mark("Your conversations will be listed here, by the day.")
 NOTHING_FOUND = mark("Nothing has these words. Fewer words find more.")
@@ -270,16 +265,16 @@ NOTHING_LEFT = mark("Nothing passes these filters.")
 
 
 class Sidebar(QFrame):
-    """Chooses a conversation, begins one, searches."""
+    """Opens, starts and searches conversations."""
 
     opened = Signal(str, str)
     """Carries the ids of the conversation that was chosen and of the turn in it, or ""."""
     new_wanted = Signal(bool)
-    """A new conversation is wanted; carries whether it is to be kept."""
+    """A new conversation is requested; carries whether it is saved."""
     aside_wanted = Signal()
-    """The person wants back to the conversation that is not kept."""
+    """The user wants to return to the private conversation."""
     place_wanted = Signal(str, str)
-    """Carries the name of the page that the person wants, and what of it."""
+    """Carries the name of the requested page, and its part."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -316,7 +311,7 @@ class Sidebar(QFrame):
         column.addLayout(below)
         self._fit()
         self._shown: tuple[str, TurnFilters] | None = None
-        """What the list was searched for, as it stands."""
+        """The words and filters of the rows that are shown."""
         self._enters = False
         self.show_batch(Batch((), begins=True, more=False))
 
@@ -344,7 +339,7 @@ class Sidebar(QFrame):
             words = NOTHING_LEFT if self.search.filters else NOTHING_YET
             self.empty.show_words("filter" if self.search.filters else "history", tr(words))
         self._shown = self.search.words, self.search.filters
-        # Who has gone elsewhere meanwhile is not fetched back.
+        # Do nothing if the user has moved the focus elsewhere.
         self._enters = self._enters and self.window().focusWidget() is self.search.field
         if self._enters:
             self._open_first()
@@ -354,13 +349,13 @@ class Sidebar(QFrame):
         self.list.lines.mark(opened=opened, running=running, unread=unread)
 
     def show_aside(self, there: bool, *, opened: bool) -> None:
-        """Say whether there is a conversation that is not kept, and whether it is open."""
+        """Show whether there is a private conversation, and whether it is open."""
         self.aside.setVisible(there)
         self.aside.setChecked(opened)
         self.unkept.setVisible(not there)
 
     def show_place(self, name: str) -> None:
-        """Say where the person is; "" is the conversation."""
+        """Show which page is open; "" is the conversation."""
         for each, place in self.places.items():
             place.setChecked(each == name)
 
@@ -434,7 +429,7 @@ class Sidebar(QFrame):
         self._enters = False
 
     def _open_first(self) -> None:
-        """The best of what is looked for; where that is not read yet, once it is."""
+        """Open the first result, once it has been read."""
         self._enters = self._shown != (self.search.words, self.search.filters)
         if self._enters:
             return
@@ -444,7 +439,7 @@ class Sidebar(QFrame):
 
 
 class _Empty(QWidget):
-    """What stands where nothing is listed."""
+    """Shown if the list is empty."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -470,10 +465,10 @@ def _wide(button: IconButton) -> IconButton:
 
 
 class AsideSign(QFrame):
-    """Stands above such a conversation as long as it is open."""
+    """Shown above a private conversation."""
 
     forget_wanted = Signal()
-    """The person is done with it."""
+    """The user wants to forget the conversation."""
 
     def __init__(self) -> None:
         super().__init__()

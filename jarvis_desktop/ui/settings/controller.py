@@ -1,9 +1,6 @@
-"""What the window asks of the settings: to read them, and to change them for good and at once. It
-lives on the main thread and gives its work to the engine.
+"""Changes settings from the main thread: they are written to the file and applied on the engine.
 
-What the settings have to say: that something was refused, or waits for a restart.
-
-Begins JARVIS anew in the place of this process, for settings that wait for that."""
+Also the notice about refused changes and pending restarts, and the restart itself."""
 
 from __future__ import annotations
 
@@ -34,24 +31,24 @@ if TYPE_CHECKING:
 
 
 SETTLING = 300
-"""Milliseconds without a change after which the changes are written: a slider tells of many."""
+"""Milliseconds without a change before settings are written: a slider emits many changes."""
 
 
 class SettingsDesk(QObject):
-    """One for the window. That settings are others now is told by `Session.settled`."""
+    """One for each window. `WindowSession.settled` carries the new settings."""
 
     saved = Signal(object)
-    """What was changed is written and taken up; carries the names of what waits for a restart."""
+    """Changes are written and applied; carries the names of those that need a restart."""
     failed = Signal(str)
-    """Carries why something was not changed."""
+    """Carries why a change failed."""
 
     def __init__(self, session: WindowSession, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.session = session
         self.waiting: frozenset[str] = frozenset()
-        """The names of what was changed and waits for a restart, such as "processes"."""
+        """The names of changed settings that need a restart, such as "processes"."""
         self.now: Settings | None = None
-        """As they are in use; None until they are known."""
+        """The settings in use; None until they are known."""
         self._pending: dict[str, Value | None] = {}
         self._writing = asyncio.Lock()
         self._writes: set[asyncio.Task[Any]] = set()
@@ -61,12 +58,12 @@ class SettingsDesk(QObject):
         session.ready.connect(self.write)  # what was changed before there was anybody to ask
 
     def change(self, key: str, value: Value | None) -> None:
-        """Change a setting such as "mode" or "speech.rate", soon; None brings its default back."""
+        """Change a setting such as "mode" or "speech.rate" soon; None restores its default."""
         self._pending[key] = value
         self._later.start()
 
     def write(self) -> None:
-        """Write what was changed now, and let it be taken up."""
+        """Write and apply pending changes now."""
         self._later.stop()
         if self.session.app is None:
             return  # it is kept until there is one
@@ -75,7 +72,7 @@ class SettingsDesk(QObject):
             self.session.run(lambda app: self._write(app, values), self._written)
 
     async def taken_up(self) -> None:
-        """Wait until what is being written is taken up; runs on the engine."""
+        """Wait until pending writes are applied; runs on the engine."""
         if self._writes:
             await asyncio.wait(self._writes)
 
@@ -107,7 +104,7 @@ class SettingsDesk(QObject):
             return  # JARVIS is closing
         done = outcome.value or _Written(frozenset(), str(outcome.error or unexpected()))
         self.waiting |= done.waits
-        if self.session.app:  # also where it failed: show what is true
+        if self.session.app:  # even if it failed: show the real values
             self.session.settled.emit(self.session.app.settings)
         if done.trouble:
             self.failed.emit(done.trouble)
@@ -119,7 +116,7 @@ class SettingsDesk(QObject):
 
 
 def _change(path: Path, values: dict[str, Value | None]) -> str:
-    """Write settings; what kept one of their tables from being written. Blocks."""
+    """Write settings and return why a table could not be written, or "". Blocks."""
     from jarvis_desktop import settings
 
     tables: defaultdict[str, dict[str, Value | None]] = defaultdict(dict)
@@ -142,11 +139,11 @@ class _Written:
 
 
 RESTART = 85
-"""The exit code of a window that wants to be opened again."""
+"""The exit code that asks for a restart."""
 
 
 def restart() -> NoReturn:
-    """Never returns. The environment is again what it was when this process began."""
+    """Replace this process by a new one, with the environment it was started with."""
     network_guard.settle(offline=False)
     network_guard.use("")
     api_keys.give_back()
@@ -155,7 +152,7 @@ def restart() -> NoReturn:
 
 
 class Notice(QFrame):
-    """A line above the rows; hidden while there is nothing to say."""
+    """A line above the rows, hidden when it is empty."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -175,11 +172,11 @@ class Notice(QFrame):
         self.hide()
 
     def complain(self, reason: str) -> None:
-        """Say what is wrong; "" takes it back."""
+        """Show what is wrong; "" hides it."""
         self._say(reason or self._waits, wrong=bool(reason))
 
     def show_waiting(self, names: Sequence[str]) -> None:
-        """Say what waits for a restart."""
+        """Show which settings need a restart."""
         self._waits = (
             tr("Holds after a restart of JARVIS: {names}.", names=", ".join(names)) if names else ""
         )

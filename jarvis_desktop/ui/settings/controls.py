@@ -1,8 +1,7 @@
-"""The controls of the settings, one for each kind of field. Each has a signal `changed` with the
-new value, and `show_value`, which tells nobody.
+"""The rows of the settings and their controls, one for each kind of field.
 
-One row on the screen: what it is, a sentence about it, its control, and the way back to its
-default."""
+A control has a signal `changed` that carries the new value, and `show_value`, which emits
+nothing."""
 
 from __future__ import annotations
 
@@ -44,7 +43,7 @@ from jarvis_desktop.ui.widgets.labels import Label
 
 
 class Switch(QCheckBox):
-    """On or off."""
+    """A switch."""
 
     changed = Signal(object)
 
@@ -142,7 +141,7 @@ class Select(SelectOption):
 
 
 class Options(QWidget):
-    """One of a few values, each with a sentence that says what it means."""
+    """One of a few values, each with a sentence about it."""
 
     changed = Signal(object)
 
@@ -186,7 +185,7 @@ class Options(QWidget):
 
 
 class _Pressing(Label):
-    """Words beside a button, which they press: its own cannot break into lines."""
+    """The label of a radio button, which it clicks: the button's own label cannot wrap."""
 
     def __init__(self, radio: QRadioButton, text: str) -> None:
         super().__init__(text, wrap=True)
@@ -198,7 +197,7 @@ class _Pressing(Label):
 
 
 class Slide(QWidget):
-    """A number between two others, with its value in words."""
+    """A slider with its value in words."""
 
     changed = Signal(object)
 
@@ -259,11 +258,11 @@ class Slide(QWidget):
 
 
 class TextControl(QLineEdit):
-    """Something that is typed: it holds once the field is left or Enter is pressed."""
+    """Typed text, accepted when the field loses focus or Enter is pressed."""
 
     changed = Signal(object)
     refused = Signal(str)
-    """Carries why what is typed cannot be; "" once it can."""
+    """Carries why the text is invalid; "" once it is valid."""
 
     def __init__(self, row: SettingsRow) -> None:
         super().__init__()
@@ -279,7 +278,7 @@ class TextControl(QLineEdit):
         self.editingFinished.connect(self._entered)
 
     def show_value(self, value: Any) -> None:
-        """Show a value; nothing is taken from under the fingers of one who types."""
+        """Show a value, unless the user is typing another one."""
         self._shown = value
         if not self.hasFocus() or not self.isModified():
             self.setText(self._worded(value))
@@ -307,7 +306,7 @@ class TextControl(QLineEdit):
         self.setTextMargins(*((room, 0, 0, 0) if rtl else (0, 0, room, 0)))
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Up and down count; Esc brings back what holds."""
+        """Up and Down change a number; Esc restores the current value."""
         step = {Qt.Key.Key_Up: 1, Qt.Key.Key_Down: -1}.get(Qt.Key(event.key()), 0)
         if step and self._field.kind in ("whole", "number"):
             value = self._read()
@@ -330,7 +329,7 @@ class TextControl(QLineEdit):
         return str(value)
 
     def _read(self) -> Any:
-        """What is typed as a value; None where it is none."""
+        """The typed value, or None if it is invalid."""
         text = self.text().strip()
         match self._field.kind:
             case "words":
@@ -391,13 +390,13 @@ def usual_control(row: SettingsRow) -> QWidget:
 
 
 NARROW = 34
-"""Widths of a letter "m"; in a narrower row the control stands below the words."""
+"""Widths of the letter "m"; in a narrower row the control is below the text."""
 FLASH = 1600
-"""Milliseconds for which a row that was asked for is marked."""
+"""Milliseconds for which the requested row is highlighted."""
 
 
 class SettingRow(QFrame):
-    """Tells when the person changes something; shows what holds."""
+    """One row: a title, a sentence, a control, and a button that restores the default."""
 
     changed = Signal(str, object)
     """Carries the key and the new value; None for the default."""
@@ -449,7 +448,7 @@ class SettingRow(QFrame):
             self.control.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
 
     def show_settings(self, settings: Any) -> None:
-        """Show what holds."""
+        """Show the settings in use."""
         field = self.row.field
         if field is None:
             return
@@ -470,16 +469,16 @@ class SettingRow(QFrame):
             self.back.show()
 
     def highlight(self, sought: str) -> None:
-        """Mark what was sought in the title."""
+        """Highlight the search words in the title."""
         self.title.highlight(sought)
 
     def flash(self) -> None:
-        """Show that this is the one that was asked for."""
+        """Highlight the row for a moment."""
         theme.restyle(self, marked=True)
         self._marked.start()
 
     def complain(self, trouble: str) -> None:
-        """Say what is wrong; "" takes it back."""
+        """Show what is wrong; "" hides it."""
         self.trouble.setText(trouble)
         self.trouble.setVisible(bool(trouble))
         self.control.setAccessibleDescription(trouble or tr(self.row.help))
@@ -503,19 +502,19 @@ class SettingRow(QFrame):
 
 
 class HighlightedTitle(Label):
-    """A title in which what was sought is marked."""
+    """A title with highlighted search words."""
 
     def __init__(self, text: str) -> None:
         super().__init__(text, wrap=True)
         self._sought: tuple[str, ...] = ()
 
     def highlight(self, sought: str) -> None:
-        """Mark these words from now on."""
+        """Highlight these words."""
         self._sought = tuple(sought.casefold().split())
         self.update()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        """Draw the marks below the words; a title that breaks into lines has none."""
+        """Draw the highlights below the text; a wrapped title has none."""
         metrics, text = self.fontMetrics(), self.text()
         if self._sought and metrics.horizontalAdvance(text) <= self.width():
             painter = QPainter(self)

@@ -1,6 +1,4 @@
-"""The page of the settings: a list of subjects, their rows, and a search over all of them.
-
-One subject of the settings on the screen: its title, and its rows in cards."""
+"""The settings page: a list of subjects, their rows in cards, and a search over all of them."""
 
 from __future__ import annotations
 
@@ -38,7 +36,7 @@ if TYPE_CHECKING:
 
 
 class Subject(QWidget):
-    """Shows all of it, or what is sought."""
+    """One subject: all of its rows, or those that match the search."""
 
     changed = Signal(str, object)
     """Carries the key of a setting and its new value; None for the default."""
@@ -62,18 +60,18 @@ class Subject(QWidget):
                 row.changed.connect(self.changed)
 
     def show_settings(self, settings: Settings) -> None:
-        """Show what holds."""
+        """Show the settings in use."""
         for row in self.rows.values():
             row.show_settings(settings)
 
     def appear(self) -> None:
-        """It is shown now: look anew at what may have changed elsewhere."""
+        """Refresh what may have changed elsewhere."""
         for row in self.rows.values():
             if appear := getattr(row.control, "appear", None):
                 appear()
 
     def leave(self) -> None:
-        """It is not looked at any more: end what is being tried."""
+        """Stop running tests."""
         for row in self.rows.values():
             if leave := getattr(row.control, "leave", None):
                 leave()
@@ -85,7 +83,7 @@ class Subject(QWidget):
             card.show_rows(set(card.rows))
 
     def filter(self, sought: str) -> int:
-        """Show only the rows that are about it; how many those are."""
+        """Show only the matching rows and return their number."""
         count = 0
         for card in self._cards:
             about = (self.group.title, card.card.title)
@@ -97,12 +95,13 @@ class Subject(QWidget):
         return count
 
     def highlight(self, sought: str) -> None:
-        """Mark it in the titles."""
+        """Highlight the search words in the titles."""
         for row in self.rows.values():
             row.highlight(sought)
 
     def focusable(self) -> list[QWidget]:
-        """What Tab reaches, from top to bottom, the way back to a default after its control."""
+        """The widgets that Tab reaches, from top to bottom; a reset button comes after its
+        control."""
         found: list[QWidget] = []
         for row in self.rows.values():
             inner = [
@@ -163,11 +162,11 @@ class _Card(QFrame):
 NARROW = 62
 """Widths of a letter "m"; in a narrower page the subjects are in a list that unfolds."""
 SAVED = 2500
-"""Milliseconds for which it is said that something was saved."""
+"""Milliseconds for which “Saved” is shown."""
 
 
 class SettingsPage(WindowPage):
-    """Everything that can be chosen; what is changed holds at once."""
+    """All settings; changes apply at once."""
 
     def __init__(self, surroundings: PageContext) -> None:
         super().__init__(tr("Settings"))
@@ -238,7 +237,7 @@ class SettingsPage(WindowPage):
         self.column.addStretch(1)
 
     def appear(self, part: str = "") -> None:
-        """Show a subject or a row; look anew at what may have changed elsewhere."""
+        """Show a subject or a row, and refresh what may have changed elsewhere."""
         self.voice.refresh()
         self._order()
         self._appear_rows(self.subjects.values())
@@ -250,13 +249,13 @@ class SettingsPage(WindowPage):
         self._making.start()
 
     def leave(self) -> None:
-        """End what is being tried, and write what was changed last."""
+        """Stop running tests and write pending changes."""
         for subject in self.subjects.values():
             subject.leave()
         self.desk.write()
 
     def row(self, key: str) -> SettingRow:
-        """A row, made where its subject was not looked at yet."""
+        """A row, built if its subject was not shown yet."""
         group = next(group for group in GROUPS if key in {row.key for row in group.rows})
         return self._subject(group.name).rows[key]
 
@@ -271,7 +270,7 @@ class SettingsPage(WindowPage):
         self._mark_here()
 
     def show_row(self, key: str) -> None:
-        """Show a row, and mark it for a moment."""
+        """Show a row and highlight it for a moment."""
         row = self.row(key)
         self.search.clear()
         group = next(name for name, each in self.subjects.items() if key in each.rows)
@@ -293,7 +292,7 @@ class SettingsPage(WindowPage):
         self._fit()
 
     def eventFilter(self, watched: object, event: QEvent) -> bool:
-        """Esc clears the search first; down goes to what was found."""
+        """Esc clears the search; Down goes to the results."""
         if watched is self.search and isinstance(event, QKeyEvent):
             if event.key() == Qt.Key.Key_Escape and self.search.text():
                 if event.type() == QEvent.Type.ShortcutOverride:
@@ -323,7 +322,7 @@ class SettingsPage(WindowPage):
         return self.subjects[name]
 
     def _make_next(self) -> None:
-        """Make the others one after the other, so that nothing waits for them."""
+        """Build the other subjects one at a time, to keep the window responsive."""
         rest = [group.name for group in GROUPS if group.name not in self.subjects]
         if rest:
             self._subject(rest[0])
@@ -331,7 +330,7 @@ class SettingsPage(WindowPage):
             self._making.stop()
 
     def _order(self) -> None:
-        """Tab goes from the search through the subjects to the rows, from top to bottom."""
+        """Set the Tab order: search, subjects, then rows from top to bottom."""
         chain: list[QWidget] = [self.back, self.search, self.unfolding, self.list]
         for group in GROUPS:
             if group.name in self.subjects:
@@ -362,7 +361,7 @@ class SettingsPage(WindowPage):
         self._mark_here()
 
     def _mark_here(self) -> None:
-        """Show in the list where one is; nowhere, while everything is searched."""
+        """Select the current subject in the list; none during a search."""
         searching = bool(self.search.text().strip())
         names = [group.name for group in GROUPS]
         before = self.list.blockSignals(True)

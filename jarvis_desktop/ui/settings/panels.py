@@ -50,7 +50,7 @@ NO_ADDRESS = mark("Write the address of the service first: a key is kept for one
 
 
 class KeyPanel(SettingsPanel):
-    """Whether there is a key; to set, test and remove it."""
+    """Shows whether there is a key, and sets, tests or removes it."""
 
     def __init__(self, row: SettingsRow, hands: Hands) -> None:
         super().__init__(tr(row.title))
@@ -97,7 +97,7 @@ class KeyPanel(SettingsPanel):
         hands.settings.session.settled.connect(self._settled)
 
     def appear(self) -> None:
-        """Look whether there is one."""
+        """Check whether there is a key."""
         address = self._address
         if not address:
             self._show(api_keys.KeyState())
@@ -111,7 +111,7 @@ class KeyPanel(SettingsPanel):
         self._jobs.start("look", look, self._looked)
 
     def leave(self) -> None:
-        """What was typed and not kept is nobody's."""
+        """Forget what was typed and not saved."""
         self.field.clear()
 
     @property
@@ -181,7 +181,7 @@ class KeyPanel(SettingsPanel):
         )
 
     async def _changed(self, app: Application, address: str) -> api_keys.KeyState:
-        """What used the old one uses it no more."""
+        """Make everything use the new key."""
         app.api.forget_key()
         app.llms.choose(app.llms.wanted)
         return await asyncio.to_thread(api_keys.state, address)
@@ -233,7 +233,7 @@ NAMES = (
 
 
 def places(paths: Paths) -> tuple[tuple[Path, ...], ...]:
-    """The files and folders of each of NAMES; the first is the one that is opened."""
+    """The files and folders of each of NAMES; the first one can be opened."""
     history = paths.database
     return (
         (history, *(history.with_name(f"{history.name}-{end}") for end in ("wal", "shm"))),
@@ -247,7 +247,7 @@ def places(paths: Paths) -> tuple[tuple[Path, ...], ...]:
 
 
 def size_of(paths: Iterable[Path]) -> int:
-    """The bytes that files and folders take; links are not followed. It may take a while."""
+    """The size of files and folders in bytes, without following links. Slow."""
     total, waiting = 0, list(paths)
     while waiting:
         path = waiting.pop()
@@ -260,7 +260,7 @@ def size_of(paths: Iterable[Path]) -> int:
 
 
 class FolderPanel(SettingsPanel):
-    """One line for each of them."""
+    """Where the data of each kind is stored, and its size."""
 
     def __init__(self, row: SettingsRow, hands: Hands) -> None:
         super().__init__(tr(row.title))
@@ -292,7 +292,7 @@ class FolderPanel(SettingsPanel):
             self.opens.append(show)
 
     def appear(self) -> None:
-        """Count anew."""
+        """Measure the sizes again."""
 
         async def count(app: Application) -> list[int]:
             return [await asyncio.to_thread(size_of, each) for each in places(app.paths)]
@@ -315,7 +315,7 @@ class FolderPanel(SettingsPanel):
 
 
 def tilde(path: Path) -> str:
-    """A path, the person's home shortened."""
+    """A path with the home folder as "~"."""
     home = str(Path.home())
     text = str(path)
     return f"~{text[len(home) :]}" if text.startswith(home + os.sep) else text
@@ -329,12 +329,12 @@ class ModeControl(ModeChoice):
         self.setAccessibleName(tr(row.title))
 
     def leave(self) -> None:
-        """What was not agreed to is not asked any more."""
+        """Drop an unanswered question."""
         self.withdraw()
 
 
 class AutostartSwitch(Switch):
-    """Whether JARVIS starts with the session: the system keeps that, not our file."""
+    """Whether JARVIS starts with the session, which the system stores, not our file."""
 
     def __init__(self, row: SettingsRow, hands: Hands) -> None:
         super().__init__(row)
@@ -345,7 +345,7 @@ class AutostartSwitch(Switch):
         self.changed.connect(self._turn)
 
     def appear(self) -> None:
-        """Look whether it does."""
+        """Ask the system."""
 
         async def look(app: Application) -> bool:
             from jarvis_desktop.platform import desktop
@@ -382,7 +382,7 @@ class AutostartSwitch(Switch):
 
 
 class ResetAll(SettingsPanel):
-    """Brings every default back, once the person has said so twice."""
+    """Restores all defaults after a confirmation."""
 
     def __init__(self, row: SettingsRow, hands: Hands) -> None:
         super().__init__(tr(row.title))
@@ -404,7 +404,7 @@ class ResetAll(SettingsPanel):
         self._show(asking=False)
 
     def leave(self) -> None:
-        """Nothing was said."""
+        """Drop the question."""
         self._show(asking=False)
 
     def _show(self, *, asking: bool) -> None:
@@ -431,7 +431,7 @@ class ResetAll(SettingsPanel):
 
 
 def link(place: str, words: str, part: str = "") -> Callable[[SettingsRow, Hands], QWidget]:
-    """Makes a button that goes to another page."""
+    """A control that opens another page."""
 
     def make(row: SettingsRow, hands: Hands) -> QPushButton:
         made = button(tr(words))
@@ -448,7 +448,7 @@ OFFLINE = mark("The mode is “offline”, so nothing is reached. Choose another
 
 
 class NetworkPanel(SettingsPanel):
-    """Asks for a small page of the Hub, and says what came of it."""
+    """Requests a small page of the Hub and shows the result."""
 
     def __init__(self, row: SettingsRow, hands: Hands) -> None:
         super().__init__(tr(row.title))
@@ -509,7 +509,7 @@ UNLISTED = mark(
 
 
 class DesktopPanel(SettingsPanel):
-    """Looks again whenever it is looked at."""
+    """What this desktop supports, checked whenever it is shown."""
 
     def __init__(self, row: SettingsRow, hands: Hands) -> None:
         super().__init__(tr(row.title))
@@ -530,7 +530,7 @@ class DesktopPanel(SettingsPanel):
         self.column.addLayout(line)
 
     def appear(self) -> None:
-        """Look what there is."""
+        """Check what is available."""
         self.tray.setText(tr(HAS_TRAY if tray.is_available() else tray.NO_TRAY))
         self.overlay.setText("" if places_windows() else tr(UNSUPPORTED))
         self.overlay.setVisible(bool(self.overlay.text()))

@@ -98,7 +98,7 @@ def _kind(annotation: object) -> tuple[Kind, tuple[str, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Hands:
-    """What the controls are made with."""
+    """What the controls of a row work with."""
 
     surroundings: PageContext
     settings: SettingsDesk
@@ -114,7 +114,7 @@ class SettingOption:
     value: str
     words: str
     told: str = ""
-    """What it means, where that needs a sentence."""
+    """A sentence about it, if needed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class SettingsRow:
     those from `search` to `factor` are described at `settings.setting`."""
 
     key: str
-    """Of the setting; a row without a setting has a name of its own."""
+    """The setting's key, or another name for a row without a setting."""
     title: str
     help: str = ""
     search: str = ""

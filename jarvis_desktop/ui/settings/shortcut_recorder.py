@@ -1,4 +1,4 @@
-"""A key of the whole desktop is chosen by pressing it; and what the desktop made of the wish."""
+"""Records a desktop-wide shortcut, and shows what the desktop did with it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OTHERS = {
 
 
 class KeyRecorder(SettingsPanel):
-    """Shows the key; pressed, it waits for another one. Esc stops that, the cross means none."""
+    """Shows the shortcut; click it to record another one. Esc cancels, the cross clears it."""
 
     changed = Signal(object)
 
@@ -73,13 +73,13 @@ class KeyRecorder(SettingsPanel):
         hands.voice.bound.connect(self._bound)
 
     def show_value(self, key: str) -> None:
-        """Show which is chosen."""
+        """Show the chosen shortcut."""
         self._key = key
         self.none.setVisible(bool(key))
         self.field.show_key(key)
 
     def leave(self) -> None:
-        """Wait for no key any more."""
+        """Stop recording."""
         self.field.give_up()
 
     def _bound(self, key: str, status: HotkeyStatus) -> None:
@@ -123,7 +123,7 @@ class KeyRecorder(SettingsPanel):
 
 
 class _Catch(QPushButton):
-    """Takes the next keys that are pressed, whatever they would do otherwise."""
+    """Captures the next key combination, whatever it would do otherwise."""
 
     pressed_keys = Signal(str)
     gave_up = Signal()
@@ -140,7 +140,7 @@ class _Catch(QPushButton):
         self.show_key("")
 
     def show_key(self, key: str) -> None:
-        """Show which is chosen."""
+        """Show the chosen shortcut."""
         self._key = key
         if not self._waits:
             shown = key.replace("+", " + ") or tr("None")
@@ -150,7 +150,7 @@ class _Catch(QPushButton):
             )
 
     def give_up(self) -> None:
-        """The old one stays."""
+        """Keep the old shortcut."""
         if self._waits:
             self._end()
             self.gave_up.emit()
@@ -192,7 +192,7 @@ class _Catch(QPushButton):
 
 
 def written(event: QKeyEvent) -> str:
-    """The keys that are pressed, as a person would write them: "Ctrl+Alt+Space"."""
+    """The pressed keys in the usual notation: "Ctrl+Alt+Space"."""
     control, meta = ("Super", "Ctrl") if sys.platform == "darwin" else ("Ctrl", "Super")
     held = event.modifiers()
     names = {

@@ -34,7 +34,7 @@ WHISPER = "faster-whisper"
 
 @dataclass(frozen=True, slots=True)
 class SpeechOverview:
-    """What was found."""
+    """Which LLM is used, or why none is."""
 
     whispers: tuple[Expert, ...]
     """The recognisers that can be fetched, the smallest first."""
@@ -49,12 +49,12 @@ class SpeechOverview:
 
 
 class VoiceDesk(QObject):
-    """Everything is answered by a signal; nothing waits."""
+    """Results arrive as signals."""
 
     looked = Signal(object)
-    """Carries a Look."""
+    """Carries a SpeechOverview."""
     listed = Signal(object, str)
-    """Carries the devices, and why they cannot be told."""
+    """Carries the devices, and why they cannot be listed."""
     failed = Signal(str)
     """Carries why nothing could be looked up."""
     level = Signal(float)
@@ -83,13 +83,13 @@ class VoiceDesk(QObject):
         self.session.ready.connect(self.refresh)  # what was asked before there was anybody to ask
 
     def refresh(self) -> None:
-        """Look at everything anew."""
+        """Refresh everything."""
         self.look()
         self.list_devices()
         self._watch()
 
     def look(self) -> None:
-        """Find out which recognisers there are, and whether the voice can speak."""
+        """Check which recognisers are installed, and whether the voice works."""
 
         async def look(app: Application) -> SpeechOverview:
             whispers = sorted(
@@ -109,7 +109,7 @@ class VoiceDesk(QObject):
         self.jobs.start("look", look, lambda outcome: self._tell(outcome, self.looked.emit))
 
     def list_devices(self) -> None:
-        """Look which devices there are now."""
+        """List the sound devices."""
 
         async def list_devices(app: Application) -> Sequence[Device]:
             return await app.devices()
@@ -120,7 +120,7 @@ class VoiceDesk(QObject):
         self.jobs.start("devices", list_devices, tell)
 
     def measure(self) -> None:
-        """Tell how loud it is, until that is stopped."""
+        """Emit the microphone's level until cancelled."""
 
         async def measure(app: Application) -> None:
             await self.settings.taken_up()
@@ -133,7 +133,7 @@ class VoiceDesk(QObject):
         )
 
     def say(self, text: str = "") -> None:
-        """Speak a sentence as an answer is spoken."""
+        """Speak a sentence like an answer."""
         sentence = text or tr(SENTENCE)
 
         async def say(app: Application) -> float:
@@ -151,7 +151,7 @@ class VoiceDesk(QObject):
         self.jobs.start("sentence", say, self.said.emit)
 
     def fetch(self, expert: Expert) -> None:
-        """Fetch a recogniser."""
+        """Download a recogniser."""
         report = self.jobs.reporter(self.progressed.emit)
 
         async def fetch(app: Application) -> Expert:

@@ -1,10 +1,5 @@
-"""In the settings of the voice: how loud it is at the microphone, and what is understood.
-
-The choice of a sound device, by names that stay the same.
-
-In the settings of the voice: a sentence, to hear how it sounds.
-
-In the settings of the voice: who understands what is said, and better recognisers."""
+"""Controls of the voice settings: devices, microphone level, a recognition test, the recogniser, a
+sample sentence."""
 
 from __future__ import annotations
 
@@ -43,11 +38,11 @@ if TYPE_CHECKING:
 
 
 LONGEST_LOOK = 30_000
-"""Milliseconds after which the level is left, should it be forgotten."""
+"""Milliseconds after which a forgotten level meter stops."""
 FAINT = 0.12
-"""A level that even soft speech is above: 53 dB below full scale."""
+"""Even quiet speech is louder than this level, 53 dB below full scale."""
 SILENT = 3000
-"""Milliseconds after which it is said that nothing is heard."""
+"""Milliseconds before a silent microphone is reported."""
 QUIET = mark(
     "Nothing is heard. Speak; if the bars stay flat, see that the right microphone is chosen, not "
     "muted, and that its volume is up in the settings of your system."
@@ -58,7 +53,7 @@ WAITS = mark("Press the button and say a sentence, as you would ask for somethin
 
 
 class LevelPanel(SettingsPanel):
-    """The level of the microphone that is chosen."""
+    """The level of the chosen microphone."""
 
     def __init__(self, row: SettingsRow, hands: Hands) -> None:
         super().__init__(tr(row.title))
@@ -121,7 +116,7 @@ class LevelPanel(SettingsPanel):
 
 
 class TrialPanel(SettingsPanel):
-    """Say a sentence, and see what is understood."""
+    """A recognition test."""
 
     def __init__(self, row: SettingsRow, hands: Hands) -> None:
         super().__init__(tr(row.title))
@@ -151,11 +146,11 @@ class TrialPanel(SettingsPanel):
 
     @property
     def busy(self) -> bool:
-        """Whether something is being said, or written down."""
+        """Whether the test is listening or transcribing."""
         return self._on
 
     def leave(self) -> None:
-        """Drop what is being said; the window hears again."""
+        """Cancel the test and give the microphone back to the window."""
         if self._on:
             self._own.cancel()
             self._give_back()
@@ -271,7 +266,7 @@ class DeviceChoice(SettingsPanel):
         self.complain(trouble or ("" if self._devices else tr(NONE[self._key])))
 
     def _offer(self) -> None:
-        """The default first; one that is chosen and away is kept, and said to be."""
+        """Offer the default first; a chosen device that is missing stays, marked as such."""
         usual = next((item.name for item in self._devices if self._is_default(item)), "")
         first = (
             tr("The system’s default ({name})", name=usual) if usual else tr("The system’s default")
@@ -297,7 +292,7 @@ TOLD = mark("One sentence is spoken as an answer is.")
 
 
 class SentencePanel(SettingsPanel):
-    """Says a sentence in the voice that is chosen."""
+    """Speaks a sample sentence in the chosen voice."""
 
     def __init__(self, row: SettingsRow, hands: Hands) -> None:
         super().__init__(tr(row.title))
@@ -316,7 +311,7 @@ class SentencePanel(SettingsPanel):
         desk.looked.connect(self._looked)
 
     def leave(self) -> None:
-        """Be silent."""
+        """Stop speaking."""
         self._desk.jobs.cancel("sentence")
 
     def _looked(self, look: SpeechOverview) -> None:
@@ -366,7 +361,7 @@ BEST = mark("The best one that keeps up with speech")
 
 
 class WhichWhisper(SelectOption):
-    """One of those that are here, or the best of them."""
+    """One of the installed models, or the best of them."""
 
     changed = Signal(object)
 
@@ -395,7 +390,7 @@ class WhichWhisper(SelectOption):
 
 
 class RecogniserPanel(SettingsPanel):
-    """What is in use, and what could be fetched."""
+    """The recogniser in use, and those that can be downloaded."""
 
     def __init__(self, row: SettingsRow, hands: Hands) -> None:
         super().__init__(tr(row.title))
@@ -505,7 +500,7 @@ class RecogniserPanel(SettingsPanel):
 
 
 def _in_use(here: Sequence[str], named: str) -> str:
-    """Which recogniser hears."""
+    """Which recogniser is used, in words."""
     if not here:
         return tr(BUILT_IN)
     if named in here or len(here) == 1:

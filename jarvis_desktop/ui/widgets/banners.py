@@ -1,6 +1,4 @@
-"""What the window says on its own account: banners, the spoken sentence.
-
-What covers the window for a moment, such as the invitation to drop files."""
+"""Messages across the window, and what covers it for a moment, such as the drop zone."""
 
 from __future__ import annotations
 
@@ -35,7 +33,7 @@ class Banner(QFrame):
         self.hide()
 
     def say(self, message: str, *, calm: bool = False) -> None:
-        """Show a message; `calm` for what is no error."""
+        """Show a message; `calm` if it is not an error."""
         theme.restyle(self, calm="true" if calm else "false")
         self._symbol.show_icon(*(("note", "muted") if calm else ("failed", "danger")))
         self.message.setText(message[:2000])
@@ -44,7 +42,7 @@ class Banner(QFrame):
 
 
 class BannerCard(QFrame):
-    """Something that stays above the conversation until the person has chosen what to do."""
+    """A card above the conversation that stays until the user decides."""
 
     def __init__(self, icon: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -170,7 +170,7 @@ class LevelMeter(QWidget):
         self.setAccessibleName(name or tr("Loudness"))
 
     def clear(self) -> None:
-        """Begin anew."""
+        """Forget the levels."""
         self._levels.clear()
         self.update()
 
@@ -225,7 +225,7 @@ def _of_layout(layout: QLayout) -> Iterator[QWidget]:
 
 
 def go_round(frame: QWidget, *, forwards: bool) -> None:
-    """Give the keyboard to the next one in what covers the rest: after the last comes the first."""
+    """Focus the next widget of an overlay, in a circle."""
     order, focused = list(reached(frame)), frame.window().focusWidget()
     step = 1 if forwards else -1
     if not order:
@@ -235,8 +235,8 @@ def go_round(frame: QWidget, *, forwards: bool) -> None:
 
 
 def go_on(page: QWidget, *, forwards: bool) -> bool:
-    """Give the keyboard to the next one in the page, or to what comes after the page; whether there
-    was one."""
+    """Focus the next widget of the page, or the one after the page. Return whether there was
+    one."""
     order = list(reached(page))
     focused = page.focusWidget()
     if focused not in order:

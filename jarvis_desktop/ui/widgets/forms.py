@@ -1,13 +1,5 @@
-"""The pieces of pages on which something is chosen: a card with a title, rows in it, and a line for
-what is wrong.
-
-Where one types: a field that grows with its text, up to a few lines, and sends on Enter.
-
-A part of a card that can be folded away under its heading.
-
-Return presses the button that has the keyboard. Qt leaves that to desktops, and to dialogs.
-
-What is tried or fetched in the settings: a panel with a line for what is wrong."""
+"""Parts of forms: cards with rows, combo boxes, a text field that grows with its text, foldable
+sections."""
 
 from __future__ import annotations
 
@@ -70,7 +62,7 @@ class Section(QFrame):
         self.trouble.hide()
 
     def row(self, name: str, *widgets: QWidget) -> None:
-        """A name, and what belongs to it; the first takes the room, and the name."""
+        """Add a label with its widgets. The first widget stretches and gets the label's name."""
         row = QHBoxLayout()
         row.setSpacing(theme.space())
         label = Label(name)
@@ -88,7 +80,7 @@ class Section(QFrame):
         self.column.addWidget(self.trouble)
 
     def complain(self, trouble: str) -> None:
-        """Say what is wrong; "" takes it back."""
+        """Show what is wrong; "" hides it."""
         shown = one_line(trouble, limit=LONGEST)
         self.trouble.setText(shown)
         self.trouble.setAccessibleName(shown)
@@ -132,7 +124,7 @@ class SelectOption(QComboBox):
 
 
 class Tick(QCheckBox):
-    """On or off."""
+    """A switch."""
 
     def __init__(self, text: str, told: str) -> None:
         super().__init__(text)
@@ -198,7 +190,7 @@ def holds_more_than_text(held: QMimeData) -> bool:
 
 
 def holds_picture(held: QMimeData) -> bool:
-    """Whether there is a picture in it that is no file."""
+    """Whether it holds a picture that is not a file."""
     return held.hasImage() or any(held.hasFormat(name) for name in PICTURES)
 
 
@@ -211,7 +203,7 @@ class GrowingTextField(QPlainTextEdit):
     """Carries the QMimeData of what is pasted and no mere text."""
 
     def __init__(self, name: str, inviting: str = "", *, role: str = "") -> None:
-        """`name` is what a screen reader says, `inviting` stands in it while it is empty."""
+        """`name` is for screen readers, `inviting` is shown while the field is empty."""
         super().__init__()
         self.setAccessibleName(name)
         self.setPlaceholderText(inviting)
@@ -229,7 +221,7 @@ class GrowingTextField(QPlainTextEdit):
         """Show words while nothing is typed."""
         if words != self.placeholderText():
             self.setPlaceholderText(words)
-            self.viewport().update()  # Qt draws only the changed line's beginning anew
+            self.viewport().update()  # Qt repaints only the beginning of the changed line
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """Enter enters, Shift+Enter begins a new line."""
@@ -367,11 +359,11 @@ class SettingsPanel(QWidget):
         outer.addWidget(self.trouble)
 
     def complain(self, trouble: str) -> None:
-        """Say what is wrong; "" takes it back."""
+        """Show what is wrong; "" hides it."""
         shown = one_line(trouble, limit=LONGEST)
         self.trouble.setText(shown)
         self.trouble.setAccessibleName(shown)
         self.trouble.setVisible(bool(shown))
 
     def leave(self) -> None:
-        """It is not looked at any more."""
+        """It is hidden."""

@@ -36,7 +36,7 @@ FOR_KIND = {
 }
 
 MIRRORED = frozenset(("back", "left", "right", "undo", "redo"))
-"""What points along a line of text, and the other way where one reads from right to left."""
+"""Icons that are mirrored in right-to-left languages."""
 
 _redressed = (
     QEvent.Type.StyleChange,
@@ -117,7 +117,7 @@ class Symbol(QLabel):
             drawing = icon(self._icon_name, self._colour)
             shown = drawing.cacheKey(), self._size, self.devicePixelRatioF()
             # Styles change several times while a window is built, and each picture that is set
-            # lays its label out anew.
+            # lays its label out again.
             if shown != self._shown:
                 self._shown = shown
                 self.setPixmap(drawing.pixmap(QSize(self._size, self._size), shown[2]))

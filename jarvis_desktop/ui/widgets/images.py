@@ -34,7 +34,7 @@ LARGEST_PICTURE = 100_000_000
 """Pixels."""
 MOST_FRAMES = 400
 MOST_MOVING = 40_000_000
-"""Pixels of all frames of a picture that moves; what comes after them is left out."""
+"""Pixels of all frames of an animation; further frames are left out."""
 LEAST_DELAY, USUAL_DELAY = 20, 100
 """Milliseconds of a frame; one that claims less is shown for the usual time, as in browsers."""
 
@@ -133,7 +133,7 @@ def _fitted(image: QImage, box: QSize) -> QImage:
 
 
 class Picture(QObject):
-    """One picture being read; `ready` carries the image and the reason where there is none."""
+    """One picture being read; `ready` carries the image, and why there is none."""
 
     ready = Signal(QImage, str)
 

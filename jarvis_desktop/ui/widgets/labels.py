@@ -1,6 +1,5 @@
-"""Every text on screen: always plain, never read as HTML, and never wider than its place.
-
-Sizes, durations, dates and counts as a person reads them."""
+"""Labels that show plain text, never HTML, and are never wider than their place; sizes, durations,
+dates and counts in words."""
 
 from __future__ import annotations
 
@@ -45,7 +44,7 @@ class Label(QLabel):
         self.setText(text)
 
     def setText(self, text: str) -> None:
-        """Show a text; what is no Unicode, as in names of files, is shown as "�"."""
+        """Show a text; invalid Unicode, such as in file names, is shown as "�"."""
         text = encodable(text)
         if self.wordWrap():
             # Labels break lines between words only, and would make the window as wide as the
@@ -61,7 +60,7 @@ class Label(QLabel):
 
 
 class ElidedLabel(Label):
-    """One line that ends in "…" where it does not fit."""
+    """One line, elided with "…" if it does not fit."""
 
     def __init__(
         self,

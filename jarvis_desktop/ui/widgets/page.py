@@ -15,12 +15,12 @@ WIDEST = 780
 
 
 class WindowPage(QFrame):
-    """Fill `column`; put into `tools` what belongs beside the title."""
+    """A page: fill `column`, and put buttons beside the title into `tools`."""
 
     left = Signal()
-    """The person wants back to the conversation."""
+    """The user wants to return to the conversation."""
     told = Signal(str, bool)
-    """Carries what the person should know, and whether it is good news."""
+    """Carries a message for the user, and whether it is good news."""
 
     def __init__(self, title: str, told: str = "") -> None:
         """`told` says in a sentence what the page is for."""
@@ -65,7 +65,7 @@ class WindowPage(QFrame):
         outer.addWidget(self.scroller, 1)
 
     def appear(self, part: str = "") -> None:
-        """It is shown now; `part` names what of it is wanted, "" the whole."""
+        """The page is shown; `part` names the requested part, if any."""
 
     def leave(self) -> None:
-        """It is not looked at any more."""
+        """It is hidden."""

@@ -1,10 +1,8 @@
-"""Turns the tokens of `resources/themes` into the palette and the style sheet: light, dark, and
-either with high contrast.
+"""The look and the language of the window: palette and style sheet from the tokens of
+`resources/themes`, light, dark, and either with high contrast.
 
-How the application looks and in which language it speaks, as the settings want it.
-
-The settings are read after the window is on the screen, which must not change its face then: what
-was wanted last is kept beside the window's place."""
+The settings are read after the window is on the screen, which must not change its look then. The
+last choice is therefore stored with the window's position."""
 
 from __future__ import annotations
 
@@ -52,7 +50,7 @@ class Tokens:
 
 @dataclass(frozen=True, slots=True)
 class ThemeChoice:
-    """How the person wants it."""
+    """The look that the user chose."""
 
     choice: Choice = "system"
     text_size: float = 1.0
@@ -61,7 +59,7 @@ class ThemeChoice:
 
 
 _wish = ThemeChoice()
-"""What is worn now: as the palette, it is the whole application's."""
+"""The current look; like the palette, it is that of the whole application."""
 
 
 @cache
@@ -83,7 +81,7 @@ def is_dark() -> bool:
 
 
 def duration(name: str = "usual") -> int:
-    """How long a movement takes, in milliseconds; 0 where nothing is to move."""
+    """How long an animation takes, in milliseconds; 0 if motion is off."""
     return tokens().motion[name] if _wish.motion else 0
 
 
@@ -126,8 +124,8 @@ def stylesheet(look: Tokens, colours: Mapping[str, str], points: float) -> str:
 
 
 class Theme(QObject):
-    """Dresses the application as the person wishes, and again whenever the system changes between
-    light and dark."""
+    """Applies the chosen look to the application, and follows the system's change between light and
+    dark."""
 
     changed = Signal()
 
@@ -141,7 +139,7 @@ class Theme(QObject):
         self.adopt(wish or ThemeChoice())
 
     def adopt(self, wish: ThemeChoice) -> None:
-        """Show it as the person wishes from now on."""
+        """Apply another look."""
         global _wish
         _wish = wish
         self._follow(self._hints.colorScheme())
@@ -160,7 +158,7 @@ class Theme(QObject):
         body = QFont(self._font)
         body.setPointSizeF(points * look.scale["body"])
         self._application.setFont(body)
-        # Changing one sheet into another costs Qt five times as much as setting one anew.
+        # Replacing one sheet by another costs Qt five times as much as setting one on none.
         self._application.setStyleSheet("")
         self._application.setStyleSheet(stylesheet(look, colours, points))
         self.changed.emit()
@@ -183,17 +181,17 @@ def restyle(widget: QWidget, **properties: str | bool) -> None:
 
 
 _qts_own = {"zh": "zh_CN"}
-"""What Qt calls a language, where that is not our code."""
+"""Qt's name of a language if it differs from our code."""
 
 
 class Appearance(QObject):
-    """Dresses the application at once, and anew when the settings change."""
+    """Applies the look and the language at the start, and again when the settings change."""
 
     relabelled = Signal()
-    """Another language is spoken: every text must be made anew."""
+    """The language changed: every text must be built again."""
 
     def __init__(self, application: QApplication, kept: Path) -> None:
-        """`kept` is the file with the window's place."""
+        """`kept` is the file with the window's position."""
         super().__init__(application)
         self._application = application
         self._kept = QSettings(str(kept), QSettings.Format.IniFormat)
