@@ -11,10 +11,10 @@ from jarvis_desktop.ui.media.controller import MediaController
 
 if TYPE_CHECKING:
     from jarvis_desktop.core.artifact import Artifact
-    from jarvis_desktop.ui.history.controller import HistoryDesk
+    from jarvis_desktop.ui.history.controller import HistoryController
     from jarvis_desktop.ui.plan.controller import PlanController
     from jarvis_desktop.ui.session import WindowSession
-    from jarvis_desktop.ui.settings.controller import SettingsDesk
+    from jarvis_desktop.ui.settings.controller import SettingsController
     from jarvis_desktop.ui.voice.talk import Talker
 
 
@@ -56,7 +56,7 @@ class Actions(QObject):
     pin_turn = Signal(object, bool)
     """Mark this Turn in the history, or unmark it."""
 
-    history: HistoryDesk | None = None
+    history: HistoryController | None = None
     """What all conversations are listed, exported and deleted with, where there is a window."""
     plans: PlanController | None = None
     """What plans are edited with, where there is an application to carry them out."""
@@ -78,4 +78,4 @@ class PageContext:
     session: WindowSession
     talker: Talker
     actions: Actions
-    settings: SettingsDesk
+    settings: SettingsController

@@ -39,7 +39,7 @@ from jarvis_desktop.app.ipc_client import LaunchRequest
 from jarvis_desktop.paths import log_to_file
 from jarvis_desktop.ui.desktop.presence import Presence
 from jarvis_desktop.ui.engine import EngineThread, unexpected
-from jarvis_desktop.ui.gc_on_main_thread import Tidying
+from jarvis_desktop.ui.gc_on_main_thread import GarbageCollection
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import RESTART, restart
@@ -130,7 +130,7 @@ PAUSE = 20
 """Milliseconds between two, in which the person comes first."""
 
 
-class Preparing(QObject):
+class Preloader(QObject):
     """Imports one piece after the other."""
 
     def __init__(self, parent: QObject | None = None) -> None:
@@ -152,9 +152,9 @@ class Preparing(QObject):
 
 log = logging.getLogger(__name__)
 
-CLOSING = 4.0
+CLOSE_TIMEOUT_S = 4.0
 """Seconds that the application has to close its children and files."""
-JOINING = 2.0
+JOIN_TIMEOUT_S = 2.0
 """Seconds that the engine's loop has to end after that."""
 SWITCHING = 0.001
 """Seconds that the engine may keep Python from the window, each time that Qt has given it away: in
@@ -207,13 +207,13 @@ def run(build: Build = composed, wish: LaunchRequest = NO_WISH) -> int:
     appearance = Appearance(application, kept)
     engine = EngineThread()
     session = WindowSession(engine)
-    session.ready.connect(Tidying(lambda: session.busy, session).begin)
+    session.ready.connect(GarbageCollection(lambda: session.busy, session).begin)
     face = WindowSet(session, appearance, kept)
     application.quitting.connect(face.let_end)
     application.commitDataRequest.connect(face.let_end)
     begin = _Once(lambda: _begin(engine, session, build))
     face.painted.connect(begin)
-    face.painted.connect(Preparing(session).begin)
+    face.painted.connect(Preloader(session).begin)
     with _hooks(session.failed.emit), _signals(application):
         face.begin(wish)
         QTimer.singleShot(UNSEEN, begin)
@@ -238,12 +238,12 @@ def close(engine: EngineThread, session: WindowSession) -> bool:
     closing = engine.submit(session.close_app()) if engine.is_running else None
     try:
         if closing:
-            closing.result(CLOSING)
+            closing.result(CLOSE_TIMEOUT_S)
     except (TimeoutError, CancelledError):
         log.error("The application did not close in time")
     except Exception:
         log.exception("The application did not close as it should")
-    ended = engine.close(JOINING)
+    ended = engine.close(JOIN_TIMEOUT_S)
     if not ended:
         log.error("The engine did not end in time")
     images.finish_reading(1000)

@@ -162,7 +162,7 @@ class StopButtonState:
             self._heard = self._heard or waits
 
 
-class Lifetime:
+class ApplicationLifetime:
     """Begins it and ends it, even where its start has not ended."""
 
     def __init__(self) -> None:

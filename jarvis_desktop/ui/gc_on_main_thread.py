@@ -28,7 +28,7 @@ PATIENCE = 120
 """How many moments may pass in which something runs, so that nothing grows without end."""
 
 
-class Tidying(QObject):
+class GarbageCollection(QObject):
     """Does it in place of Python: at the new objects in each moment, which takes microseconds, and
     at all of them where it holds up nobody."""
 

@@ -22,7 +22,7 @@ from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
 if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
-    from jarvis_desktop.ui.settings.controller import SettingsDesk
+    from jarvis_desktop.ui.settings.controller import SettingsController
 
 MICROPHONE: dict[MicrophoneState, tuple[str, str]] = {
     "closed": ("", mark("The microphone is closed.")),
@@ -61,7 +61,7 @@ class Header(QFrame):
     voice_wanted = Signal()
     """The person wants to look at what has to do with the voice."""
 
-    def __init__(self, settings: SettingsDesk) -> None:
+    def __init__(self, settings: SettingsController) -> None:
         super().__init__()
         self.setObjectName("header")
         self._settings = settings

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 _secret = re.compile(r"\b(hf|sk|pk|gsk|ghp|github_pat)[_-][\w-]{6,}|//[^/\s:@]+:[^/\s@]+@")
 
 
-class DoctorDesk(QObject):
+class HealthController(QObject):
     """One round of checks at a time."""
 
     begun = Signal(int)
@@ -250,14 +250,14 @@ TOGETHER = 3
 TOLD = mark("What JARVIS needs of this computer, how it is now, and what mends it.")
 
 
-class DoctorPage(WindowPage):
+class HealthPage(WindowPage):
     """Looks whenever it is opened."""
 
     def __init__(self, surroundings: PageContext) -> None:
         super().__init__(tr("Check-up"), tr(TOLD))
         self._actions = surroundings.actions
         self._session = surroundings.session
-        self.desk = DoctorDesk(surroundings.session, self)
+        self.desk = HealthController(surroundings.session, self)
         self._found: dict[int, Sequence[Finding]] = {}
         self._startable = False
         self.rows: list[FindingRow] = []

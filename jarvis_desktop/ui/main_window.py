@@ -36,19 +36,19 @@ from jarvis_desktop.ui.conversation.notices import ElsewhereNotice, QuitNotice, 
 from jarvis_desktop.ui.conversation.turn_controller import TurnController
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
-from jarvis_desktop.ui.experts.controller import DownloadMark, LLMOverview, LLMWatch, described
+from jarvis_desktop.ui.experts.controller import DownloadMark, LLMMonitor, LLMOverview, described
 from jarvis_desktop.ui.experts.llm_status import LLMNotice
 from jarvis_desktop.ui.header import Header
-from jarvis_desktop.ui.history.controller import HistoryDesk
-from jarvis_desktop.ui.history.drawer import HistoryParts
+from jarvis_desktop.ui.history.controller import HistoryController
+from jarvis_desktop.ui.history.drawer import HistoryPanel
 from jarvis_desktop.ui.media.image_viewer import ImageViewer, pictures_of
-from jarvis_desktop.ui.navigation import PLACES, Places
+from jarvis_desktop.ui.navigation import PLACES, PageStack
 from jarvis_desktop.ui.plan.controller import PlanController
 from jarvis_desktop.ui.request.attachments import DropTarget
 from jarvis_desktop.ui.request.composer import Composer, TypeAnywhere
 from jarvis_desktop.ui.request.file_dialogs import FileDialogs
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.settings.controller import SettingsDesk
+from jarvis_desktop.ui.settings.controller import SettingsController
 from jarvis_desktop.ui.shortcuts import WINDOW, bind
 from jarvis_desktop.ui.voice.controller import SpokenAnswers, VoiceController
 from jarvis_desktop.ui.voice.talk import Talker
@@ -83,9 +83,9 @@ class MainWindow(QMainWindow):
         self.wishes.plans = PlanController(session, self._settings, self)
         self.filing = FileDialogs(self, session.engine)
         self.talker = Talker(session.engine, self)
-        self.llms = LLMWatch(session, self)
-        self.desk = SettingsDesk(session, self)
-        self.past = HistoryParts(self, HistoryDesk(session, self))
+        self.llms = LLMMonitor(session, self)
+        self.desk = SettingsController(session, self)
+        self.past = HistoryPanel(self, HistoryController(session, self))
         self.wishes.history = self.past.desk
         self.setWindowTitle("JARVIS Desktop")
         self.setMinimumSize(460, 420)
@@ -109,7 +109,7 @@ class MainWindow(QMainWindow):
         right.setContentsMargins(0, 0, 0, 0)
         right.setSpacing(0)
         self._surroundings = PageContext(self.session, self.talker, self.wishes, self.desk)
-        self.places = Places(middle, self._surroundings)
+        self.places = PageStack(middle, self._surroundings)
         row.addWidget(self.places, 1)
         self.header = Header(self.desk)
         right.addWidget(self.header)

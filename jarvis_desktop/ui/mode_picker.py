@@ -19,7 +19,7 @@ from jarvis_desktop.ui.widgets.labels import Label
 
 
 @dataclass(frozen=True, slots=True)
-class Meaning:
+class ModeDescription:
     """A mode in words; all are marked."""
 
     name: str
@@ -30,12 +30,12 @@ class Meaning:
 
 
 MEANINGS = {
-    Mode.OFFLINE: Meaning(
+    Mode.OFFLINE: ModeDescription(
         mark("Offline"),
         "mode-offline",
         mark("Nothing leaves this computer, and nothing is downloaded."),
     ),
-    Mode.LOCAL: Meaning(
+    Mode.LOCAL: ModeDescription(
         mark("Local"),
         "mode-local",
         mark(
@@ -47,7 +47,7 @@ MEANINGS = {
             "files still stay on this computer."
         ),
     ),
-    Mode.HYBRID: Meaning(
+    Mode.HYBRID: ModeDescription(
         mark("Hybrid"),
         "mode-hybrid",
         mark(
@@ -59,7 +59,7 @@ MEANINGS = {
             "the words and files that it needs, and without asking each time."
         ),
     ),
-    Mode.LITE: Meaning(
+    Mode.LITE: ModeDescription(
         mark("Lite"),
         "mode-lite",
         mark(

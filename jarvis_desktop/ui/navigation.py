@@ -50,9 +50,9 @@ def _settings(surroundings: PageContext) -> WindowPage:
 
 
 def _doctor(surroundings: PageContext) -> WindowPage:
-    from jarvis_desktop.ui.health_page import DoctorPage
+    from jarvis_desktop.ui.health_page import HealthPage
 
-    return DoctorPage(surroundings)
+    return HealthPage(surroundings)
 
 
 def _history(surroundings: PageContext) -> WindowPage:
@@ -81,7 +81,7 @@ PLACES: tuple[NavigationPlace, ...] = (
 )
 
 
-class Places(QStackedWidget):
+class PageStack(QStackedWidget):
     """The conversation, and the pages that were opened."""
 
     gone = Signal(str)

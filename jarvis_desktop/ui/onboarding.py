@@ -14,16 +14,16 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.actions import PageContext
-from jarvis_desktop.ui.experts.controller import LLMOverview, LLMWatch
+from jarvis_desktop.ui.experts.controller import LLMMonitor, LLMOverview
 from jarvis_desktop.ui.experts.llm_status import LLMNotice
 from jarvis_desktop.ui.mode_picker import ModeChoice
 from jarvis_desktop.ui.settings.groups import HEARING, SPEAKING
 from jarvis_desktop.ui.settings.page import Subject
-from jarvis_desktop.ui.settings.schema import Group, Hands, SettingsCard
-from jarvis_desktop.ui.settings.speech_controller import VoiceDesk
+from jarvis_desktop.ui.settings.schema import RowContext, SettingsCard, SettingsGroup
+from jarvis_desktop.ui.settings.speech_controller import SpeechController
 from jarvis_desktop.ui.welcome import EXAMPLES, ExampleButton
 from jarvis_desktop.ui.widgets import flow_layout, theme
-from jarvis_desktop.ui.widgets.banners import Covering
+from jarvis_desktop.ui.widgets.banners import CoverParent
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import Label
 
@@ -90,10 +90,10 @@ class VoiceStep(OnboardingStep):
             tr("Choose your microphone and say a sentence. You can also do everything by typing."),
         )
         self._desk = surroundings.settings
-        self._voice = VoiceDesk(self._desk, self)
+        self._voice = SpeechController(self._desk, self)
         rows = tuple(row for row in (*HEARING.rows, *SPEAKING.rows) if row.key in TRIED)
-        hands = Hands(surroundings, self._desk, self._voice, lambda row: None)
-        group = Group("voice", mark("Voice"), "mic", (SettingsCard(rows),))
+        hands = RowContext(surroundings, self._desk, self._voice, lambda row: None)
+        group = SettingsGroup("voice", mark("Voice"), "mic", (SettingsCard(rows),))
         self.subject = Subject(group, hands)
         self.subject.title.hide()
         self.subject.changed.connect(self._desk.change)
@@ -121,7 +121,7 @@ class VoiceStep(OnboardingStep):
 class LLMStep(OnboardingStep):
     """Whether there is an LLM, and how to get one."""
 
-    def __init__(self, watch: LLMWatch) -> None:
+    def __init__(self, watch: LLMMonitor) -> None:
         super().__init__(
             tr("Answers in its own words"),
             tr(
@@ -192,7 +192,7 @@ class FirstStart(QFrame):
     chosen = Signal(object)
     """Carries a first Request; it is over then."""
 
-    def __init__(self, surroundings: PageContext, watch: LLMWatch, parent: QWidget) -> None:
+    def __init__(self, surroundings: PageContext, watch: LLMMonitor, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("page")
         self.setAccessibleName(tr("First start"))
@@ -207,7 +207,7 @@ class FirstStart(QFrame):
         )
         self._here = 0
         self._build()
-        Covering(self)
+        CoverParent(self)
         self.show()
         self.raise_()
         self._show(0)

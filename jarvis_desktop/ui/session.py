@@ -28,7 +28,7 @@ from jarvis_desktop.ui.engine import (
     while_there,
 )
 from jarvis_desktop.ui.exchange import (
-    Lifetime,
+    ApplicationLifetime,
     OpenConversation,
     PendingTurn,
     Rerun,
@@ -87,7 +87,7 @@ class WindowSession(QObject):
         """What other processes may ask of the window; carried out on the engine."""
         self.app: Application | None = None
         """Set once it is ready."""
-        self._lifetime = Lifetime()
+        self._lifetime = ApplicationLifetime()
         self._waiting: deque[PendingTurn] = deque()
         self._running: tuple[PendingTurn, EngineJob] | None = None
         self._frontend: QtFrontend | None = None

@@ -30,7 +30,7 @@ from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.experts.page import ExpertsPage
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.settings.controller import SettingsDesk
+from jarvis_desktop.ui.settings.controller import SettingsController
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.benchmarks.conversation import Heart, idle
 from tests.ui.plan.plan_scene import FakePlanController, letter, turn_of
@@ -101,7 +101,9 @@ def of_plan(heart: Heart, engine: EngineThread, folder: Path) -> list[Row]:
 def of_finds(heart: Heart, engine: EngineThread) -> list[Row]:
     """Many experts are found, others are, and more of them are shown."""
     session = WindowSession(engine)
-    page = ExpertsPage(PageContext(session, cast(Any, None), Actions(), SettingsDesk(session)))
+    page = ExpertsPage(
+        PageContext(session, cast(Any, None), Actions(), SettingsController(session))
+    )
     page.resize(900, 800)
     page.show()
     page.appear("more")

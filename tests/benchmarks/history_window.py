@@ -22,7 +22,7 @@ from PySide6.QtWidgets import QApplication
 
 from jarvis_desktop.storage.history import SqliteHistory
 from jarvis_desktop.ui.engine import EngineThread
-from jarvis_desktop.ui.history.controller import HistoryDesk
+from jarvis_desktop.ui.history.controller import HistoryController
 from jarvis_desktop.ui.history.sidebar import Sidebar
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -68,7 +68,7 @@ def main(turns: int) -> int:
         fill(history, turns)
         history.close()
         session, sidebar = WindowSession(engine), Sidebar()
-        desk = HistoryDesk(session)
+        desk = HistoryController(session)
         desk.read.connect(sidebar.show_batch)
         sidebar.search.searched.connect(desk.look)
         sidebar.list.lines.more_wanted.connect(desk.more)

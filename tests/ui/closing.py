@@ -76,7 +76,7 @@ def act() -> None:
 
 if __name__ == "__main__":
     if WHEN == "hang":
-        window_app.CLOSING = window_app.JOINING = 0.3
+        window_app.CLOSE_TIMEOUT_S = window_app.JOIN_TIMEOUT_S = 0.3
     QTimer.singleShot(0, act)
     code = window_app.run(build)
     print("threads", [item.name for item in threading.enumerate() if item.name == "engine"])

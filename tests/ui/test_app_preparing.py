@@ -11,10 +11,10 @@ WINDOW = """
 import sys
 from PySide6.QtCore import QCoreApplication
 import jarvis_desktop.ui.app, jarvis_desktop.ui.main_window
-from jarvis_desktop.ui.app import PIECES, Preparing
+from jarvis_desktop.ui.app import PIECES, Preloader
 print(*(name for name in PIECES if name in sys.modules), "before")
 application = QCoreApplication([])
-preparing = Preparing()
+preparing = Preloader()
 preparing._timer.timeout.connect(lambda: preparing._timer.isActive() or application.quit())
 preparing.begin()
 application.exec()

@@ -7,7 +7,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui import gc_on_main_thread
-from jarvis_desktop.ui.gc_on_main_thread import Tidying
+from jarvis_desktop.ui.gc_on_main_thread import GarbageCollection
 
 
 class Circle:
@@ -35,9 +35,9 @@ def work() -> Work:
 
 
 @pytest.fixture
-def tidy(qtbot: QtBot, work: Work, monkeypatch: pytest.MonkeyPatch) -> Iterator[Tidying]:
+def tidy(qtbot: QtBot, work: Work, monkeypatch: pytest.MonkeyPatch) -> Iterator[GarbageCollection]:
     monkeypatch.setattr(gc_on_main_thread, "REST", 2)
-    tidy = Tidying(work, every=1)
+    tidy = GarbageCollection(work, every=1)
     tidy.begin()
     yield tidy
     tidy.deleteLater()
@@ -45,7 +45,7 @@ def tidy(qtbot: QtBot, work: Work, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 
 
 @pytest.fixture
-def old(tidy: Tidying, work: Work, qtbot: QtBot) -> "weakref.ref[Circle]":
+def old(tidy: GarbageCollection, work: Work, qtbot: QtBot) -> "weakref.ref[Circle]":
     """A circle that nobody has any more, which only a look at all objects finds; something runs."""
     work.busy = True
     made = [Circle() for _ in range(gc_on_main_thread.WORTH + gc_on_main_thread.FEW)]
@@ -67,7 +67,7 @@ def made_elsewhere() -> "weakref.ref[Circle]":
 
 
 def test_what_nobody_has_any_more_goes_on_the_thread_of_the_screen_alone(
-    qtbot: QtBot, tidy: Tidying, work: Work
+    qtbot: QtBot, tidy: GarbageCollection, work: Work
 ) -> None:
     work.busy = True
     gone = made_elsewhere()
@@ -96,12 +96,12 @@ def test_it_does_not_wait_for_ever(
     qtbot.waitUntil(lambda: old() is None)
 
 
-def test_what_was_there_at_the_start_is_not_looked_at_again(tidy: Tidying) -> None:
+def test_what_was_there_at_the_start_is_not_looked_at_again(tidy: GarbageCollection) -> None:
     assert gc.get_freeze_count() > 10_000
 
 
 def test_what_came_after_the_start_goes_even_where_it_is_told_to_begin_again(
-    qtbot: QtBot, tidy: Tidying
+    qtbot: QtBot, tidy: GarbageCollection
 ) -> None:
     circle = Circle()
     gone = weakref.ref(circle)
@@ -111,5 +111,5 @@ def test_what_came_after_the_start_goes_even_where_it_is_told_to_begin_again(
     assert gone() is None
 
 
-def test_python_does_not_look_by_itself(tidy: Tidying) -> None:
+def test_python_does_not_look_by_itself(tidy: GarbageCollection) -> None:
     assert not gc.isenabled()

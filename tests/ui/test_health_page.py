@@ -18,9 +18,9 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.llm import ollama
 from jarvis_desktop.llm.choice import LLMPreference, Provider
 from jarvis_desktop.ui.actions import Actions, PageContext
-from jarvis_desktop.ui.health_page import PLACES, STATES, DoctorPage, report
+from jarvis_desktop.ui.health_page import PLACES, STATES, HealthPage, report
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.settings.controller import SettingsDesk
+from jarvis_desktop.ui.settings.controller import SettingsController
 from jarvis_desktop.ui.settings.groups import GROUPS
 from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -53,14 +53,14 @@ def page(
     session: WindowSession,
     app: FakeApp,
     monkeypatch: pytest.MonkeyPatch,
-) -> Iterator[DoctorPage]:
+) -> Iterator[HealthPage]:
     some = (found("SQLite", GOOD), found("sound", SPEAKER), found("language model", LLM),
             HealthCheck("planner", _broken))  # fmt: skip
     monkeypatch.setattr(health_checks, "CHECKS", some)
     surroundings = PageContext(
-        session, Talker(session.engine), Actions(session), SettingsDesk(session, session)
+        session, Talker(session.engine), Actions(session), SettingsController(session, session)
     )
-    page = DoctorPage(surroundings)
+    page = HealthPage(surroundings)
     qtbot.addWidget(page)
     page.resize(700, 700)
     page.show()
@@ -71,7 +71,7 @@ def page(
     session.engine.submit(session.close_app()).result(5)
 
 
-def test_everything_that_was_found_is_shown_in_order(page: DoctorPage) -> None:
+def test_everything_that_was_found_is_shown_in_order(page: HealthPage) -> None:
     assert [item.what for item in page.findings] == [
         "SQLite", "speaker", "language model", "planner",
     ]  # fmt: skip
@@ -86,7 +86,7 @@ def test_everything_that_was_found_is_shown_in_order(page: DoctorPage) -> None:
     assert not llm.begin.isVisible()
 
 
-def test_what_is_wrong_is_mended_from_here(page: DoctorPage) -> None:
+def test_what_is_wrong_is_mended_from_here(page: HealthPage) -> None:
     gone: list[tuple[str, str]] = []
     page._actions.go.connect(lambda *to: gone.append(to))
     speaker = page.rows[1]
@@ -99,7 +99,7 @@ def test_what_is_wrong_is_mended_from_here(page: DoctorPage) -> None:
 
 
 def test_the_progress_is_shown_while_it_looks(
-    page: DoctorPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    page: HealthPage, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     go_on = asyncio.Event()
     monkeypatch.setattr(
@@ -117,7 +117,7 @@ def test_the_progress_is_shown_while_it_looks(
 
 
 def test_ollama_is_started_where_that_helps(
-    page: DoctorPage, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    page: HealthPage, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begun: list[str] = []
 
@@ -147,7 +147,7 @@ def test_ollama_is_started_where_that_helps(
     assert not page.trouble.isVisible()
 
 
-def test_the_report_has_no_secrets_and_no_name(page: DoctorPage, home: Path) -> None:
+def test_the_report_has_no_secrets_and_no_name(page: HealthPage, home: Path) -> None:
     QTest.mouseClick(page.copy, LEFT)
     text = QGuiApplication.clipboard().text()
     assert "missing  speaker: no device was found\n         → Plug one in." in text
@@ -161,14 +161,14 @@ def test_the_report_has_no_secrets_and_no_name(page: DoctorPage, home: Path) -> 
         assert secret not in told
 
 
-def test_the_logs_are_shown(page: DoctorPage, app: FakeApp) -> None:
+def test_the_logs_are_shown(page: HealthPage, app: FakeApp) -> None:
     opened: list[Path] = []
     page._actions.open_file.connect(opened.append)
     QTest.mouseClick(page.logs, LEFT)
     assert opened == [app.paths.logs]
 
 
-def test_foreign_words_are_only_text(page: DoctorPage) -> None:
+def test_foreign_words_are_only_text(page: HealthPage) -> None:
     for hostile in scene.HOSTILE:
         for state in STATES:
             page.rows[0].show_finding(Finding("voice", state, hostile, hostile), startable=True)

@@ -13,7 +13,7 @@ from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.ui.header import Header
 from jarvis_desktop.ui.mode_picker import MEANINGS, ORDER, ModeChoice
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.settings.controller import SettingsDesk
+from jarvis_desktop.ui.settings.controller import SettingsController
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.scene import FakeApp
 
@@ -95,7 +95,7 @@ def test_the_arrows_go_from_one_to_the_next(choice: ModeChoice) -> None:
 
 @pytest.fixture
 def header(qtbot: QtBot, theme: Theme, session: WindowSession, app: FakeApp) -> Header:
-    header = Header(SettingsDesk(session, session))
+    header = Header(SettingsController(session, session))
     qtbot.addWidget(header)
     header.resize(1000, 56)
     header.show()

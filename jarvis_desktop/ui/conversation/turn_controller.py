@@ -24,7 +24,7 @@ from jarvis_desktop.ui.request.file_dialogs import write_atomically
 from jarvis_desktop.ui.session import WindowSession
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.history.controller import HistoryDesk
+    from jarvis_desktop.ui.history.controller import HistoryController
 
 
 class TurnController(QObject):
@@ -54,7 +54,7 @@ class TurnController(QObject):
         actions.save_text.connect(self.save_text)
         session.sought.connect(conversation.go_to)
 
-    def follow(self, history: HistoryDesk) -> None:
+    def follow(self, history: HistoryController) -> None:
         """Connect deleting, restoring and pinning of turns to the history."""
         self._actions.delete_turn.connect(history.delete_turn)
         self._actions.pin_turn.connect(history.pin_turn)

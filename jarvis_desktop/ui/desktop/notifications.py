@@ -229,7 +229,7 @@ _endings = {
 }
 
 
-class Telling(QObject):
+class TurnNotifications(QObject):
     """Follows the session."""
 
     show_wanted = Signal(object, str)

@@ -17,7 +17,7 @@ from jarvis_desktop.app.ipc_client import LaunchRequest
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.ui.desktop.notifications import Note, Notifier, Telling
+from jarvis_desktop.ui.desktop.notifications import Note, Notifier, TurnNotifications
 from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.mode_picker import opens_more
@@ -55,7 +55,7 @@ class Presence(QObject):
         self.tray = TrayIcon(self.phases, self)
         self.quick = QuickBoxController(window, self.phases, self)
         self.notifier = Notifier(session.engine, self.tray.tell, self)
-        self.telling = Telling(session, self.notifier, self._is_seen, self)
+        self.telling = TurnNotifications(session, self.notifier, self._is_seen, self)
         self._late = QTimer(self, singleShot=True, interval=LATE)
         self._late.timeout.connect(self.show)
         window.past.is_seen = self._is_seen

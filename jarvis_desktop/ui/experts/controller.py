@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     from jarvis_desktop.experts.downloads import Download
     from jarvis_desktop.llm.catalogue import LLMOffer, NoLLM
     from jarvis_desktop.ui.session import AppWork
-    from jarvis_desktop.ui.settings.controller import SettingsDesk
+    from jarvis_desktop.ui.settings.controller import SettingsController
 
 
 MEMORY_INTERVAL_MS = 2000
 """Between two measurements of the memory while the page is shown."""
 
 
-class ExpertsDesk(QObject):
+class ExpertsController(QObject):
     """Lists, searches and changes experts and LLMs, on the engine. Results arrive as signals."""
 
     kept = Signal(object)
@@ -50,7 +50,7 @@ class ExpertsDesk(QObject):
     failed = Signal(str)
     """Carries a message for the user."""
 
-    def __init__(self, settings: SettingsDesk, parent: QObject | None = None) -> None:
+    def __init__(self, settings: SettingsController, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.session = session = settings.session
         self.jobs = AppJobs(session, self)
@@ -160,7 +160,7 @@ SIZE, PEN = 16, 2.2
 """Pixels."""
 
 
-class DownloadsWatch(QObject):
+class DownloadsMonitor(QObject):
     """Follows the download queue."""
 
     changed = Signal(object)
@@ -210,7 +210,7 @@ class DownloadMark(QWidget):
         row.setContentsMargins(theme.space(), 0, theme.space(), 0)
         row.addWidget(self, 0, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
         self.hide()
-        self._watch = DownloadsWatch(session, self)
+        self._watch = DownloadsMonitor(session, self)
         self._watch.changed.connect(self._show)
 
     def _show(self, listed: Sequence[Download]) -> None:
@@ -254,7 +254,7 @@ class LLMOverview:
     """What to offer if there is none and the user should know."""
 
 
-class LLMWatch(QObject):
+class LLMMonitor(QObject):
     """Checks which LLM is used after each turn and on demand; one check at a time."""
 
     looked = Signal(object)
@@ -274,7 +274,7 @@ class LLMWatch(QObject):
         session.ready.connect(self._ready)
         session.busy_changed.connect(self._busy_changed)
         session.settled.connect(self._settled)
-        self._downloads = DownloadsWatch(session, self)
+        self._downloads = DownloadsMonitor(session, self)
         self._downloads.changed.connect(self._came)
         self._here: frozenset[str] = frozenset()
 

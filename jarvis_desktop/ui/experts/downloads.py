@@ -12,7 +12,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.experts.downloads import Download, DownloadState
 from jarvis_desktop.ui.experts import formatting
-from jarvis_desktop.ui.experts.controller import DownloadsWatch, ExpertsDesk
+from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem, small
 from jarvis_desktop.ui.widgets import labels
 from jarvis_desktop.ui.widgets.forms import button
@@ -35,7 +35,7 @@ class DownloadsPart(QWidget):
     more_wanted = Signal()
     """The queue is empty and the user wants to search for experts."""
 
-    def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
+    def __init__(self, desk: ExpertsController, watch: DownloadsMonitor) -> None:
         super().__init__()
         self._desk, self._watch = desk, watch
         self._states: dict[object, DownloadState] = {}

@@ -14,7 +14,7 @@ from jarvis_desktop.experts.catalogue import FitLevel
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
-from jarvis_desktop.ui.experts.controller import ExpertsDesk, why
+from jarvis_desktop.ui.experts.controller import ExpertsController, why
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem, small
 from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.forms import SelectOption, button
@@ -40,7 +40,7 @@ class InstalledPart(QWidget):
     removed = Signal(str)
     """Carries what was removed, in a sentence."""
 
-    def __init__(self, desk: ExpertsDesk, actions: Actions) -> None:
+    def __init__(self, desk: ExpertsController, actions: Actions) -> None:
         super().__init__()
         self._desk, self._actions = desk, actions
         self._kept: Sequence[InstalledExpert] = ()

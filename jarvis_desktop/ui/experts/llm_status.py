@@ -23,7 +23,7 @@ from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
     from jarvis_desktop.llm.catalogue import LLMInventory, LLMOffer, NoLLM
-    from jarvis_desktop.ui.experts.controller import LLMWatch
+    from jarvis_desktop.ui.experts.controller import LLMMonitor
 
 
 MEANWHILE = mark(
@@ -80,7 +80,7 @@ class LLMNotice(QFrame):
         column.addWidget(self.trouble)
         self.hide()
 
-    def serve(self, watch: LLMWatch) -> None:
+    def serve(self, watch: LLMMonitor) -> None:
         """Download with `watch`, and show its progress."""
         self.fetch_wanted.connect(watch.fetch)
         self.stop_wanted.connect(watch.stop)
@@ -228,7 +228,7 @@ RUN = {
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class LLMStateText:
     """What is shown."""
 
     title: str
@@ -306,7 +306,7 @@ class LLMState(QFrame):
             self.need.emit(self._need)
 
 
-def said_of(shelved: LLMInventory, *, may_fetch: bool) -> Said:
+def said_of(shelved: LLMInventory, *, may_fetch: bool) -> LLMStateText:
     """The texts for this state."""
     wanted, reason = shelved.wanted, one_line(shelved.reason, limit=600)
     if shelved.used:
@@ -314,24 +314,24 @@ def said_of(shelved: LLMInventory, *, may_fetch: bool) -> Said:
         run = tr(RUN.get(shelved.used.provider, ""))
         if wanted.provider == "auto" and not wanted.id:
             best = tr("It is the best for this computer of those that are here.")
-            return Said(title, f"{run} {best}", good=True)
-        return Said(title, tr("{run} You chose it.", run=run), Need.AUTO, good=True)
+            return LLMStateText(title, f"{run} {best}", good=True)
+        return LLMStateText(title, tr("{run} You chose it.", run=run), Need.AUTO, good=True)
     if wanted.provider == "none":
-        return Said(tr("No LLM is used"), tr("The settings say so."), Need.AUTO)
+        return LLMStateText(tr("No LLM is used"), tr("The settings say so."), Need.AUTO)
     if wanted.provider in ("openai", "transformers") or wanted.id:
-        return Said(tr("The LLM that you chose is not there"), reason, Need.AUTO)
+        return LLMStateText(tr("The LLM that you chose is not there"), reason, Need.AUTO)
     meanwhile = tr(MEANWHILE)
     if not shelved.installed:
         told = tr(
             "Ollama runs LLMs on this computer; install it, and choose one here. {meanwhile}",
             meanwhile=meanwhile,
         )
-        return Said(tr("There is no LLM yet"), told, Need.GET)
+        return LLMStateText(tr("There is no LLM yet"), told, Need.GET)
     if not shelved.ollama.running:
         told = tr("Ollama is installed, but does not run. {meanwhile}", meanwhile=meanwhile)
-        return Said(tr("Ollama does not run"), told, Need.START)
+        return LLMStateText(tr("Ollama does not run"), told, Need.START)
     told = f"{reason} {meanwhile}"
-    return Said(
+    return LLMStateText(
         tr("Ollama runs, but has no LLM that can be used"),
         told,
         Need.FETCH if may_fetch else Need.NOTHING,

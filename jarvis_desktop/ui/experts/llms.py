@@ -23,7 +23,7 @@ from jarvis_desktop.llm.catalogue import KnownLLM, LLMInventory
 from jarvis_desktop.llm.shipped import ShippedLLM
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
-from jarvis_desktop.ui.experts.controller import DownloadsWatch, ExpertsDesk, why
+from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController, why
 from jarvis_desktop.ui.experts.list_item import EntryList, ExpertListItem, small
 from jarvis_desktop.ui.experts.llm_status import LLMState, Need
 from jarvis_desktop.ui.widgets import labels, theme
@@ -46,7 +46,7 @@ class LLMOffers(QWidget):
     downloads_wanted = Signal()
     """The user wants to see the downloads."""
 
-    def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
+    def __init__(self, desk: ExpertsController, watch: DownloadsMonitor) -> None:
         super().__init__()
         self._desk, self._watch = desk, watch
         self._shelved: LLMInventory | None = None
@@ -185,7 +185,7 @@ class LLMTest(QObject):
     """Belongs to a line of the list, and to its button."""
 
     def __init__(
-        self, desk: ExpertsDesk, entry: ExpertListItem, button: QPushButton, known: KnownLLM
+        self, desk: ExpertsController, entry: ExpertListItem, button: QPushButton, known: KnownLLM
     ) -> None:
         super().__init__(button)
         self._desk, self._entry, self._button, self._known = desk, entry, button, known
@@ -236,7 +236,7 @@ class LLMPart(QWidget):
     downloads_wanted = Signal()
     """The user wants to see the downloads."""
 
-    def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
+    def __init__(self, desk: ExpertsController, watch: DownloadsMonitor) -> None:
         super().__init__()
         self._desk, self._watch = desk, watch
         self._shelved: LLMInventory | None = None

@@ -10,7 +10,7 @@ from PySide6.QtWidgets import QWidget
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.experts.downloads import Download
 from jarvis_desktop.ui.actions import PageContext
-from jarvis_desktop.ui.experts.controller import DownloadsWatch, ExpertsDesk
+from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController
 from jarvis_desktop.ui.experts.downloads import DownloadsPart
 from jarvis_desktop.ui.experts.gauges import Gauges
 from jarvis_desktop.ui.experts.installed import InstalledPart
@@ -45,8 +45,8 @@ class ExpertsPage(WindowPage):
             ),
         )
         session = surroundings.session
-        self.desk = ExpertsDesk(surroundings.settings, self)
-        self.watch = DownloadsWatch(session, self)
+        self.desk = ExpertsController(surroundings.settings, self)
+        self.watch = DownloadsMonitor(session, self)
         self.gauges = Gauges()
         self.column.addWidget(self.gauges)
         self.llms = LLMPart(self.desk, self.watch)

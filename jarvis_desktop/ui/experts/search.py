@@ -27,7 +27,7 @@ from jarvis_desktop.experts.downloads import Download, DownloadState
 from jarvis_desktop.tasks.text.classification import NAMES
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
-from jarvis_desktop.ui.experts.controller import DownloadsWatch, ExpertsDesk, why
+from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController, why
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem
 from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
@@ -146,7 +146,7 @@ class HubList(QFrame):
 
     renewed = Signal()
 
-    def __init__(self, desk: ExpertsDesk) -> None:
+    def __init__(self, desk: ExpertsController) -> None:
         super().__init__()
         self.setObjectName("strip")
         self._desk = desk
@@ -244,7 +244,7 @@ class FindingPart(QWidget):
     downloads_wanted = Signal()
     """The user wants to see the downloads."""
 
-    def __init__(self, desk: ExpertsDesk, watch: DownloadsWatch) -> None:
+    def __init__(self, desk: ExpertsController, watch: DownloadsMonitor) -> None:
         super().__init__()
         self._desk, self._watch = desk, watch
         self._hits: Sequence[ExpertHit] = ()

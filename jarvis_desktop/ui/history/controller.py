@@ -34,7 +34,7 @@ UNDO = 10_000
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class HistoryBatch:
     """Rows that were read for the list."""
 
     rows: Sequence[HistoryRow]
@@ -57,7 +57,7 @@ class Removal:
     """The deleted turn of the open conversation, with its position."""
 
 
-class HistoryDesk(QObject):
+class HistoryController(QObject):
     """One for each window."""
 
     read = Signal(object)
@@ -143,7 +143,7 @@ class HistoryDesk(QObject):
                 self.refresh()
             elif rows is not None:
                 self._rows = [*self._rows, *rows] if skip else rows
-                self.read.emit(Batch(rows, not skip, more=len(rows) >= most))
+                self.read.emit(HistoryBatch(rows, not skip, more=len(rows) >= most))
             self._tell(outcome)
 
         self._jobs.start("read", work, then)

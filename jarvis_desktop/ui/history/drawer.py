@@ -32,7 +32,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui import shortcuts
 from jarvis_desktop.ui.exchange import PendingTurn
-from jarvis_desktop.ui.history.controller import UNDO, HistoryDesk, Removal
+from jarvis_desktop.ui.history.controller import UNDO, HistoryController, Removal
 from jarvis_desktop.ui.history.list_view import ROW, HistoryRow
 from jarvis_desktop.ui.history.sidebar import AsideSign, Sidebar
 from jarvis_desktop.ui.widgets import theme
@@ -248,10 +248,10 @@ class _Ring(QWidget):
         self.update()
 
 
-class HistoryParts(QObject):
+class HistoryPanel(QObject):
     """The sidebar, the undo bar, and the notice about a private conversation."""
 
-    def __init__(self, window: MainWindow, desk: HistoryDesk) -> None:
+    def __init__(self, window: MainWindow, desk: HistoryController) -> None:
         super().__init__(window)
         self._window = window
         self.desk = desk

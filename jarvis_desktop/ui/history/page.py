@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDateEdit, QFileDialog, QHBoxLayout, QWidget
 
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.storage.export import SUFFIXES
-from jarvis_desktop.ui.history.controller import HistoryDesk
+from jarvis_desktop.ui.history.controller import HistoryController
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import Section, SelectOption, button, unmoved
 from jarvis_desktop.ui.widgets.labels import Label
@@ -105,7 +105,7 @@ class _Kept(Section):
 
 
 class _Export(Section):
-    def __init__(self, page: QWidget, desk: HistoryDesk) -> None:
+    def __init__(self, page: QWidget, desk: HistoryController) -> None:
         super().__init__(
             tr("Export"), tr("To read elsewhere, to keep, or to move to another computer.")
         )
@@ -157,7 +157,7 @@ class _Export(Section):
 
 
 class _Import(Section):
-    def __init__(self, page: QWidget, desk: HistoryDesk) -> None:
+    def __init__(self, page: QWidget, desk: HistoryController) -> None:
         super().__init__(
             tr("Import"),
             tr("Reads conversations that were exported for JARVIS. What is here already stays."),
@@ -178,7 +178,7 @@ class _Import(Section):
 class _Delete(Section):
     """Deletes after a confirmation; it can be undone for a moment."""
 
-    def __init__(self, desk: HistoryDesk) -> None:
+    def __init__(self, desk: HistoryController) -> None:
         super().__init__(
             tr("Delete"), tr("With their files. It can be undone for ten seconds, then never.")
         )

@@ -24,7 +24,7 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.storage.search import EVERYTHING, TurnFilters
-from jarvis_desktop.ui.history.controller import Batch
+from jarvis_desktop.ui.history.controller import HistoryBatch
 from jarvis_desktop.ui.history.list_view import HistoryList, HistoryRow
 from jarvis_desktop.ui.navigation import PLACES
 from jarvis_desktop.ui.widgets import icons, theme
@@ -313,9 +313,9 @@ class Sidebar(QFrame):
         self._shown: tuple[str, TurnFilters] | None = None
         """The words and filters of the rows that are shown."""
         self._enters = False
-        self.show_batch(Batch((), begins=True, more=False))
+        self.show_batch(HistoryBatch((), begins=True, more=False))
 
-    def show_batch(self, batch: Batch) -> None:
+    def show_batch(self, batch: HistoryBatch) -> None:
         """Show what was read."""
         today, bar, view = date.today(), self.list.verticalScrollBar(), self.list
         searching = bool(self.search.words or self.search.filters)

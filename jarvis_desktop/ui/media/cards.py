@@ -59,7 +59,7 @@ from jarvis_desktop.ui.media.video import (
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
-from jarvis_desktop.ui.widgets.images import Picture
+from jarvis_desktop.ui.widgets.images import PictureLoader
 from jarvis_desktop.ui.widgets.labels import Label, LongText
 
 MAX_THUMBNAIL = QSize(380, 280)
@@ -161,7 +161,7 @@ class ImageCard(QWidget):
         layout.addWidget(self.line)
         DragOut(self.thumbnail, self.line.file_actions, lambda: self._image)
         box = MAX_THUMBNAIL * self.devicePixelRatioF()
-        self._reading = Picture(artifact.path, box, self)
+        self._reading = PictureLoader(artifact.path, box, self)
         self._reading.ready.connect(self._show_picture)
 
     def contextMenuEvent(self, event: QContextMenuEvent) -> None:

@@ -17,7 +17,7 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
-from jarvis_desktop.ui.widgets.images import Picture
+from jarvis_desktop.ui.widgets.images import PictureLoader
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 
@@ -106,7 +106,7 @@ class FileActions(QObject):
     def _put(self) -> None:
         path = self.artifact.path
         if path and self.artifact.kind is Kind.IMAGE:
-            Picture(path, MAX_CLIPBOARD_PICTURE, self).ready.connect(
+            PictureLoader(path, MAX_CLIPBOARD_PICTURE, self).ready.connect(
                 lambda image, _: self._put_with(image)
             )
         else:

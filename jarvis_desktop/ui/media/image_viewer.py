@@ -37,10 +37,10 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media.file_actions import DragOut, FileError, FileLine
 from jarvis_desktop.ui.widgets import flow_layout, theme
-from jarvis_desktop.ui.widgets.banners import Covering
+from jarvis_desktop.ui.widgets.banners import CoverParent
 from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
-from jarvis_desktop.ui.widgets.images import MovingPicture, Picture
+from jarvis_desktop.ui.widgets.images import AnimationLoader, PictureLoader
 from jarvis_desktop.ui.widgets.labels import Label
 
 ZOOM_STEP = 1.25
@@ -274,7 +274,7 @@ class ImageViewer(QFrame):
         self.view = ImageView()
         self.trouble: FileError | None = None
         self.line: FileLine | None = None
-        self._picture: Picture | None = None
+        self._picture: PictureLoader | None = None
         self._image = QImage()
         self._finest = False
         self._drag: DragOut | None = None
@@ -295,7 +295,7 @@ class ImageViewer(QFrame):
         self.view.missed.connect(self.leave)
         self._settled = QTimer(self, interval=120, singleShot=True)
         self._settled.timeout.connect(self._read)
-        Covering(self)
+        CoverParent(self)
         self.show()
         self.raise_()
         self.view.setFocus()
@@ -435,10 +435,10 @@ class ImageViewer(QFrame):
     def _begin(self, box: QSize) -> None:
         path = self._among[self._index].path
         assert path is not None
-        self._picture = picture = Picture(path, box, self)
+        self._picture = picture = PictureLoader(path, box, self)
         picture.ready.connect(lambda image, reason: self._arrived(picture, image, reason))
 
-    def _arrived(self, picture: Picture, image: QImage, reason: str) -> None:
+    def _arrived(self, picture: PictureLoader, image: QImage, reason: str) -> None:
         if picture is not self._picture or not self.line or not self.trouble:
             return
         if reason:
@@ -450,10 +450,10 @@ class ImageViewer(QFrame):
         self.line.show_facts(f"{picture.size.width()} × {picture.size.height()}")
         path = self._among[self._index].path
         if picture.moves and theme.duration() and path:
-            frames = MovingPicture(path, image.size(), picture)
+            frames = AnimationLoader(path, image.size(), picture)
             frames.ready.connect(lambda made: self._move(picture, made))
 
-    def _move(self, picture: Picture, frames: Sequence[tuple[QImage, int]]) -> None:
+    def _move(self, picture: PictureLoader, frames: Sequence[tuple[QImage, int]]) -> None:
         if picture is self._picture:
             self.view.show_frames(frames)
 

@@ -34,7 +34,7 @@ from jarvis_desktop.ui.plan.descriptions import ACTIVE_STATES, CardState
 from jarvis_desktop.ui.plan.graph_layout import LayoutBox, LayoutSizes
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.icons import draw_state
-from jarvis_desktop.ui.widgets.images import Picture
+from jarvis_desktop.ui.widgets.images import PictureLoader
 
 MARGIN = 11  # pixels of the widget around the card, for the output's icon and the focus frame
 PADDING = 10
@@ -371,7 +371,7 @@ class TaskCard(QWidget):
     def _read_picture(self) -> None:
         if path := self.step.picture:
             side = round(2 * PREVIEW_SIDE * self.devicePixelRatioF())
-            Picture(path, QSize(side, side), self).ready.connect(self._show_picture)
+            PictureLoader(path, QSize(side, side), self).ready.connect(self._show_picture)
 
     def _show_picture(self, image: QImage, trouble: str) -> None:
         if not trouble:

@@ -30,7 +30,7 @@ from jarvis_desktop.ui.widgets.banners import DropZone
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, discard, hbox
 from jarvis_desktop.ui.widgets.forms import PICTURES, holds_picture
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
-from jarvis_desktop.ui.widgets.images import Picture
+from jarvis_desktop.ui.widgets.images import PictureLoader
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 if TYPE_CHECKING:
@@ -266,7 +266,7 @@ class AttachmentChip(QFrame):
         if artifact.kind is Kind.IMAGE and artifact.path is not None:
             ratio = self.devicePixelRatioF()
             box = QSize(THUMBNAIL_PX, THUMBNAIL_PX) * (2 * ratio)
-            Picture(artifact.path, box, self).ready.connect(self._show_picture)
+            PictureLoader(artifact.path, box, self).ready.connect(self._show_picture)
 
     def _show_picture(self, image: QImage, reason: str) -> None:
         if reason:

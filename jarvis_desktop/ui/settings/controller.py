@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings, Value
 
 
-SETTLING = 300
+WRITE_DELAY_MS = 300
 """Milliseconds without a change before settings are written: a slider emits many changes."""
 
 
-class SettingsDesk(QObject):
+class SettingsController(QObject):
     """One for each window. `WindowSession.settled` carries the new settings."""
 
     saved = Signal(object)
@@ -52,7 +52,7 @@ class SettingsDesk(QObject):
         self._pending: dict[str, Value | None] = {}
         self._writing = asyncio.Lock()
         self._writes: set[asyncio.Task[Any]] = set()
-        self._later = QTimer(self, singleShot=True, interval=SETTLING)
+        self._later = QTimer(self, singleShot=True, interval=WRITE_DELAY_MS)
         self._later.timeout.connect(self.write)
         session.settled.connect(self._settled)
         session.ready.connect(self.write)  # what was changed before there was anybody to ask
@@ -151,7 +151,7 @@ def restart() -> NoReturn:
     os.execv(words[0], words)  # noqa: S606 - it is our own program
 
 
-class Notice(QFrame):
+class SettingsNotice(QFrame):
     """A line above the rows, hidden when it is empty."""
 
     def __init__(self) -> None:

@@ -35,7 +35,7 @@ from PySide6.QtWidgets import (
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.ui.settings.schema import Hands, SettingsRow
+from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import SelectOption, unmoved
 from jarvis_desktop.ui.widgets.icons import IconButton
@@ -401,7 +401,7 @@ class SettingRow(QFrame):
     changed = Signal(str, object)
     """Carries the key and the new value; None for the default."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__()
         self.row = row
         self.setObjectName("setting")

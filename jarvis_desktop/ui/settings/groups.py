@@ -13,7 +13,7 @@ from jarvis_desktop.ui.settings.panels import (
     ResetAll,
     link,
 )
-from jarvis_desktop.ui.settings.schema import Group, SettingsCard, SettingsRow, row, rows
+from jarvis_desktop.ui.settings.schema import SettingsCard, SettingsGroup, SettingsRow, row, rows
 from jarvis_desktop.ui.settings.shortcut_recorder import KeyRecorder
 from jarvis_desktop.ui.settings.speech_panels import (
     DeviceChoice,
@@ -24,14 +24,14 @@ from jarvis_desktop.ui.settings.speech_panels import (
     WhichWhisper,
 )
 
-PRIVACY = Group(
+PRIVACY = SettingsGroup(
     "mode",
     mark("Mode and privacy"),
     "shield",
     (SettingsCard(rows=rows(row("mode", make=ModeControl, whole=True))),),
 )
 
-PLANNING = Group(
+PLANNING = SettingsGroup(
     "planning",
     mark("Planning"),
     "review",
@@ -52,7 +52,7 @@ PLANNING = Group(
     ),
 )
 
-EXPERTS = Group(
+EXPERTS = SettingsGroup(
     "experts",
     mark("LLM and experts"),
     "llm",
@@ -85,7 +85,7 @@ EXPERTS = Group(
     ),
 )
 
-WORK_KEYS = Group(
+WORK_KEYS = SettingsGroup(
     "api",
     mark("API keys"),
     "key",
@@ -118,7 +118,7 @@ WORK_KEYS = Group(
     ),
 )
 
-HISTORY = Group(
+HISTORY = SettingsGroup(
     "history",
     mark("History"),
     "history",
@@ -139,7 +139,7 @@ HISTORY = Group(
     ),
 )
 
-DATA = Group(
+DATA = SettingsGroup(
     "data",
     mark("Data"),
     "folder",
@@ -167,7 +167,7 @@ DATA = Group(
     ),
 )
 
-NETWORK = Group(
+NETWORK = SettingsGroup(
     "network",
     mark("Network"),
     "network",
@@ -249,9 +249,9 @@ SPEAKING = SettingsCard(
 HANDS_FREE = SettingsCard(
     title=mark("Hands-free"), rows=rows("speech.hands_free", "speech.interrupt", "speech.wake_word")
 )
-VOICE = Group("voice", mark("Voice"), "mic", (HEARING, SPEAKING, UNDERSTANDING, HANDS_FREE))
+VOICE = SettingsGroup("voice", mark("Voice"), "mic", (HEARING, SPEAKING, UNDERSTANDING, HANDS_FREE))
 
-VOICE_KEYS = Group(
+VOICE_KEYS = SettingsGroup(
     "keys",
     mark("Keys"),
     "keyboard",
@@ -269,7 +269,7 @@ VOICE_KEYS = Group(
 )
 
 
-APPEARANCE = Group(
+APPEARANCE = SettingsGroup(
     "appearance",
     mark("Appearance"),
     "appearance",
@@ -279,7 +279,7 @@ APPEARANCE = Group(
         ),
     ),
 )
-DESKTOP = Group(
+DESKTOP = SettingsGroup(
     "desktop",
     mark("Desktop"),
     "desktop",

@@ -20,11 +20,11 @@ from PySide6.QtWidgets import (
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.actions import PageContext
-from jarvis_desktop.ui.settings.controller import Notice
+from jarvis_desktop.ui.settings.controller import SettingsNotice
 from jarvis_desktop.ui.settings.controls import SettingRow
 from jarvis_desktop.ui.settings.groups import GROUPS
-from jarvis_desktop.ui.settings.schema import Group, Hands, SettingsCard
-from jarvis_desktop.ui.settings.speech_controller import VoiceDesk
+from jarvis_desktop.ui.settings.schema import RowContext, SettingsCard, SettingsGroup
+from jarvis_desktop.ui.settings.speech_controller import SpeechController
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.forms import SelectOption
 from jarvis_desktop.ui.widgets.icons import SearchEdit
@@ -41,7 +41,7 @@ class Subject(QWidget):
     changed = Signal(str, object)
     """Carries the key of a setting and its new value; None for the default."""
 
-    def __init__(self, group: Group, hands: Hands) -> None:
+    def __init__(self, group: SettingsGroup, hands: RowContext) -> None:
         super().__init__()
         self.group = group
         self.rows: dict[str, SettingRow] = {}
@@ -116,7 +116,7 @@ class Subject(QWidget):
 
 
 class _Card(QFrame):
-    def __init__(self, card: SettingsCard, hands: Hands) -> None:
+    def __init__(self, card: SettingsCard, hands: RowContext) -> None:
         super().__init__()
         self.card = card
         self.rows: dict[str, SettingRow] = {}
@@ -171,8 +171,8 @@ class SettingsPage(WindowPage):
     def __init__(self, surroundings: PageContext) -> None:
         super().__init__(tr("Settings"))
         self.desk = surroundings.settings
-        self.voice = VoiceDesk(self.desk, self)
-        self._hands = Hands(surroundings, self.desk, self.voice, self.show_row)
+        self.voice = SpeechController(self.desk, self)
+        self._hands = RowContext(surroundings, self.desk, self.voice, self.show_row)
         self.subjects: dict[str, Subject] = {}
         self._here = GROUPS[0].name
         self._build()
@@ -226,7 +226,7 @@ class SettingsPage(WindowPage):
         middle.addWidget(self.list)
         middle.addWidget(self.scroller, 1)
         outer.addLayout(middle, 1)
-        self.notice = Notice()
+        self.notice = SettingsNotice()
         self.column.addWidget(self.notice)
         self._shown = QVBoxLayout()
         self._shown.setSpacing(theme.space("three"))

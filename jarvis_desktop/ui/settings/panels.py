@@ -27,7 +27,7 @@ from jarvis_desktop.ui.quick.floating_window import places_windows
 from jarvis_desktop.ui.quick.overlay import UNSUPPORTED
 from jarvis_desktop.ui.session import AppJobs
 from jarvis_desktop.ui.settings.controls import Switch
-from jarvis_desktop.ui.settings.schema import Hands, SettingsRow, fields
+from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow, fields
 from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
 from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
@@ -36,7 +36,7 @@ from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
-    from jarvis_desktop.ui.settings.schema import Hands, SettingsRow
+    from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 
 
 NO_CALLS = mark(
@@ -52,7 +52,7 @@ NO_ADDRESS = mark("Write the address of the service first: a key is kept for one
 class KeyPanel(SettingsPanel):
     """Shows whether there is a key, and sets, tests or removes it."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._hands = hands
         self._hub = row.key == "hub-key"
@@ -262,7 +262,7 @@ def size_of(paths: Iterable[Path]) -> int:
 class FolderPanel(SettingsPanel):
     """Where the data of each kind is stored, and its size."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._session = hands.settings.session
         self._actions = hands.surroundings.actions
@@ -324,7 +324,7 @@ def tilde(path: Path) -> str:
 class ModeControl(ModeChoice):
     """The four modes, as in the header."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__()
         self.setAccessibleName(tr(row.title))
 
@@ -336,7 +336,7 @@ class ModeControl(ModeChoice):
 class AutostartSwitch(Switch):
     """Whether JARVIS starts with the session, which the system stores, not our file."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(row)
         self._hands = hands
         self._on = False
@@ -384,7 +384,7 @@ class AutostartSwitch(Switch):
 class ResetAll(SettingsPanel):
     """Restores all defaults after a confirmation."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._settings = hands.settings
         line = QHBoxLayout()
@@ -430,10 +430,10 @@ class ResetAll(SettingsPanel):
         self._show(asking=False)
 
 
-def link(place: str, words: str, part: str = "") -> Callable[[SettingsRow, Hands], QWidget]:
+def link(place: str, words: str, part: str = "") -> Callable[[SettingsRow, RowContext], QWidget]:
     """A control that opens another page."""
 
-    def make(row: SettingsRow, hands: Hands) -> QPushButton:
+    def make(row: SettingsRow, hands: RowContext) -> QPushButton:
         made = button(tr(words))
         made.clicked.connect(lambda: hands.surroundings.actions.go.emit(place, part))
         return made
@@ -450,7 +450,7 @@ OFFLINE = mark("The mode is “offline”, so nothing is reached. Choose another
 class NetworkPanel(SettingsPanel):
     """Requests a small page of the Hub and shows the result."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._settings = hands.settings
         self._jobs = AppJobs(hands.settings.session, self)
@@ -511,7 +511,7 @@ UNLISTED = mark(
 class DesktopPanel(SettingsPanel):
     """What this desktop supports, checked whenever it is shown."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._session = hands.settings.session
         self.tray = Label(role="small", wrap=True)

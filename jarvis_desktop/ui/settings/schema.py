@@ -18,8 +18,8 @@ from jarvis_desktop.settings import Settings
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.actions import PageContext
-    from jarvis_desktop.ui.settings.controller import SettingsDesk
-    from jarvis_desktop.ui.settings.speech_controller import VoiceDesk
+    from jarvis_desktop.ui.settings.controller import SettingsController
+    from jarvis_desktop.ui.settings.speech_controller import SpeechController
 
 
 Kind = Literal["switch", "choice", "whole", "number", "text", "words"]
@@ -97,12 +97,12 @@ def _kind(annotation: object) -> tuple[Kind, tuple[str, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class Hands:
+class RowContext:
     """What the controls of a row work with."""
 
     surroundings: PageContext
-    settings: SettingsDesk
-    voice: VoiceDesk
+    settings: SettingsController
+    voice: SpeechController
     show: Callable[[str], None]
     """Show another row, by its key."""
 
@@ -133,7 +133,7 @@ class SettingsRow:
     invalid: str = ""
     step: float = 0
     factor: float = 1
-    make: Callable[[SettingsRow, Hands], QWidget] | None = None
+    make: Callable[[SettingsRow, RowContext], QWidget] | None = None
     """Makes another control than the field's usual one. It has a signal `changed` that carries a
     value, and `show_value` if it is for a setting."""
     whole: bool = False
@@ -169,7 +169,10 @@ class SettingsRow:
 
 
 def row(
-    key: str, *, make: Callable[[SettingsRow, Hands], QWidget] | None = None, whole: bool = False
+    key: str,
+    *,
+    make: Callable[[SettingsRow, RowContext], QWidget] | None = None,
+    whole: bool = False,
 ) -> SettingsRow:
     """The row of a setting, with the texts of its field."""
     info = fields()[key].info
@@ -197,7 +200,7 @@ class SettingsCard:
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class SettingsGroup:
     """One subject of the settings."""
 
     name: str

@@ -13,7 +13,7 @@ from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import HotkeyStatus, HotkeyWay
 from jarvis_desktop.platform.shortcut import QUICK, TALK, parse
-from jarvis_desktop.ui.settings.schema import Hands, SettingsRow, fields
+from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow, fields
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
 from jarvis_desktop.ui.widgets.icons import IconButton
@@ -40,7 +40,7 @@ class KeyRecorder(SettingsPanel):
 
     changed = Signal(object)
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._row = row
         self._settings = hands.settings

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
     from jarvis_desktop.settings import SpeechSettings
     from jarvis_desktop.speech.devices import Device
-    from jarvis_desktop.ui.settings.controller import SettingsDesk
+    from jarvis_desktop.ui.settings.controller import SettingsController
 
 SENTENCE = mark("This is how I sound. The answer to six times seven is forty-two.")
 WHISPER = "faster-whisper"
@@ -48,7 +48,7 @@ class SpeechOverview:
     """What keeps the chosen voice from speaking, and what to do."""
 
 
-class VoiceDesk(QObject):
+class SpeechController(QObject):
     """Results arrive as signals."""
 
     looked = Signal(object)
@@ -71,7 +71,7 @@ class VoiceDesk(QObject):
     _loud = Signal(float)
     _bound = Signal(str, object)
 
-    def __init__(self, settings: SettingsDesk, parent: QObject | None = None) -> None:
+    def __init__(self, settings: SettingsController, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.settings = settings
         self.session = settings.session

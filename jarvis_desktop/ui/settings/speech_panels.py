@@ -23,7 +23,7 @@ from jarvis_desktop.core.expert import Expert, times_real_time
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Partial, Talking, Transcript
 from jarvis_desktop.ui.engine import Outcome, unexpected
-from jarvis_desktop.ui.settings.schema import Hands, SettingsRow
+from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.settings.speech_controller import SpeechOverview
 from jarvis_desktop.ui.voice.live_transcript import PartialText
 from jarvis_desktop.ui.voice.talk import Talker
@@ -55,7 +55,7 @@ WAITS = mark("Press the button and say a sentence, as you would ask for somethin
 class LevelPanel(SettingsPanel):
     """The level of the chosen microphone."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._desk = desk = hands.voice
         self._settings = hands.settings
@@ -118,7 +118,7 @@ class LevelPanel(SettingsPanel):
 class TrialPanel(SettingsPanel):
     """A recognition test."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._session = hands.voice.session
         self._talker = hands.surroundings.talker
@@ -229,7 +229,7 @@ class DeviceChoice(SettingsPanel):
 
     changed = Signal(object)
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._key = row.key
         self._hands = hands
@@ -294,7 +294,7 @@ TOLD = mark("One sentence is spoken as an answer is.")
 class SentencePanel(SettingsPanel):
     """Speaks a sample sentence in the chosen voice."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._desk = desk = hands.voice
         self._settings = hands.settings
@@ -365,7 +365,7 @@ class WhichWhisper(SelectOption):
 
     changed = Signal(object)
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self.setAccessibleDescription(tr(row.help))
         self._here: Sequence[str] = ()
@@ -392,7 +392,7 @@ class WhichWhisper(SelectOption):
 class RecogniserPanel(SettingsPanel):
     """The recogniser in use, and those that can be downloaded."""
 
-    def __init__(self, row: SettingsRow, hands: Hands) -> None:
+    def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._desk = desk = hands.voice
         self._fetching: Expert | None = None

@@ -103,7 +103,7 @@ class SpeakingStrip(QFrame):
 MARGIN = 12
 
 
-class Covering(QObject):
+class CoverParent(QObject):
     """Keeps a widget over all of its parent, whatever size that gets."""
 
     def __init__(self, widget: QWidget) -> None:

@@ -28,19 +28,19 @@ from PySide6.QtGui import QImage, QImageReader
 from jarvis_desktop.core.i18n import tr
 
 FORMATS = frozenset({"png", "jpeg", "jpg", "gif", "webp", "bmp", "tiff", "ico"})
-LARGEST_FILE = 200_000_000
+MAX_FILE_BYTES = 200_000_000
 """Bytes."""
-LARGEST_PICTURE = 100_000_000
+MAX_PIXELS = 100_000_000
 """Pixels."""
-MOST_FRAMES = 400
-MOST_MOVING = 40_000_000
+MAX_FRAMES = 400
+MAX_ANIMATION_PIXELS = 40_000_000
 """Pixels of all frames of an animation; further frames are left out."""
 LEAST_DELAY, USUAL_DELAY = 20, 100
 """Milliseconds of a frame; one that claims less is shown for the usual time, as in browsers."""
 
 
 @dataclass(frozen=True, slots=True)
-class Read:
+class PictureResult:
     """A picture that was read."""
 
     image: QImage = field(default_factory=QImage)
@@ -52,29 +52,29 @@ class Read:
     """Whether it has more frames."""
 
 
-def read_closely(path: Path, box: QSize) -> Read:
+def read_closely(path: Path, box: QSize) -> PictureResult:
     """The picture scaled down to fit `box` (pixels of the screen), or the reason why not, and what
     else there is to know. Safe in any thread."""
     if reason := _refusal(path):
-        return Read(reason=reason)
+        return PictureResult(reason=reason)
     reader = _reader(path)
     if bytes(reader.format().data()).decode() not in FORMATS:
-        return Read(reason=tr("This kind of picture cannot be shown here."))
+        return PictureResult(reason=tr("This kind of picture cannot be shown here."))
     size = reader.size()
     turned = _is_turned(reader)
     if size.isValid():
-        if size.width() * size.height() > LARGEST_PICTURE:
-            return Read(reason=tr("The picture is too large to show here."))
+        if size.width() * size.height() > MAX_PIXELS:
+            return PictureResult(reason=tr("The picture is too large to show here."))
         place = box.transposed() if turned else box
         if size.width() > place.width() or size.height() > place.height():
             reader.setScaledSize(size.scaled(place, Qt.AspectRatioMode.KeepAspectRatio))
     image = reader.read()
     if image.isNull():
-        return Read(reason=tr("The picture is damaged and cannot be shown."))
+        return PictureResult(reason=tr("The picture is damaged and cannot be shown."))
     full = size if size.isValid() else image.size()
     image = _fitted(image, box)
     moves = reader.supportsAnimation() and reader.canRead()
-    return Read(image, size=full.transposed() if turned else full, moves=moves)
+    return PictureResult(image, size=full.transposed() if turned else full, moves=moves)
 
 
 def read_frames(path: Path, box: QSize) -> list[tuple[QImage, int]]:
@@ -86,9 +86,9 @@ def read_frames(path: Path, box: QSize) -> list[tuple[QImage, int]]:
     if _refusal(path):
         return frames
     reader, pixels = _reader(path), 0
-    while len(frames) < MOST_FRAMES and pixels < MOST_MOVING:
+    while len(frames) < MAX_FRAMES and pixels < MAX_ANIMATION_PIXELS:
         size = reader.size()
-        if size.width() * size.height() > MOST_MOVING:
+        if size.width() * size.height() > MAX_ANIMATION_PIXELS:
             break
         image = reader.read()
         if image.isNull():
@@ -105,7 +105,7 @@ def _refusal(path: Path) -> str:
         status = path.stat()
         if not stat.S_ISREG(status.st_mode):
             return tr("This is not a file.")
-        if status.st_size > LARGEST_FILE:
+        if status.st_size > MAX_FILE_BYTES:
             return tr("The file is too large to show here.")
     except (OSError, ValueError):
         return tr("The file no longer exists.")
@@ -132,7 +132,7 @@ def _fitted(image: QImage, box: QSize) -> QImage:
     )
 
 
-class Picture(QObject):
+class PictureLoader(QObject):
     """One picture being read; `ready` carries the image, and why there is none."""
 
     ready = Signal(QImage, str)
@@ -148,12 +148,12 @@ class Picture(QObject):
         _begin(lambda: read_closely(path, box), self._delivery)
 
     @Slot(object)
-    def _arrived(self, read: Read) -> None:
+    def _arrived(self, read: PictureResult) -> None:
         self.size, self.moves = read.size, read.moves
         self.ready.emit(read.image, read.reason)
 
 
-class MovingPicture(QObject):
+class AnimationLoader(QObject):
     """The frames of one being read; `ready` carries them as `read_frames` gives them."""
 
     ready = Signal(object)

@@ -16,10 +16,10 @@ from jarvis_desktop.ui.quick.overlay import UNSUPPORTED
 from jarvis_desktop.ui.quick.tray import NO_TRAY
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings import panels
-from jarvis_desktop.ui.settings.controller import SettingsDesk
+from jarvis_desktop.ui.settings.controller import SettingsController
 from jarvis_desktop.ui.settings.panels import HAS_TRAY, LISTED, UNLISTED, DesktopPanel
-from jarvis_desktop.ui.settings.schema import Hands, SettingsRow
-from jarvis_desktop.ui.settings.speech_controller import VoiceDesk
+from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
+from jarvis_desktop.ui.settings.speech_controller import SpeechController
 from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.desktop.conftest import Desktop
@@ -39,13 +39,13 @@ def panel(
 ) -> DesktopPanel:
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
-    settings = SettingsDesk(session)
+    settings = SettingsController(session)
     talker = Talker(session.engine, session)
     surroundings = PageContext(session, talker, actions, settings)
-    voice = VoiceDesk(settings, session)
+    voice = SpeechController(settings, session)
     panel = DesktopPanel(
         SettingsRow("desktop", "This desktop"),
-        Hands(surroundings, settings, voice, lambda key: None),
+        RowContext(surroundings, settings, voice, lambda key: None),
     )
     qtbot.addWidget(panel)
     panel.show()

@@ -20,7 +20,7 @@ from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.experts.list_item import ExpertListItem
 from jarvis_desktop.ui.experts.page import ExpertsPage
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.settings.controller import SettingsDesk
+from jarvis_desktop.ui.settings.controller import SettingsController
 from tests.fake_fetcher import FakeFetcher
 from tests.fake_house import FakeHouse, fake_shelf
 from tests.ui.scene import FakeApp, no_llms
@@ -134,7 +134,7 @@ class World:
         )
         app.shelf = fake_shelf(app, **house)
         session = WindowSession(self.engine)
-        settings = SettingsDesk(session)
+        settings = SettingsController(session)
         page = ExpertsPage(PageContext(session, cast(Any, None), self.actions, settings))
         page.told.connect(lambda text, good: self.told.append((text, good)))
         self.qtbot.addWidget(page)

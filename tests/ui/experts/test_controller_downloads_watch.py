@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.experts.controller import DownloadsWatch
+from jarvis_desktop.ui.experts.controller import DownloadsMonitor
 from jarvis_desktop.ui.session import WindowSession
 from tests.ui.scene import FakeApp
 
@@ -16,7 +16,7 @@ def test_a_window_that_is_made_anew_hears_of_each_change_once(
     with qtbot.waitSignal(session.ready):
         session.start(app.build)
     session.engine.submit(app.shelf.downloads.restore()).result(5)
-    watch, told, over = DownloadsWatch(session), list[object](), list[Outcome]()
+    watch, told, over = DownloadsMonitor(session), list[object](), list[Outcome]()
     watch.changed.connect(told.append)
     session.greet()
 

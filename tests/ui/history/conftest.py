@@ -12,7 +12,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.ui.history import list_view, page
 from jarvis_desktop.ui.history import sidebar as side
-from jarvis_desktop.ui.history.controller import HistoryDesk
+from jarvis_desktop.ui.history.controller import HistoryController
 from jarvis_desktop.ui.history.sidebar import Sidebar
 from jarvis_desktop.ui.main_window import MainWindow
 from tests.ui.scene import FakeApp
@@ -55,7 +55,7 @@ def filled(today: None, window: MainWindow, app: FakeApp, qtbot: QtBot) -> MainW
 
 
 @pytest.fixture
-def desk(filled: MainWindow) -> HistoryDesk:
+def desk(filled: MainWindow) -> HistoryController:
     return filled.past.desk
 
 

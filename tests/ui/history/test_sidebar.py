@@ -11,7 +11,7 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.storage.search import TurnFilters
-from jarvis_desktop.ui.history.controller import Batch
+from jarvis_desktop.ui.history.controller import HistoryBatch
 from jarvis_desktop.ui.history.list_view import HistoryRow
 from jarvis_desktop.ui.history.sidebar import Sidebar
 from jarvis_desktop.ui.main_window import MainWindow
@@ -245,13 +245,13 @@ def test_whoever_has_scrolled_down_stays_there_when_something_is_new(
 ) -> None:
     rows = [HistoryRow(f"r{n}", f"about {n}", NOW - timedelta(days=n)) for n in range(200)]
     sidebar = filled.sidebar
-    sidebar.show_batch(Batch(rows, begins=True, more=False))
+    sidebar.show_batch(HistoryBatch(rows, begins=True, more=False))
     QApplication.processEvents()
     bar = sidebar.list.verticalScrollBar()
     sidebar.list.go_to(sidebar.list.lines.find("r100"))
     bar.setValue(1500)
     fresh = [HistoryRow("new", "new", NOW), *rows]
-    sidebar.show_batch(Batch(fresh, begins=True, more=False))
+    sidebar.show_batch(HistoryBatch(fresh, begins=True, more=False))
     QApplication.processEvents()
     assert bar.value() == 1500
     row = sidebar.list.row()
@@ -290,10 +290,12 @@ def test_hostile_titles_and_passages_are_drawn_as_they_are(
     spots = ((0, 2), (3, 90))
     rows = [HistoryRow("a", hostile, NOW, turn_id="t", snippet=shown, spots=spots)]
     sidebar.search.field.setText("x")
-    sidebar.show_batch(Batch(rows, begins=True, more=False))
+    sidebar.show_batch(HistoryBatch(rows, begins=True, more=False))
     sidebar.grab()
     sidebar.search.field.setText("")
-    sidebar.show_batch(Batch([HistoryRow("a", hostile, NOW, pinned=True)], begins=True, more=False))
+    sidebar.show_batch(
+        HistoryBatch([HistoryRow("a", hostile, NOW, pinned=True)], begins=True, more=False)
+    )
     sidebar.show_open("a", running={"a"}, unread=())
     sidebar.grab()
 
@@ -312,7 +314,7 @@ def test_it_is_drawn_in_every_dress_and_direction(
     rows = [
         HistoryRow(f"r{n}", f"about {n}", NOW - timedelta(days=n), pinned=n < 2) for n in range(9)
     ]
-    sidebar.show_batch(Batch(rows, begins=True, more=False))
+    sidebar.show_batch(HistoryBatch(rows, begins=True, more=False))
     sidebar.list.go_to(sidebar.list.lines.find("r1"))
     sidebar.show_open("r0", running={"r2"}, unread={"r3"})
     drawn = sidebar.list.viewport().grab().toImage()

@@ -13,7 +13,7 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.ui.history.controller import HistoryDesk
+from jarvis_desktop.ui.history.controller import HistoryController
 from jarvis_desktop.ui.history.page import HistoryPage
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.widgets.theme import Theme, ThemeChoice
@@ -75,7 +75,7 @@ def test_the_keyboard_undoes_too_but_not_what_is_final(
 
 
 def test_it_becomes_final_by_itself(
-    filled: MainWindow, app: FakeApp, desk: HistoryDesk, qtbot: QtBot
+    filled: MainWindow, app: FakeApp, desk: HistoryController, qtbot: QtBot
 ) -> None:
     desk._final.setInterval(10)
     delete(filled, "c0", qtbot)
@@ -84,7 +84,7 @@ def test_it_becomes_final_by_itself(
 
 
 def test_a_turn_is_deleted_pinned_and_brought_back_where_it_was(
-    filled: MainWindow, app: FakeApp, desk: HistoryDesk, qtbot: QtBot
+    filled: MainWindow, app: FakeApp, desk: HistoryController, qtbot: QtBot
 ) -> None:
     opened(filled, "c1", qtbot)
     first, second = (entry.turn for entry in filled.session.open.entries)

@@ -15,7 +15,7 @@ from jarvis_desktop.core.task import Report
 from jarvis_desktop.settings import Settings
 from jarvis_desktop.ui.actions import Actions, PageContext
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.settings.controller import SettingsDesk
+from jarvis_desktop.ui.settings.controller import SettingsController
 from jarvis_desktop.ui.settings.page import SettingsPage
 from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -59,14 +59,14 @@ def talker(session: WindowSession) -> Talker:
 
 
 @pytest.fixture
-def desk(session: WindowSession) -> SettingsDesk:
-    desk = SettingsDesk(session)
+def desk(session: WindowSession) -> SettingsController:
+    desk = SettingsController(session)
     desk._later.setInterval(0)
     return desk
 
 
 @pytest.fixture
-def surroundings(session: WindowSession, talker: Talker, desk: SettingsDesk) -> PageContext:
+def surroundings(session: WindowSession, talker: Talker, desk: SettingsController) -> PageContext:
     return PageContext(session, talker, Actions(session), desk)
 
 

@@ -10,13 +10,13 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.settings import Settings
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.settings.controller import SettingsDesk
+from jarvis_desktop.ui.settings.controller import SettingsController
 from tests.ui.scene import FakeApp
 from tests.ui.settings.conftest import kept
 
 
 def test_what_is_changed_quickly_is_written_once(
-    desk: SettingsDesk, begun: WindowSession, app: FakeApp, qtbot: QtBot
+    desk: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     told: list[Settings] = []
     begun.settled.connect(told.append)
@@ -35,7 +35,7 @@ def test_what_is_changed_quickly_is_written_once(
 
 
 def test_what_is_refused_is_told_and_the_rest_is_kept(
-    desk: SettingsDesk, begun: WindowSession, app: FakeApp, qtbot: QtBot
+    desk: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     told: list[Settings] = []
     begun.settled.connect(told.append)
@@ -48,7 +48,7 @@ def test_what_is_refused_is_told_and_the_rest_is_kept(
 
 
 def test_a_file_that_cannot_be_written_is_told(
-    desk: SettingsDesk, begun: WindowSession, app: FakeApp, qtbot: QtBot
+    desk: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.paths.settings.parent.mkdir(parents=True, exist_ok=True)
     app.paths.settings.write_text("[speech")
@@ -59,7 +59,7 @@ def test_a_file_that_cannot_be_written_is_told(
 
 
 def test_what_waits_for_a_restart_waits_until_then(
-    desk: SettingsDesk, begun: WindowSession, app: FakeApp, qtbot: QtBot
+    desk: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.waits = ("processes",)
     with qtbot.waitSignal(desk.saved):
@@ -71,7 +71,7 @@ def test_what_waits_for_a_restart_waits_until_then(
 
 
 def test_what_is_changed_before_there_is_an_application_is_kept_for_it(
-    desk: SettingsDesk, session: WindowSession, app: FakeApp, qtbot: QtBot
+    desk: SettingsController, session: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     desk.change("window.theme", "dark")
     desk.write()
@@ -83,7 +83,7 @@ def test_what_is_changed_before_there_is_an_application_is_kept_for_it(
 
 
 def test_an_application_that_fails_is_told(
-    desk: SettingsDesk,
+    desk: SettingsController,
     begun: WindowSession,
     app: FakeApp,
     qtbot: QtBot,

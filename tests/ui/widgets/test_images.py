@@ -8,7 +8,7 @@ from PySide6.QtCore import QSize
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication
 
-from jarvis_desktop.ui.widgets.images import Picture, finish_reading, read_closely
+from jarvis_desktop.ui.widgets.images import PictureLoader, finish_reading, read_closely
 
 BOX = QSize(100, 100)
 
@@ -81,7 +81,7 @@ def test_what_cannot_be_shown_says_why(
 ) -> None:
     path = tmp_path / name
     path.write_bytes(content)
-    Picture(path, BOX, qapp).deleteLater()  # silences Qt's own complaints, as in the window
+    PictureLoader(path, BOX, qapp).deleteLater()  # silences Qt's own complaints, as in the window
     assert finish_reading(5000)
     image, why = read_picture(path, BOX)
     assert image.isNull()
