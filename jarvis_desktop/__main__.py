@@ -47,7 +47,7 @@ def _window(wish: LaunchRequest) -> int:
     instance = Instance(paths.run_folder())
     if ipc_client.hand_over(wish, paths.run_folder(), instance.claim):
         return 0
-    gc.disable()  # what is imported stays, there is nothing to find; later `GarbageCollection` looks
+    gc.disable()  # what is imported stays, there is nothing to find; then `GarbageCollection`
     from jarvis_desktop.ui.app import composed, run
 
     return _leave(run(partial(composed, instance=instance), wish))

@@ -48,7 +48,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 @pytest.fixture(autouse=True, scope="package")
 def tidied() -> Iterator[None]:
-    """Unreachable circles of objects go on the thread of the screen alone, as with `GarbageCollection`: a
+    """Unreachable circles of objects go on the main thread alone, as with `GarbageCollection`: a
     widget that went on another one would bring all down."""
     gc.disable()
     yield
