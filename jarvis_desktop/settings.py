@@ -35,7 +35,7 @@ Choices = Mapping[str, str | tuple[str, str]]
 """The values that can be chosen, each with its name, and a sentence about it if it needs one."""
 
 SPEECH_LANGUAGES = {
-    "": mark("Found out from what is said (needs Whisper)"),
+    "": mark("Detect automatically (needs Whisper)"),
     "en": mark("English"), "de": mark("German"), "fr": mark("French"),
     "es": mark("Spanish"), "it": mark("Italian"), "pt": mark("Portuguese"),
     "nl": mark("Dutch"), "pl": mark("Polish"), "sv": mark("Swedish"),
@@ -221,7 +221,7 @@ class SpeechSettings(SettingsTable):
     pause: float = setting(
         1.0,
         mark("Silence that ends what you say"),
-        mark("Where no key is held, JARVIS answers after so long a pause."),
+        mark("If no key is held, JARVIS answers after a pause of this length."),
         search=mark("timeout end of speech wait"),
         unit=mark("{value} s"),
         step=0.1,
@@ -331,7 +331,7 @@ class PlannerSettings(SettingsTable):
         mark("Who turns your words into steps."),
         search=mark("embedded llm planning engine"),
         choices={
-            "auto": mark("Built-in where it is sure, else the LLM"),
+            "auto": mark("Built-in if it is sure, else the LLM"),
             "embedded": mark("Built-in: quick, and needs no LLM"),
             "llm": mark("The LLM"),
         },
@@ -398,7 +398,7 @@ class ExpertSettings(SettingsTable):
         mark("Of the main memory and of the graphics card each."),
         search=mark("ram vram budget"),
         unit=mark("{value} MB"),
-        empty=mark("leaves other programs their part"),
+        empty=mark("shares memory with other programs"),
         ge=0,
         le=1 << 20,
     )
@@ -512,7 +512,7 @@ class WindowSettings(SettingsTable):
     motion: bool = setting(
         True,
         mark("Motion"),
-        mark("Off, nothing moves that need not."),
+        mark("If off, nothing is animated."),
         search=mark("animation accessibility reduce"),
     )
     language: Literal["", "en", "de", "zh"] = setting(
@@ -525,7 +525,7 @@ class WindowSettings(SettingsTable):
     tray: bool = setting(
         True,
         mark("Stay in the tray"),
-        mark("Closing the window leaves JARVIS running there, where there is a tray."),
+        mark("Closing the window leaves JARVIS running in the tray, if there is one."),
         search=mark("background icon close minimise"),
     )
     start_hidden: bool = setting(
@@ -561,7 +561,7 @@ class HistorySettings(SettingsTable):
     retention_days: int = setting(
         0,
         mark("Forget conversations after"),
-        mark("Those without a turn for so long; pinned ones stay."),
+        mark("Those without a request for this long; pinned ones stay."),
         search=mark("delete retention privacy old days"),
         unit=mark("{value} days"),
         empty=mark("never"),
@@ -578,8 +578,8 @@ class NetworkSettings(SettingsTable):
         "",
         mark("Proxy"),
         mark(
-            "For downloads and the API, such as http://proxy:3128. Ollama, a program "
-            "of its own, has its own setting."
+            "For downloads and the API, such as http://proxy:3128. Ollama is a separate "
+            "program with its own setting."
         ),
         search=mark("http https firewall company"),
         empty=mark("The system’s"),
@@ -599,8 +599,8 @@ class Settings(SettingsTable):
         Mode.LOCAL,
         mark("How far a request may travel"),
         mark(
-            "Holds at once for everything that runs. You are asked before a mode that "
-            "sends more away than the one that holds."
+            "Applies at once to everything that runs. You are asked before changing to a "
+            "mode that sends more away."
         ),
         search=mark("privacy offline local hybrid lite cloud network data"),
     )
@@ -616,7 +616,7 @@ class Settings(SettingsTable):
     processes: int = setting(
         0,
         mark("Built-in methods at once"),
-        mark("Each is a process of its own."),
+        mark("Each runs in its own process."),
         search=mark("cores cpu parallel performance threads"),
         unit=mark("{value} processes"),
         empty=mark("one per core, at most four"),
@@ -626,7 +626,7 @@ class Settings(SettingsTable):
     conversation_minutes: int = setting(
         30,
         mark("Commands carry on for"),
-        mark("A command in a terminal goes on with the last conversation for so long."),
+        mark("A command in a terminal continues the last conversation within this time."),
         search=mark("terminal command line cli"),
         unit=mark("{value} minutes"),
         ge=0,

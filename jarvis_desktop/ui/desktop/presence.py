@@ -298,7 +298,7 @@ class Presence(QObject):
     def _open(self, command: Mapping[str, object]) -> None:
         names = command.get("paths")
         if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-            raise InputError(tr("These are no files."))
+            raise InputError(tr("These are not files."))
         self.show(_token(command))
         self.window.add_files([Path(name) for name in names])
 

@@ -103,7 +103,7 @@ class DownloadsPart(QWidget):
             pause.clicked.connect(partial(self._do, "pause", download))
             made.append(pause)
         elif download.state is DownloadState.PAUSED:
-            resume = button(tr("Go on"), tr("Go on with {name}", name=name), kind="primary")
+            resume = button(tr("Go on"), tr("Resume {name}", name=name), kind="primary")
             resume.clicked.connect(partial(self._do, "resume", download))
             made.append(resume)
         elif download.state is DownloadState.FAILED:
@@ -133,8 +133,8 @@ class DownloadsPart(QWidget):
         name, size = formatting.name(download.name), labels.size(now.have)
         if download.kind == "llm":  # nobody but Ollama can delete that
             question = tr(
-                "Cancel {name}? Ollama keeps the {size} that arrived until it is started anew: get "
-                "it before that, and it goes on from there.",
+                "Cancel {name}? Ollama keeps the {size} that arrived until it is restarted; "
+                "fetched again before that, the download resumes.",
                 name=name,
                 size=size,
             )

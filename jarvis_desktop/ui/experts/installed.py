@@ -169,7 +169,7 @@ class InstalledPart(QWidget):
         if kept is None:
             return
         question = tr(
-            "Remove {name}? {size} of the disk become free. To use it again it has to be "
+            "Remove {name}? This frees {size} on the disk. To use it again, it must be "
             "fetched again.",
             name=formatting.name(key),
             size=labels.size(kept.size),

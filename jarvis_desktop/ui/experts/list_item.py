@@ -103,7 +103,7 @@ class ExpertListItem(QFrame):
     @cached_property
     def answer(self) -> TextView:
         """The result of a test."""
-        return self._below(TextView(tr("What came of the test"), role="answer"))
+        return self._below(TextView(tr("Result of the test"), role="answer"))
 
     def _below(self, widget: Made) -> Made:
         widget.hide()

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 MEANWHILE = mark(
-    "JARVIS plans and answers without one meanwhile. With one it understands harder requests and "
-    "answers in words of its own."
+    "JARVIS plans and answers without one. With one it understands harder requests "
+    "and answers in its own words."
 )
 ICON, INDENT = 20, 32
 """Pixels."""

@@ -365,12 +365,12 @@ class LLMPart(QWidget):
     def _ask(self, entry: ExpertListItem, known: KnownLLM) -> None:
         size = labels.size(known.size)
         question = tr(
-            "Remove {name}? {size} of the disk become free.",
+            "Remove {name}? This frees {size} on the disk.",
             name=formatting.name(known.name),
             size=size,
         )
         if known.used:
-            question += " " + tr("It is the one in use; another one that is there is taken then.")
+            question += " " + tr("It is in use; another available one is used instead.")
 
         def ended(outcome: Outcome) -> None:
             if outcome.error:

@@ -452,8 +452,8 @@ def _doubts(hit: ExpertHit, gone: Sequence[str]) -> list[str]:
     if hit.expert.gated:
         found.append(
             tr(
-                "{repo} is only given to people who accepted its terms: accept them on its page, "
-                "and keep your key of the Hub in the settings.",
+                "{repo} is only available after you accept its terms: accept them on its page, "
+                "and save your Hub key in the settings.",
                 repo=formatting.name(hit.expert.repo),
             )
         )

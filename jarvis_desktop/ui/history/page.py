@@ -48,7 +48,7 @@ class HistoryPage(WindowPage):
     def __init__(self, surroundings: PageContext) -> None:
         super().__init__(
             tr("Conversations"),
-            tr("What you asked and what came of it is kept on this computer, for you alone."),
+            tr("Your requests and their results are stored on this computer, for you alone."),
         )
         desk = surroundings.actions.history
         assert desk

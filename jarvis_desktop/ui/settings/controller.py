@@ -178,7 +178,9 @@ class SettingsNotice(QFrame):
     def show_waiting(self, names: Sequence[str]) -> None:
         """Show which settings need a restart."""
         self._waits = (
-            tr("Holds after a restart of JARVIS: {names}.", names=", ".join(names)) if names else ""
+            tr("Applies after a restart of JARVIS: {names}.", names=", ".join(names))
+            if names
+            else ""
         )
         self._say(self._waits, wrong=False)
 

@@ -39,7 +39,9 @@ PLANNING = SettingsGroup(
         SettingsCard(title=mark("Plans"), rows=rows("planner.ask", "planner.kind")),
         SettingsCard(
             title=mark("Goals in several steps"),
-            told=mark("Agent mode works on towards a goal, and writes code where that helps."),
+            told=mark(
+                "Agent mode works towards a goal in several rounds, and writes code if that helps."
+            ),
             rows=rows(
                 "agent.ask_plan",
                 "agent.code",
@@ -148,7 +150,7 @@ DATA = SettingsGroup(
             rows=rows(
                 SettingsRow(
                     "folders",
-                    mark("Where your data lie"),
+                    mark("Where your data is stored"),
                     mark("All of it is on this computer."),
                     search=mark("folder size disk storage logs database cache path"),
                     make=FolderPanel,
@@ -300,7 +302,7 @@ DESKTOP = SettingsGroup(
                 SettingsRow(
                     "desktop",
                     mark("This desktop"),
-                    mark("What it can do for JARVIS, and whether it knows JARVIS by name."),
+                    mark("What it supports, and whether JARVIS is in its menu."),
                     search=mark("menu entry install portal tray"),
                     make=DesktopPanel,
                     whole=True,

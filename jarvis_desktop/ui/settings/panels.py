@@ -414,7 +414,7 @@ class ResetAll(SettingsPanel):
             widget.setVisible(asking)
         count = len(self._changed())
         self.told.setText(
-            tr("{count} settings are not as they were at first.", count=count) if asking else ""
+            tr("{count} settings differ from their defaults.", count=count) if asking else ""
         )
         if focused:
             (self.no if asking else self.ask).setFocus()

@@ -238,7 +238,9 @@ class DeviceChoice(SettingsPanel):
         self.list = SelectOption(tr(row.title))
         self.list.setAccessibleDescription(tr(row.help))
         self.list.activated.connect(self._picked)
-        again = tr("List the microphones anew") if self._hears else tr("List the loudspeakers anew")
+        again = (
+            tr("List the microphones again") if self._hears else tr("List the loudspeakers again")
+        )
         self.again = IconButton("refresh", again)
         self.again.clicked.connect(hands.voice.list_devices)
         line = QHBoxLayout()
@@ -317,7 +319,7 @@ class SentencePanel(SettingsPanel):
     def _looked(self, look: SpeechOverview) -> None:
         lacking = look.lacking
         self.complain(
-            tr("{lacking} The system’s own voice speaks meanwhile.", lacking=lacking)
+            tr("{lacking} The system’s own voice is used until then.", lacking=lacking)
             if lacking
             else ""
         )
