@@ -27,11 +27,9 @@ GB = 1 << 30
 
 class BuiltinBackend:
     """The "builtin" backend: up to `width` processes, each of which runs one call at a time.
-
     `registry` names the module whose DEFINITIONS the children know. A call gets `time_limit`
     seconds and more for large inputs. A process is ended when it was idle for `idle` seconds or
-    holds more than `keep` bytes after a call; one that wants more than `memory` bytes fails.
-    """
+    holds more than `keep` bytes after a call; one that wants more than `memory` bytes fails."""
 
     name = "builtin"
     lane = "cpu"

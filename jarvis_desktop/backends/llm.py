@@ -8,7 +8,7 @@ import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from jarvis_desktop.backends.result_checks import checked
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
@@ -215,7 +215,8 @@ class _LLMTaskRun:
             Message(MessageRole.SYSTEM, self.instruction),
             Message(MessageRole.USER, "\n\n".join(said) or "The picture.", tuple(pictures)),
         )
-        schema = _choice_of(labels) if labels else None
+        choice = {"label": {"enum": list(labels)}}
+        schema = {"type": "object", "properties": choice, "required": ["label"]} if labels else None
         room = self.llm.window - Prompt(messages).tokens - MAX_IMAGE_TOKENS * len(pictures)
         room -= estimated_tokens(json.dumps(schema)) + OVERHEAD_TOKENS  # providers add it
         if room < MIN_ANSWER_TOKENS:
@@ -282,14 +283,6 @@ def _pieces(text: str, room: int) -> Iterable[str]:
         for sentence in sentences(paragraph):
             step = room * 3 // 4  # a character has up to four bytes, a token about three
             yield from (sentence[at : at + step] for at in range(0, len(sentence), step))
-
-
-def _choice_of(labels: Sequence[str]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": {"label": {"enum": list(labels)}},
-        "required": ["label"],
-    }
 
 
 def _without_fence(text: str) -> str:

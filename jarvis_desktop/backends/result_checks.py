@@ -35,20 +35,17 @@ if TYPE_CHECKING:
 
 MAX_UNREADABLE = 0.02
 """The share of characters such as "�" above which a text is unreadable."""
-
 MAX_GARBLED = 0.01  # the share of wrongly decoded characters; a single one may be a typing error
 MIN_LOOP_CHARS = 400  # a shorter text may well repeat itself a few times
 LOOP_RATIO = 12.0
 """The zlib compression ratio of a text that only repeats itself. Prose has 2 to 3, tables and lists
 up to 8. Whisper detects its loops in the same way (Radford et al. 2022)."""
-
 MIN_SUMMARISED_WORDS = 60  # only of longer texts must a summary be shorter
 MAX_LABELS_CHARS = 5000
 MAX_TRANSLATION_RATIO = 12  # how many times longer or shorter than its source a translation may be
 MIN_TRANSLATED_CHARS = 200  # in a shorter source a single long word may change much
 MIN_ECHO_WORDS = 4  # no shorter question is taken for an echo: it may be the answer by chance
 PICTURE_LABELS = "zero-shot-image-classification"
-
 ORDERS = {
     "text-generation": "prompt",
     "question-answering": "question",
@@ -57,7 +54,6 @@ ORDERS = {
     "table-question-answering": "question",
 }
 """Ports whose text is not an answer to itself."""
-
 _UNREAD = lazy_re("[\ufffd\u0000-\u0008\u000b\u000e-\u001f\u007f\ue000-\uf8ff]")
 # UTF-8 that was read as Latin-1 or Windows-1252: "Ã¤", "â€™".
 _MISREAD = lazy_re("[ÂÃÐÑ][\u0080-\u00bf€‚ƒ„…†‡ˆ‰Š‹ŒŽ‘’“”•–—˜™š›œžŸ]|â€.|ï¿½")
@@ -88,7 +84,7 @@ def text_doubt(text: str, call: Call, ruled_out: RuledOut) -> str:
 
 
 def _unreadable(text: str, call: Call) -> str:
-    given = " ".join(item.text or "" for items in call.inputs.values() for item in items)
+    given = _words(call)
     if _share(_UNREAD, text) > max(MAX_UNREADABLE, 2 * _share(_UNREAD, given)):
         return tr("gave a text that cannot be read")
     misread = len(_MISREAD.findall(text))
@@ -175,10 +171,8 @@ DRAWN = frozenset(
     seg-text-to-image""".split()
 )
 """Tasks that return a new picture, which is never of one colour (edges and masks may be)."""
-
 MARKED = frozenset({"object-detection", "zero-shot-object-detection"})
 """Tasks that return the same picture if they find nothing."""
-
 HEARD = frozenset({"text-to-speech", "text-to-audio", "audio-to-audio", "video-to-audio"})
 SPOKEN = "text-to-speech"
 VECTORS = "feature-extraction"
@@ -186,7 +180,6 @@ MAX_PIXELS = 50_000_000  # larger pictures are not decoded
 MIN_SIDE = 8  # pixels
 MAX_FLAT_DEVIATION = 1.5
 """The standard deviation, of 255 steps, below which a picture shows nothing."""
-
 MAX_FAINT_SAMPLE = 8  # the loudest sample, of 32767, of an inaudible sound
 MAX_READ_SECONDS = 60  # of a sound
 MAX_LETTERS_PER_SECOND = 80.0  # of speech
@@ -198,7 +191,6 @@ _PLAIN = lazy_re(
     re.IGNORECASE,
 )
 _SILENT = lazy_re(r"\b(?:silen\w+|quiet|mute\w*|no sound)\b", re.IGNORECASE)
-
 _BEGINNINGS = {
     Kind.AUDIO: lazy_re(rb"RIFF....WAVE|RF64|fLaC|OggS|ID3|\xff[\xe0-\xff]|....ftyp|FORM", re.S),
     Kind.VIDEO: lazy_re(rb"....(?:ftyp|moov|mdat|free)|\x1aE\xdf\xa3|RIFF....AVI|GIF8|OggS", re.S),

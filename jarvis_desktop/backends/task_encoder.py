@@ -13,7 +13,7 @@ import bisect
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -26,7 +26,6 @@ from jarvis_desktop.process.background import BackgroundProcess
 
 if TYPE_CHECKING:
     import numpy as np
-
 
 MAX_CONDENSED_WORDS = 110  # words of a condensed text, about 150 tokens
 _MAX_QUOTED_WORDS = 16  # longer quotations lose their middle
@@ -105,13 +104,11 @@ class TaskEncoder:
         """`folder` holds encoder.onnx, decoder.onnx and tokenizer.json."""
         self._folder = folder
         self._lock = Lock()
-        self._loaded: _Loaded | None = None
         self._inventories: dict[InventoryDescription, tuple[np.ndarray, np.ndarray]] = {}
 
     def warm(self, inventory: InventoryDescription) -> None:
         """Load the weights and encode an inventory. Raises UnavailableError."""
         with self._lock:
-            self._load()
             self._vectors(inventory)
 
     def score(self, text: str, inventory: Sequence[TaskType]) -> Scores:
@@ -125,7 +122,7 @@ class TaskEncoder:
         short = condense(text)
         with self._lock:
             tasks, fits = self._vectors(inventory)
-            loaded = self._load()
+            loaded = self._loaded
             encoding = loaded.tokenizer.encode(short.text)
             states = loaded.states(encoding.ids)
             mask = np.ones(states.shape[:2], dtype=np.int64)
@@ -146,9 +143,7 @@ class TaskEncoder:
         found = []
         for text in texts:
             with self._lock:  # one by one, so that planning can get in between
-                loaded = self._load()
-                states = loaded.states(loaded.tokenizer.encode(text).ids)
-            found.append([float(value) for value in states[0].mean(0)])
+                found.append([float(value) for value in self._loaded.mean(text)])
         return found
 
     def _vectors(self, inventory: InventoryDescription) -> tuple[np.ndarray, np.ndarray]:
@@ -156,12 +151,8 @@ class TaskEncoder:
         import numpy as np
 
         if inventory not in self._inventories:
-            loaded = self._load()
             # One by one: in a batch all would be padded to the longest.
-            vectors = [
-                loaded.states(loaded.tokenizer.encode(text).ids)[0].mean(0)
-                for text in inventory.texts
-            ]
+            vectors = [self._loaded.mean(text) for text in inventory.texts]
             count = len(vectors)
             self._inventories[inventory] = (
                 np.array(vectors, dtype=np.float32),
@@ -169,13 +160,12 @@ class TaskEncoder:
             )
         return self._inventories[inventory]
 
-    def _load(self) -> _Loaded:
-        if self._loaded is None:
-            self._loaded = _Loaded(self._folder)
-        return self._loaded
+    @cached_property
+    def _loaded(self) -> _EncoderWeights:
+        return _EncoderWeights(self._folder)
 
 
-class _Loaded:
+class _EncoderWeights:
     """The loaded weights."""
 
     def __init__(self, folder: Path) -> None:
@@ -190,13 +180,22 @@ class _Loaded:
             options.intra_op_num_threads = 1
             options.inter_op_num_threads = 1
             options.log_severity_level = 3
-            self.encoder: Any = self._session(ort, folder / "encoder.onnx", options)
-            self.decoder: Any = self._session(ort, folder / "decoder.onnx", options)
+            self.encoder, self.decoder = (
+                ort.InferenceSession(
+                    str(folder / name), options, providers=["CPUExecutionProvider"]
+                )
+                for name in ("encoder.onnx", "decoder.onnx")
+            )
         except Exception as error:
             raise UnavailableError(
                 tr("The weights of the embedded planner cannot be loaded."),
                 hint=tr("Install JARVIS Desktop again."),
             ) from error
+
+    def mean(self, text: str) -> np.ndarray:
+        """The mean state of a text's tokens, 384 numbers."""
+        vector: np.ndarray = self.states(self.tokenizer.encode(text).ids)[0].mean(0)
+        return vector
 
     def states(self, ids: Sequence[int]) -> np.ndarray:
         """Encode the tokens of one text to (1, length, 384) states."""
@@ -204,10 +203,6 @@ class _Loaded:
 
         row = np.array([ids], dtype=np.int64)
         return np.asarray(self.encoder.run(None, {"ids": row, "mask": np.ones_like(row)})[0])
-
-    @staticmethod
-    def _session(ort: Any, path: Path, options: Any) -> Any:
-        return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
 def description(task_type: TaskType) -> str:

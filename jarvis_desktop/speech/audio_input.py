@@ -204,12 +204,10 @@ class CaptureSession:
 
 
 class WakeWord:
-    """Recognises a wake word with microWakeWord.
-
-    `name` is one of those that come with the package, such as "hey_jarvis", or the path of weights
-    in ESPHome's format (a JSON file beside a .tflite file). They are small enough (50 kB) to run
-    all day on one percent of a core. Raises UnavailableError if it cannot be used.
-    """
+    """Recognises a wake word with microWakeWord. `name` is one of those that come with the package,
+    such as "hey_jarvis", or the path of weights in ESPHome's format (a JSON file beside a .tflite
+    file). They are small enough (50 kB) to run all day on one percent of a core. Raises
+    UnavailableError if it cannot be used."""
 
     def __init__(self, name: str) -> None:
         try:

@@ -17,32 +17,26 @@ import numpy as np
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.speech.devices import info, portaudio, refresh
-from jarvis_desktop.speech.playback_line import SoundLine
+from jarvis_desktop.speech.playback_line import HUNG_HINT, SoundLine
 
 LATENCY_S = 0.15
-"""How far the sound service is ahead. Less caused gaps on a busy computer; stopping does not wait
-for it."""
+"""How far the sound service is ahead; less caused gaps on a busy computer."""
 TAIL_S = 0.02  # silence after the end, before the stream is stopped: reported delays are not exact
 RAMP_S = 0.03  # for a change of volume
 MAX_DELAY_S = 5.0
 DEVICE_LIST_S = 5.0  # how long PortAudio's list of devices is trusted
 STALLED_S = 0.5  # the sound service hangs if a running stream asks for nothing for this long
 MAX_LEAD_S = 1.0  # how much more sound than its buffer a device may take ahead of time
-
 LOAD_TIMEOUT_S, OPEN_TIMEOUT_S, START_TIMEOUT_S, BEAT_TIMEOUT_S = 5.0, 1.8, 0.6, 0.6
 """Libraries may be loaded from a slow disk for the first time."""
-
 HUNG = mark("The sound output does not answer.")
-HUNG_HINT = mark("The sound service of this computer may hang; restart it or log in again.")
 
 Block = np.ndarray[Any, np.dtype[np.float32]]
 
 
 class OutputStream:
-    """The chosen output, None for the system's. `add` sound, then `run`.
-
-    All methods except `silence` and `rest` belong to one thread.
-    """
+    """The chosen output, None for the system's. `add` sound, then `run`. All methods except
+    `silence` and `rest` belong to one thread."""
 
     rate = 0
     channels = 0

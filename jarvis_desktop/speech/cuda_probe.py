@@ -24,10 +24,8 @@ log = logging.getLogger(__name__)
 
 PROBE = "jarvis_desktop.speech.cuda_probe:make"
 TIMEOUT_S = 60.0  # for the driver to start and the weights to be loaded from a slow disk
-
 COMPUTE_TYPES = ("float16", "int8_float16", "int8_float32", "float32")
 """The best first; cards from before 2017 do not support 16 bits."""
-
 NOT_USED = "The graphics card is not used to recognise speech: "
 LIBRARIES = (
     "CUDA's libraries are missing or do not fit. `pip install nvidia-cublas-cu12` in the "
@@ -49,10 +47,8 @@ class WhisperDevice:
 
 
 class CudaProbe:
-    """Probes the card once, as soon as there are weights to try.
-
-    `signs` says whether there may be a card; if not, no process is started.
-    """
+    """Probes the card once, as soon as there are weights to try. `signs` says whether there may be
+    a card; if not, no process is started."""
 
     def __init__(
         self,

@@ -62,10 +62,8 @@ def decode(path: Path) -> Samples:
 
 
 class AudioSource:
-    """An open file for PyAV. A broken file may seek to a place before its beginning.
-
-    PyAV prints the traceback of an exception that is raised here, so -1 is returned.
-    """
+    """An open file for PyAV. A broken file may seek to a place before its beginning. PyAV prints
+    the traceback of an exception that is raised here, so -1 is returned."""
 
     def __init__(self, file: BinaryIO) -> None:
         self.read = file.read

@@ -111,29 +111,23 @@ log = logging.getLogger(__name__)
 POLL_S = 0.03
 IDLE_POLL_S = 0.15
 """Between two reads while nobody listens: enough to notice that the device is gone."""
-
 START_TIMEOUT_S = 20.0  # for the process to load its libraries on a busy computer
 OPEN_TIMEOUT_S = 5.0
 LOST_TIMEOUT_S = 30.0
-"""For calls while a device is lost and nobody listens: if the sound service hangs, they may wait
-until it works again."""
+"""For calls while a device is lost and nobody listens; a hung sound service may recover."""
 STALL_TIMEOUT_S = 0.7
 RETRY_PAUSES_S = (0.05, 0.5, 0.5, 1.0)
 """Between attempts to open a lost device; the last one repeats. An attempt takes a tenth of a
 second.
 The first is for a device that worked, or that replaced one."""
-
 SLICE_S = 0.1
-"""Answers are awaited in slices, so that a program that was itself held up loses only one of them,
-not the whole timeout."""
+"""Answers are awaited in slices: a program that was itself held up loses only one of them."""
 
 
 class SoundMicrophone:
-    """`device` is a name as `devices()` returns it; None is the system's default.
-
-    `wake_word` is what Sound.woken refers to; "" for none. The process is kept while the device is
-    closed, because it takes a while to start.
-    """
+    """`device` is a name as `devices()` returns it; None is the system's default. `wake_word` is
+    what Sound.woken refers to; "" for none. The process is kept while the device is closed, because
+    it takes a while to start."""
 
     def __init__(self, device: str | None = None, *, wake_word: str = "") -> None:
         self._device = device
@@ -177,8 +171,7 @@ class SoundMicrophone:
             self._leave(listener)
 
     async def warm(self) -> None:
-        """Start the process, so that the first words are not lost. Opens nothing. Raises
-        UnavailableError."""
+        """Start the process without opening the device. Raises UnavailableError."""
         await self._ask("ready", limit=START_TIMEOUT_S)
 
     async def choose(self, device: str | None) -> None:
@@ -306,8 +299,7 @@ class SoundMicrophone:
         self._stir.clear()
 
     async def _ask(self, *words: object, limit: float) -> Any:
-        """Call the child. Raises UnavailableError after the limit, which is longer while the
-        device is lost and nobody listens."""
+        """Call the child. Raises UnavailableError after the limit, later if nobody listens."""
         call = asyncio.create_task(self._child.call(*words, timeout=LOST_TIMEOUT_S))
         waited = 0.0
         try:

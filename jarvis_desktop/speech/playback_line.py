@@ -1,11 +1,14 @@
-"""Shared memory of the player and its process, for what cannot wait for a call, and a pipe that
-wakes the process."""
+"""What cannot wait for a call between the player and its process: shared memory and a pipe."""
 
 from __future__ import annotations
 
 import ctypes
 import math
 import multiprocessing
+
+from jarvis_desktop.core.i18n import mark
+
+HUNG_HINT = mark("The sound service of this computer may hang; restart it or log in again.")
 
 
 class SharedPlayback(ctypes.Structure):
@@ -20,21 +23,15 @@ class SharedPlayback(ctypes.Structure):
     """When the beginning of the current file was heard, or would have been, by `time.monotonic`,
     which is the same in all processes; NaN if none is playing."""
     _fields_ = (
-        ("silences", ctypes.c_int64),
-        ("silent", ctypes.c_int64),
-        ("beats", ctypes.c_int64),
-        ("patience", ctypes.c_double),
-        ("share", ctypes.c_double),
-        ("zero", ctypes.c_double),
+        *((name, ctypes.c_int64) for name in ("silences", "silent", "beats")),
+        *((name, ctypes.c_double) for name in ("patience", "share", "zero")),
     )
 
 
 class SoundLine:
-    """Is passed to the process as an argument of its factory.
-
-    There are no messages: a process that is killed while it reads one would leave half of it to the
-    next process. The wake-up signal is therefore empty, and may come once too often.
-    """
+    """Is passed to the process as an argument of its factory. There are no messages: a process that
+    is killed while it reads one would leave half of it to the next process. The wake-up signal is
+    therefore empty, and may come once too often."""
 
     def __init__(self) -> None:
         context = multiprocessing.get_context("spawn")

@@ -10,25 +10,22 @@ from contextlib import suppress
 from pathlib import Path
 
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
-from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child import Child
-from jarvis_desktop.speech.playback_line import SoundLine
+from jarvis_desktop.speech.playback_line import HUNG_HINT, SoundLine
 
 START_TIMEOUT_S = 10.0  # until the process says itself how long it may take
 POLL_S = 0.05
 SILENCE_TIMEOUT_S = 0.3  # for a request for silence, until the process is killed
 MAX_PLAY_S = 24 * 3600.0
-HINT = mark("The sound service of this computer may hang; restart it or log in again.")
 
 
 class SoundPlayer:
-    """Plays files in sequence in a child process, without a gap if they come in time.
-
-    A hung sound server cannot close a stream, and PortAudio's abort waits for it; killing the
-    process silences it in all cases. Silence and volume reach the process beside its calls.
-    `device` is a name as `devices()` returns it.
-    """
+    """Plays files in sequence in a child process, without a gap if they come in time. A hung sound
+    server cannot close a stream, and PortAudio's abort waits for it; killing the process silences
+    it in all cases. Silence and volume reach the process beside its calls. `device` is a name as
+    `devices()` returns it."""
 
     def __init__(self, device: str | None = None) -> None:
         self._line = SoundLine()
@@ -180,7 +177,7 @@ class SoundPlayer:
                 beats, since = self._line.shared.beats, loop.time()
             elif loop.time() - since > patience:
                 raise UnavailableError(
-                    tr("The sound output does not answer."), hint=tr(HINT), retryable=True
+                    tr("The sound output does not answer."), hint=tr(HUNG_HINT), retryable=True
                 )
         await call
 

@@ -211,8 +211,7 @@ class LivePocketsphinx:
         self._looked = 0
 
     def hear(self, pcm: bytes, *, final: bool) -> StreamingResult:
-        """Add sound; `final` is the last one and returns the transcript. Raises InputError if
-        nothing was said."""
+        """Add sound; the `final` one returns the transcript. Raises InputError without speech."""
         self._sound.add(pcm)
         if final and not self._segments:
             self._sound.speech()  # raises if there is none

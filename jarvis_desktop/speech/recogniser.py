@@ -34,20 +34,17 @@ NOTE = mark(
 BROKEN_NOTE = mark("The Whisper weights on this computer cannot be used. ")
 CRASHED_NOTE = mark("The Whisper recogniser does not work on this computer. ")
 NO_CARD_NOTE = mark("The graphics card cannot be used for listening; the processor did it.")
-
 REQUEST_SECONDS, REQUEST_BYTES = 28.0, 2_000_000
 """Of speech, and of a recording: anything longer must not keep live speech waiting."""
 
 
 class LocalRecogniser:
-    """Recognises speech on this computer, each engine in its own child process.
-
-    At each call, `find_weights` returns a folder of CTranslate2 Whisper weights, `find_processor`
-    their device, and `words` names and other expected words, the most important first. `language`
-    is a two-letter code; None detects it. After `idle_minutes` without work the processes are
-    ended, which frees their memory. Longer recordings are for `files`, which may use better and
-    slower weights; `look` finds out where Whisper runs, before it is first used.
-    """
+    """Recognises speech on this computer, each engine in its own child process. At each call,
+    `find_weights` returns a folder of CTranslate2 Whisper weights, `find_processor` their device,
+    and `words` names and other expected words, the most important first. `language` is a two-letter
+    code; None detects it. After `idle_minutes` without work the processes are ended, which frees
+    their memory. Longer recordings are for `files`, which may use better and slower weights; `look`
+    finds out where Whisper runs, before it is first used."""
 
     def __init__(
         self,
@@ -89,8 +86,7 @@ class LocalRecogniser:
         self._language = language
 
     async def warm(self) -> None:
-        """Load the current engine, so that the first request need not wait. Raises
-        UnavailableError, ExpertError."""
+        """Load the current engine in advance. Raises UnavailableError, ExpertError."""
         with self._idling.work():
             await self._look_with(self._find_weights())
             route = self._live_routes()[0]

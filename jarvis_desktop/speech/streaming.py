@@ -26,7 +26,6 @@ START_SECONDS = 60.0  # for a call that may load the engine
 SECONDS_PER_SECOND = 8.0  # an engine that needs longer than this for one second of speech is hung
 MIN_LIMIT, SLOWDOWN = 10.0, 40.0
 """A pass is hung if it takes longer than this in seconds, and than this multiple of the slowest."""
-
 RESTARTED_NOTE = mark(
     "The recogniser stopped in the middle and was started again; nothing was lost."
 )
@@ -63,8 +62,7 @@ class EngineRoute:
 async def first_that_works(
     routes: Sequence[EngineRoute], transcribe: Callable[[EngineRoute], Awaitable[Transcript]]
 ) -> Transcript:
-    """Transcribe with the first engine that works, and note why others did not. Raises what the
-    last engine raises."""
+    """Transcribe with the first engine that works, and note why the others did not."""
     before = ""
     for route in routes[:-1]:
         try:
@@ -110,10 +108,8 @@ def ignore_result(task: asyncio.Future[Any]) -> None:
 
 
 class LiveTranscription:
-    """Recognises live speech with the first engine that works; the next takes over if it stops.
-
-    It is in `others`, after those that began before, until it is `done`.
-    """
+    """Recognises live speech with the first engine that works; the next takes over if it stops. It
+    is in `others`, after those that began before, until it is `done`."""
 
     def __init__(
         self,
@@ -199,7 +195,9 @@ class LiveTranscription:
             route.slowest = max(route.slowest, heard.took)
             if heard.transcript:
                 return heard.transcript
-            self._show_partial(Partial(heard.settled, heard.rest))
+            if (partial := Partial(heard.settled, heard.rest)) != self._shown:
+                self._shown = partial
+                self._show(partial)
             await self._more(told)
 
     async def _wait_for_earlier(self) -> None:
@@ -207,11 +205,6 @@ class LiveTranscription:
         for other in self._others[: self._others.index(self)]:
             if other._whole and not other._task.done():
                 await asyncio.wait({other._task})
-
-    def _show_partial(self, partial: Partial) -> None:
-        if partial != self._shown:
-            self._shown = partial
-            self._show(partial)
 
     async def _more(self, told: int) -> None:
         while not self._whole and len(self._pcm) - told < MIN_CHUNK_SECONDS * RATE * WIDTH:
@@ -228,8 +221,7 @@ class StreamingEngine(Protocol):
     """An engine that recognises live speech."""
 
     def hear(self, pcm: bytes, *, final: bool) -> StreamingResult:
-        """Add sound; `final` is the last one and returns the transcript. Raises InputError if
-        nothing was said."""
+        """Add sound; the `final` one returns the transcript. Raises InputError without speech."""
 
 
 class StreamingSession:

@@ -126,8 +126,7 @@ class SpeechBuffer:
         return InputError(reason.message[:1].upper() + reason.message[1:], hint=reason.hint)
 
     def between(self, begin: int, end: int) -> Samples:
-        """The samples from one place to another, amplified if they are quiet; silence if there are
-        none yet."""
+        """The samples from one place to another, amplified if quiet, and silence after the end."""
         samples = self._samples[max(0, begin - self.begin) : max(0, end - self.begin)]
         return np.pad(samples, (0, max(0, end - begin - len(samples)))) * self._lift
 
@@ -196,11 +195,9 @@ class SpeechBuffer:
 
 ENGINE = "whisper"
 FIRST_SECONDS, STEP_SECONDS = 0.7, 0.3
-"""Of new sound before a pass is worth it while the voice goes on; Whisper mistakes the beginning of
-a word for another word."""
+"""Of new sound before a pass is worth it: Whisper mistakes the beginnings of words."""
 PASS_INTERVAL = 3.0
-"""Passes begin this many times their own length apart: when the key is released, a running pass
-must be waited for."""
+"""Passes begin this many times their length apart: the end must wait for a running pass."""
 SILENT_SECONDS = 0.06  # two frames: the voice has fallen silent, perhaps for good
 PAUSE_SECONDS, SENTENCE_SECONDS = 0.5, 8.0
 """A silence that separates speech longer than a sentence from what follows: without time stamps
@@ -212,8 +209,7 @@ LANGUAGE_SECONDS = 3.0  # of speech, before its language is fixed
 
 
 class StreamingWhisper:
-    """Recognises live speech with a loaded Whisper; `language` None detects it. Errors refer to the
-    sound by its `name`."""
+    """Recognises live speech with Whisper; `language` None detects it, `name` is for errors."""
 
     def __init__(
         self, passes: WhisperDecoder, language: str | None, hints: Sequence[str], name: str = NAME
@@ -232,8 +228,7 @@ class StreamingWhisper:
         """The sample after the last one that a pass has heard."""
 
     def hear(self, pcm: bytes, *, final: bool) -> StreamingResult:
-        """Add sound; `final` is the last one and returns the transcript. Raises InputError if
-        nothing was said."""
+        """Add sound; the `final` one returns the transcript. Raises InputError without speech."""
         self._sound.add(pcm)
         if final:
             return self._heard(self._finish())
@@ -423,8 +418,7 @@ def recognise(
     language: str | None,
     words: Sequence[str],
 ) -> Transcript:
-    """Transcribe a recording as live speech that comes at once. Raises InputError if nothing was
-    said."""
+    """Transcribe a recording as live speech. Raises InputError if nothing was said."""
     pcm = (np.clip(speech.samples, -1, 1) * 32767).astype("<i2").tobytes()
     heard = StreamingWhisper(passes, language, words, name=name).hear(pcm, final=True)
     assert heard.transcript

@@ -1,5 +1,4 @@
-"""Transcription of recordings, in separate child processes: an hour of recording must not keep live
-speech waiting."""
+"""Transcription of recordings in separate processes, so that live speech never waits for it."""
 
 from __future__ import annotations
 
@@ -56,11 +55,9 @@ class TranscriptPart:
 
 
 class FileTranscriber:
-    """Transcribes one recording after the other, with the first engine that works.
-
-    `routes` returns the engines in order, for a Whisper child and a built-in one. After
-    `idle_seconds` without work the processes are ended.
-    """
+    """Transcribes one recording after the other, with the first engine that works. `routes` returns
+    the engines in order, for a Whisper child and a built-in one. After `idle_seconds` without work
+    the processes are ended."""
 
     def __init__(
         self,

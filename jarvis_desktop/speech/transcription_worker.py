@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -142,7 +142,10 @@ class RecordingReader:
         for window in chosen:
             pieces = together[window]
             until = max((piece.end for piece in pieces), default=0.0)
-            if doubtful := _doubtful(pieces):
+            if doubtful := any(
+                piece.avg_logprob < MIN_LOGPROB or piece.compression_ratio > MAX_COMPRESSION
+                for piece in pieces
+            ):
                 pieces, until = [], 0.0
             if (window.spoken - window.start) / RATE - until > LOST_SECONDS:
                 pieces = [*pieces, *self._alone(whisper, window, until, ways)]
@@ -212,21 +215,11 @@ def _clips(chosen: Sequence[RecordingWindow]) -> Iterator[dict[str, float]]:
 
 def _moved(piece: Any, seconds: float) -> Any:
     """A piece of faster-whisper, moved in time."""
-    from dataclasses import replace
-
     words = [
         replace(word, start=word.start + seconds, end=word.end + seconds)
         for word in piece.words or ()
     ]
     return replace(piece, start=piece.start + seconds, end=piece.end + seconds, words=words)
-
-
-def _doubtful(pieces: Sequence[Any]) -> bool:
-    """Whether a window must be decoded again."""
-    return any(
-        piece.avg_logprob < MIN_LOGPROB or piece.compression_ratio > MAX_COMPRESSION
-        for piece in pieces
-    )
 
 
 MAX_EXPECTED_WORDS = 30  # passed to Whisper: given many, it writes some that nobody said

@@ -38,8 +38,7 @@ class Silero:
         self._rest = np.zeros(0, np.float32)
 
     def hear(self, samples: Floats) -> tuple[float, ...]:
-        """The probability of speech, 0 to 1, in each frame that ended with `samples`, which are
-        from -1 to 1 at 16 kHz."""
+        """The probability of speech in each frame that ended with `samples` (-1 to 1, 16 kHz)."""
         samples = np.concatenate((self._rest, samples), dtype=np.float32)
         count = len(samples) // FRAME
         self._rest = samples[count * FRAME :]

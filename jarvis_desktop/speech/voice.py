@@ -24,13 +24,10 @@ START_SECONDS = 15.0
 HUNG_SECONDS = 1.5
 SYSTEM_CHARACTERS_PER_SECOND = 100.0
 """Engines write files much faster than they speak; one slower than this is hung."""
-
 MIN_VOLUME = 0.03
 """A volume of zero would give a file of zeros, which is the sign of an engine that failed."""
-
 MAX_FAILURES = 2
 """Sentences in a row that a neural engine may fail at before the system's voice replaces it."""
-
 INSTEAD = mark("The system's voice speaks instead.")
 
 log = logging.getLogger(__name__)
@@ -75,12 +72,10 @@ def _unseen(error: JarvisError) -> None:
 
 
 class LocalVoice:
-    """Speaks with this computer's own voice, or with a neural `engine`.
-
-    `rate` is in words a minute, `volume` 0 to 1, `voice` the engine's id. A text in another
-    language than the chosen voice's gets a voice of its language, if there is one. If the neural
-    engine fails, the system's voice speaks, and `tell` receives the reason once, on the loop.
-    """
+    """Speaks with this computer's own voice, or with a neural `engine`. `rate` is in words a
+    minute, `volume` 0 to 1, `voice` the engine's id. A text in another language than the chosen
+    voice's gets a voice of its language, if there is one. If the neural engine fails, the system's
+    voice speaks, and `tell` receives the reason once, on the loop."""
 
     def __init__(
         self,

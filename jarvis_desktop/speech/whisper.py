@@ -90,7 +90,6 @@ MAX_HINT_TOKENS = 100  # for expected words: given many, Whisper writes some tha
 MAX_TOKENS = 224  # that Whisper writes: half of its context
 TOKENS_PER_SECOND, SPARE_TOKENS = 12, 24
 """More than anybody says, so that a pass in a loop ends there."""
-
 ECHO_WORDS = 4  # more expected words in their order are an echo, not speech
 NO_SPEECH = 0.6
 MIN_LOGPROB = -1.0

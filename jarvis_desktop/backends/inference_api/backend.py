@@ -43,13 +43,11 @@ KEY_RETRY_S = 60.0  # how long a missing key is not looked for again
 
 
 class ApiBackend:
-    """The "api" backend: up to `width` processes, each of which makes one call at a time.
-
-    `check` returns the address to use for a host, or refuses it. `provider` names the only one to
-    ask, "auto" allows all; it may be changed. The `policy` is checked at each call. `via` is a
-    relay that every request goes to instead of its own address. A call gets `time_limit` seconds,
-    more if its task is known to be slow or its inputs are large.
-    """
+    """The "api" backend: up to `width` processes, each of which makes one call at a time. `check`
+    returns the address to use for a host, or refuses it. `provider` names the only one to ask,
+    "auto" allows all; it may be changed. The `policy` is checked at each call. `via` is a relay
+    that every request goes to instead of its own address. A call gets `time_limit` seconds, more if
+    its task is known to be slow or its inputs are large."""
 
     name = "api"
     lane = "network"

@@ -17,10 +17,8 @@ from jarvis_desktop.core.i18n import mark, tr
 _Error = TypeVar("_Error", ExpertError, UnavailableError)
 
 SET_A_KEY = mark("Set one with: jarvis-desktop experts key set.")
-
 UNKNOWN_EXPERT = ("not supported", "not found", "does not exist", "doesn't exist", "no longer")
 """Words with status 400 that mean that the provider does not serve the expert."""
-
 _RATE_LIMIT = re.compile(r";\s*r\s*=\s*0\b.*?;\s*t\s*=\s*(\d{1,9})")
 """The Hub's rate-limit header when nothing remains: "api";r=0;t=55."""
 
@@ -139,29 +137,24 @@ no_way = _failure(
     fault=Fault.NETWORK,
     retryable=True,
 )
-"""The connection failed."""
 not_trusted = _failure(
     UnavailableError,
     mark("The server that answers for {whom} has no valid certificate."),
     mark("The network may want a log-in, or filter what passes; or the clock is wrong."),
     fault=Fault.NETWORK,
 )
-"""The certificate is wrong."""
 a_stranger = _failure(
     UnavailableError,
     mark("A web page answered instead of {whom}."),
     mark("The network may want a log-in first: open any page in a browser."),
     fault=Fault.ANSWER,
 )
-"""A web page or a redirect came instead of an answer."""
 broke_off = _failure(
     ExpertError, mark("The connection to {whom} broke off."), fault=Fault.NETWORK, retryable=True
 )
-"""The connection ended before an answer began."""
 cut_off = _failure(
     ExpertError, mark("The answer from {whom} was cut off."), fault=Fault.ANSWER, retryable=True
 )
-"""The connection ended in the middle of an answer."""
 too_slow = _failure(
     ExpertError, mark("{who} did not answer in time."), fault=Fault.TIMEOUT, retryable=True
 )

@@ -27,6 +27,7 @@ from jarvis_desktop.tasks.images.findings import (
     BoundingBox,
     Mask,
     box_results,
+    cut_out,
     label_lines,
     mask_results,
 )
@@ -37,7 +38,8 @@ from jarvis_desktop.tasks.images.generation import (
     seed_of,
     strength_of,
 )
-from jarvis_desktop.tasks.images.io import FORMATS, MAX_PIXELS, on_white, save_image
+from jarvis_desktop.tasks.images.io import FORMATS, MAX_PIXELS, on_white, save_image, save_png
+from jarvis_desktop.tasks.naming import EVERYTHING, labels_named, named_things
 from jarvis_desktop.text.sentences import sentences
 
 if TYPE_CHECKING:
@@ -69,8 +71,6 @@ def sort(question: ApiQuestion) -> Iterable[Artifact]:
 
 def detect(question: ApiQuestion) -> Iterable[Artifact]:
     """Draw a box around each thing in a picture, and describe them."""
-    from jarvis_desktop.tasks.naming import EVERYTHING, labels_named, named_things
-
     picture = picture_of(question)
     image, shrunk = as_jpeg(picture)
     found = question.client.object_detection(image)
@@ -104,10 +104,6 @@ def _box(question: ApiQuestion, element: Any, shrunk: float) -> BoundingBox:
 
 def segment(question: ApiQuestion) -> Iterable[Artifact]:
     """Colour the parts of a picture, or cut out what is named."""
-    from jarvis_desktop.tasks.images.findings import cut_out
-    from jarvis_desktop.tasks.images.io import save_png
-    from jarvis_desktop.tasks.naming import EVERYTHING, labels_named, named_things
-
     wanted = str(question.call.options.get("what", "")).strip()
     picture = picture_of(question)
     image, _ = as_jpeg(picture)
@@ -334,10 +330,8 @@ def _resized(picture: Image, size: tuple[int, int]) -> Image:
 
 SPOKEN_CHARS = 900  # spoken in one request
 MAX_REQUESTS = 40  # to speak one text
-
 FULL_RATE, MAX_FULL_SECONDS = 44_100, 240.0
 """Samples a second of a recording that is changed, and its longest length."""
-
 SUPPORTED_EFFECTS = frozenset({"", "denoise", "enhance", "separate"})
 """What audio-to-audio experts were trained for."""
 

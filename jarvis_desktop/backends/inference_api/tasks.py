@@ -92,7 +92,6 @@ TIME_LIMITS: Mapping[str, float] = {
     **dict.fromkeys(("text-to-image", "image-to-image", "image-editing", "text-to-audio"), 240.0),
 }
 """Seconds for calls of slow tasks."""
-
 MAX_ANSWER_BYTES: Mapping[str, int] = {
     **dict.fromkeys(("text-to-video", "image-to-video"), 256_000_000),
     **dict.fromkeys(("text-to-image", "image-to-image", "image-editing"), 64_000_000),

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from jarvis_desktop.backends.inference_api.tasks import ApiQuestion, chat, join_pieces
 from jarvis_desktop.backends.local.pipelines.embeddings import format_similarity, save_vectors
 from jarvis_desktop.backends.local.pipelines.question_answering import evidence, largest_table
+from jarvis_desktop.backends.local.pipelines.text_classification import named
 from jarvis_desktop.backends.local.pipelines.text_generation import GAP
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
@@ -22,13 +23,9 @@ from jarvis_desktop.text.languages import FLORES, NAMES, code_of, code_of_text, 
 from jarvis_desktop.text.sentences import paragraphs, sentences
 
 PART_CHARS = 3000
-"""Of a text summarised or translated at once: most experts of providers read 512 or 1024 tokens and
-silently ignore the rest."""
-
+"""Summarised or translated at once: most experts silently ignore more than 512 or 1024 tokens."""
 MAX_PARTS = 20  # requests of one call
-
 MASKS = ("[MASK]", "<mask>")  # the mask tokens of BERT and RoBERTa
-
 MAX_ENTRIES = 100  # names of one kind
 
 
@@ -39,7 +36,8 @@ def write(question: ApiQuestion) -> Iterable[Artifact]:
 
 def summarise(question: ApiQuestion) -> Iterable[Artifact]:
     """Summarise a text, part by part if it is long."""
-    parts = _parts(question, sentences(question.text("text")))
+    parts = join_pieces(sentences(question.text("text")), PART_CHARS)
+    _check_number(question, len(parts))
     said = []
     for at, part in enumerate(parts):
         question.report(at / len(parts), f"part {at + 1} of {len(parts)}")
@@ -91,12 +89,6 @@ def _codes(question: ApiQuestion, text: str, to: str) -> dict[str, str]:
     return {"src_lang": origin or "en", "tgt_lang": to}
 
 
-def _parts(question: ApiQuestion, pieces: Iterable[str]) -> list[str]:
-    parts = join_pieces(pieces, PART_CHARS)
-    _check_number(question, len(parts))
-    return parts
-
-
 def _check_number(question: ApiQuestion, parts: int) -> None:
     if parts > MAX_PARTS:
         raise question.error(
@@ -127,8 +119,6 @@ def find_answer(question: ApiQuestion) -> Iterable[Artifact]:
 
 def label(question: ApiQuestion) -> Iterable[Artifact]:
     """List the named entities, one line per kind."""
-    from jarvis_desktop.backends.local.pipelines.text_classification import named
-
     text = question.text("text")
     elements = question.client.token_classification(text, aggregation_strategy="simple")
     if not isinstance(elements, list):

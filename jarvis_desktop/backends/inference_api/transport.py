@@ -58,12 +58,9 @@ class RequestBudget:
 
 
 class Gate(httpx2.BaseTransport):
-    """Checks and limits the requests of one call.
-
-    `network` really sends them. `via` is a relay that every request goes to instead of its own
-    address; "" for none. `hub` is the host of the Hub, or of a mirror. The key is sent to the Hub
-    itself and its router only.
-    """
+    """Checks and limits the requests of one call. `network` really sends them. `via` is a relay
+    that every request goes to instead of its own address; "" for none. `hub` is the host of the
+    Hub, or of a mirror. The key is sent to the Hub itself and its router only."""
 
     def __init__(
         self,

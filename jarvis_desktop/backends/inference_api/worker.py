@@ -42,9 +42,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
 
 DEFAULT_ANSWER_BYTES = 16_000_000  # of one answer; see also MAX_ANSWER_BYTES
-
 SECRETS = ("HF_TOKEN", "HUGGING_FACE_HUB_TOKEN", "HUGGINGFACE_HUB_TOKEN", "HF_DEBUG")
-
 SWITCHES = {
     "HF_HUB_DISABLE_IMPLICIT_TOKEN": "1",
     "HF_HUB_DISABLE_TELEMETRY": "1",

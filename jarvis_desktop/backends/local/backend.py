@@ -49,10 +49,8 @@ from jarvis_desktop.tasks.text.classification import NAMES
 
 OFFLOADABLE = frozenset({*IMAGE_GENERATION_LOADERS, "text-generation"})
 """Tasks whose loaders can keep weights in main memory and move them to the card as needed."""
-
 GPU_WEIGHTS_SHARE = 0.8
-"""How much of an expert's graphics memory is for weights that stay there; the rest is working
-memory."""
+"""The share of an expert's graphics memory for weights; the rest is working memory."""
 
 
 class InstalledFiles(Protocol):
@@ -66,12 +64,9 @@ class InstalledFiles(Protocol):
 
 
 class LocalBackend:
-    """The "local" backend.
-
-    As many experts as fit into the budget stay in memory, each in its own process: a crash, a hang
-    or a kill is one failed attempt, and the next call starts a new process. An expert that fails
-    because of its place tries the next place at the next call.
-    """
+    """The "local" backend. As many experts as fit into the budget stay in memory, each in its own
+    process: a crash, a hang or a kill is one failed attempt, and the next call starts a new
+    process. An expert that fails because of its place tries the next place at the next call."""
 
     name = "local"
     lane = "local"

@@ -36,7 +36,6 @@ TIMEOUT_S = 120.0  # for the libraries and the driver to start, from a slow disk
 RETRY_TIMEOUT_S = 30.0  # the same for a card that has worked before
 MATRIX_SIZE = 64  # of the matrices that are multiplied
 GET_TORCH = mark("Install torch for your graphics card: https://pytorch.org/get-started/locally")
-
 REASONS = (
     (
         ("driver", "too old"),
@@ -77,11 +76,9 @@ class GpuProbeResult:
 
 
 class GpuProbe:
-    """Probes the card once, when first asked, and again after `forget`.
-
-    `signs` says whether there may be a card; if not, no process is started. If the process hangs
-    or crashes, no card is used.
-    """
+    """Probes the card once, when first asked, and again after `forget`. `signs` says whether there
+    may be a card; if not, no process is started. If the process hangs or crashes, no card is
+    used."""
 
     def __init__(
         self,
@@ -110,7 +107,7 @@ class GpuProbe:
         """The whole computer as it is now."""
         await self.result()
         found = self.guess()
-        available, swap = await asyncio.to_thread(_free_memory)
+        available, swap = await asyncio.to_thread(lambda: (available_bytes(), swap_bytes()))
         card = found.graphics
         free = 0
         if card and card.device == "cuda":
@@ -240,10 +237,6 @@ def _explained(error: Exception) -> GpuProbeResult:
         tr("The graphics card does not compute: {reason}.", reason=said),
         tr("Update its driver."),
     )
-
-
-def _free_memory() -> tuple[int, int]:
-    return available_bytes(), swap_bytes()
 
 
 def _by_driver(signs: Callable[[], bool]) -> GpuProbeResult:

@@ -45,10 +45,8 @@ MIN_CHANGE = 0.05  # the share by which a measurement must grow to be saved
 
 
 class MemoryMeasurements:
-    """The peak memory of each expert at each place, saved across restarts.
-
-    A lost or broken file is started again.
-    """
+    """The peak memory of each expert at each place, saved across restarts. A lost or broken file is
+    started again."""
 
     def __init__(self, file: Path | None = None) -> None:
         """Without a file, measurements last as long as this process."""
@@ -175,8 +173,7 @@ class PlacementPlanner:
         """Whether the LLM was unloaded and has not been loaded again."""
 
     async def find(self, request: PlacementRequest) -> ExpertPlacement | None:
-        """Find the best place with room now; None if a running call may leave room. Raises
-        ExpertError if there is none."""
+        """Find the best place now; None if a running call may leave room. Raises ExpertError."""
         expert = request.expert
         measured = await asyncio.to_thread(self._measures.known)
         held = self._residency.find(expert, request.loader)

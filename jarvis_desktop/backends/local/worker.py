@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import importlib
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -151,7 +152,6 @@ LOADERS: Mapping[str, str] = {
     "seg-control": "control_images:load_semantic_map",
 }
 """Per task: the "module:function" in `pipelines` that takes a Loading and returns a Run."""
-
 NEEDS: Mapping[str, str] = dict.fromkeys(IMAGE_GENERATION_LOADERS, "diffusers")
 """Tasks whose experts need a library that may not be installed."""
 
@@ -168,32 +168,16 @@ class PlaceFailure(StrEnum):
 
 
 FAILURE_SIGNS = {
-    PlaceFailure.MEMORY: (
-        "out of memory",
-        "can't allocate memory",
-        "cannot allocate memory",
-        "not enough memory",
-        "alloc_failed",
-        "std::bad_alloc",
+    PlaceFailure.MEMORY: re.compile(
+        "out of memory|can('t|not) allocate memory|not enough memory|alloc_failed|std::bad_alloc"
     ),
-    PlaceFailure.CARD: (
-        "cuda error",
-        "cudnn",
-        "cublas",
-        "hip error",
-        "not compiled with cuda",
-        "no cuda gpus",
-        "nvidia driver",
-        "cuda driver",
-        "mps backend",
+    PlaceFailure.CARD: re.compile(
+        "cuda error|cudnn|cublas|hip error|not compiled with cuda|no cuda gpus|nvidia driver|"
+        "cuda driver|mps backend"
     ),
-    PlaceFailure.NUMBERS: (
-        "not implemented for 'half'",
-        "not implemented for 'bfloat16'",
-        "same dtype",
-        "expected scalar type",
-        "should be the same",
-        "unsupported scalartype",
+    PlaceFailure.NUMBERS: re.compile(
+        "not implemented for '(half|bfloat16)'|same dtype|expected scalar type|"
+        "should be the same|unsupported scalartype"
     ),
 }
 """Parts of torch's error messages; the types of its errors say little."""
@@ -217,7 +201,7 @@ def place_failure(error: Exception, place: Placement) -> PlaceFailure | None:
         return None
     words = str(error).lower()
     for why, signs in FAILURE_SIGNS.items():
-        if any(sign in words for sign in signs):
+        if signs.search(words):
             # The processor has no card that could fail, and supports everything in 32 bits.
             at_fault = {PlaceFailure.CARD: place.device != "cpu", PlaceFailure.NUMBERS: place.half}
             return why if at_fault.get(why, True) else None

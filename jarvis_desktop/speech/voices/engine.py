@@ -178,7 +178,6 @@ KOKORO_WEIGHTS = {
 }
 """Bytes. The best first; any one of them is enough."""
 KOKORO_STYLES_BYTES = 28_214_398
-
 KOKORO_LANGUAGES = {
     "a": ("en", "en-us"),
     "b": ("en", "en-gb"),
@@ -190,10 +189,8 @@ KOKORO_LANGUAGES = {
 }
 """By the first letter of a voice's name: our code and espeak-ng's. Its Chinese and Japanese voices
 need other phonemes than espeak-ng's."""
-
 PIPER_PLACE = "https://github.com/OHF-Voice/piper1-gpl"
 PIPER_VOICES = "https://huggingface.co/rhasspy/piper-voices"
-
 CHARACTERS_PER_SECOND = 20.0
 """A neural_voice voice slower than this, the speed of human speech, is hung."""
 

@@ -8,7 +8,10 @@ from __future__ import annotations
 import json
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
@@ -24,13 +27,8 @@ from jarvis_desktop.speech.voices.engine import (
     serve,
 )
 
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
 RATE = 24_000
 MAX_PHONEMES = 510  # of one run of the network
-
 PROVIDERS = ["CPUExecutionProvider"]
 MIN_PACE, MAX_PACE = 0.5, 2.0
 DEFAULT_VOICE = "af_heart"
@@ -67,7 +65,6 @@ class KokoroEngine:
 
     def ready(self) -> None:
         """Load the weights, and speak a word, because the first run of a network takes longest."""
-        import numpy as np
         import onnxruntime
 
         weights = kokoro_weights(self._folder)
@@ -95,8 +92,6 @@ class KokoroEngine:
 
     def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
         """Speak a text to its file."""
-        import numpy as np
-
         name = (voice or self._voices[0]).id
         sounds = phonemes(order.text, KOKORO_LANGUAGES[name[0]][1], timeout=order.seconds)
         pace = min(max(order.pace, MIN_PACE), MAX_PACE)
@@ -105,8 +100,6 @@ class KokoroEngine:
         engine.write(samples, RATE, order.to, order.volume)
 
     def _run(self, sounds: str, voice: str, pace: float) -> NDArray[np.float32]:
-        import numpy as np
-
         numbers = [self._vocabulary[sound] for sound in sounds if sound in self._vocabulary]
         if not numbers:
             return np.zeros(0, np.float32)
@@ -154,8 +147,6 @@ def _parts(sounds: str) -> list[str]:
 
 
 def _trimmed(samples: NDArray[np.float32]) -> NDArray[np.float32]:
-    import numpy as np
-
     loud = np.flatnonzero(np.abs(samples) > QUIET)
     if not loud.size:
         return samples[:0]

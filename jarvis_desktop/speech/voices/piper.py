@@ -21,6 +21,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
+
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.i18n import tr
@@ -224,8 +226,6 @@ def _speaks_json(program: str) -> bool:
 
 
 def _louder(part: Path, volume: float) -> None:
-    import numpy as np
-
     with suppress(wave.Error, EOFError, OSError):  # `keep` reports a broken file
         with wave.open(str(part), "rb") as file:
             kind, samples = file.getparams(), file.readframes(file.getnframes())

@@ -22,9 +22,7 @@ from jarvis_desktop.speech.voices.engine import KnownVoice, SpeechRequest, audib
 
 LATE_SECONDS = 0.3
 """How long to wait for a file: some engines return before the system has written it."""
-
 OUR_NAMES = {"cmn": "zh", "nb": "no"}  # eSpeak's codes that differ from ISO 639-1
-
 DEFAULT_LANGUAGE = "en-us"  # of the default English voice, if the system has it
 
 
@@ -92,14 +90,12 @@ class SystemVoice:
 
 
 class EspeakLoop:
-    """Runs an utterance of pyttsx3's eSpeak driver exactly to its end.
-
-    eSpeak works in its own thread, and the driver's loop has two bugs with it. The first runAndWait
-    returns while that thread still speaks, which then ends whatever loop runs by then; so the first
-    one is run with nothing to say. Each one begins by cancelling what eSpeak does, even setting a
-    new rate, and with it the utterance; so eSpeak must be idle. The loop checks every 10 ms whether
-    it is done; a listener for the end knows at once.
-    """
+    """Runs an utterance of pyttsx3's eSpeak driver exactly to its end. eSpeak works in its own
+    thread, and the driver's loop has two bugs with it. The first runAndWait returns while that
+    thread still speaks, which then ends whatever loop runs by then; so the first one is run with
+    nothing to say. Each one begins by cancelling what eSpeak does, even setting a new rate, and
+    with it the utterance; so eSpeak must be idle. The loop checks every 10 ms whether it is done; a
+    listener for the end knows at once."""
 
     def __init__(self, engine: Any) -> None:
         self._engine = engine
@@ -109,7 +105,7 @@ class EspeakLoop:
         self._done = threading.Event()
         self._error: Exception | None = None
         self._running: threading.Thread | None = None
-        engine.connect("finished-utterance", self._finished)
+        engine.connect("finished-utterance", lambda **_: self._done.set())
         self._at_rest()
         engine.runAndWait()
 
@@ -127,9 +123,6 @@ class EspeakLoop:
         self._done.wait()
         if self._error:
             raise self._error
-
-    def _finished(self, **_: object) -> None:
-        self._done.set()
 
     def _loop(self) -> None:
         self._error = None

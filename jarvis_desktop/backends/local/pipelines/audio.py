@@ -52,7 +52,8 @@ def load_transcriber(loading: ExpertLoader) -> Run:
         parts = [
             (start, end)
             for start, end in quiet_chunks(sound[0], rate, seconds=CHUNK_SECONDS)
-            if not _is_silent(sound[0, start:end])
+            # Recognisers invent words in silence.
+            if end > start and float(np.sqrt((sound[0, start:end] ** 2).mean())) >= SILENCE_RMS
         ]
         lines: list[tuple[float, str]] = []
         for at, (start, end) in enumerate(parts):
@@ -82,11 +83,6 @@ def quiet_chunks(sound: Samples, rate: int, *, seconds: float) -> list[tuple[int
         start += quiet
     cuts.append((start, len(sound)))
     return cuts
-
-
-def _is_silent(sound: Samples) -> bool:
-    # Recognisers invent words in silence.
-    return not sound.size or float(np.sqrt((sound**2).mean())) < SILENCE_RMS
 
 
 def _padded(sound: Samples, rate: int) -> Samples:

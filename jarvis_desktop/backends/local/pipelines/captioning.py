@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING, Any
 
@@ -39,7 +40,6 @@ MAX_PAGE_TOKENS = 1024  # tokens of all the text in a picture
 MAX_DONUT_TOKENS = 128
 MAX_CHAT_TOKENS = {READ: 1024, DESCRIBE: 128, ANSWER: 256}
 LINE_BATCH = 8  # lines of text read at once
-
 ABILITIES = {
     READ: "read text",
     DESCRIBE: "describe pictures",
@@ -113,17 +113,6 @@ def _blip(loading: ExpertLoader) -> AnswerFunction:
         return _generator(loading, {DESCRIBE: ""})
     prompts = {ANSWER: "{question}", DESCRIBE: "{question}"}
     return _generator(loading, prompts, kind="AutoModelForVisualQuestionAnswering")
-
-
-def _blip_2(loading: ExpertLoader) -> AnswerFunction:
-    """BLIP-2: captions, and answers to questions."""
-    prompts = {ANSWER: "Question: {question} Answer:", DESCRIBE: "a photo of"}
-    return _generator(loading, prompts)
-
-
-def _git(loading: ExpertLoader) -> AnswerFunction:
-    """GIT: captions."""
-    return _generator(loading, {DESCRIBE: ""}, pixels_only=True)
 
 
 def _florence(loading: ExpertLoader) -> AnswerFunction:
@@ -361,8 +350,10 @@ def _layout_words(lines: Sequence[Line], width: float, height: float) -> LayoutW
 
 _ARCHITECTURES: Mapping[str, Callable[[ExpertLoader], AnswerFunction]] = {
     "blip": _blip,
-    "blip-2": _blip_2,
-    "git": _git,
+    "blip-2": partial(
+        _generator, prompts={ANSWER: "Question: {question} Answer:", DESCRIBE: "a photo of"}
+    ),
+    "git": partial(_generator, prompts={DESCRIBE: ""}, pixels_only=True),
     "vilt": _vilt,
     "florence2": _florence,
     "captioner": _captioner,

@@ -97,7 +97,7 @@ def load_pose_estimator(loading: ExpertLoader) -> Run:
     network = loading.network("VitPoseForPoseEstimation")
     if network.config.num_labels != COCO_JOINTS and len(labels_of(network)) != COCO_JOINTS:
         raise loading.error(mark("{id} does not know the joints of people."))
-    people = _detector(loading) if loading.base else _everything
+    people = _detector(loading) if loading.base else _whole
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         view = picture_view(call)
@@ -122,7 +122,7 @@ Box = tuple[float, float, float, float]
 """Left, top, right and bottom in pixels of what is shown."""
 
 
-def _everything(view: PictureView) -> list[Box]:
+def _whole(view: PictureView) -> list[Box]:
     return [(0.0, 0.0, float(view.inner[0]), float(view.inner[1]))]
 
 

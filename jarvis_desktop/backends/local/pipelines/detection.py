@@ -43,7 +43,6 @@ MIN_SCORE = 0.5  # the score, 0 to 1, from which a thing of a known class is rep
 MIN_ZERO_SHOT_SCORE = 0.2  # the same for zero-shot detectors, whose scores are lower
 MIN_GROUNDING_SCORE = 0.3  # the same for Grounding DINO, whose scores are higher
 MAX_BOXES = 100
-
 MAX_OVERLAP = 0.7
 """Two boxes of one label, or two masks, that share more than this of their union are one thing."""
 
@@ -165,10 +164,8 @@ MIN_SEGMENT_SCORE = 0.5
 MIN_MASK_SHARE = 0.001  # the share of the picture below which a mask is left out
 GRID = 32  # points to a side at which SAM is asked for masks, as its authors do
 POINT_BATCH = 64
-
 MIN_IOU, MIN_STABILITY, STABILITY_OFFSET = 0.88, 0.95, 1.0
 """The quality that SAM must predict for a mask, and how stable its border must be."""
-
 BACKGROUND_LABELS = "background", "unlabeled", "unlabelled", "void", "other", "n/a"
 
 
@@ -270,11 +267,14 @@ def load_mask_generator(loading: ExpertLoader) -> Run:
         masks: list[tuple[float, Bits]] = []
         pixels = inputs["pixel_values"].to(network.device, network.dtype)
         seen = network.get_image_embeddings(pixels)
+        # SAM-HQ returns its intermediate embeddings as well.
+        names = ("image_embeddings", "intermediate_embeddings")
+        embeddings = dict(zip(names, seen if isinstance(seen, tuple) else (seen,), strict=False))
         for start in range(0, len(points), POINT_BATCH):
             report(start / len(points), f"{start} of {len(points)} points")
             asked = torch.tensor(points[start : start + POINT_BATCH], dtype=network.dtype)
             output = network(
-                **_embeddings(seen),
+                **embeddings,
                 input_points=asked[None, :, None].to(network.device),
                 input_labels=torch.ones(1, len(asked), 1, dtype=torch.int).to(network.device),
                 multimask_output=True,
@@ -296,13 +296,6 @@ def load_mask_generator(loading: ExpertLoader) -> Run:
         return [overlay, save_png(alone, call, "mask"), words]
 
     return run
-
-
-def _embeddings(seen: Any) -> dict[str, Any]:
-    """SAM-HQ returns its intermediate embeddings as well."""
-    if isinstance(seen, tuple):
-        return {"image_embeddings": seen[0], "intermediate_embeddings": seen[1]}
-    return {"image_embeddings": seen}
 
 
 def _good(low: Any, scores: Any) -> list[tuple[float, Bits]]:

@@ -39,12 +39,9 @@ from jarvis_desktop.tasks.images.io import on_white, read_image, save_image
 
 MAX_STEPS = 30
 """More hardly make a difference with today's schedulers; some pipelines default to 50 or 100."""
-
 DISTILLED_STEPS = 4  # steps of experts distilled adversarially or for consistency
-
 DISTILLED = re.compile(r"turbo|lightning|schnell|hyper|lcm|distill|sprint", re.IGNORECASE)
 """Names of distilled experts, for those whose settings do not say so."""
-
 TRUSTED_LIBRARIES = frozenset({"diffusers", "transformers", "stable_diffusion"})
 """Where the parts of a pipeline may come from, by model_index.json."""
 
@@ -238,7 +235,11 @@ def saved(image: Image, call: Call) -> Artifact:
 def _parts(folder: Path, name: str) -> Mapping[str, Any]:
     """The parts that model_index.json names. Raises ExpertError if one is of another library."""
     parts = _settings(folder / "model_index.json")
-    named = {value[0] for value in parts.values() if _names_a_class(value)}
+    named = {  # of pairs such as ["diffusers", "AutoencoderKL"]
+        value[0]
+        for value in parts.values()
+        if isinstance(value, list) and value and all(isinstance(x, str | None) for x in value)
+    }
     if (
         named - {None, *TRUSTED_LIBRARIES}
         or not isinstance(parts.get("_class_name"), str)
@@ -246,15 +247,6 @@ def _parts(folder: Path, name: str) -> Mapping[str, Any]:
     ):
         raise ExpertError(tr("{name} needs its own code, which is never run.", name=name))
     return parts
-
-
-def _names_a_class(value: object) -> bool:
-    """Whether it is a pair such as ["diffusers", "AutoencoderKL"]."""
-    return (
-        isinstance(value, list)
-        and len(value) > 0
-        and all(item is None or isinstance(item, str) for item in value)
-    )
 
 
 def _settings(path: Path) -> Mapping[str, Any]:
@@ -274,7 +266,6 @@ def _inner(pipeline: Any) -> Any:
 
 RESTYLE_STRENGTH, INPAINT_STRENGTH = 0.65, 1.0
 """How much changes by default: enough for another style, and all of what is painted over."""
-
 STYLES = {
     "sketch": "a pencil sketch",
     "cartoon": "a cartoon",
@@ -284,7 +275,6 @@ STYLES = {
     "invert": "a photographic negative",
 }
 """Prompts for the named styles, when an expert does what a built-in method usually does."""
-
 CONTEXT_SHARE = 0.5
 """How much of the picture around a masked part the expert is shown, relative to its size."""
 
@@ -456,11 +446,9 @@ CONTROL_NETWORKS = {
     "QwenImageControlNetModel": "QwenImageControlNetModel",
 }
 """The class in a ControlNet's settings -> the class of diffusers."""
-
 CONTROL_MODES = {"openpose": 0, "depth": 1, "hed": 2, "scribble": 2, "canny": 3, "mlsd": 3,
                  "normal": 4, "seg": 5}  # fmt: skip
 """The control mode numbers of a union network (ControlNet++, xinsir 2024)."""
-
 LINE_CONTROLS = frozenset({"canny", "hed", "mlsd", "scribble"})
 """Control images drawn in white on black."""
 

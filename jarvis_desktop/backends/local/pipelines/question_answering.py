@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     Scores = NDArray[np.float32]
 
 MAX_TAPAS_TOKENS = 512  # tokens of a question with its table: the limit in TAPAS's training
-
 MIN_CELL_PROBABILITY = 0.5
 """The mean probability of its tokens above which a cell is part of the answer."""
 

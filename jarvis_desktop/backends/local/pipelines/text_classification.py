@@ -17,7 +17,6 @@ from jarvis_desktop.tasks.text.classification import labels_of
 
 MAX_WINDOW_TOKENS = 512
 """Tokens of a window, even if a model takes more: the usual length in training, and fast."""
-
 MAX_TEXT_CHARS = 500_000  # characters that are read: about 250 pages
 WINDOW_BATCH = 8
 
@@ -107,7 +106,6 @@ def windows(tokenizer: Any, config: Any, text: str, *, question: str = "") -> To
 
 MAX_LABELS = 5
 MAX_ENTRIES = 100  # entries per kind
-
 _KINDS = {
     "per": "People", "person": "People", "org": "Organisations", "organization": "Organisations",
     "loc": "Places", "location": "Places", "gpe": "Countries and towns", "misc": "Other names",
@@ -222,16 +220,15 @@ def _words(
             start += 1
         if start == end:
             continue
-        if group and not (group[-1][1] >= start and _goes_on(text[start - 1], text[start])):
+        before, after = text[start - 1], text[start]
+        inside = (before.isalnum() or before in "'’") and after.isalnum()
+        joins = group and group[-1][1] >= start and inside and not _stands_alone(after)
+        if group and not joins:
             yield group[0][0], group[-1][1], np.mean([each[2] for each in group], axis=0)
             group = []
         group.append((start, end, shares))
     if group:
         yield group[0][0], group[-1][1], np.mean([each[2] for each in group], axis=0)
-
-
-def _goes_on(before: str, after: str) -> bool:
-    return (before.isalnum() or before in "'’") and after.isalnum() and not _stands_alone(after)
 
 
 def _stands_alone(sign: str) -> bool:

@@ -33,15 +33,11 @@ from jarvis_desktop.tasks.video import write_film
 RATES = {"LTX": 25, "Wan": 16, "CogVideoX": 8, "AnimateDiff": 8, "StableVideo": 7,
          "Hunyuan": 24, "Mochi": 30}  # fmt: skip
 """Frames a second that experts were trained on, by the prefix of their pipeline."""
-
 DEFAULT_RATE = 8
-
 MAX_LENGTHENING = 2.0
 """How many times as long as in training a video may be; longer ones fall apart."""
-
 MOTION_ADAPTERS = {"MotionAdapter": "MotionAdapter"}
 """What animates an image generator (AnimateDiff: Guo et al., 2023) -> its class."""
-
 IMAGE_TO_VIDEO = {
     "LTXPipeline": "LTXImageToVideoPipeline",
     "LTX2Pipeline": "LTX2ImageToVideoPipeline",

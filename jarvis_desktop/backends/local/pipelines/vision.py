@@ -32,10 +32,8 @@ from jarvis_desktop.tasks.naming import asks_for_description
 MAX_SIDE = 2048  # pixels; networks look at fewer, and larger masks would fill the memory
 MIN_SIDE = 64  # pixels of the longer side, to which a tiny picture is enlarged
 MAX_ASPECT_RATIO = 8  # longer pictures are padded with grey
-
 OPTIONAL_LIBRARIES = ("torchvision", "timm", "scipy", "detectron2", "num2words", "sentencepiece")
 """Required by some architectures of transformers."""
-
 GREY = (128, 128, 128)
 
 
@@ -230,7 +228,8 @@ def load_zero_shot_image_classifier(loading: ExpertLoader) -> Run:
     processor, tokenizer = image_processor(loading), loading.part("AutoTokenizer")
     network = loading.network("AutoModelForZeroShotImageClassification")
     siglip = "siglip" in network.config.model_type
-    longest = _text_length(network.config)
+    text_config = getattr(network.config, "text_config", network.config)
+    longest = int(getattr(text_config, "max_position_embeddings", 77))  # 77 as CLIP
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         labels = labels_named(call.words("labels"))
@@ -273,7 +272,8 @@ def nearness_estimator(loading: ExpertLoader) -> Callable[[PictureView], Any]:
     processor = image_processor(loading)
     network = loading.network("AutoModelForDepthEstimation")
     # Metric models return metres; the others return nearness on no fixed scale.
-    metric = _gives_metres(network.config)
+    metric = network.config.model_type in {"glpn", "zoedepth", "depth_pro"}
+    metric = metric or getattr(network.config, "depth_estimation_type", "") == "metric"
 
     def near_in(view: PictureView) -> Any:
         output = look(network, processor, view)
@@ -314,16 +314,4 @@ def _ranked(network: Any, logits: Any) -> str:
     labels = labels_of(network)
     return label_lines(
         ((labels[at], score) for at, score in enumerate(scores)), most=MAX_NAMED_LABELS
-    )
-
-
-def _text_length(config: Any) -> int:
-    """How many tokens of text a model takes; 77, as CLIP does, if it does not say."""
-    return int(getattr(getattr(config, "text_config", config), "max_position_embeddings", 77))
-
-
-def _gives_metres(config: Any) -> bool:
-    return (
-        config.model_type in {"glpn", "zoedepth", "depth_pro"}
-        or getattr(config, "depth_estimation_type", "") == "metric"
     )
