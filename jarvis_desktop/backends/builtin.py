@@ -84,11 +84,8 @@ class BuiltinBackend:
         return self._pool.processes
 
     def _child(self) -> Child:
-        return Child(
-            "jarvis_desktop.backends.builtin:serve",
-            *(self._registry, self._memory),
-            name="built-in expert",
-        )
+        args = self._registry, self._memory
+        return Child("jarvis_desktop.backends.builtin:serve", *args, name="built-in expert")
 
 
 def serve(registry: str, memory: int) -> Callable[[Report, Call], tuple[list[Artifact], int]]:

@@ -15,7 +15,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.expert import Candidate
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.llm import (
     LLM,
     MAX_IMAGE_TOKENS,
@@ -159,6 +159,19 @@ class _LLMTaskRun:
     report: Report
     guard: Callable[[str, str], str]
 
+    def _error(
+        self,
+        message: str,
+        *,
+        hint: str = "",
+        fault: Fault = Fault.OTHER,
+        retryable: bool = False,
+        **values: object,
+    ) -> ExpertError:
+        """Return an error with a marked message, in which {name} is the LLM."""
+        words = tr(message, name=self.llm.name, **values)
+        return ExpertError(words, hint=hint, fault=fault, retryable=retryable)
+
     async def result(self) -> str:
         """The LLM's result for the call, in parts if it is long."""
         self.report(None, f"{self.llm.name} is at work")
@@ -175,10 +188,7 @@ class _LLMTaskRun:
             if not self.way.again:
                 return text
             if len(text) > len(longer) * 3 // 4:  # it might never fit
-                raise ExpertError(
-                    tr("{name} did not make the text shorter.", name=self.llm.name),
-                    fault=Fault.ANSWER,
-                )
+                raise self._error(mark("{name} did not make the text shorter."), fault=Fault.ANSWER)
         return await self._answer({port: text})
 
     async def _answer(self, instead: Mapping[str, str]) -> str:
@@ -190,8 +200,9 @@ class _LLMTaskRun:
             return self.guard("\n".join(message.text for message in prompt.messages), text)
         label = _label_in(text, labels)
         if label is None:
-            raise ExpertError(
-                tr("{name} chose none of: {labels}.", name=self.llm.name, labels=", ".join(labels)),
+            raise self._error(
+                mark("{name} chose none of: {labels}."),
+                labels=", ".join(labels),
                 retryable=True,
                 fault=Fault.ANSWER,
             )
@@ -208,9 +219,7 @@ class _LLMTaskRun:
                 elif item.kind is Kind.TABLE and (rows := _plain(item.path)):
                     said.append(self._said(port, text_artifact(rows), instead))
                 else:
-                    raise ExpertError(
-                        tr("{name} cannot read {title}.", name=self.llm.name, title=item.title)
-                    )
+                    raise self._error(mark("{name} cannot read {title}."), title=item.title)
         messages = (
             Message(MessageRole.SYSTEM, self.instruction),
             Message(MessageRole.USER, "\n\n".join(said) or "The picture.", tuple(pictures)),
@@ -220,9 +229,8 @@ class _LLMTaskRun:
         room = self.llm.window - Prompt(messages).tokens - MAX_IMAGE_TOKENS * len(pictures)
         room -= estimated_tokens(json.dumps(schema)) + OVERHEAD_TOKENS  # providers add it
         if room < MIN_ANSWER_TOKENS:
-            raise ExpertError(
-                tr("The text is too long for {name}.", name=self.llm.name),
-                hint=tr("Give it only a part of it."),
+            raise self._error(
+                mark("The text is too long for {name}."), hint=tr("Give it only a part of it.")
             )
         return Prompt(
             messages, schema, longest=min(MAX_ANSWER_TOKENS, room), temperature=self.way.temperature
@@ -242,12 +250,8 @@ class _LLMTaskRun:
         if not self.way.again:  # the answer is about as long as the text, or twice that
             room = min(room, MAX_ANSWER_TOKENS // 2)
         if room < MIN_ANSWER_TOKENS:
-            raise ExpertError(
-                tr(
-                    "{name} has too small a context for {task}.",
-                    name=self.llm.name,
-                    task=self.call.task,
-                )
+            raise self._error(
+                mark("{name} has too small a context for {task}."), task=self.call.task
             )
         if estimated_tokens(text) <= room:
             return [text]
@@ -258,9 +262,8 @@ class _LLMTaskRun:
             else:
                 parts.append(piece)
         if len(parts) > MAX_PARTS:
-            raise ExpertError(
-                tr("The text is too long for {name}.", name=self.llm.name),
-                hint=tr("Give it a shorter one."),
+            raise self._error(
+                mark("The text is too long for {name}."), hint=tr("Give it a shorter one.")
             )
         return parts
 
@@ -286,7 +289,6 @@ def _pieces(text: str, room: int) -> Iterable[str]:
 
 
 def _without_fence(text: str) -> str:
-    """Take an answer out of its code fence."""
     found = re.fullmatch(r"```[\w-]*\n(.*?)\n?```", text, re.DOTALL)
     return found[1] if found and "```" not in found[1] else text
 

@@ -2,9 +2,8 @@
 
 A text encoder reads the request and, once per inventory, each task's description; a decoder relates
 the descriptions to the words of the request and to each other. A task is known by its description
-only, so inventories that were not seen in training work as well. How the weights were trained:
-`models/planner/README.md`. The application runs the encoder in another process, because it takes
-100 MB.
+only, so inventories that were not seen in training work as well; see `models/planner/README.md`. It
+runs in another process, because it takes 100 MB.
 """
 
 from __future__ import annotations

@@ -245,7 +245,6 @@ class OutputStream:
             self._died.set()
 
     def _fill(self, out: Block, frames: int, when: Any, status: Any) -> None:
-        """PortAudio's own thread requests the next frames."""
         delay = when.outputBufferDacTime - when.currentTime
         if not 0 <= delay < MAX_DELAY_S:
             delay = self._stream.latency

@@ -15,6 +15,8 @@ from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child import Child
 from jarvis_desktop.process.child_main import Handler
 
+KINDS = ("input", "output")
+
 
 @dataclass(frozen=True, slots=True)
 class Device:
@@ -44,24 +46,17 @@ async def devices() -> tuple[Device, ...]:
 
 def make() -> Handler:
     """The handler of the child process."""
-    return _list
 
+    def handle(report: Report) -> tuple[Device, ...]:
+        found = portaudio().query_devices()
+        inputs, outputs = ([each[f"max_{kind}_channels"] for each in found] for kind in KINDS)
+        default_input, default_output = portaudio().default.device
+        return tuple(
+            Device(name, inputs[at], outputs[at], at == default_input, at == default_output)
+            for at, name in enumerate(names())
+        )
 
-def _list(report: Report) -> tuple[Device, ...]:
-    sounddevice = portaudio()
-    first_input, first_output = sounddevice.default.device
-    return tuple(
-        Device(
-            name,
-            found["max_input_channels"],
-            found["max_output_channels"],
-            index == first_input,
-            index == first_output,
-        )
-        for index, (name, found) in enumerate(
-            zip(names(), sounddevice.query_devices(), strict=True)
-        )
-    )
+    return handle
 
 
 _PLACE = re.compile(r" ?\(hw:\d+,\d+\)")

@@ -204,7 +204,6 @@ class SoundMicrophone:
         return self._held or bool(self._listeners)
 
     def _end(self, listener: MicrophoneListener) -> None:
-        """End a listener whose `until` was set, or that left."""
         if listener not in self._listeners:
             return
         if self._state == "open":
@@ -229,7 +228,6 @@ class SoundMicrophone:
                     log.error("A watcher of the microphone failed: %s", frames(error))
 
     async def _keep(self) -> None:
-        """Keep the device open while it is wanted."""
         failures = 0
         try:
             while self._wanted:
@@ -257,7 +255,6 @@ class SoundMicrophone:
         self._become("open")
 
     async def _hear(self) -> None:
-        """Distribute sound while anybody wants it."""
         try:
             while self._wanted:
                 await self._fetch()

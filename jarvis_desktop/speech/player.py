@@ -188,7 +188,6 @@ class SoundPlayer:
         self._start_again()
 
     def _forget(self) -> None:
-        """Cancel pending `begun` calls."""
         for coming in self._coming:
             coming.cancel()
         self._coming.clear()

@@ -257,7 +257,6 @@ class LivePocketsphinx:
         return bool(self._segments) or sum(map(len, self._parts)) > REQUEST_SECONDS * RATE
 
     def _leave(self) -> None:
-        """Complete the utterance."""
         heard = self._ears.end().text
         if heard and self._begun is not None:
             begin, end = self._sound.seconds(self._begun), self._sound.seconds(self._told)
@@ -277,7 +276,6 @@ class LivePocketsphinx:
         return Transcript(whole, ENGINE, "en", tuple(self._segments))
 
     def _choose(self) -> None:
-        """Choose the words of a request."""
         if self._begun is None:  # it was too short for the decoder
             stretches = self._sound.stretches(0)
             sound = self._joined(stretches)

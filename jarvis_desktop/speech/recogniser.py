@@ -153,6 +153,5 @@ class LocalRecogniser:
         return await first_that_works(self._live_routes(), whole)
 
     def _leave(self) -> None:
-        """End the processes after the idle time."""
         self._whisper.kill()
         self._pocketsphinx.kill()

@@ -247,7 +247,6 @@ class StreamingWhisper:
 
     @property
     def _done(self) -> bool:
-        """Whether a pass has heard all speech."""
         return self._covered >= self._sound.last
 
     def _due(self) -> bool:
@@ -261,7 +260,6 @@ class StreamingWhisper:
         return self._sound.end - max(self._covered, self._sound.first) >= wait * RATE
 
     def _pass(self, *, final: bool = False) -> None:
-        """Hear what is not settled yet."""
         while (at := self._place_to_cut()) is not None:
             self._pass_to(at)
             self._leave(at)

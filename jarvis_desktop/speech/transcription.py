@@ -213,5 +213,4 @@ async def all_at_once(
 
 
 def _opening(audio: Path) -> float:
-    """Seconds that reading the file may take."""
     return START_SECONDS + audio.stat().st_size / BYTES_PER_SECOND

@@ -205,7 +205,6 @@ class RecordingReader:
 
 
 def _clips(chosen: Sequence[RecordingWindow]) -> Iterator[dict[str, float]]:
-    """The position of each window when they are joined."""
     at = 0
     for window in chosen:
         length = window.end - window.start
@@ -214,7 +213,6 @@ def _clips(chosen: Sequence[RecordingWindow]) -> Iterator[dict[str, float]]:
 
 
 def _moved(piece: Any, seconds: float) -> Any:
-    """A piece of faster-whisper, moved in time."""
     words = [
         replace(word, start=word.start + seconds, end=word.end + seconds)
         for word in piece.words or ()

@@ -55,7 +55,6 @@ class Silero:
 
 @functools.cache
 def _session() -> Any:
-    """The model, which is stateless."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()

@@ -268,7 +268,6 @@ def _hint_tokens(tokenizer: Tokenizer, hints: Sequence[str]) -> list[int]:
 
 
 def _words(tokenizer: Tokenizer, tokens: list[int]) -> tuple[Word, ...]:
-    """Join the tokens to words, with punctuation."""
     words: list[Word] = []
     texts, parts = tokenizer.split_to_word_tokens(tokens)
     for written, own in zip(texts, parts, strict=True):

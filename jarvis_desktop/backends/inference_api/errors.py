@@ -213,7 +213,6 @@ def words_of(asked: ApiTarget, body: bytes) -> str:
 
 
 def _wait(headers: Mapping[str, str]) -> float:
-    """Seconds to wait: a number, or a date (RFC 9110, 10.2.3)."""
     value = headers.get("retry-after", "").strip()
     if value.isascii() and value.isdigit():
         return float(value[:9])

@@ -180,7 +180,6 @@ def chat_about(question: ApiQuestion) -> Iterable[Artifact]:
 
 
 def _chat_about_text(question: ApiQuestion) -> Iterable[Artifact]:
-    """Answer a question about the text of a document that is not a picture."""
     from jarvis_desktop.backends.inference_api.tasks import MAX_TEXT_CHARS
     from jarvis_desktop.tasks.documents.to_text import read_document as read
 

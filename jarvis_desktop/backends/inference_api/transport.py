@@ -33,10 +33,7 @@ MAX_ERROR_BYTES = 64_000  # of the body of an error that are read
 MAX_REDIRECTS = 3
 
 Check = Callable[[str, Sequence[str]], str]
-"""Returns the address to connect to for a host and its addresses.
-
-Raises JarvisError if it is not in the public network.
-"""
+"""Returns the address to use for a host and its addresses. Raises JarvisError if none is public."""
 
 
 @dataclass(slots=True)
@@ -137,7 +134,7 @@ class Gate(httpx2.BaseTransport):
         self._network.close()
 
     def _aimed(self, request: httpx2.Request, budget: RequestBudget) -> httpx2.Request:
-        """Address the request to where it may go."""
+        """Return the request with its final address."""
         url, extensions = request.url, dict(request.extensions)
         ours = url.host in self._services
         if url.scheme != "https" or url.userinfo or (request.method != "GET" and not ours):
@@ -162,7 +159,6 @@ class Gate(httpx2.BaseTransport):
         )
 
     def _public(self, host: str, budget: RequestBudget) -> str:
-        """The checked address of a host that a service named."""
         addresses: Sequence[str] = ()
         with suppress(OSError, UnicodeError):
             found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
@@ -241,7 +237,6 @@ def _translated(
 
 
 def _beginning(response: httpx2.Response, budget: RequestBudget) -> bytes:
-    """The beginning of an error's body."""
     found = b""
     assert isinstance(response.stream, httpx2.SyncByteStream)
     with suppress(httpx2.TransportError, JarvisError):

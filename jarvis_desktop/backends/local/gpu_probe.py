@@ -37,32 +37,17 @@ RETRY_TIMEOUT_S = 30.0  # the same for a card that has worked before
 MATRIX_SIZE = 64  # of the matrices that are multiplied
 GET_TORCH = mark("Install torch for your graphics card: https://pytorch.org/get-started/locally")
 REASONS = (
-    (
-        ("driver", "too old"),
-        mark("The graphics card's driver is too old for torch."),
-        mark("Update the driver of the graphics card, and restart the computer."),
-    ),
-    (
-        ("no kernel image",),
-        mark("The graphics card is too old, or too new, for this torch."),
-        GET_TORCH,
-    ),
-    (
-        ("out of memory",),
-        mark("The graphics card's memory is taken by other programs."),
-        mark("Close programs that use the graphics card, such as games."),
-    ),
-    (
-        ("no nvidia driver",),
-        mark("The driver of the graphics card is not loaded."),
-        mark("Install the driver of the graphics card, and restart the computer."),
-    ),
-    (
-        ("no cuda gpus are available",),
-        mark("The driver of the graphics card finds no card."),
-        mark("Restart the computer; if that does not help, reinstall the driver."),
-    ),
-)
+    (("driver", "too old"), mark("The graphics card's driver is too old for torch."),
+     mark("Update the driver of the graphics card, and restart the computer.")),
+    (("no kernel image",), mark("The graphics card is too old, or too new, for this torch."),
+     GET_TORCH),
+    (("out of memory",), mark("The graphics card's memory is taken by other programs."),
+     mark("Close programs that use the graphics card, such as games.")),
+    (("no nvidia driver",), mark("The driver of the graphics card is not loaded."),
+     mark("Install the driver of the graphics card, and restart the computer.")),
+    (("no cuda gpus are available",), mark("The driver of the graphics card finds no card."),
+     mark("Restart the computer; if that does not help, reinstall the driver.")),
+)  # fmt: skip
 """Parts of torch's error messages, what they mean, and what to do."""
 
 

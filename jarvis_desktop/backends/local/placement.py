@@ -68,7 +68,9 @@ class MemoryMeasurements:
             before = known.get((expert_id, place), MemorySize())
             after = before.most(most)
             known[expert_id, place] = after
-            if self._file and not after.within(_a_little_more(before)):
+            more = 1 + MIN_CHANGE
+            enough = MemorySize(int(before.main * more), int(before.graphics * more))
+            if self._file and not after.within(enough):
                 self._write(self._file, known)
 
     def _read(self) -> dict[tuple[str, Placement], MemorySize]:
@@ -102,11 +104,6 @@ def _load_measurements(file: Path) -> dict[tuple[str, Placement], MemorySize]:
     except (OSError, ValueError, TypeError, KeyError) as error:
         log.info("The memory measurements cannot be read: %s", error)
         return {}
-
-
-def _a_little_more(memory: MemorySize) -> MemorySize:
-    more = 1 + MIN_CHANGE
-    return MemorySize(int(memory.main * more), int(memory.graphics * more))
 
 
 CLOSE_OTHERS = mark("Close other programs, or choose a smaller expert.")

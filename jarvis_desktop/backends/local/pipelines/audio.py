@@ -91,7 +91,6 @@ def _padded(sound: Samples, rate: int) -> Samples:
 
 
 def _seq2seq(loading: ExpertLoader, extractor: Any, tokenizer: Any) -> Transcribe:
-    """An encoder-decoder, which writes word by word."""
     network = loading.network("AutoModelForSpeechSeq2Seq")
     rate = int(extractor.sampling_rate)
     whisper = network.config.model_type == "whisper"

@@ -193,6 +193,5 @@ def _peak(
 
 
 def _original_size(shown: Image, view: PictureView, *, mixed: bool = True) -> Image:
-    """A control image in the size of the original."""
     way = images.Resampling.BICUBIC if mixed else images.Resampling.NEAREST
     return shown if shown.size == view.original.size else shown.resize(view.original.size, way)

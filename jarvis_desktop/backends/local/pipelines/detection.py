@@ -218,7 +218,6 @@ def _cut(
 
 
 def _segments(processor: Any, output: Any, size: Any, labels: Any, view: PictureView) -> list[Mask]:
-    """The segments of a panoptic model."""
     (found,) = processor.post_process_panoptic_segmentation(
         output, threshold=MIN_SEGMENT_SCORE, target_sizes=size
     )
@@ -239,7 +238,6 @@ def _kinds(processor: Any, output: Any, size: Any, labels: Any, view: PictureVie
 
 
 def _relevant(masks: Iterable[Mask]) -> list[Mask]:
-    """Leave out tiny masks and the background."""
     kept = [
         mask
         for mask in masks

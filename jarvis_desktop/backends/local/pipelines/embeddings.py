@@ -165,7 +165,6 @@ def _embedder(loading: ExpertLoader, purpose: str) -> Embed:
 
 
 def _cut(tokenizer: Any, text: str, room: int) -> list[str]:
-    """Split a text into pieces of at most `room` tokens."""
     if not tokenizer.is_fast:
         return [text]
     encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
@@ -177,7 +176,6 @@ def _cut(tokenizer: Any, text: str, room: int) -> list[str]:
 
 
 def _pooled(hidden: Any, mask: Any, pooling: str) -> Any:
-    """Pool the states of the tokens into one vector a text."""
     import torch
 
     weights = mask.unsqueeze(-1).to(hidden.dtype)
@@ -227,7 +225,6 @@ def _pooling(settings: dict[str, Any]) -> str:
 
 
 def _dense(folder: Path, loading: ExpertLoader) -> Any:
-    """A layer after the pooling."""
     import torch
     from safetensors.torch import load_file
 

@@ -260,7 +260,6 @@ def _settings(path: Path) -> Mapping[str, Any]:
 
 
 def _inner(pipeline: Any) -> Any:
-    """The network that denoises."""
     return getattr(pipeline, "unet", None) or pipeline.transformer
 
 
@@ -427,7 +426,6 @@ def _mask(call: Call, size: tuple[int, int]) -> Image:
 def _around(
     part: tuple[int, int, int, int] | None, size: tuple[int, int]
 ) -> tuple[int, int, int, int]:
-    """The part with its surroundings, within the picture."""
     left, top, right, bottom = part or (0, 0, *size)
     more = round(CONTEXT_SHARE * max(right - left, bottom - top))
     return (

@@ -346,7 +346,6 @@ def _tapex(loading: ExpertLoader, tokenizer: Any) -> Run:
 
 
 def _asked(call: Call) -> tuple[str, Table]:
-    """The question and the largest table of the file."""
     question = call.text("question").strip()
     if not question:
         raise InputError(tr("There is no question."))

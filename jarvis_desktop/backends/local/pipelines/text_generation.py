@@ -127,7 +127,6 @@ def load_translator(loading: ExpertLoader) -> Run:
 
 
 def _check_known(expert: Expert, marks: Container[str], mark: str, language: str) -> None:
-    """Raise ExpertError if the expert has no token for a language."""
     if mark not in marks:
         raise ExpertError(
             tr("{id} does not translate into {names}.", id=expert.id, names=NAMES[language])
@@ -240,7 +239,6 @@ def load_fill_mask(loading: ExpertLoader) -> Run:
 
 
 def _load_sequences(loading: ExpertLoader) -> tuple[Any, Any]:
-    """Load a tokenizer and an encoder-decoder network."""
     network = loading.network("AutoModelForSeq2SeqLM")
     return loading.part("AutoTokenizer"), network
 

@@ -138,13 +138,11 @@ def _usual(diffusion: DiffusionPipeline) -> int | None:
 
 
 def _longest(diffusion: DiffusionPipeline) -> float:
-    """The longest video that the motion module can represent."""
     adapter = getattr(diffusion.pipeline, "motion_adapter", None)
     return float(getattr(getattr(adapter, "config", None), "motion_max_seq_length", math.inf))
 
 
 def _compression(diffusion: DiffusionPipeline) -> int:
-    """How many frames its decoder packs into one."""
     for name in ("vae_temporal_compression_ratio", "vae_scale_factor_temporal"):
         if found := getattr(diffusion.pipeline, name, None):
             return int(found)
@@ -164,7 +162,6 @@ def _multiple(diffusion: DiffusionPipeline) -> int:
 
 
 def _ratio(diffusion: DiffusionPipeline) -> float:
-    """The default proportions of its videos."""
     sides = [
         diffusion.takes[name].default for name in ("width", "height") if name in diffusion.takes
     ]

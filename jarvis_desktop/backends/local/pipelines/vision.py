@@ -308,7 +308,6 @@ def load_video_classifier(loading: ExpertLoader) -> Run:
 
 
 def _ranked(network: Any, logits: Any) -> str:
-    """The most likely classes with their scores, one a line."""
     several = network.config.problem_type == "multi_label_classification" or len(logits) == 1
     scores = (logits.float().sigmoid() if several else logits.float().softmax(-1)).tolist()
     labels = labels_of(network)
