@@ -27,7 +27,7 @@ def watched(self, *args):
 
 def look(session):
     built = session.app
-    if built and built._behind and built._behind[0].done():  # it is warm
+    if built and built._background and built._background[0].done():  # it is warm
         if not session.property("circles"):
             session.setProperty("circles", True)
             make_circles()
