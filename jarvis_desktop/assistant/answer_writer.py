@@ -1,12 +1,9 @@
-"""Lets an LLM write the answer, as a stream: in its own words, or about what the experts found.
+"""Writes the answer of a turn: from its results alone, or by an LLM that streams it.
 
-It is given results as data, and what it says is not taken on trust: names of files that nobody
-gave are taken out, and what it may not be relied on for stands below its words.
-
-The results of a turn as material for an LLM: marked off, and as long as its prompt allows.
-
-Lets no file be invented: names, paths and links that nobody gave are taken out of an answer
-while it streams."""
+The LLM receives results as data and is not trusted: names of files, paths and links that nobody
+gave are removed while it writes (`FileGuard`), and exact results and failures are added below its
+words.
+"""
 
 from __future__ import annotations
 
@@ -41,10 +38,10 @@ SPEECH_TASK = "text-to-speech"
 """The task whose result is played rather than shown."""
 
 SKILL = "skill"
-"""The backend of what the application does itself, at once: the time, a timer, a sum."""
+"""The backend of the application's own skills, such as time, timers and sums."""
 
 SHORT_TEXT_CHARS = 200
-"""Characters; a text up to this long may be told in other words, where its numbers are kept."""
+"""A text up to this length may be paraphrased if its numbers are kept."""
 
 _nouns = {
     Kind.IMAGE: mark("the picture {name}"),
@@ -56,7 +53,7 @@ _nouns = {
 
 
 def turn_status(turn: Turn) -> Status:
-    """Done when every task was, partly when some were, failed when none was."""
+    """Done if every task was, partly if some were, failed if none was."""
     results = list(turn.results.values())
     done = sum(result.status is Status.DONE for result in results)
     if done == len(results):
@@ -67,7 +64,7 @@ def turn_status(turn: Turn) -> Status:
 
 
 def compose_answer(turn: Turn) -> str:
-    """The answer: each asked-for result, then what could not be done."""
+    """The answer without an LLM: each requested result, then what could not be done."""
     if turn.plan is None:
         return ""
     done = shown_results(turn)
@@ -79,8 +76,8 @@ def compose_answer(turn: Turn) -> str:
 def needs_no_words(turn: Turn) -> bool:
     """Whether the results need no words around them.
 
-    So it is with skills, with a sole text, which is wanted as it is, and where nothing was asked
-    in words.
+    That holds for skills, for a single text, which is wanted as it is, and if nothing was asked in
+    words.
     """
     if turn.plan is None or not turn.text:
         return True
@@ -95,9 +92,9 @@ def needs_no_words(turn: Turn) -> bool:
 
 
 def text_below(turn: Turn, words: str) -> str:
-    """What stands under an LLM's `words` about the results; "" where they say it all.
+    """What is added below an LLM's `words` about the results; "" if they say it all.
 
-    The texts that were asked for, as they are; the exact reasons of what failed; and who did it.
+    Requested texts verbatim, the exact reasons of failures, and who did it.
     """
     assert turn.plan is not None
     done = shown_results(turn)
@@ -123,7 +120,7 @@ def text_below(turn: Turn, words: str) -> str:
 
 
 def shown_results(turn: Turn) -> list[tuple[Task, TaskResult]]:
-    """What the answer shows: what was asked for, or the half that came out of it."""
+    """The results that the answer shows: the requested ones, or the last one that was reached."""
     assert turn.plan is not None
     done = [task for task in turn.plan if _status(turn, task) is Status.DONE]
     asked = [task for task in turn.plan.answers if task in done]
@@ -145,7 +142,7 @@ def _not_done(turn: Turn) -> list[str]:
 
 
 def _instead(turn: Turn) -> list[str]:
-    """Who did what other experts had failed at."""
+    """Which experts did what others had failed at."""
     parts: dict[str, None] = {}
     for result in turn.results.values():
         if result.status is not Status.DONE or not result.attempts:
@@ -181,7 +178,8 @@ def _by_a_skill(result: TaskResult) -> bool:
 
 
 def _is_said(text: str, words: str) -> bool:
-    """Whether the words say it: a long text whole, of a short one the numbers and half the rest."""
+    """Whether the words contain a long text, or the numbers and half of the words of a short
+    one."""
     plain, spoken_text = " ".join(text.split()).lower(), " ".join(words.split()).lower()
     if plain in spoken_text:
         return True
@@ -207,7 +205,7 @@ def _labelled(turn: Turn, task: Task, result: TaskResult, several: bool) -> str:
 
 
 def _label(turn: Turn, task: Task) -> str:
-    """The task's name, with the file it was done to where several tasks share the name."""
+    """The task's name, with its file if several tasks share the name."""
     title = task.type.called.capitalize()
     assert turn.plan is not None
     twins = [other for other in turn.plan.answers if other.type == task.type]
@@ -241,14 +239,13 @@ def spoken_text(turn: Turn, task: Task) -> str:
 
 
 MIN_TEXT_BYTES = 200
-"""Bytes that every text gets, however little room there is."""
+"""The minimum for every text, however little room there is."""
 
 
 def format_results(turn: Turn, mark: str, *, budget: int) -> tuple[str, str]:
-    """What every task of the turn's plan gave, in about `budget` tokens, between marks.
+    """The results of every task of the turn's plan, between marks, in about `budget` tokens.
 
-    Long texts are cut, the longest first. The second value says so for the trace; "" where
-    nothing was cut.
+    Long texts are cut, the longest first. The second value is a note for the trace about it, or "".
     """
     assert turn.plan is not None
     asked = {task.id for task, _ in shown_results(turn)}
@@ -269,7 +266,7 @@ def format_results(turn: Turn, mark: str, *, budget: int) -> tuple[str, str]:
 
 
 def _head(task: Task, result: TaskResult) -> str:
-    """A task and how it ended, without the texts it gave."""
+    """A task and how it ended, without its texts."""
     given = [item.title for _, item in task.items() if isinstance(item, Artifact) and item.path]
     lines = [f"{task.type.title}: {result.status.value}"]
     if given:
@@ -294,7 +291,7 @@ def _text(result: TaskResult) -> str:
 
 
 def _shares(sizes: Sequence[int], room: int) -> list[int]:
-    """How many of its bytes each text may keep: short ones all, long ones equally many."""
+    """The bytes that each text may keep: all of short texts, equally many of long ones."""
     shares = [0] * len(sizes)
     texts = sorted((size, place) for place, size in enumerate(sizes) if size)
     for number, (size, place) in enumerate(texts):
@@ -316,15 +313,15 @@ MISSING_FILE = "(a file that is not there)"
 MISSING_LINK = "(a link that nobody gave)"
 
 MAX_WORD_CHARS = 1000
-"""Characters; a longer run without a space is no name of a file, and is not waited for."""
+"""A longer run without a space is not a file name and is not waited for."""
 
 _STOPS = ".,;:!?"
-# Scripts that are written without spaces: there a name begins wherever such letters end.
+# In scripts written without spaces, a name begins where such letters end.
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3000-\u9fff\uac00-\ud7af\uf900-\uffef"
 _UNSPACED += "\U00020000-\U0003ffff"
 _LETTER = rf"[^\W_{_UNSPACED}]"
 _NAME = rf"(?:{_LETTER}|[_.+~%-])"
-# Case is ignored only where it matters: the classes of letters take a tenth of a second with it.
+# Case is ignored only where it matters: with it, classes of letters take 0.1 s to compile.
 _SUFFIX = rf"\.(?i:{'|'.join(sorted(EXTENSIONS, key=len, reverse=True))})(?!{_LETTER})"
 _token = lazy_re(
     r"(?P<ticks>`+|~{3,})|(?P<line>\n)"
@@ -342,18 +339,18 @@ _open = lazy_re(rf"(?:`+|[{_UNSPACED}]?[^\s\"'`<>()\[\]{{}}{_UNSPACED}]*)\Z")
 
 
 def without_invented_files(known: str, spoken_text: str) -> str:
-    """A whole text without the files and links that do not stand in `known`."""
+    """The text without files and links that are not in `known`."""
     guard = FileGuard(known)
     return guard.feed(spoken_text) + guard.rest()
 
 
 class FileGuard:
-    """A filter over the pieces of one answer; a word is held back until it is whole."""
+    """Filters the pieces of an answer. A word is held back until it is complete."""
 
     def __init__(self, known: str, *, examples: bool = False) -> None:
-        """`known` is all that the LLM was given: what stands in it is not invented.
+        """`known` is everything the LLM was given: names in it are not invented.
 
-        `examples` lets names in code pass, as an explanation of a program needs them.
+        `examples` allows names in code, as explanations of programs need them.
         """
         found = [_plain(match[0]) for match in _token.finditer(known)]
         self._known = {name for word in found for name in (word, _last(word))}
@@ -363,11 +360,11 @@ class FileGuard:
         self._fenced = False
         self._in_code = False
         self.taken_out = 0
-        """How many names were taken out so far."""
+        """The number of names removed so far."""
 
     def feed(self, piece: str) -> str:
-        """What of the answer may be shown now."""
-        # In slices, because the search for an open word takes the square of a long run.
+        """Return what may be shown of the answer now."""
+        # In slices: the search for an unfinished word is quadratic in a run without spaces.
         slices = range(0, len(piece), MAX_WORD_CHARS)
         return "".join(self._fed(piece[at : at + MAX_WORD_CHARS]) for at in slices)
 
@@ -378,12 +375,12 @@ class FileGuard:
         return self._let_out(len(self._held) if len(self._held) - end > MAX_WORD_CHARS else end)
 
     def rest(self) -> str:
-        """What was held back, once nothing follows."""
+        """Return what was held back at the end."""
         return self._let_out(len(self._held))
 
     def _let_out(self, end: int) -> str:
         whole, self._held = self._before + self._held[:end], self._held[end:]
-        # One character stays in sight for what must not stand before a name.
+        # Keep one character, which may not precede a name.
         start, self._before = len(self._before), whole[-1:]
         parts = []
         for match in _token.finditer(whole, start):
@@ -405,7 +402,7 @@ class FileGuard:
         return word
 
     def _is_example(self, word: str) -> bool:
-        """Names in code are; but nobody needs the name of a picture between two backticks."""
+        """Whether it is a name in code, except that of a picture in inline code."""
         if self._fenced:
             return self._examples
         media = kind_of_name(word) in (Kind.IMAGE, Kind.AUDIO, Kind.VIDEO)
@@ -416,13 +413,13 @@ class FileGuard:
         ending = word[len(word.rstrip(_STOPS)) :]
         name = _last(word)
         if not match["link"] and kind_of_name(name) and _plain(name) in self._known:
-            return name + ending  # a file that is there, in a folder that is not
+            return name + ending  # an existing file in a folder that does not exist
         self.taken_out += 1
         return (MISSING_LINK if match["link"] else MISSING_FILE) + ending
 
 
 def _plain(word: str) -> str:
-    """A name as it is compared: without what stands around it in a sentence."""
+    """The name in the form that is compared."""
     return unicodedata.normalize("NFC", word).lower().strip("_").rstrip(_STOPS)
 
 
@@ -431,23 +428,22 @@ def _last(path: str) -> str:
 
 
 MAX_ANSWER_TOKENS = 1500
-"""Tokens of an answer; of a small window a quarter."""
+"""For small context windows, a quarter of the window."""
 
 Say = Callable[[str], None]
 
 
 class AnswerWriter:
-    """Writes answers piece by piece into a `say`."""
+    """Writes answers, piece by piece, into a `say` function."""
 
     def __init__(self, llms: LLMs, prompts: Prompts) -> None:
         self._llms = llms
         self._prompts = prompts
 
     async def direct(self, text: str, context: Context, say: Say) -> Status:
-        """Answer without experts: done, or partly where the answer broke off.
+        """Answer without experts. Return done, or partly if the answer broke off.
 
-        Raises UnavailableError where there is no LLM, and what the LLM raises before it said
-        anything.
+        Raises UnavailableError if there is no LLM, and what the LLM raises before its first word.
         """
         llm = await self._llms.current()
         if llm is None:
@@ -466,10 +462,10 @@ class AnswerWriter:
         return Status.PARTLY if broken else Status.DONE
 
     async def of_results(self, turn: Turn, context: Context, say: Say) -> Status:
-        """Answer from the results of the turn's plan; how the turn went.
+        """Answer from the results of the turn's plan. Return how the turn went.
 
-        Where no words are needed, no LLM is there or it fails before it said anything, the answer
-        is the template's.
+        The answer is made without an LLM if no words are needed, there is none, or it fails before
+        its first word.
         """
         spoken_text: list[str] = []
 
@@ -512,9 +508,9 @@ class AnswerWriter:
 
 
 def _prompt(llm: LLM, system: tuple[Message], request: Message, context: Context) -> Prompt:
-    """The prompt with as much of the conversation as fits; the request itself is never cut.
+    """The prompt with as much of the conversation as fits; the request is never cut.
 
-    Half of the room is left to an LLM that thinks before it writes.
+    Half of the room is left for LLMs that think before they write.
     """
     earlier, left_out = messages(context, max(0, _room(llm, *system, request) // 2))
     if left_out:
@@ -534,9 +530,9 @@ def _longest(llm: LLM) -> int:
 async def _stream(
     llm: LLM, prompt: Prompt, context: Context, say: Say, *, examples: bool = False
 ) -> str:
-    """Say what the LLM writes; the reason where it broke off in the middle, else "".
+    """Say what the LLM writes. Return why it broke off, or "".
 
-    Raises JarvisError where it failed before it said anything, or says nothing at all.
+    Raises JarvisError if it fails before its first word or says nothing.
     """
     context.trace(f"The answer is written by {llm.name} ({llm.provider}).")
     given = "\n".join(item.text for item in prompt.messages if item.role is not MessageRole.SYSTEM)
@@ -551,7 +547,7 @@ async def _stream(
             say(text)
 
     try:
-        # Nothing is awaited in between, so that a stop always reaches the LLM's own work.
+        # Nothing is awaited in between, so that cancelling always reaches the LLM's own work.
         async for piece in llm.stream(prompt):
             let_out(guard.feed(piece))
     except JarvisError as error:
@@ -569,6 +565,6 @@ async def _stream(
 
 
 def _with_names(text: str, attachments: Sequence[Artifact]) -> str:
-    """The request, and what the files are called that came with it."""
+    """The request with the names of its files."""
     names = [f"{item.kind} “{one_line(item.title)}”" for item in attachments[:20]]
     return f"{text}\n[Given: {', '.join(names)}]" if names else text

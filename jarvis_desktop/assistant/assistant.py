@@ -1,4 +1,4 @@
-"""The front door: takes a request through all stages and gives back the finished turn."""
+"""The assistant: takes a request through all stages and returns the finished turn."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 STOP_TIMEOUT_S = 2.0
-"""How long what was asked for last waits for the turn before it, which is being stopped."""
+"""How long an aborted request waits for the turn before it to stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +96,14 @@ class AssistantDependencies:
     agent: Callable[[], Agent]
     """Agent mode, which is built when the first goal needs it."""
     acting: Collection[str]
-    """The tasks that do something outside of the store, which must not be done twice unasked."""
+    """The tasks with effects outside of the store, which must not be repeated unasked."""
     now: Callable[[], datetime]
     hands_free: Callable[[], HandsFree | None] = lambda: None
-    """Asks aloud about what was asked aloud; None where nobody wants that now."""
+    """Asks questions about spoken requests by voice; None if the user does not want that."""
 
 
 class TurnPipeline:
-    """Goes that way for one turn after the other; each gives how its turn went."""
+    """The stages from a request to its written answer. Each method returns how the turn went."""
 
     def __init__(self, parts: AssistantDependencies) -> None:
         self._parts = parts
@@ -118,18 +118,17 @@ class TurnPipeline:
 
     @property
     def names(self) -> Sequence[str]:
-        """Of the files that were given lately."""
+        """The names of files that were given recently."""
         return self._understanding.names
 
     def running_plan(self, turn_id: str) -> RunningPlan | None:
-        """The plan that this turn is carrying out now, if it is one of experts."""
+        """The plan of experts that this turn is carrying out now."""
         return self._campaign.running_plan(turn_id)
 
     async def answer(
         self, request: Request, plan: Plan | None, known: Conversation, live: LiveTurn
     ) -> Status:
-        """Everything up to the written answer, with a `plan` that is there already or one to be
-        made."""
+        """Answer a request with this `plan`, or plan it first."""
         if plan is not None:
             given = await self._parts.intake.settled(plan, request.folder)
             context = Context(folder=request.folder, trace=live.trace)
@@ -151,13 +150,13 @@ class TurnPipeline:
         return Status.FAILED
 
     async def go_on(self, left: Unfinished, known: Conversation, live: LiveTurn) -> Status:
-        """Everything that is missing for the written answer of a turn that was cut off."""
+        """Finish a turn that was interrupted."""
         context = await self._context(known, left.turn, left.folder, live)
         if left.goal:
             return await self._parts.agent().go_on(context, live, conversation=known.id)
         plan = left.turn.plan
         assert plan is not None
-        # A plan that was given is carried out as it is, this time too.
+        # A given plan is not replaced on resuming either.
         rounds = 0 if left.fixed else MAX_REPLANS
         if not left.begun:
             return await self._carry_out(plan, context, live, rounds=rounds)
@@ -176,10 +175,10 @@ class TurnPipeline:
         known: Conversation,
         live: LiveTurn,
     ) -> Status:
-        """Everything up to the written answer of another turn, by a plan like that of `turn`.
+        """Answer the request of `turn` again, with a similar plan.
 
-        What that one has done of it is not done again, but for the tasks `afresh`, those whose
-        files are gone, and all that depends on them.
+        Its results are reused, except those of the tasks `afresh`, those whose files are missing,
+        and all that depend on them.
         """
         plan = await self._parts.intake.settled(plan, None)
         same = plan.unchanged(turn.plan) if turn.plan else frozenset()
@@ -202,7 +201,7 @@ class TurnPipeline:
         return await self._from_results(context, live)
 
     async def revise(self, plan: Plan, words: str, known: Conversation) -> Plan:
-        """The plan as the words want it. Raises InputError that says what was not understood."""
+        """The plan changed as the words ask. Raises InputError if they are not understood."""
         given = (item for task in plan for _, item in task.items() if isinstance(item, Artifact))
         context = await self._parts.memory.context(
             known, tuple(dict.fromkeys(given)), folder=None, trace=log.debug
@@ -223,14 +222,14 @@ class TurnPipeline:
     async def _reach(
         self, words: str, terms: Terms, context: Context, known: Conversation, live: LiveTurn
     ) -> Status:
-        """Everything up to the answer, in agent mode."""
+        """Answer in agent mode."""
         agent = self._parts.agent()
         return await agent.take(words, terms, context, live, conversation=known.id)
 
     async def _carry_out(
         self, plan: Plan, context: Context, live: LiveTurn, *, rounds: int
     ) -> Status:
-        """Run a plan that the person agrees to, and answer from its results."""
+        """Let the user review a plan, run it, and answer from its results."""
         live.show(PlanProposed(plan))
         accepted = await live.review(plan)
         if accepted is None:
@@ -247,7 +246,7 @@ class TurnPipeline:
             live.say(tr("No step is left in the plan, so there was nothing to do."))
             return Status.CANCELLED
         if speech_of(live.turn):
-            live.hush()  # what is heard then is the speech that was asked for
+            live.hush()  # the requested speech is played instead
         return await self._parts.answerer.of_results(live.turn, context, live.say)
 
 
@@ -284,7 +283,7 @@ class Assistant:
         self._stages = TurnPipeline(parts)
         self._running: dict[str, _Running] = {}
         self._lives: list[LiveTurn] = []
-        """The turns that run, the last begun last."""
+        """The running turns, the newest last."""
         self._settling: set[asyncio.Task[None]] = set()
         self._keeping: set[asyncio.Task[None]] = set()
 
@@ -296,10 +295,10 @@ class Assistant:
         conversation: str | None = None,
         plan: Plan | None = None,
     ) -> Turn:
-        """Answer a request, or run a `plan` that is there already.
+        """Answer a request, or run a given `plan`.
 
-        Every turn ends in an answer or a stated reason and is kept in the history. Cancelling
-        stops all work and all sound, keeps the turn as stopped, and raises CancelledError.
+        Every turn ends in an answer or a stated reason and is saved in the history. Cancelling
+        stops all work and sound, saves the turn as cancelled, and raises CancelledError.
         """
         self._leave_summing_up()
         known, turn = self._open(conversation), self._new()
@@ -323,9 +322,10 @@ class Assistant:
         conversation: str | None,
         afresh: frozenset[int] = frozenset(),
     ) -> Turn:
-        """Carry out `plan` for the request of an earlier turn, as a new turn that ends as any.
+        """Run `plan` for the request of an earlier turn, as a new turn.
 
-        What that turn has done of it stays, but for the tasks `afresh` and what depends on them.
+        Results of that turn are reused, except for the tasks `afresh` and those that depend on
+        them.
         """
         self._leave_summing_up()
         known, new = self._open(conversation), self._new()
@@ -339,11 +339,11 @@ class Assistant:
     async def change(
         self, plan: Plan, *, turn_id: str = "", afresh: frozenset[int] = frozenset()
     ) -> bool:
-        """Let a turn that carries out a plan go on with this one; the last begun, if not named.
+        """Replace the plan of a running turn; by default the turn that started last.
 
-        What is unchanged goes on or stays done, but for the tasks `afresh` and what depends on
-        them: those give up what they gave, and begin anew. False where no such turn runs, or its
-        plan is carried out already. Raises InputError where a file of the plan cannot be used.
+        Unchanged tasks continue or stay done, except the tasks `afresh` and those that depend on
+        them, which run again. Return False if no such turn runs or its plan is finished. Raises
+        InputError if a file of the plan cannot be used.
         """
         turns = [live.turn for live in self._lives if turn_id in ("", live.turn.id)]
         running = [
@@ -358,26 +358,26 @@ class Assistant:
         return True
 
     async def revise(self, plan: Plan, words: str, *, conversation: str | None) -> Plan:
-        """The plan as the words want it. Raises InputError that says what was not understood."""
+        """The plan changed as the words ask. Raises InputError if they are not understood."""
         return await self._stages.revise(plan, words, self._open(conversation))
 
     async def experts_for(self, task: Task) -> Sequence[Candidate]:
-        """Who could do the task now, the best first; a pin on it changes nothing."""
+        """The candidates for the task now, best first, ignoring a pinned expert."""
         return await self._parts.selector.able(task)
 
     def unfinished(self) -> Sequence[Unfinished]:
-        """The turns that a crash or a power cut ended, oldest first. Raises StorageError."""
+        """The turns that a crash or a power cut interrupted, oldest first. Raises StorageError."""
         return self._parts.journal.unfinished()
 
     def elsewhere(self) -> Collection[str]:
-        """The ids of the turns that another process works on now. Raises StorageError."""
+        """The ids of the turns that another process is working on. Raises StorageError."""
         return self._parts.journal.elsewhere()
 
     async def resume(self, unfinished: Unfinished, frontend: Frontend) -> Turn:
-        """Go on with such a turn where it stopped; what was done is not done again.
+        """Resume an interrupted turn; finished tasks are not repeated.
 
-        It is shown from its beginning and ends as any other, under its own id in its conversation.
-        Raises InputError where it goes on elsewhere, is over, or cannot be gone on with.
+        It is shown from its beginning and keeps its id and conversation. Raises InputError if it
+        runs elsewhere, is over, or cannot be resumed.
         """
         self._leave_summing_up()
         if unfinished.turn.plan is None and not unfinished.goal:
@@ -387,7 +387,9 @@ class Assistant:
                 ),
                 hint=tr("Give it up, which keeps what was done of it, and ask anew."),
             )
-        if unfinished.goal:  # before it is taken over: it shall be there once there is an LLM
+        if (
+            unfinished.goal
+        ):  # before it is taken over, so that it is still there once there is an LLM
             await self._parts.agent().check()
         left = self._take_over(unfinished)
         known = self._open(left.conversation)
@@ -402,10 +404,9 @@ class Assistant:
         return live.turn
 
     def give_up(self, unfinished: Unfinished) -> Turn:
-        """Keep such a turn in the history with what was done of it, and go on with it no more.
+        """Save an interrupted turn with its results so far, and do not resume it.
 
-        Raises InputError where it goes on elsewhere or is over, StorageError where it cannot be
-        written.
+        Raises InputError if it runs elsewhere or is over, StorageError if it cannot be saved.
         """
         left = self._take_over(unfinished)
         rounds = tuple(self._parts.agent().retold(left.turn.id)) if left.goal else ()
@@ -417,15 +418,14 @@ class Assistant:
         return turn
 
     async def set_aside(self, request: Request, *, conversation: str) -> Turn:
-        """Keep a request in the history as stopped that was never begun with, and its files, but
-        for those that cannot be used.
+        """Save a request that never started as cancelled, with every usable attachment.
 
-        Raises StorageError where it cannot be written.
+        Raises StorageError if it cannot be saved.
         """
         turn = replace(self._new(), text=request.text.strip(), reply=tr("Stopped."))
         turn = turn.apply(TurnFinished(Status.CANCELLED, self._parts.now()))
         with _on_behalf_of(turn.id, conversation):
-            # Its words in any case: JARVIS may be about to end, which takes no time for files.
+            # The words are saved first: JARVIS may be about to close, with no time to copy files.
             words = asyncio.create_task(self._keep_last(conversation, turn))
             self._keeping.add(words)
             words.add_done_callback(self._keeping.discard)
@@ -435,22 +435,22 @@ class Assistant:
                     given = await self._parts.intake.given(replace(request, files=(path,)))
                     turn = replace(turn, attachments=turn.attachments + given)
                     if not self._parts.history.amend(conversation, turn):
-                        break  # the person has deleted it meanwhile
+                        break  # the user deleted it in the meantime
         return turn
 
     def interrupt(self) -> bool:
-        """Stop what runs for a goal, and let whoever began it hear what the person says.
+        """Stop the current step of a goal, and let the agent ask the user what to do instead.
 
-        False where nothing is to be stopped in this way: then the turn itself is to be cancelled.
+        Return False if there is no such step; then the turn itself is to be cancelled.
         """
         return any(live.turn.agentic for live in self._lives) and self._parts.agent().stop()
 
     def names(self) -> Sequence[str]:
-        """Of the files that were given lately."""
+        """The names of files that were given recently."""
         return self._stages.names
 
     def silence(self) -> None:
-        """Say no more of the turns that run, which go on."""
+        """Stop speaking the answers of the running turns, which continue."""
         self._parts.speaker.silence()
         for live in self._lives:
             live.silence()
@@ -458,12 +458,13 @@ class Assistant:
                 live.show(Speaking(""))
 
     async def close(self) -> None:
-        """End what goes on behind the turns; what was not begun yet is begun, to leave a trace."""
+        """End the background work of the turns. Work that has not started still starts, to leave
+        a trace."""
         await asyncio.sleep(0)
         await asyncio.gather(*self._leave_summing_up(), *self._keeping, return_exceptions=True)
 
     async def _keep_last(self, conversation: str, turn: Turn) -> None:
-        """Behind what is being stopped in its conversation: in that order it was asked for."""
+        """Save the turn after those that are being stopped, to keep the order of the requests."""
         ending = {task for task, place in self._running.values() if place == conversation}
         if ending:
             await asyncio.wait(ending, timeout=STOP_TIMEOUT_S)
@@ -491,7 +492,7 @@ class Assistant:
 
     @contextmanager
     def _under_way(self, live: LiveTurn, conversation: str) -> Iterator[None]:
-        """While the turn runs it can be stopped, and what runs for it knows that it does."""
+        """Register the turn as running, and set the context of its work."""
         turn_id = live.turn.id
         note = current_note.set(live.note)
         self._running[turn_id] = _Running(_this_task(), conversation)
@@ -511,11 +512,11 @@ class Assistant:
         try:
             return self._parts.history.open_conversation(conversation)
         except JarvisError:
-            # Without its past the request can still be answered; keeping it will tell why.
+            # The request can be answered without its past; saving the turn will report the problem.
             return Conversation(conversation or secrets.token_hex(16))
 
     def stop_others(self) -> int:
-        """Stop every turn but the one that calls this; how many there were."""
+        """Cancel every turn except the one that calls this. Return how many there were."""
         own = current_turn.get()
         others = [running for turn_id, running in self._running.items() if turn_id != own]
         for running in others:
@@ -525,11 +526,11 @@ class Assistant:
     async def _complete(
         self, answer: Callable[[], Awaitable[Status]], known: Conversation, live: LiveTurn
     ) -> None:
-        """Answer, keep, and speak to the end."""
+        """Answer, save, and finish speaking."""
         try:
             status = await self._answered(answer, live)
         except asyncio.CancelledError:
-            # Nothing is awaited before it is kept: people press a button twice.
+            # Save before anything is awaited: users press a button twice.
             live.silence()
             live.say_apart(tr("Stopped."))
             ended = TurnFinished(Status.CANCELLED, self._parts.now())
@@ -537,8 +538,8 @@ class Assistant:
             live.show(ended)
             await live.silent()
             raise
-        # Kept the moment it is whole: a long answer may be silenced, or the power cut, while it
-        # is still being spoken, and is an answer all the same.
+        # Save as soon as the answer is complete: a long answer may be silenced, or the power cut,
+        # while it is still being spoken.
         ended = TurnFinished(status, self._parts.now())
         if self._keep(known, live, ended):
             live.show(Kept())
@@ -551,7 +552,7 @@ class Assistant:
             live.show(ended)
 
     async def _answered(self, answer: Callable[[], Awaitable[Status]], live: LiveTurn) -> Status:
-        """How it went; what kept from it is said."""
+        """Return how the turn went; say what prevented the answer."""
         try:
             return await answer()
         except JarvisError as error:
@@ -574,19 +575,19 @@ class Assistant:
             kept = False
         else:
             kept = True
-        # What could not be kept may still be gone on with, and kept then; not what was stopped.
+        # A turn that could not be saved may be resumed and saved then, unless it was cancelled.
         if kept or ended.status is Status.CANCELLED:
             live.scribe.forget()
         return kept
 
     def _sum_up(self, known: Conversation) -> None:
-        """Let the older turns be summed up while nobody waits for an answer."""
+        """Summarise older turns while nobody waits for an answer."""
         settling = asyncio.create_task(self._parts.memory.settle(known.id))
         self._settling.add(settling)
         settling.add_done_callback(self._settling.discard)
 
     def _leave_summing_up(self) -> list[asyncio.Task[None]]:
-        """A new request needs the LLM for itself; the rest is summed up after it."""
+        """Stop summarising: a new request needs the LLM. The rest is done after it."""
         left = list(self._settling)
         for task in left:
             task.cancel()
@@ -595,7 +596,7 @@ class Assistant:
 
 @contextmanager
 def _on_behalf_of(turn_id: str, conversation: str) -> Iterator[None]:
-    """What is kept meanwhile belongs to this turn."""
+    """Attribute what is stored to this turn."""
     turn, talk = current_turn.set(turn_id), current_conversation.set(conversation)
     try:
         yield

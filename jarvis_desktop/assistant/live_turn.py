@@ -1,5 +1,4 @@
-"""A turn under way: what happens in it is folded into the turn and shown; its answer is spoken
-while it is written."""
+"""A turn in progress: its events, its journal, and its spoken answer."""
 
 from __future__ import annotations
 
@@ -46,25 +45,25 @@ log = logging.getLogger(__name__)
 
 
 class JournalWriter:
-    """Keeps the journal of one turn. What cannot be written is told once, and stops nothing."""
+    """Writes the journal of one turn. The first failure is reported; none stops the turn."""
 
     def __init__(
         self, journal: Journal, unfinished: Unfinished, *, acting: Collection[str]
     ) -> None:
-        """`acting` names the tasks with effects outside of the store. A turn that has its plan, or
-        a goal, is in the journal already."""
+        """`acting` names the tasks with effects outside of the store. A turn with a plan or a goal
+        is in the journal already."""
         self._journal = journal
         self._unfinished = unfinished
         self._acting = acting
         self._begun = unfinished.turn.plan is not None or unfinished.goal
         self._starting: set[int] = set()
-        """The tasks of the plan that act, and were begun."""
+        """The acting tasks that have started."""
         self._told = False
 
     def take(self, event: Event, turn: Turn) -> str:
         """Write down what an event changes; `turn` is the one after it.
 
-        Gives what the person should know where that could not be done, the first time; else "".
+        Return a message for the user if that fails for the first time, else "".
         """
         try:
             self._write(event, turn)
@@ -76,7 +75,7 @@ class JournalWriter:
         return ""
 
     def forget(self) -> None:
-        """The turn is over."""
+        """Remove the turn from the journal: it is over."""
         try:
             self._journal.end(self._unfinished.turn.id)
         except JarvisError as error:
@@ -85,7 +84,7 @@ class JournalWriter:
     def _write(self, event: Event, turn: Turn) -> None:
         match event:
             case GoalTaken():
-                # From here on its own memory tells what a plan tells of other turns.
+                # From here on the goal memory records what a plan records for other turns.
                 self._unfinished = replace(self._unfinished, goal=True)
                 self._begin((), turn)
             case PlanProposed(plan=plan) | PlanAccepted(plan=plan) if self._holds(plan):
@@ -101,11 +100,12 @@ class JournalWriter:
                 self._journal.finished(turn.id, result)
 
     def _holds(self, plan: Plan) -> bool:
-        """Whether that is the plan in the journal."""
+        """Whether the journal has this plan."""
         return self._begun and plan == self._unfinished.turn.plan
 
     def _begin(self, plan: Iterable[Task], turn: Turn) -> None:
-        """A new plan keeps what was done for the tasks that it shares with the one before."""
+        """Record a new plan. It keeps the results of the tasks that it shares with the previous
+        plan."""
         before = self._unfinished.turn.plan
         same = {task.id for task in plan if before and task in before.tasks}
         results = {number: item for number, item in turn.results.items() if number in same}
@@ -119,7 +119,8 @@ class JournalWriter:
         )
 
     def _change(self, plan: Plan, afresh: frozenset[int], turn: Turn) -> None:
-        """What is unchanged stays done, or goes on; `turn` knows of nothing else any more."""
+        """Record a changed plan. Unchanged tasks stay done or continue; `turn` has the remaining
+        results."""
         before = self._unfinished.turn.plan
         same = plan.unchanged(before, afresh=afresh) if before else frozenset()
         self._starting &= same
@@ -127,14 +128,14 @@ class JournalWriter:
         self._anew(replace(self._unfinished, turn=turn, perhaps=perhaps, fixed=True))
 
     def _anew(self, unfinished: Unfinished) -> None:
-        """Until that is written, nothing of it can be added."""
+        """Replace the entry. Nothing can be added to it until it is written."""
         self._unfinished = unfinished
         self._begun = False
         self._journal.begin(unfinished)
         self._begun = True
 
     def _acts(self, task_id: int, turn: Turn) -> bool:
-        """Whether this is the first candidate of a task that acts outside."""
+        """Whether this is the first attempt of an acting task."""
         return task_id not in self._starting and any(
             task.id == task_id and task.type.name in self._acting for task in turn.plan or ()
         )
@@ -145,15 +146,15 @@ class JournalWriter:
 
 
 def empty_turn(unfinished: Unfinished) -> Turn:
-    """A turn before anything is told of it, but for who did what is done."""
+    """The turn before its events are replayed. The selections of finished tasks are kept."""
     turn = unfinished.turn
     return Turn(turn.id, turn.started, selections=turn.selections)
 
 
 def replayed_events(unfinished: Unfinished) -> Iterator[Event]:
-    """What happened in a turn until it was cut off, for whoever shows it from its beginning.
+    """The events of an interrupted turn, to show it from its beginning.
 
-    The rounds of a goal are told by its own memory.
+    The rounds of a goal come from the goal memory.
     """
     turn = unfinished.turn
     plan = turn.plan or ()
@@ -163,16 +164,16 @@ def replayed_events(unfinished: Unfinished) -> Iterator[Event]:
     yield from (Noted(note) for note in turn.notes)
     if unfinished.goal:
         yield GoalTaken()
-    if turn.plan is not None and unfinished.begun:  # else it is proposed again
+    if turn.plan is not None and unfinished.begun:  # otherwise it is proposed again
         yield PlanAccepted(turn.plan)
     yield from (TaskFinished(turn.results[task.id]) for task in plan if task.id in turn.results)
     yield Noted(tr("It goes on where it was cut off: {progress}.", progress=unfinished.progress))
 
 
 def abandoned_turn(unfinished: Unfinished, now: datetime, rounds: Iterable[Event] = ()) -> Turn:
-    """A turn that was cut off as the history keeps it, where the person does not go on with it.
+    """An interrupted turn as the history saves it if the user gives it up.
 
-    `rounds` is what the memory of goals tells of one of agent mode.
+    `rounds` are its events in the goal memory, if it is a goal.
     """
     turn = reduce(Turn.apply, rounds, unfinished.turn)
     cut = tr("JARVIS was cut off before it was done.")
@@ -191,7 +192,7 @@ def abandoned_turn(unfinished: Unfinished, now: datetime, rounds: Iterable[Event
 
 
 class LiveTurn:
-    """A turn and the front end where it is shown."""
+    """A turn, shown in a front end while it runs."""
 
     def __init__(
         self,
@@ -202,13 +203,12 @@ class LiveTurn:
         speaker: AnswerSpeaker | None = None,
         hands_free: HandsFree | None = None,
     ) -> None:
-        """`scribe` writes down what happens. `speaker` says the answer aloud; None where it is
-        only to be read. `hands_free` puts questions to the person that they may answer by voice,
-        where they want that; otherwise the front end asks."""
+        """`scribe` writes the journal. `speaker` speaks the answer, or None to show it only.
+        `hands_free` asks questions by voice; without it the front end asks."""
         self.turn = turn
         self.scribe = scribe
         self.waited = 0.0
-        """Seconds that the person took to answer questions."""
+        """Seconds that the user took to answer questions."""
         self._frontend = frontend
         self._loop = asyncio.get_running_loop()
         self._speaker = speaker
@@ -220,21 +220,21 @@ class LiveTurn:
         self._refused: set[str] = set()
 
     def show(self, event: Event) -> None:
-        """Take an event into the turn, write it down, and hand it to the front end."""
+        """Apply an event to the turn, write it to the journal, and pass it to the front end."""
         self.turn = self.turn.apply(event)
-        # Before anybody sees a task as done, and before another one builds on it.
+        # Before a task is shown as done, and before another one uses its result.
         unwritten = self.scribe.take(event, self.turn)
         self._hand_over(event)
         if unwritten:
             self.show(Noted(unwritten))
 
     def retell(self, event: Event) -> None:
-        """The same with what is written down already."""
+        """Apply an event that is in the journal already."""
         self.turn = self.turn.apply(event)
         self._hand_over(event)
 
     def note(self, text: str) -> None:
-        """Tell the person something that stops nothing; may be called from any thread."""
+        """Show the user a note. It may be called from any thread."""
         try:
             self._loop.call_soon_threadsafe(self._note, text)
         except RuntimeError:  # the loop is closed: the application has ended
@@ -253,7 +253,7 @@ class LiveTurn:
             log.info("A front end could not show an event: %s", frames(error))
 
     def trace(self, text: str) -> None:
-        """Tell those who look closer."""
+        """Show a detail to users who want to see them."""
         self.show(Traced(text))
 
     def say(self, piece: str) -> None:
@@ -267,26 +267,26 @@ class LiveTurn:
         """Add a paragraph to the answer."""
         self.say(f"\n\n{text}" if self.turn.reply else text)
         if self._speaker and self._speech:
-            self._speech.add("\n")  # its last sentence is whole, whether or not more follows
+            self._speech.add("\n")  # the last sentence is complete, even if more follows
 
     def hush(self) -> None:
-        """Speak nothing of what is said from now on."""
+        """Do not speak the rest of the answer."""
         self._speaker = None
 
     async def spoken(self) -> None:
-        """Wait until the whole answer was heard, or silenced. Cancelling silences it at once."""
+        """Wait until the answer has been spoken or silenced. Cancelling silences it."""
         if self._speech:
             await self._speech.finish()
 
     async def play(self, speaker: AnswerSpeaker, audio: Path, text: str) -> None:
-        """Let speech be heard that is there already, unless the turn was silenced."""
+        """Play existing speech, unless the turn was silenced."""
         if not self._silenced:
             playing = speaker.begin_playing(audio, text, self.show)
             self._stop_playing = partial(speaker.silence, playing)
             await heard(playing)
 
     def silence(self) -> None:
-        """Stop speaking, now and for the rest of the turn."""
+        """Stop speaking for the rest of the turn."""
         self.hush()
         self._silenced = True
         if self._speech:
@@ -294,14 +294,14 @@ class LiveTurn:
         self._stop_playing()
 
     async def silent(self) -> None:
-        """Wait until nothing is heard any more, after `silence`."""
+        """Wait until all sound has stopped, after `silence`."""
         if self._speech:
             await self._speech.stopped()
 
     async def confirm(self, question: str, *, by_voice: bool = False) -> bool:
-        """One question at a time, whoever asks; a No is not asked for again.
+        """Ask a yes-or-no question. A question that was refused is not asked again.
 
-        `by_voice` is whether a spoken Yes is enough: never where something would be lost.
+        `by_voice` is whether a spoken Yes is enough: never if something would be lost.
         """
         async with self._with_the_person():
             if question in self._refused:
@@ -318,17 +318,17 @@ class LiveTurn:
             return agreed
 
     async def _say_to_the_end(self) -> None:
-        """What was said so far is heard before a question is."""
+        """Finish speaking before a question is asked."""
         speech, self._speech = self._speech, None
         if speech:
             await speech.finish()
 
     async def review(self, plan: Plan) -> Plan | None:
-        """The plan as the person wants it; None where they refuse it."""
+        """The plan as the user wants it, or None if they refuse it."""
         return await self._frontend.review(plan)
 
     async def ask(self, question: str) -> str:
-        """What the person answers; one question at a time."""
+        """Ask the user a question and return the answer."""
         async with self._with_the_person():
             if self._hands_free:
                 await self._say_to_the_end()
@@ -336,18 +336,18 @@ class LiveTurn:
             return await self._frontend.ask(question)
 
     async def review_outline(self, outline: Outline, why: str) -> Review | None:
-        """What the person says to the plan of a goal."""
+        """The user's verdict on the plan of a goal."""
         async with self._with_the_person():
             return await self._frontend.review_outline(outline, why)
 
     async def review_code(self, code: CodeRequest) -> Verdict:
-        """What the person says to code."""
+        """The user's verdict on code."""
         async with self._with_the_person():
             return await self._frontend.review_code(code)
 
     @asynccontextmanager
     async def _with_the_person(self) -> AsyncIterator[None]:
-        """One question at a time."""
+        """Ask one question at a time, and measure how long the user takes."""
         async with self._asking:
             since = self._loop.time()
             try:
@@ -357,7 +357,7 @@ class LiveTurn:
 
 
 def _no_sound() -> None:
-    """Nothing plays."""
+    """Do nothing: no sound is playing."""
 
 
 def _too_late(text: str) -> None:

@@ -58,7 +58,7 @@ class Template:
 
 
 class Prompts:
-    """Finds templates: the person's own file first, then the shipped one."""
+    """Finds templates: the user's own file first, then the shipped one."""
 
     def __init__(self, shipped: Path, own: Path | None = None) -> None:
         self._folders = [folder for folder in (own, shipped) if folder]

@@ -1,4 +1,4 @@
-"""Takes in a request: its words, the files given with it, and the files and addresses it names."""
+"""Reads a request: its words, given files, and the files and addresses that it names."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from jarvis_desktop.core.task import Arg, Item, TaskType
 from jarvis_desktop.core.turn import Conversation, Request
 
 MAX_LINKS = 10
-"""Addresses in one request."""
+"""The most addresses in one request."""
 
 
 class AttachmentIntake:
@@ -48,8 +48,7 @@ class AttachmentIntake:
     ) -> None:
         """`folders` are searched, after the request's own, for files named in the words.
 
-        `web` fetches what they name by its address; None where nothing may be fetched,
-        as it may not while `online` says no.
+        `web` fetches files by address unless `online` returns False; with None nothing is fetched.
         """
         self._store = store
         self._folders = tuple(folders)
@@ -66,9 +65,9 @@ class AttachmentIntake:
     async def named(
         self, text: str, request: Request, given: Sequence[Artifact]
     ) -> tuple[Artifact, ...]:
-        """The files that the words name and that are found in one of the folders.
+        """The files that the words name and that exist in one of the folders.
 
-        A name that is not found is left to the planner, which knows what it was wanted for.
+        Other names are left to the planner, which knows what they were wanted for.
         """
         known = {item.name.lower() for item in given}
         found: dict[Path, None] = {}
@@ -81,10 +80,10 @@ class AttachmentIntake:
         return await self._take_in(list(found))
 
     async def linked(self, text: str, given: Sequence[Artifact] = ()) -> dict[str, Artifact]:
-        """The files that lie at the addresses in the words, by the address as it is written.
+        """Fetch the files at the addresses in the words, by the address as it is written.
 
-        All are fetched at once. Each has a title that no other one has, nor any of those `given`.
-        Raises InputError, UnavailableError and StorageError where one of them cannot be had.
+        All are fetched at once. Their titles are unique, also among those `given`. Raises
+        InputError, UnavailableError and StorageError if one of them cannot be fetched.
         """
         urls = {text[item.start : item.end]: item.text for item in request_parser.find_urls(text)}
         if len(urls) > MAX_LINKS:
@@ -97,7 +96,7 @@ class AttachmentIntake:
                     written: group.create_task(self._fetched(url)) for written, url in urls.items()
                 }
         except ExceptionGroup as failures:
-            raise failures.exceptions[0] from None  # the first to fail, which ended the others
+            raise failures.exceptions[0] from None  # the first failure, which cancelled the others
         titles = {item.title.casefold() for item in given}
         found = {}
         for written, fetch in fetches.items():
@@ -125,7 +124,7 @@ class AttachmentIntake:
             self._store.discard(folder)
 
     async def settled(self, plan: Plan, folder: Path | None) -> Plan:
-        """A plan written by hand or by a program, its files taken into the store."""
+        """A plan written by hand or by a program, with its files taken into the store."""
         tasks = []
         for task in plan:
             args: dict[str, Arg] = {}
@@ -139,7 +138,7 @@ class AttachmentIntake:
         return Plan(tuple(tasks))
 
     async def holds(self, artifacts: Iterable[Artifact]) -> bool:
-        """Whether all their files are in the store, still."""
+        """Whether all their files are still in the store."""
         paths = [item.path for item in artifacts if item.path is not None]
         return await asyncio.to_thread(lambda: all(map(self._store.holds, paths)))
 
@@ -155,7 +154,7 @@ class AttachmentIntake:
     def _places(self, name: str, folder: Path | None) -> list[Path]:
         try:
             path = Path(name).expanduser()
-        except RuntimeError:  # the home folder of someone who is not here
+        except RuntimeError:  # the home folder of an unknown user
             return []
         if path.is_absolute():
             return [path]
@@ -177,7 +176,7 @@ class AttachmentIntake:
 
 
 def _unique_name(name: str, taken: Collection[str]) -> str:
-    """The name, or else "x-2.png" and so on: one that is not taken, whatever its case."""
+    """The name, or "x-2.png" and so on if it is taken, ignoring case."""
     path, number = PurePath(name), count(2)
     while name.casefold() in taken:
         name = f"{path.stem}-{next(number)}{path.suffix}"
@@ -187,7 +186,7 @@ def _unique_name(name: str, taken: Collection[str]) -> str:
 def _exists(path: Path) -> bool:
     try:
         return path.exists()
-    except (OSError, ValueError):  # too long, a folder that may not be looked into, a null byte
+    except (OSError, ValueError):  # too long, not readable, or with a null byte
         return False
 
 
@@ -204,11 +203,11 @@ def _absolute(path: Path, folder: Path | None) -> Path:
 
 MAX_NAMES = 10
 MAX_REQUEST_CHARS = 200_000
-"""Characters; a longer text belongs in a file."""
+"""A longer text belongs in a file."""
 
 
 class RequestReader:
-    """Takes in what a person said and gave."""
+    """Reads requests in words or speech, with their attachments."""
 
     def __init__(
         self, intake: AttachmentIntake, recogniser: Recogniser, memory: ConversationMemory
@@ -217,8 +216,7 @@ class RequestReader:
         self._recogniser = recogniser
         self._memory = memory
         self.names: tuple[str, ...] = ()
-        """Of the files that were given lately, without their endings, the newest first: words that
-        the person may say."""
+        """Stems of the names of recent files, newest first: words that the user may say."""
 
     async def of(
         self,
@@ -229,11 +227,10 @@ class RequestReader:
         inventory: Sequence[TaskType],
         links: bool = True,
     ) -> tuple[str, Context]:
-        """What is asked, a file's name in the place of each address, and what is known beside it.
+        """The words, with file names in place of addresses, and the context of the request.
 
-        Without `links` the addresses stay as they are, and nothing is fetched for them.
-
-        Raises JarvisError where the words cannot be heard, or a file cannot be had or used.
+        Without `links` addresses stay as they are and nothing is fetched. Raises JarvisError if
+        speech is not understood or a file cannot be used.
         """
         text = request.text.strip()
         if len(text) > MAX_REQUEST_CHARS:
@@ -255,14 +252,14 @@ class RequestReader:
             live.show(Attached(attachments))
         if audio is not None:
             text = await self._listen(audio, live)
-        # Names and addresses in a pasted text are content: no file is fetched for them.
+        # Names and addresses in pasted text are content: no file is fetched for them.
         instruction, _ = request_parser.split_pasted(text, inventory)
         named = await self._intake.named(instruction, request, attachments)
         linked = await self._intake.linked(instruction, (*attachments, *named)) if links else {}
         if named or linked:
             attachments = (*attachments, *named, *linked.values())
             live.show(Attached(attachments))
-        for written in sorted(linked, key=len, reverse=True):  # one may begin another
+        for written in sorted(linked, key=len, reverse=True):  # one may be a prefix of another
             text = text.replace(written, linked[written].title)
         given = (Path(item.name).stem for item in reversed(attachments) if item.name)
         self.names = tuple(dict.fromkeys((*given, *self.names)))[:MAX_NAMES]
@@ -273,20 +270,20 @@ class RequestReader:
 
     async def _listen(self, audio: Artifact, live: LiveTurn) -> str:
         def report(fraction: float | None, message: str) -> None:
-            """Speech is quick enough to need no progress of its own."""
+            """Ignore progress: speech is recognised quickly."""
 
         assert audio.path is not None
         try:
             heard = await self._recogniser.transcribe(audio.path, report)
         except InputError as error:
-            # The store's name for it means nothing to the person who gave the file.
+            # The user does not know the file's name in the store.
             message = error.message.replace(audio.path.name, audio.title)
             raise InputError(message, hint=error.hint) from error
         return _show_transcript(heard, live)
 
 
 def _show_transcript(heard: Transcript, live: LiveTurn) -> str:
-    """Its words, and what to know about them, once the person sees both."""
+    """Show the transcript and its note. Return the words."""
     live.show(Transcribed(heard.text, heard.engine))
     if heard.note:
         live.show(Noted(heard.note))
@@ -296,7 +293,7 @@ def _show_transcript(heard: Transcript, live: LiveTurn) -> str:
 def _recorded_request(
     attachments: tuple[Artifact, ...],
 ) -> tuple[Artifact | None, tuple[Artifact, ...]]:
-    """With no words at all, the one recording among the files is the request."""
+    """A request without words may be the only recording among its files."""
     recordings = [item for item in attachments if item.kind is Kind.AUDIO]
     if len(recordings) != 1:
         return None, attachments

@@ -1,4 +1,4 @@
-"""Speaks an answer sentence by sentence: while one plays, the next ones are being synthesised."""
+"""Speaks answers sentence by sentence: while one plays, the next ones are synthesised."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ Made = tuple[str, Path | JarvisError]
 """A sentence and its sound, or why there is none."""
 
 PAUSE = 1.0
-"""Seconds after a sentence in which the next one is still part of the same speech."""
+"""Seconds after a sentence within which the next one belongs to the same speech."""
 FAILURES = 3
-"""Sentences in a row that could not be spoken, after which no other is tried."""
+"""Consecutive sentences that fail before speaking is given up."""
 AHEAD = 2
 """Sentences that are synthesised in advance."""
 SLOWEST, FASTEST = 0.5, 2.0
@@ -29,14 +29,14 @@ SLOWER = 0.8
 
 
 class AnswerSpeaker:
-    """The voice of the assistant; one thing is spoken at a time. What keeps it from being heard is
-    shown as a note, never raised."""
+    """The voice of the assistant, which speaks one text at a time. Problems are shown as notes,
+    never raised."""
 
     def __init__(self, voice: Voice, player: Player, store: ArtifactStore) -> None:
         self.last = ""
-        """What was heard last, for those who want to hear it again."""
+        """The last speech, for users who want to hear it again."""
         self.speaking = ""
-        """The sentence that is heard now; "" where none is."""
+        """The sentence that is playing, or ""."""
         self._watchers: list[Callable[[str], None]] = []
         self._voice = voice
         self._player = player
@@ -44,13 +44,13 @@ class AnswerSpeaker:
         self._pace = 1.0
         self._turn = asyncio.Lock()
         self._unheard = ""
-        """Why nothing was heard the last time; "" once something was."""
+        """Why the last speech failed; "" once one has worked."""
         self._asked: set[asyncio.Task[None]] = set()
         self._speaks: asyncio.Task[None] | None = None
 
     @property
     def pace(self) -> float:
-        """How many times as fast as usual the next sentences are spoken, 0.5 to 2."""
+        """The speed of the next sentences relative to normal, from 0.5 to 2."""
         return self._pace
 
     @pace.setter
@@ -62,30 +62,29 @@ class AnswerSpeaker:
         self.pace *= SLOWER
 
     def watch(self, changed: Callable[[str], None]) -> None:
-        """Call this on the loop at each change of `speaking`."""
+        """Call `changed` on the loop at each change of `speaking`."""
         self._watchers.append(changed)
 
     async def say(self, text: str | AsyncIterable[str], show: Show) -> None:
-        """Speak a text, also one that is still being written: each sentence once it is whole.
+        """Speak a text, which may still be being written, sentence by sentence.
 
-        Returns once all was heard or `silence` was called; cancelling silences it.
+        Returns when all was played or `silence` was called; cancelling silences it.
         """
         await heard(self.begin(text, show))
 
     def begin(
         self, text: str | AsyncIterable[str], show: Show, *, news: bool = False
     ) -> asyncio.Task[None]:
-        """The same, and go on meanwhile. With `news`, what kept the last one from being heard too
-        is not told again: nobody wants to read with each answer that there is no loudspeaker."""
+        """Like `say`, without waiting. With `news`, the same problem is not reported twice in a
+        row."""
         return self._begin(partial(self._say, text, show, news=news))
 
     def begin_playing(self, audio: Path, text: str, show: Show) -> asyncio.Task[None]:
-        """Play speech that is already there; `text` is what it says."""
+        """Play existing speech; `text` is what it says."""
         return self._begin(partial(self._play, audio, text, show))
 
     def silence(self, only: asyncio.Task[None] | None = None) -> None:
-        """Let nothing be heard any more, at once: of all that is spoken, or only of what `begin`
-        gave."""
+        """Stop all speech at once, or only what `begin` returned."""
         if only in (None, self._speaks):
             self._player.silence()
         for task in tuple(self._asked) if only is None else (only,):
@@ -133,7 +132,7 @@ class AnswerSpeaker:
             await self._play_all(made, room, show)
             await making
         except asyncio.CancelledError:
-            self._player.silence()  # also where one has been played and the next is waited for
+            self._player.silence()  # also between two sentences
             raise
         finally:
             making.cancel()
@@ -146,7 +145,7 @@ class AnswerSpeaker:
         made: asyncio.Queue[Made | None],
         room: asyncio.Semaphore,
     ) -> None:
-        """The sounds of the sentences, or why there is none; None after the last."""
+        """Synthesise the sentences into `made`, with None after the last."""
         number = 0
         try:
             async for part in parts:
@@ -165,7 +164,7 @@ class AnswerSpeaker:
     async def _play_all(
         self, made: asyncio.Queue[Made | None], room: asyncio.Semaphore, show: Show
     ) -> None:
-        """What keeps one sentence from being heard is told once, and the next one is tried."""
+        """Play the sentences. A sentence that fails is reported once, and the next one is tried."""
         played: list[Path] = []
         spoken: list[str] = []
         told: set[str] = set()
@@ -180,7 +179,7 @@ class AnswerSpeaker:
                 await self._player.play(sound, more=True, begun=begun)
             except (ExpertError, InputError, UnavailableError) as error:
                 if isinstance(error, UnavailableError) and not error.retryable:
-                    raise  # there is no voice, or nothing to be heard with
+                    raise  # there is no voice or no sound output
                 failed += 1
                 if failed == FAILURES:
                     raise
@@ -201,7 +200,8 @@ class AnswerSpeaker:
         show(Speaking(part))
 
     async def _following(self, made: asyncio.Queue[Made | None], show: Show | None) -> Made | None:
-        """The next sentence; while it is being written, perhaps for long, nothing is spoken."""
+        """The next sentence. While it is being written, perhaps for long, nothing counts as
+        spoken."""
         if show:
             try:
                 return await asyncio.wait_for(made.get(), PAUSE)
@@ -230,11 +230,11 @@ class SpokenAnswer:
         self._speaking = speaker.begin(self._written(), show, news=True)
 
     def add(self, piece: str) -> None:
-        """Go on with this piece."""
+        """Add a piece of the answer."""
         self._pieces.put_nowait(piece)
 
     async def finish(self) -> None:
-        """Wait until all of it was spoken, or `stop` was called. Cancelling silences it."""
+        """Wait until all of it was spoken or `stop` was called. Cancelling silences it."""
         self._pieces.put_nowait(None)
         await heard(self._speaking)
 
@@ -243,7 +243,7 @@ class SpokenAnswer:
         self._speaker.silence(self._speaking)
 
     async def stopped(self) -> None:
-        """Wait until nothing of it is heard any more, after `stop`."""
+        """Wait until all sound has ended, after `stop`."""
         await asyncio.wait([self._speaking])
 
     async def _written(self) -> AsyncGenerator[str]:
@@ -252,7 +252,7 @@ class SpokenAnswer:
 
 
 async def heard(sound: asyncio.Task[None]) -> None:
-    """Wait until a sound was heard to its end, or was cancelled. Cancelling this cancels it."""
+    """Wait until a sound has ended or was cancelled. Cancelling this cancels it."""
     try:
         await sound
     except asyncio.CancelledError:

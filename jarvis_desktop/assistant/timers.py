@@ -1,6 +1,4 @@
-"""Timers that ring, also after the application was closed and opened again.
-
-Rings for timers."""
+"""Timers that ring, even after a restart of the application."""
 
 from __future__ import annotations
 
@@ -17,7 +15,7 @@ from jarvis_desktop.core.ports import Timer, TimerRecords
 from jarvis_desktop.core.speech import Player
 
 LONGEST_WAIT = 20.0
-"""Seconds between two looks at the wall clock."""
+"""The wall clock is checked at least this often."""
 
 
 class RingingTimers:
@@ -30,7 +28,7 @@ class RingingTimers:
         ring: Callable[[Timer], None],
         now: Callable[[], datetime],
     ) -> None:
-        """`ring` is called on the loop when a timer is due, once."""
+        """`ring` is called once on the loop when a timer is due."""
         self._records = records
         self._ring = ring
         self._now = now
@@ -44,7 +42,7 @@ class RingingTimers:
             await self._none_left.wait()
 
     def restore(self) -> None:
-        """Take up the timers of earlier runs; those that fell due meanwhile ring at once."""
+        """Restore the timers of earlier runs. Overdue ones ring at once."""
         for timer in self._records.pending():
             if timer.id not in self._waiting:
                 self._wait_for(timer)
@@ -58,12 +56,12 @@ class RingingTimers:
         return timer
 
     def pending(self) -> Sequence[Timer]:
-        """Those that have not rung, the next one first; may be called from any thread."""
-        waiting = list(self._waiting.values())  # at once: the loop may change it meanwhile
+        """The timers that have not rung, the next one first. It may be called from any thread."""
+        waiting = list(self._waiting.values())  # a copy: the loop may change it
         return sorted((timer for timer, _ in waiting), key=lambda item: item.due)
 
     def cancel_all(self) -> int:
-        """Cancel all; how many there were."""
+        """Cancel all timers. Return how many there were."""
         count = len(self._waiting)
         for timer, handle in self._waiting.values():
             handle.cancel()
@@ -73,14 +71,13 @@ class RingingTimers:
         return count
 
     def close(self) -> None:
-        """Let go of the loop; the records stay for the next start."""
+        """Stop waiting; the records stay for the next start."""
         for _, handle in self._waiting.values():
             handle.cancel()
         self._waiting.clear()
 
     def _wait_for(self, timer: Timer) -> None:
-        # The loop's clock stands still while the computer sleeps, so the wall clock is looked at
-        # again and again.
+        # The loop's clock stops while the computer sleeps, so the wall clock is checked regularly.
         delay = max(0.0, (timer.due - self._now()).total_seconds())
         handle = asyncio.get_running_loop().call_later(min(delay, LONGEST_WAIT), self._look, timer)
         self._waiting[timer.id] = (timer, handle)
@@ -91,7 +88,7 @@ class RingingTimers:
             return
         del self._waiting[timer.id]
         self._ring(timer)
-        # It rang, which is what matters; a record that stays rings once more at the next start.
+        # It has rung, which is what matters; a record that stays rings again at the next start.
         with contextlib.suppress(JarvisError):
             self._records.remove(timer.id)
         if not self._waiting:
@@ -99,7 +96,7 @@ class RingingTimers:
 
 
 class Bell:
-    """Rings for a timer: the sound, and whoever wants to be told."""
+    """Rings for a timer: plays the sound and calls `on_ring`."""
 
     def __init__(self, player: Player, sound: Path, on_ring: Callable[[Timer], None]) -> None:
         self._player = player
@@ -108,7 +105,7 @@ class Bell:
         self._ringing: set[asyncio.Task[None]] = set()
 
     async def finished(self) -> None:
-        """Return when no bell sounds any more."""
+        """Return when no bell is ringing."""
         if self._ringing:
             await asyncio.wait(self._ringing)
 
@@ -120,6 +117,6 @@ class Bell:
         ringing.add_done_callback(self._ringing.discard)
 
     async def _ring(self) -> None:
-        # No sound device is no reason to fail: the person is told in words as well.
+        # A missing sound device is not an error: the user is notified in words as well.
         with suppress(JarvisError):
             await self._player.play(self._sound)

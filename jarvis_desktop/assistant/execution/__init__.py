@@ -1,1 +1,1 @@
-"""Runs a plan: the executor, retries and replanning."""
+"""Runs plans: executor, replanning, tasks with retries."""

@@ -1,9 +1,8 @@
-"""Carries plans out over the backends, within the lanes that bound them all together.
+"""Runs plans over the backends and replans after failures.
 
-A plan under way: each task starts the moment its own inputs exist, whatever becomes of the
-others. It may become another plan meanwhile.
-
-What becomes of a plan while it is carried out: the person may change it at any moment."""
+Each task starts as soon as its own inputs exist. Lanes limit how many calls of a kind run at once.
+The user may change a plan while it runs.
+"""
 
 from __future__ import annotations
 
@@ -65,11 +64,11 @@ from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Turn
 
 Choose = Callable[[Sequence[Task]], Awaitable[Iterable[Selection]]]
-"""Finds out who does these tasks. Stopped where one of them is no longer wanted as it was."""
+"""Selects experts for tasks. It is cancelled when one of these tasks changes."""
 
 
 class Execution:
-    """Carries one plan out, once."""
+    """Runs one plan, once."""
 
     def __init__(
         self,
@@ -82,7 +81,7 @@ class Execution:
         folder: Path | None,
         results: Mapping[int, TaskResult],
     ) -> None:
-        """`results` are there already."""
+        """`results` are those of tasks that have ended already."""
         self._plan = plan
         self._choose = choose
         self._means = means
@@ -91,28 +90,28 @@ class Execution:
         self._folder = folder
         self._results = dict(results)
         self._waiting: dict[int, set[int]] = {}
-        """For each task that has not ended, those it still waits for."""
+        """For each unfinished task, the tasks it still waits for."""
         self._dependants: dict[int, list[Task]] = {}
         self._ready: list[Task] = []
-        """The tasks that have their inputs, and were not started."""
+        """The tasks that have their inputs but have not started."""
         self._selections: dict[int, Selection | None] = {}
         self._working: dict[int, asyncio.Task[None]] = {}
-        """What runs, by the tasks' ids; what was stopped is gone, even before it has ended."""
+        """The running tasks by id. A cancelled one is removed at once, even before it has ended."""
         self._choosing: asyncio.Task[None] | None = None
         self._nobody_yet: tuple[Task, ...] = ()
-        """The tasks for which somebody is to be chosen, or is being chosen."""
+        """The tasks without a selection."""
         self._moved = asyncio.Event()
         self._lay_out()
 
     async def finish(self) -> dict[int, TaskResult]:
-        """A result for every task of the plan, as it is in the end.
+        """Run the plan and return a result for every task of its final form.
 
-        A failed task is a value. Raises what choosing raises; that and cancelling end all that
-        runs, and every unfinished task is shown as cancelled.
+        A failed task is a value. Raises what choosing raises. That, and cancelling, end everything
+        that runs, and every unfinished task is shown as cancelled.
         """
         try:
             while self._waiting:
-                # It ends with the last of its tasks; one that was stopped may take a moment to.
+                # The group ends with its last task; a cancelled one may take a moment.
                 async with asyncio.TaskGroup() as group:
                     while self._waiting:
                         self._go_on(group)
@@ -127,8 +126,8 @@ class Execution:
         return self._results
 
     def change(self, plan: Plan, *, afresh: Collection[int] = ()) -> None:
-        """Carry out that one from now on. What is unchanged goes on, or stays as it ended, but for
-        the tasks `afresh` and all that builds on them."""
+        """Run this plan from now on. Unchanged tasks continue, or stay as they ended, except the
+        tasks `afresh` and everything that depends on them."""
         same = plan.unchanged(self._plan, afresh=afresh)
         self._plan = plan
         for task_id in self._working.keys() - same:
@@ -141,11 +140,11 @@ class Execution:
             self._choosing.cancel()
             self._choosing = None
         self._lay_out()
-        # Not from here: what starts now would seem to be begun by whoever changed the plan.
+        # Tasks are not started here: they would run in the context of whoever changed the plan.
         self._moved.set()
 
     def _lay_out(self) -> None:
-        """See what is left of the plan, and what that waits for; skip what can never start."""
+        """Work out what is left of the plan and what it waits for. Skip what can never start."""
         left = [task for task in self._plan if task.id not in self._results]
         self._waiting, self._dependants, lost = {}, {}, []
         for task in left:
@@ -172,7 +171,7 @@ class Execution:
             )
 
     def _go_on(self, group: asyncio.TaskGroup) -> None:
-        """Start what can start."""
+        """Start every task that can start."""
         if self._nobody_yet and self._choosing is None:
             self._choosing = group.create_task(self._select(self._nobody_yet))
         ready, self._ready = self._ready, []
@@ -186,7 +185,7 @@ class Execution:
         this = asyncio.current_task()
 
         def end(selections: Iterable[Selection]) -> None:
-            if self._choosing is this:  # else it was stopped
+            if self._choosing is this:  # otherwise it was cancelled
                 chosen = {item.task_id: item for item in selections}
                 self._selections.update({task.id: chosen.get(task.id) for task in tasks})
                 self._choosing = None
@@ -199,7 +198,7 @@ class Execution:
         this = asyncio.current_task()
 
         def counts() -> bool:
-            """Whether it was not stopped; one that was may still tell of itself, and even end."""
+            """Whether this task is still wanted: a cancelled one may still report, and even end."""
             return self._working.get(task.id) is this
 
         def show(event: Event) -> None:
@@ -216,12 +215,12 @@ class Execution:
         end(await carry_out(task, self._selections[task.id], scene, self._means))
 
     def _end(self, *ended: TaskResult) -> None:
-        """Let go what waited for these, or skip it where they give nothing."""
+        """Start what waited for these results, or skip it if they failed."""
         ending = list(ended)
         while ending:
             result = ending.pop()
             if self._waiting.pop(result.task_id, None) is None:
-                continue  # for want of another result
+                continue  # skipped already because of another result
             self._results[result.task_id] = result
             self._show(TaskFinished(result))
             for task in self._dependants.pop(result.task_id, ()):
@@ -246,8 +245,8 @@ class Execution:
 
 
 class Executor:
-    """Runs plans over the backends. One executor serves all turns, so lanes bound them together,
-    and what one turn learns of an expert that fails spares the others."""
+    """Runs plans over the backends. One executor serves all turns, so that its lanes limit them
+    together, and turns learn from each other's failures."""
 
     def __init__(
         self,
@@ -262,13 +261,12 @@ class Executor:
         clock: Callable[[], float] = monotonic,
         jitter: Callable[[], float] = random.random,
     ) -> None:
-        """`lanes` gives how many calls of a lane run at once; a lane not in it has no limit.
+        """`lanes` gives how many calls of a lane run at once; other lanes have no limit.
 
-        How long a call may take is its backend's business, which knows what it does; `timeout`,
-        in seconds, is the last resort against one that never ends. `record` is told of every call
-        how long it took and whether it worked, but for skills, between which there is no choice;
-        for those nothing is given to `inspect` either. `clock` gives seconds that never go
-        backwards, `jitter` numbers from 0 to 1.
+        Backends limit the time of their calls themselves; `timeout`, in seconds, is the last
+        resort. `record` is notified of the duration and outcome of every call except those of
+        skills, which have no rivals and are not given to `inspect` either. `clock` returns seconds
+        and never goes backwards; `jitter` returns numbers from 0 to 1.
         """
         self._means = CallDependencies(
             backends,
@@ -293,11 +291,11 @@ class Executor:
         folder: Path | None = None,
         done: Mapping[int, TaskResult] | None = None,
     ) -> dict[int, TaskResult]:
-        """A result for every task of the plan, done by those of `selections`.
+        """Run the plan with these `selections` and return a result for every task.
 
-        `folder` is where the person wants named results. `done` holds results of an earlier run:
-        what was done there is kept, the rest is tried again. A failed task is a value; only
-        cancelling raises, after every unfinished task was shown as cancelled.
+        `folder` is where the user wants named results. Finished results in `done` are reused, the
+        rest is tried again. A failed task is a value; only cancelling raises, after every
+        unfinished task was shown as cancelled.
         """
         stands = tuple(selections)
         kept = {key: item for key, item in (done or {}).items() if item.status is Status.DONE}
@@ -320,9 +318,9 @@ class Executor:
         folder: Path | None = None,
         results: Mapping[int, TaskResult] = MappingProxyType({}),
     ) -> Execution:
-        """The same for those who choose as it goes, and for plans that may change.
+        """Like `run`, with experts chosen on the way and a plan that may change.
 
-        Tasks that have one of these `results` have ended already.
+        Tasks with one of these `results` have ended already.
         """
         return Execution(
             plan, choose, self._means, show=show, confirm=confirm, folder=folder, results=results
@@ -333,21 +331,22 @@ T = TypeVar("T")
 
 
 class RunningPlan:
-    """A plan on its way to its end."""
+    """A plan that is being carried out and may be changed."""
 
     def __init__(self, plan: Plan, show: Show) -> None:
         self.plan = plan
-        """As it is by now."""
+        """The plan in its current form."""
         self.changed = False
-        """Whether the person changed it."""
+        """Whether the user changed it."""
         self.asked_for: frozenset[int] = frozenset()
-        """The tasks that the person wanted to be done once more, as they are."""
+        """The unchanged tasks that the user wants to be run again."""
         self._show = show
         self._execution: Execution | None = None
         self._meanwhile: asyncio.Task[Any] | None = None
 
     def change(self, plan: Plan, *, afresh: frozenset[int] = frozenset()) -> None:
-        """Go on with that one; the tasks `afresh` and all that builds on them begin anew."""
+        """Continue with this plan; run the tasks `afresh` again, and everything that depends on
+        them."""
         self.plan, self.changed = plan, True
         self.asked_for |= afresh
         self._show(PlanChanged(plan, afresh))
@@ -357,7 +356,7 @@ class RunningPlan:
             self._meanwhile.cancel()
 
     async def run(self, execution: Execution) -> dict[int, TaskResult]:
-        """Carry it out, in all the forms that it takes."""
+        """Carry out the execution through all changes of the plan."""
         self._execution = execution
         try:
             return await execution.finish()
@@ -365,7 +364,7 @@ class RunningPlan:
             self._execution = None
 
     async def unless_changed(self, work: Coroutine[Any, Any, T]) -> T | None:
-        """What the work gives; None where it was stopped because the plan was changed."""
+        """The result of the work, or None if it was cancelled because the plan changed."""
         async with asyncio.TaskGroup() as group:
             self._meanwhile = meanwhile = group.create_task(work)
             meanwhile.add_done_callback(self._forget)
@@ -378,11 +377,11 @@ class RunningPlan:
 MAX_REPLANS = 2
 """New plans for one request."""
 MAX_OFFERS = 3
-"""How many experts are offered for a task whose downloads the person stops."""
+"""Experts that are offered for a task while the user cancels their downloads."""
 
 
 class ReplanningRunner:
-    """Runs a plan to its end, by way of new plans where that helps."""
+    """Runs a plan to its end, with new plans if tasks fail."""
 
     def __init__(
         self,
@@ -399,10 +398,10 @@ class ReplanningRunner:
         self._executor = executor
         self._obtainer = obtainer
         self._courses: dict[str, RunningPlan] = {}
-        """The plans being carried out, by the ids of their turns."""
+        """The running plans by turn id."""
 
     def running_plan(self, turn_id: str) -> RunningPlan | None:
-        """The plan that this turn is carrying out now, which can be changed."""
+        """The plan that this turn is carrying out, which can be changed."""
         return self._courses.get(turn_id)
 
     @contextmanager
@@ -422,12 +421,11 @@ class ReplanningRunner:
         rounds: int,
         withheld: Mapping[int, str] = MappingProxyType({}),
     ) -> None:
-        """Run the plan, and at most so many `rounds` of new ones; what was done is kept.
+        """Run the plan and at most `rounds` new ones, and reuse finished results.
 
-        That includes what the turn has done of the plan already. The tasks `withheld` are not run,
-        for the reason given, unless the person asks for them meanwhile. A task that failed is a
-        value in the turn, with its reason. A plan that the person changed meanwhile is carried out
-        as they want it: it gets no new one.
+        That includes results that the turn has already. The tasks `withheld` are not run, for the
+        given reason, unless the user asks for them meanwhile. A failed task is a value in the turn,
+        with its reason. A plan that the user changed is not replaced by a new one.
         """
         held = {number: (plan.task(number), reason) for number, reason in withheld.items()}
         done = {
@@ -464,7 +462,7 @@ class ReplanningRunner:
     async def _another(
         self, plan: Plan, results: Mapping[int, TaskResult], context: Context, live: LiveTurn
     ) -> Plan | None:
-        """A new plan that the person agrees to; None where there is none."""
+        """A new plan that the user accepts, or None."""
         try:
             another = await self._planner.replan(
                 live.turn.text, self._inventory, context, plan=plan, results=results
@@ -515,15 +513,15 @@ class ReplanningRunner:
         settled = {item.task_id for item in refused}
         left = [task for task in tasks if task.id not in settled]
         chosen = await self._with_experts(left, live)
-        # Who did the finished tasks, or does what runs, stays known.
+        # Keep the selections of finished and running tasks.
         others = {task.id for task in course.plan} - {task.id for task in tasks}
         known = (item for item in live.turn.selections if item.task_id in others)
         live.show(ExpertsSelected((*known, *refused, *chosen)))
         return (*refused, *chosen)
 
     async def _with_experts(self, tasks: Sequence[Task], live: LiveTurn) -> Sequence[Selection]:
-        """Who does the tasks, once what they need is fetched. Where the person stops a download,
-        the next best expert is asked about."""
+        """Select experts and fetch missing ones. If the user cancels a download, the next best
+        expert is offered."""
         stopped: dict[int, str] = {}
         failed: dict[str, str] = {}
         unwanted: set[str] = set()
@@ -546,10 +544,10 @@ class ReplanningRunner:
 
 
 def mendable(turn: Turn) -> list[Task]:
-    """The tasks that another plan may do better: those whose every candidate was tried and failed.
+    """The tasks that another plan may do better: those that failed on every candidate.
 
-    Where there was no candidate, the reason says what would help, and no plan does. What the
-    person refused was not tried, and is not done by a way round.
+    A task without candidates is not among them: its reason says what would help. Neither is a task
+    that the user refused.
     """
     return [
         task
@@ -564,7 +562,7 @@ def mendable(turn: Turn) -> list[Task]:
 def _with_reason(
     selection: Selection, stopped: Mapping[int, str], failed: Mapping[str, str]
 ) -> Selection:
-    """Says in its reason what was not fetched for it, and why."""
+    """Add to the reason which expert was not fetched, and why."""
     offer, reason = selection.offer, selection.reason
     if offer and offer.id in failed:
         reason = tr("{name} could not be fetched. {why}", name=offer.id, why=failed[offer.id])

@@ -1,10 +1,9 @@
-"""Carries one task out: through its candidates, with further tries where those may help.
+"""Runs one task: retries, circuit breakers, deadlines and the calls of its candidates.
 
-Makes one call of one candidate: in its lane, within its time, looked at, and remembered.
-
-The calls that a task stands for: its inputs resolved, one call per item where it takes one.
-
-How long a call may take, by how long its expert took before on this computer."""
+`RetryPolicy` decides what a task tries next: the same expert again, the next one, or an earlier
+one. `CircuitBreakers` (Nygard, "Release It!", 2007) keep tasks from waiting for services and
+experts that fail again and again; an expert with an open breaker is tried last.
+"""
 
 from __future__ import annotations
 
@@ -47,33 +46,33 @@ from jarvis_desktop.core.ports import ArtifactStore, Backend, TrackRecord
 from jarvis_desktop.core.task import Call, Item, Port, Ref, Report, Task, TaskType, Value
 
 MAX_FAILURES = 3
-"""Failures in a row that open a breaker."""
+"""Consecutive failures that open a breaker."""
 
 COOL_DOWN_S = 30.0
-"""Seconds until one try is let through again; twice as many after each try that failed."""
+"""Seconds until one trial call is allowed; doubled after each trial that fails."""
 
 MAX_COOL_DOWN_S = 600.0
-"""Seconds; also how long an expert is kept behind that crashed too often."""
+"""Also how long, in seconds, an expert that crashed too often is tried last."""
 
 MAX_CRASHES = 3
-"""Crashes of an expert within `CRASH_WINDOW_S` seconds; one more and it is kept behind."""
+"""Crashes of an expert allowed within `CRASH_WINDOW_S` seconds."""
 
 CRASH_WINDOW_S = 60.0
 
 SERVICE_FAULTS = frozenset({Fault.BUSY, Fault.NETWORK, Fault.TIMEOUT, Fault.KEY, Fault.PAYMENT})
-"""What all experts behind a service suffer from when one of them does."""
+"""Faults of a service, which affect all experts that need it."""
 
 
 class CircuitBreakers:
-    """Knows what had better be tried last, from the calls that it is told of."""
+    """Tracks failures by expert and by service, and says which candidates to try last."""
 
     def __init__(self, *, clock: Callable[[], float] = monotonic) -> None:
-        """`clock` gives seconds that never go backwards."""
+        """`clock` returns seconds and never goes backwards."""
         self._clock = clock
         self._all: defaultdict[str, _CircuitBreaker] = defaultdict(_CircuitBreaker)
 
     def objection(self, candidate: Candidate) -> str:
-        """Why others should be tried first, in a sentence; "" where nothing is held against it."""
+        """Why others should be tried first, as a sentence; "" if the breaker is closed."""
         now = self._clock()
         for name, breaker in self._known(candidate):
             if breaker.until > now:
@@ -81,9 +80,9 @@ class CircuitBreakers:
         return ""
 
     def admit(self, candidate: Candidate) -> str:
-        """The same for one that is about to be called.
+        """Like `objection`, for a candidate that is about to be called.
 
-        After its cool-down it is let through once, and others wait to see how that goes.
+        After the cool-down one call is let through; others wait for its outcome.
         """
         if objection := self.objection(candidate):
             return objection
@@ -93,18 +92,18 @@ class CircuitBreakers:
         return ""
 
     def worked(self, candidate: Candidate) -> None:
-        """A call of it gave a result."""
+        """Record a call that returned a result."""
         for _, breaker in self._known(candidate):
             breaker.close()
 
     def failed(self, candidate: Candidate, fault: Fault) -> None:
-        """A call of it failed, and not for what it was given."""
+        """Record a failed call, unless its input was at fault."""
         of_all = fault in SERVICE_FAULTS and candidate.endpoint
         breaker = self._all[of_all or _own(candidate)]
         breaker.count(self._clock(), crashed=fault is Fault.CRASH)
 
     def _known(self, candidate: Candidate) -> Iterator[tuple[str, _CircuitBreaker]]:
-        """What there is for it, each with what it stands for."""
+        """The breakers of the candidate, each with the name of what failed."""
         for key, name in ((candidate.endpoint, candidate.endpoint), (_own(candidate), "")):
             if breaker := self._all.get(key):
                 yield name or candidate.expert.id, breaker
@@ -116,16 +115,16 @@ def _own(candidate: Candidate) -> str:
 
 @dataclass
 class _CircuitBreaker:
-    """Closed until too much has failed."""
+    """Closed until too many calls have failed."""
 
     failures: int = 0
-    """In a row."""
+    """Consecutive failures."""
     pause: float = 0.0
-    """Seconds of its cool-down; 0 while it is closed."""
+    """Seconds of the cool-down; 0 while the breaker is closed."""
     opened: float = -inf
-    """Until when it is open for its failures."""
+    """When the cool-down after failures ends."""
     kept_behind: float = -inf
-    """Until when it is open for its crashes, whatever worked in between."""
+    """When the cool-down after crashes ends, whatever worked in between."""
     crashes: deque[float] = field(default_factory=lambda: deque(maxlen=MAX_CRASHES + 1))
 
     @property
@@ -160,54 +159,54 @@ class _CircuitBreaker:
 
 
 PERMANENT_FAULTS = frozenset({Fault.KEY, Fault.PAYMENT, Fault.GONE})
-"""What no waiting mends."""
+"""Faults that do not pass."""
 
 IMMEDIATE_RETRY_FAULTS = frozenset({Fault.MEMORY, Fault.CRASH})
-"""What is mended by a fresh process, or by a smaller place, and not by waiting."""
+"""Faults that a new process or a smaller place fixes, without waiting."""
 
 RETRIES_BY_FAULT: Mapping[Fault, int] = MappingProxyType(
     {Fault.MEMORY: 4, Fault.CRASH: 1, Fault.TIMEOUT: 1, Fault.ANSWER: 1, Fault.OTHER: 0}
 )
-"""How often the same expert is tried again before the next one is. The place where it runs offers
-it less memory each time; what crashed or hung costs long and will likely do so again; what nobody
-foresaw will too, but is worth another try when nothing else is left."""
+"""How often the same expert is retried before the next one. Each retry after a memory fault is
+given less memory. Crashes and time-outs are costly and likely to recur. Unexpected errors are
+retried only when nothing else is left."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryLimits:
-    """How often a task tries, and how many seconds it waits."""
+    """How often a task retries, and how long it waits, in seconds."""
 
     tries: int = 2
-    """Further tries of the same expert after a passing fault that FURTHER_TRIES does not name."""
+    """Retries of the same expert after a transient fault that `RETRIES_BY_FAULT` does not name."""
     first: float = 1.0
-    """At most so long is waited before the second try, and twice as long before each further one:
-    exponential back-off with full jitter (Brooker, "Exponential Backoff And Jitter", 2015)."""
+    """The longest wait before the first retry, doubled for each further one: exponential back-off
+    with full jitter (Brooker, "Exponential Backoff And Jitter", 2015)."""
     longest: float = 30.0
-    """A service that wants more time than this is left for the next expert meanwhile."""
+    """If a service asks for a longer wait than this, the next expert is tried first."""
     in_all: float = 180.0
-    """Waited in one task, whoever asks for it."""
+    """All waits of one task together."""
     failures: int = 40
-    """After so many a task gives up, whatever is left: one with a list makes many calls."""
+    """Failures after which a task gives up; a task with a list makes many calls."""
 
 
 @dataclass(frozen=True, slots=True)
 class RetryStep:
-    """The next thing to try."""
+    """The next attempt."""
 
     candidate: Candidate
     wait: float = 0.0
-    """Seconds before it."""
+    """Seconds to wait before it."""
     reason: str = ""
-    """What it failed of the last time; "" where it is tried for the first time."""
+    """Why the last attempt failed; "" on the first."""
     last: bool = False
-    """Whether nothing better is left, so that it is tried whatever speaks against it."""
+    """Whether nothing better is left, so that it is tried despite an open breaker."""
 
 
 class RetryPolicy:
-    """One task's way through its candidates.
+    """Decides the order of attempts for one task.
 
-    Each is tried in its order, some of them more than once. Those that were put aside follow, and
-    then once more those whose fault may have passed.
+    Candidates are tried in order, some repeatedly. Deferred ones follow, then those whose fault may
+    have passed.
     """
 
     def __init__(
@@ -218,7 +217,7 @@ class RetryPolicy:
         clock: Callable[[], float],
         jitter: Callable[[], float],
     ) -> None:
-        """`jitter` gives numbers from 0 to 1."""
+        """`jitter` returns numbers from 0 to 1."""
         self._order = tuple(dict.fromkeys(candidates))
         self._patience = patience
         self._clock = clock
@@ -229,7 +228,7 @@ class RetryPolicy:
         self._round = _RetryRound(deque(self._order))
 
     def next(self) -> RetryStep | None:
-        """What to try now; None where nothing is left that may help."""
+        """The next attempt, or None if nothing is left that may help."""
         round = self._round
         if self._failures >= self._patience.failures:
             return None
@@ -250,20 +249,21 @@ class RetryPolicy:
         return None
 
     def put_aside(self, candidate: Candidate) -> None:
-        """Try it after the others; it was not tried yet."""
+        """Defer an untried candidate until the others were tried."""
         self._round.aside.append(candidate)
 
     def worked(self, candidate: Candidate) -> None:
-        """A call of it gave a result; where there are more of them, it goes on with the next."""
+        """Record a call that returned a result; further calls of the task start with this
+        candidate."""
         if self._round.failures:
             others = (each for each in self._order if each not in {candidate, *self._gone})
             self._round = _RetryRound(deque(others))
 
     def failed(self, step: RetryStep, error: JarvisError, *, again: bool, shunned: bool) -> None:
-        """A step failed.
+        """Record a failed attempt.
 
-        `again` says whether the same may be done once more, `shunned` whether others should be
-        tried first from now on.
+        `again` is whether the same call may be repeated, `shunned` whether others should be tried
+        first from now on.
         """
         round, candidate = self._round, step.candidate
         self._failures += 1
@@ -283,7 +283,7 @@ class RetryPolicy:
         if not step.last:
             round.later[candidate] = (self._clock() + error.wait, error.message)
         elif candidate.endpoint and error.fault in SERVICE_FAULTS:
-            # Whoever else needs the same service would only wait for the same end.
+            # Other candidates of the same service would only fail in the same way.
             left = (each for each in round.aside if each.endpoint != candidate.endpoint)
             round.aside = deque(left)
 
@@ -291,7 +291,7 @@ class RetryPolicy:
         return self._jitter() * float(self._patience.first * 2 ** (tries - 1))
 
     def _afford(self, wait: float) -> bool:
-        """Whether there is patience for it, which is then spent."""
+        """Whether the wait is within the limit, from which it is then deducted."""
         if wait > self._left:
             return False
         self._left -= wait
@@ -300,38 +300,38 @@ class RetryPolicy:
 
 @dataclass
 class _RetryRound:
-    """One call's way: what is still to be tried."""
+    """The candidates left for one call."""
 
     fresh: deque[Candidate]
     aside: deque[Candidate] = field(default_factory=deque)
     again: RetryStep | None = None
     later: dict[Candidate, tuple[float, str]] = field(default_factory=dict)
-    """When it may work, and what it failed of."""
+    """When it may work again, and why it failed."""
     failures: Counter[Candidate] = field(default_factory=Counter)
     second: bool = False
-    """Whether all were tried, so that what fails now is not tried again."""
+    """Whether all were tried once: failures are no longer retried."""
 
 
 MIN_RUNS = 3
-"""Runs that worked; fewer tell too little."""
+"""Successful runs needed to estimate a deadline."""
 
 DEADLINE_FACTOR = 4
-"""Times as long as the slowest one. Calls of one expert are spread about that far."""
+"""Multiples of the slowest run; runs of one expert spread about that far."""
 
 MIN_DEADLINE_S = 30.0
-"""Seconds for any call."""
+"""The shortest deadline of a call, in seconds."""
 
 LOADING_MB_PER_S = 20.0
-"""Megabytes a second that a slow disk gives; weights may have to be loaded first."""
+"""Megabytes per second of a slow disk, from which weights may have to be loaded first."""
 
 
 def deadline(
     candidate: Candidate, known: Experience | None, *, size: int, timeouts: int = 0
 ) -> float | None:
-    """Seconds; None where too little is known, and its backend alone decides.
+    """The deadline of a call in seconds, or None to leave it to the backend.
 
-    `size` is that of the call: more than was ever worked on gets as much longer. `timeouts` is
-    how often this call ran out of time with it already, and gets more each time.
+    A call that is larger (`size`) than any before gets proportionally more time, and so does one
+    that timed out `timeouts` times.
     """
     if known is None or known.slowest is None or known.worked < MIN_RUNS:
         return None
@@ -347,19 +347,19 @@ def deadline(
 
 
 Inspect = Callable[[Candidate, Call, TaskType, Sequence[Artifact]], None]
-"""Looks closely at what a call gave. Raises ExpertError where it cannot be right. Where that may
-take long, it is called in a thread."""
+"""Checks the results of a call. Raises ExpertError if they cannot be right. Slow checks run in a
+thread."""
 
 LONG_TEXT_CHARS = 20_000
-"""Characters; a shorter text is looked at in a few milliseconds."""
+"""Shorter texts are checked in a few milliseconds."""
 
 FAULTS_OF_OTHERS = frozenset({Fault.KEY, Fault.PAYMENT, Fault.BUSY, Fault.LOADING, Fault.NETWORK})
-"""Faults that say nothing about how good an expert is."""
+"""Faults that say nothing about the quality of an expert."""
 
 
 @dataclass(frozen=True, slots=True)
 class CallDependencies:
-    """What every call needs. One instance serves all turns, so lanes bound them together."""
+    """What every call needs. One instance serves all turns, so that its lanes limit all of them."""
 
     backends: Mapping[str, Backend]
     store: ArtifactStore
@@ -374,12 +374,12 @@ class CallDependencies:
 
 
 class CircuitOpen(Exception):
-    """Others should be tried first; it was not called."""
+    """The candidate was not called because others should be tried first."""
 
 
 @dataclass(slots=True)
 class CallAttempt:
-    """One call of the candidate of `step`; `timeouts` is how often it ran out of time before."""
+    """One call of the candidate of `step`, after `timeouts` earlier calls that timed out."""
 
     means: CallDependencies
     type: TaskType
@@ -388,12 +388,12 @@ class CallAttempt:
     report: Report
     timeouts: int = 0
     seconds: float = 0.0
-    """How long it took, without any waiting for its turn."""
+    """The duration of the call, without waiting for its lane."""
 
     async def results(self) -> Sequence[Artifact]:
-        """What it gave. How it went is told to the track record and the breakers.
+        """Make the call, check its results and report the outcome to track record and breakers.
 
-        Raises JarvisError, and Unwanted.
+        Raises JarvisError and CircuitOpen.
         """
         candidate, breakers = self.step.candidate, self.means.breakers
         try:
@@ -417,7 +417,7 @@ class CallAttempt:
     async def _in_lane(self) -> Iterable[Artifact]:
         means, candidate = self.means, self.step.candidate
         async with means.lanes.get(self._backend.lane) or nullcontext():
-            # What happened to others while this one stood in line counts as well.
+            # The breaker may have opened while this call waited for its lane.
             if not self.step.last and (objection := means.breakers.admit(candidate)):
                 raise CircuitOpen(objection)
             call = replace(self.call, seconds=self._deadline())
@@ -426,7 +426,7 @@ class CallAttempt:
                 async with asyncio.timeout(means.timeout) as timeout:
                     return await self._backend.run(candidate, call, self.report)
             except TimeoutError as error:
-                # Else it is the backend's own, of whatever it waited for.
+                # Otherwise it is a time-out within the backend.
                 name, seconds = candidate.expert.id, f"{means.timeout:.0f}"
                 told = (
                     tr("{id} was stopped after {seconds} seconds.", id=name, seconds=seconds)
@@ -454,7 +454,7 @@ class CallAttempt:
         return deadline(candidate, known, size=self.call.size, timeouts=self.timeouts)
 
     def _note(self, *, worked: bool) -> None:
-        """Only its own failures are told: a wrong file or missing weights are not its fault."""
+        """Record the outcome. Wrong files and missing weights are not the expert's fault."""
         if self.means.record and not self._skilled:
             self.means.record.note(
                 self.step.candidate.kept_as,
@@ -470,16 +470,16 @@ class CallAttempt:
 
     @property
     def _skilled(self) -> bool:
-        """Whether it is a skill: quick, exact, and without another that could be chosen."""
+        """Whether it is a skill: quick, exact and without alternatives."""
         return self._backend.lane == "instant"
 
 
 MAX_CALLS = 100
-"""A single-item port that is given a list makes one call per item; more than this is refused."""
+"""The most calls of a task that gets a list for a single-item port."""
 
 
 def options_of(task: Task) -> dict[str, Value]:
-    """The task's options, those that it leaves open with their defaults."""
+    """The options of the task, completed by their defaults."""
     values = {option.name: option.default for option in task.type.options}
     for name, item in task.items():
         if name in values and not isinstance(item, Artifact | Ref):
@@ -490,9 +490,9 @@ def options_of(task: Task) -> dict[str, Value]:
 def calls_of(
     task: Task, results: Mapping[int, TaskResult]
 ) -> Sequence[dict[str, tuple[Artifact, ...]]]:
-    """The inputs of each call: one call, or one per item where a single-item port gets a list.
+    """The inputs of each call: one call, or one per item if a single-item port gets a list.
 
-    Raises ExpertError where that would be too many, or a result it needs is of another kind.
+    Raises ExpertError if there are too many, or if a needed result is of another kind.
     """
     given: dict[str, list[Artifact]] = {port.name: [] for port in task.type.ports}
     for name, item in task.items():
@@ -538,20 +538,20 @@ INTERNAL_ERROR = mark("Something went wrong inside JARVIS itself; the log has th
 
 @dataclass(frozen=True, slots=True)
 class TaskContext:
-    """What a task needs of the plan it belongs to."""
+    """What a task needs of its plan."""
 
     results: Mapping[int, TaskResult]
-    """Those of the tasks before it."""
+    """The results of earlier tasks."""
     show: Show
     confirm: Confirm
     folder: Path | None = None
-    """Where the person wants named results."""
+    """Where the user wants named results."""
 
 
 async def carry_out(
     task: Task, selection: Selection | None, scene: TaskContext, means: CallDependencies
 ) -> TaskResult:
-    """The end of the task, done or failed. What its calls gave is kept when one of them fails."""
+    """Run the task until it is done or has failed. Results of finished calls survive a retry."""
     if selection is None or not selection.candidates:
         reason = selection.reason if selection else tr("No expert was selected.")
         return TaskResult(task.id, Status.FAILED, reason=reason)
@@ -568,7 +568,7 @@ async def carry_out(
 
 
 class _TaskRun:
-    """One task under way."""
+    """A running task."""
 
     def __init__(
         self,
@@ -587,20 +587,20 @@ class _TaskRun:
         self._means = means
         self._calls_done = 0
         self._agreed = False
-        """Whether the person was asked, who agreed to one try and not to any number of them."""
+        """Whether the user agreed, which holds for one attempt only."""
         self._timeouts: Counter[Candidate] = Counter()
         self._spent = Spent()
-        """By what is tried now."""
+        """The cost of the current attempt."""
 
     async def attempt(self, step: RetryStep) -> bool:
-        """Whether the task is done. Raises _Refused."""
+        """Make an attempt. Return whether the task is done. Raises _Refused."""
         means, candidate = self._means, step.candidate
         if not step.last and (objection := means.breakers.objection(candidate)):
             self._put_aside(candidate, objection)
             return False
         if step.reason:
             self._scene.show(Retrying(self._task.id, candidate, step.wait, step.reason))
-            await asyncio.sleep(step.wait)  # here, and in no lane
+            await asyncio.sleep(step.wait)  # outside of any lane
         self._scene.show(TaskStarted(self._task.id, candidate))
         started = means.clock()
         self._spent = Spent()
@@ -624,7 +624,7 @@ class _TaskRun:
 
     @contextmanager
     def _keeping_account(self) -> Iterator[None]:
-        """While something is asked, it is heard what that costs."""
+        """Add up what services report as their costs."""
 
         def take(spent: Spent) -> None:
             self._spent += spent
@@ -657,7 +657,7 @@ class _TaskRun:
         self.ladder.failed(step, error, again=again, shunned=shunned)
 
     async def _go_on(self, step: RetryStep) -> None:
-        """Make the calls that are not done yet, one after the other."""
+        """Make the remaining calls in order."""
         for inputs in calls_of(self._task, self._scene.results)[self._calls_done :]:
             self.made += await self._call(step, inputs)
             self._calls_done += 1
@@ -671,7 +671,7 @@ class _TaskRun:
         def report(fraction: float | None, message: str) -> None:
             scene.show(TaskProgress(task.id, fraction, message))
 
-        # Each call has a folder of its own: what a failed one left there is no result.
+        # Each call gets its own folder, so that leftovers of a failed call are never results.
         workdir = means.store.workdir()
         try:
             call = Call(task.type.name, inputs, options_of(task), workdir, scene.folder)
@@ -693,4 +693,4 @@ class _TaskRun:
 
 
 class _Refused(Exception):
-    """The person said no."""
+    """The user said no."""

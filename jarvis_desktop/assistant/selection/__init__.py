@@ -1,1 +1,1 @@
-"""Chooses an expert for each task."""
+"""Selects an expert for each task."""

@@ -1,4 +1,4 @@
-"""Brings the experts that a plan is missing onto this computer, as far as the person agrees."""
+"""Downloads the experts that a plan is missing, after asking the user."""
 
 from __future__ import annotations
 
@@ -17,22 +17,21 @@ from jarvis_desktop.core.ports import Fetcher
 
 @dataclass(frozen=True, slots=True)
 class Acquisition:
-    """What came of it."""
+    """The outcome of the downloads."""
 
     fetched: bool
-    """Whether any was fetched."""
+    """Whether any expert was fetched."""
     stopped: frozenset[str]
-    """The ids of those that the person stopped while they were fetched."""
+    """The ids of experts whose download the user cancelled."""
     failed: Mapping[str, str]
-    """Why others could not be fetched, by their ids."""
+    """Why other experts could not be fetched, by id."""
 
 
 class ExpertAcquirer:
-    """Fetches what is offered by selections.
+    """Fetches the experts that selections offer.
 
-    A download larger than `ask_above_mb` is asked about; in the local mode, where the network is
-    used for nothing that was not asked for, every one is, and so is one that comes as a pickle or
-    takes the place of another expert.
+    The user is asked about downloads larger than `ask_above_mb`, pickles, and experts that would
+    replace others; in local mode, where nothing uses the network unasked, about every one.
     """
 
     def __init__(self, fetcher: Fetcher, policy: Policy, *, ask_above_mb: int = 500) -> None:
@@ -43,9 +42,9 @@ class ExpertAcquirer:
     async def obtain(
         self, selections: Sequence[Selection], live: LiveTurn, *, ask: bool = False
     ) -> Acquisition:
-        """Fetch the experts that the selections offer; each is asked about with `ask`.
+        """Fetch the experts that the selections offer; with `ask`, ask about each.
 
-        None that another task of theirs needs is deleted for it.
+        Experts that another of their tasks needs are not deleted to make room.
         """
         fetched, stopped, failed = False, set(), {}
         missing: dict[Expert, list[int]] = {}
@@ -73,7 +72,7 @@ class ExpertAcquirer:
         gone, parts = self._fetcher.displaced(expert, spared=spared), self._fetcher.missing(expert)
         small = 0 < sum(each.download_mb for each in parts) <= self.ask_above_mb
         pickled = any(each.pickled for each in parts)
-        with_base = expert.base in parts  # else it is here, or there is none
+        with_base = expert.base in parts  # otherwise it is here, or there is none
         needed = described(expert if with_base else replace(expert, base=None))
         ask = ask or self._policy.asks_for_downloads
         if small and not gone and not pickled and not ask:
@@ -111,7 +110,7 @@ class ExpertAcquirer:
 
 
 def _needed(selections: Sequence[Selection]) -> set[str]:
-    """The experts that do the tasks, those to be fetched too, with what they are built upon."""
+    """The ids of the experts of these tasks, including offered ones and their base experts."""
     first = (item.candidates[0].expert if item.candidates else item.offer for item in selections)
     parts = (each for expert in first if expert for each in (expert, expert.base))
     return {each.id for each in parts if each}

@@ -1,17 +1,16 @@
-"""Orders the candidates of a task, by a few things that are known about each of them.
+"""Ranks the candidates for a task, and lets the LLM choose among the best.
 
-Fetched experts and the LLM come first, then those behind an API, the built-in way after them, and
-last whatever failed here lately or is spare. A skill of the application, such as its own voice,
-goes before an API; who prefers the network has the API first. Within that, the mean of these, each
-from 0 to 1, with the weights below:
+Fetched experts and the LLM come first, then experts behind an API, then built-in methods, and last
+what failed here recently or is spare. The application's own skills, such as its voice, come before
+an API. If the user prefers the network, the API comes first. Within a tier the weighted mean of
+these counts, each from 0 to 1:
 
-match      how well the description meets the words of the request
-success    the share of its runs on this computer that worked; a half where it has not run
-size       the logarithm of its download, for larger experts do better; an LLM counts as largest
-speed      how quick it was on this computer; a half at ten seconds, and where it has not run
-downloads  the logarithm of how often the Hub gave it away
-
-Asks the LLM which of the best candidates should do each task, where there is a real choice."""
+match      how well the description matches the words of the request
+success    the share of its runs on this computer that worked; a half if it has not run
+size       the logarithm of its download, since larger experts do better; an LLM counts as largest
+speed      how fast it was on this computer; a half at ten seconds, and if it has not run
+downloads  the logarithm of its downloads from the Hub
+"""
 
 from __future__ import annotations
 
@@ -35,7 +34,7 @@ from jarvis_desktop.text.lenient_json import LenientJsonReader
 from jarvis_desktop.text.tokens import content
 
 Similarity = Callable[[str, Sequence[str]], Sequence[float]]
-"""How near each text is in meaning to a request, 0 to 1: similarity(request, texts)."""
+"""How similar each text is to a request, from 0 to 1: similarity(request, texts)."""
 
 WEIGHTS: Mapping[str, float] = {
     "match": 0.30,
@@ -45,18 +44,18 @@ WEIGHTS: Mapping[str, float] = {
     "downloads": 0.10,
 }
 TYPICAL_SECONDS = 10.0
-"""Seconds; an expert that takes as long is neither quick nor slow."""
+"""An expert that takes this long counts as neither fast nor slow."""
 
 CHOICE, SKILL, NETWORK, BUILT_IN, LAST = range(5)
-"""The choice proper; the application's own skill; by API where that is not the choice; a built-in
-method; what is tried last."""
+"""Tiers: experts to choose from; the application's skills; experts behind an API that are not
+preferred; built-in methods; what is tried last."""
 
 UNTRIED = Experience(runs=0, worked=0)
 
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """A candidate with its place in the order."""
+    """A candidate with its position in the order."""
 
     candidate: Candidate
     tier: int
@@ -73,7 +72,7 @@ def rank(
     similarity: Similarity,
     network_first: bool = False,
 ) -> tuple[Ranked, ...]:
-    """The candidates, best first; of equals the one that was listed first."""
+    """Sort the candidates, best first. Equals keep their order."""
     matches = similarity(request, [searchable_text(item.expert) for item in candidates])
     found = []
     for candidate, match in zip(candidates, matches, strict=True):
@@ -94,7 +93,8 @@ def rank(
 def rank_to_fetch(
     experts: Sequence[Expert], request: str, *, similarity: Similarity
 ) -> tuple[Expert, ...]:
-    """Experts that are not here, best first: the same, but what is sooner here comes first."""
+    """Sort experts that would have to be fetched, best first. Smaller downloads score higher
+    here."""
     matches = similarity(request, [searchable_text(expert) for expert in experts])
     scores = {
         expert: _score(match=match, size=1.0 - _size(expert), downloads=_popularity(expert))
@@ -104,10 +104,10 @@ def rank_to_fetch(
 
 
 def word_overlap(request: str, texts: Sequence[str]) -> list[float]:
-    """How much of the request each text speaks of: the share of its words, rare ones counting more.
+    """The share of the request's words that each text contains, rare words counting more.
 
-    The weight of a word is BM25's (Robertson and Zaragoza, 2009), over these texts. Words that
-    none of them has are left out, so that only what tells them apart counts.
+    The weight of a word is BM25's (Robertson and Zaragoza, 2009) over these texts. Words in none of
+    them are ignored, since they do not discriminate.
     """
     wanted = set(content(request))
     bags = [set(content(text)) for text in texts]
@@ -122,7 +122,7 @@ def word_overlap(request: str, texts: Sequence[str]) -> list[float]:
 
 
 def searchable_text(expert: Expert) -> str:
-    """What a request is compared with."""
+    """The text that a request is compared with."""
     return f"{expert.id.replace('-', ' ')}. {expert.summary}"
 
 
@@ -140,7 +140,7 @@ def _tier(candidate: Candidate, experience: Experience, network_first: bool) -> 
 
 
 def _size(expert: Expert) -> float:
-    """0.5 at 100 MB, 1 at 10 GB; a half where it is not known."""
+    """0.5 at 100 MB, 1 at 10 GB; 0.5 if unknown."""
     return min(1.0, log10(expert.download_mb) / 4) if expert.download_mb else 0.5
 
 
@@ -149,18 +149,18 @@ def _seconds(experience: Experience) -> float:
 
 
 def _popularity(expert: Expert) -> float:
-    """1 at ten million downloads a month; 0 where it is not known."""
+    """1 at ten million downloads a month; 0 if unknown."""
     return min(1.0, log10(1 + expert.downloads) / 7)
 
 
 MAX_CANDIDATES = 5
-"""Candidates of a task that the LLM sees."""
+"""Candidates of a task that the LLM is shown."""
 
 TOKENS_PER_TASK = 120
-"""Tokens of its answer for one task."""
+"""Tokens of the LLM's answer for one task."""
 
 MAX_REQUEST_CHARS = 2000
-"""Characters; more of a request does not help to choose."""
+"""The rest of a longer request does not help to choose."""
 
 MAX_REASON_CHARS = 160
 
@@ -175,14 +175,15 @@ class ExpertQuestion:
 
 @dataclass(frozen=True, slots=True)
 class ExpertChoice:
-    """What the LLM chose for a task, and why."""
+    """The LLM's choice for a task, with its reason."""
 
     candidate: Candidate
     reason: str
 
 
 class ExpertChooser:
-    """Makes one call for all tasks of a plan, which may take `timeout` seconds."""
+    """Lets the LLM choose experts, in one call for all tasks of a plan that takes at most
+    `timeout` seconds."""
 
     def __init__(self, prompts: Prompts, *, timeout: float = 20.0) -> None:
         self._prompts = prompts
@@ -196,7 +197,7 @@ class ExpertChooser:
         request: str,
         trace: Callable[[str], None],
     ) -> Mapping[int, ExpertChoice]:
-        """The choices by task id. A task without a valid one is left out: the ranking decides."""
+        """The choices by task id. Tasks without a valid choice are left to the ranking."""
         try:
             prompt = self._prompt(questions, request, trace)
             async with asyncio.timeout(self._timeout):
@@ -251,7 +252,7 @@ def _expert(ranked: Ranked) -> dict[str, str]:
 
 
 def format_experience(experience: Experience) -> str:
-    """How an expert did here, in a few words; "" where it has not run."""
+    """How an expert did on this computer, in a few words; "" if it has not run."""
     if not experience.runs:
         return ""
     counts = {"worked": experience.worked, "runs": experience.runs}
@@ -285,7 +286,7 @@ def _schema(questions: Sequence[ExpertQuestion]) -> dict[str, Any]:
 
 
 def _choices(text: str, questions: Sequence[ExpertQuestion]) -> dict[int, ExpertChoice]:
-    """The valid choices of the first object that has one."""
+    """The valid choices of the first JSON object that has one."""
     with suppress(PlanError):
         for value in LenientJsonReader(text).values():
             entries = value if isinstance(value, dict) else {}

@@ -1,4 +1,5 @@
-"""Picks the candidates for each task: what is there, allowed and fits, the best first."""
+"""Selects experts: the candidates for each task that are available, allowed and suitable, best
+first."""
 
 from __future__ import annotations
 
@@ -40,33 +41,33 @@ from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.tasks.text.classification import NAMES
 
 DISK_RESERVE_MB = 500
-"""What a download leaves free on the disk."""
+"""Disk space that a download must leave free."""
 
 _codes = {name.casefold(): code for code, name in NAMES.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class ExpertCapacity:
-    """What this computer has for experts.
+    """The room for experts on this computer.
 
-    What other programs take of the memory at this moment does not count: that is another when an
-    expert is loaded, and then experts that are idle, and the LLM, make room.
+    Memory that other programs use now does not count: it changes until an expert is loaded, and
+    idle experts and the LLM make room.
     """
 
     hardware: Hardware = field(default_factory=Hardware)
     disk: int = 0
-    """Bytes that are free where experts are kept; 0 where that is not known."""
+    """Free bytes where experts are stored; 0 if unknown."""
     disk_budget: int = 0
-    """The most bytes of the disk that experts may take together; 0 is no limit."""
+    """The most bytes of disk for all experts; 0 for no limit."""
     budget: int = 0
-    """The most bytes of memory that the person lets experts have; 0 for the usual share."""
+    """The most bytes of memory that the user allows for experts; 0 for the default share."""
     measured: Measured = field(default_factory=lambda: NOTHING_MEASURED)
-    """What experts were seen to take here."""
+    """The memory that experts were measured to use here."""
 
 
 @dataclass(frozen=True, slots=True)
 class LicenceRules:
-    """Which licences a person wants: patterns such as "CC-BY-NC-*", whatever their case."""
+    """The licences that a user accepts, as patterns such as "CC-BY-NC-*", in any case."""
 
     allowed: tuple[str, ...] = ("*",)
     denied: tuple[str, ...] = ()
@@ -78,10 +79,10 @@ class LicenceRules:
 
 @dataclass(frozen=True, slots=True)
 class Eligibility:
-    """The rules. `room` may take a while: it is asked off the event loop, once per plan.
+    """The rules for experts. `room` may be slow: it is called off the event loop, once per plan.
 
-    `gated` says whether experts behind the Hub's terms are offered. `ruled_out` says whether a
-    text is without a doubt not in the language of a code, such as "en".
+    `gated` allows offers of experts behind terms on the Hub. `ruled_out` says whether a text is
+    certainly not in the language of a code such as "en".
     """
 
     room: Callable[[], ExpertCapacity] = ExpertCapacity
@@ -90,14 +91,15 @@ class Eligibility:
     ruled_out: Callable[[str, str], bool] = lambda text, code: False
 
     def objection(self, expert: Expert, task: Task, *, request: str, room: ExpertCapacity) -> str:
-        """Why an expert that is here is not for the task, after its name; "" where it is."""
+        """Why an installed expert does not suit the task, as words after its name; "" if it
+        does."""
         limit = limits(room.hardware, room.budget)
         if not places(expert, room.hardware, limit, measured=room.measured):
             return too_large(expert, room.hardware, limit, measured=room.measured)
         return self.objection_to_asking(expert, task, request=request)
 
     def objection_to_asking(self, expert: Expert, task: Task, *, request: str) -> str:
-        """The same for one behind an API, which takes no room here."""
+        """Like `objection`, for an expert behind an API, which needs no room here."""
         if expert.licence and not self.licences.allow(expert.licence):
             return tr(
                 "has the licence {licence}, which your settings leave out", licence=expert.licence
@@ -107,7 +109,7 @@ class Eligibility:
     def objection_to_fetching(
         self, expert: Expert, task: Task, *, request: str, room: ExpertCapacity
     ) -> str:
-        """The same for one that would have to be fetched."""
+        """Like `objection`, for an expert that would have to be fetched."""
         if expert.gated and not self.gated:
             return tr("is only given to people who accepted its terms on the Hub")
         if room.disk and (expert.whole_mb + DISK_RESERVE_MB) * MB > room.disk:
@@ -125,7 +127,8 @@ class Eligibility:
         return self.objection(expert, task, request=request, room=room)
 
     def _wrong_language(self, expert: Expert, task: Task, request: str) -> str:
-        """An expert with one language understands that; one with two translates from to."""
+        """An expert with one language understands it; one with two translates from the first
+        into the second."""
         if not expert.languages or "*" in expert.languages:
             return ""
         source, own = expert.languages[0], _own_text(task)
@@ -148,7 +151,7 @@ def _matches(licence: str, patterns: tuple[str, ...]) -> bool:
 
 
 def _own_text(task: Task) -> str:
-    """The text that stands in the task itself; "" where it comes from a file or another task."""
+    """The text that the task itself contains; "" if it comes from a file or another task."""
     texts = []
     for name, item in task.items():
         if task.type.port(name):
@@ -158,7 +161,7 @@ def _own_text(task: Task) -> str:
 
 
 def _language(task: Task) -> str:
-    """The code of the language that is asked for; "" where none is, or an unheard-of one."""
+    """The code of the requested language; "" if none is requested or it is unknown."""
     option = task.type.option("language")
     if option is None:
         return ""
@@ -168,30 +171,30 @@ def _language(task: Task) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _TaskCandidates:
-    """What the event loop found out about a task, for the thread that ranks."""
+    """What the event loop knows about a task, for the thread that ranks."""
 
     task: Task
     candidates: tuple[Candidate, ...]
     experience: Mapping[str, Experience]
     barred: str = ""
-    """Why those of its experts that are behind an API cannot be asked, in sentences."""
+    """Why its experts behind an API cannot be used, in sentences."""
     unwanted: Collection[str] = ()
-    """The experts that are not to be fetched."""
+    """The experts that are not to be offered."""
 
 
 OTHER_MODES = mark("In the modes hybrid and lite, experts on the network do it.")
 
 
 async def _no_objection() -> str:
-    """Nothing is known against experts behind an API."""
+    """Return "": nothing prevents the use of APIs."""
     return ""
 
 
 class Selector:
     """Turns a plan into one Selection per task.
 
-    Without `llms` no LLM is a candidate, and without `chooser` none is asked to choose. `barred`
-    says why experts behind an API cannot be asked at all, "" where they can.
+    Without `llms` no LLM is a candidate, and without `chooser` none chooses. `barred` returns why
+    no expert behind an API can be used now, or "".
     """
 
     def __init__(
@@ -223,10 +226,10 @@ class Selector:
         trace: Callable[[str], None] = lambda text: None,
         unwanted: Collection[str] = (),
     ) -> tuple[Selection, ...]:
-        """For each task its candidates, best first, and why; none with the reason for that.
+        """Select candidates for each task, best first, with the reason; or none, with the reason.
 
-        `text` is the request. `trace` is told how the LLM was asked, where it was. None of the
-        experts `unwanted` is offered to be fetched.
+        `text` is the request. `trace` receives how the LLM was asked. Experts in `unwanted` are not
+        offered.
         """
         llm, ordered = await self._found(tuple(tasks), text, unwanted)
         selections = [selection for selection, _ in ordered]
@@ -240,14 +243,15 @@ class Selector:
         )
 
     async def able(self, task: Task) -> tuple[Candidate, ...]:
-        """Who could do the task now, best first, whoever is pinned; no LLM is asked to choose."""
+        """Everyone who could do the task, best first. Ignores a pinned expert and does not ask
+        the LLM."""
         _, ((selection, _),) = await self._found((replace(task, expert=""),), "")
         return selection.candidates
 
     async def _found(
         self, tasks: Sequence[Task], text: str, unwanted: Collection[str] = ()
     ) -> tuple[LLM | None, list[tuple[Selection, ExpertQuestion | None]]]:
-        """The LLM, and for each task its selection with what the LLM could be asked about it."""
+        """The LLM, and for each task its selection and what the LLM could be asked about it."""
         found = {task.id: self._listed(task.type) for task in tasks}
         ordered: dict[int, tuple[Selection, ExpertQuestion | None]] = {
             task.id: (
@@ -273,7 +277,8 @@ class Selector:
         return llm, [ordered[task.id] for task in tasks]
 
     def _is_direct(self, task: Task, found: Sequence[Candidate]) -> bool:
-        """Whether one built-in skill is all there is: it always may run and has no rival."""
+        """Whether the task has a single built-in skill, which is always allowed and has no
+        rivals."""
         return (
             len(found) == 1
             and _instant(found)
@@ -281,10 +286,10 @@ class Selector:
         )
 
     def can_do(self, task_type: TaskType, llm: LLM) -> bool:
-        """Whether an expert or the LLM could do such a task, or an expert that can be fetched.
+        """Whether any expert or the LLM could do such a task, including experts that can be
+        fetched.
 
-        The mode, the room and the licences count. Which language an expert understands does not:
-        that is known only once there is a request.
+        Mode, room and licences count; languages do not, since they depend on the request.
         """
         task, room = Task(0, task_type), self.fitting.room()
 
@@ -309,13 +314,13 @@ class Selector:
         )
 
     async def _llm(self, listed: Sequence[Sequence[Candidate]]) -> LLM | None:
-        """The LLM, where there is a task that it could do: looking for it may take a moment."""
+        """The LLM, if some task may need it: finding it takes a moment."""
         if self._llms is None or all(found and _instant(found) for found in listed):
             return None
         return await self._llms.current()
 
     def _listed(self, task_type: TaskType) -> tuple[Candidate, ...]:
-        """What there is for a task; of the network nothing where the mode forbids it."""
+        """The candidates for a task, without those on the network if the mode forbids them."""
         found = self._catalogue.candidates(task_type.name)
         return tuple(
             item
@@ -324,7 +329,7 @@ class Selector:
         )
 
     def _kept_away(self, name: str) -> str:
-        """What keeps all those from a task who would do it behind an API, in a sentence."""
+        """Why no expert behind an API is available for a task, as a sentence."""
         found = [item for item in self._catalogue.candidates(name) if item.provider]
         if any(not self._policy.allows(item) for item in found):
             return tr(OTHER_MODES)
@@ -358,7 +363,7 @@ class Selector:
     def _order(
         self, known: _TaskCandidates, text: str, room: ExpertCapacity
     ) -> tuple[Selection, ExpertQuestion | None]:
-        """One task's selection; with it a question, where there is one to ask."""
+        """The selection for one task, and a question for the LLM if there is a choice."""
         task = known.task
         able = [item for item in known.candidates if not (task.is_free and item.built_in)]
         allowed = [item for item in able if self._policy.allows(item)]
@@ -392,7 +397,7 @@ class Selector:
     def _as_pinned(
         self, selection: Selection, known: _TaskCandidates, objections: Mapping[Candidate, str]
     ) -> Selection:
-        """The expert that the person chose comes first; why not, where it may not run."""
+        """Put the expert that the user chose first, or explain why it cannot run."""
         wanted = known.task.expert
         first = [item for item in selection.candidates if _is_called(item, wanted)]
         if first:
@@ -431,7 +436,7 @@ class Selector:
         text: str,
         room: ExpertCapacity,
     ) -> Selection:
-        """Why a task has no candidate, and an expert to fetch where that would help."""
+        """Explain why a task has no candidate, and offer an expert to fetch if that would help."""
         task = known.task
         if known.candidates and not objections:
             mode = self._policy.mode.called
@@ -476,7 +481,7 @@ class Selector:
 
 
 def described(expert: Expert) -> str:
-    """An expert with the size of its download, what it is built upon included, and its licence."""
+    """An expert with its licence and the size of its download, including its base expert."""
     size = readable_size(expert.whole_mb)
     if not expert.verified:
         size = tr("about {size}", size=size)
@@ -491,7 +496,7 @@ def described(expert: Expert) -> str:
 
 
 def _is_called(candidate: Candidate, name: str) -> bool:
-    """Whether the name is that of the expert, wherever it runs, or of this very way to it."""
+    """Whether the name is that of the expert, or of this way to run it."""
     return name in (candidate.expert.id, candidate.kept_as)
 
 
@@ -502,12 +507,12 @@ def _is_served(candidate: Candidate) -> bool:
 
 
 def _instant(candidates: Sequence[Candidate]) -> bool:
-    """Whether a task is done by skills alone, at once and exactly: nothing is to be chosen."""
+    """Whether only skills do the task: at once, exactly and without alternatives."""
     return all(item.backend == "skill" for item in candidates)
 
 
 def _each_once(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
-    """Those of an expert that several providers run count as one."""
+    """List an expert once, even if several providers run it."""
     first: dict[tuple[str, str], Ranked] = {}
     for item in ranked:
         first.setdefault((item.candidate.expert.id, item.candidate.backend), item)
@@ -521,7 +526,7 @@ def _where_it_runs(candidate: Candidate) -> str:
 
 
 def _why(ranked: Sequence[Ranked]) -> str:
-    """Why the first one is first, in a sentence or two."""
+    """Why the first candidate is first."""
     first = ranked[0]
     parts = [_where_it_runs(first.candidate)]
     if experience := format_experience(first.experience):
@@ -535,7 +540,7 @@ def _why(ranked: Sequence[Ranked]) -> str:
 
 
 def _chosen(selection: Selection, choice: ExpertChoice, llm: LLM) -> Selection:
-    """The chosen one first; the rest stays in its order, as the fallback."""
+    """The selection with the LLM's choice first and the others as fallbacks."""
     chosen = choice.candidate
     same = [
         item
