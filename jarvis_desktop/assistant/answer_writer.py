@@ -155,7 +155,7 @@ def _instead(turn: Turn) -> list[str]:
         }
         if failures:
             names, why = both(*failures), list(failures.values())[-1]
-            format_results = (
+            words = (
                 tr(
                     "The built-in way was used, because {experts} failed: {reason}",
                     experts=names,
@@ -169,7 +169,7 @@ def _instead(turn: Turn) -> list[str]:
                     reason=why,
                 )
             )
-            parts[format_results] = None
+            parts[words] = None
     return list(parts)
 
 
@@ -180,13 +180,13 @@ def _by_a_skill(result: TaskResult) -> bool:
 def _is_said(text: str, words: str) -> bool:
     """Whether the words contain a long text, or the numbers and half of the words of a short
     one."""
-    plain, spoken_text = " ".join(text.split()).lower(), " ".join(words.split()).lower()
-    if plain in spoken_text:
+    plain, said = " ".join(text.split()).lower(), " ".join(words.split()).lower()
+    if plain in said:
         return True
     if len(text) > SHORT_TEXT_CHARS:
         return False
     numbers = re.findall(r"\d+(?:[.,:]\d+)*", plain)
-    there = set(re.findall(r"\d+(?:[.,:]\d+)*|[^\W\d]+", spoken_text))
+    there = set(re.findall(r"\d+(?:[.,:]\d+)*|[^\W\d]+", said))
     others = re.findall(r"[^\W\d]{3,}", plain)
     kept = sum(word in there for word in others)
     return there.issuperset(numbers) and 2 * kept >= len(others)
@@ -338,10 +338,10 @@ _token = lazy_re(
 _open = lazy_re(rf"(?:`+|[{_UNSPACED}]?[^\s\"'`<>()\[\]{{}}{_UNSPACED}]*)\Z")
 
 
-def without_invented_files(known: str, spoken_text: str) -> str:
+def without_invented_files(known: str, said: str) -> str:
     """The text without files and links that are not in `known`."""
     guard = FileGuard(known)
-    return guard.feed(spoken_text) + guard.rest()
+    return guard.feed(said) + guard.rest()
 
 
 class FileGuard:
@@ -467,10 +467,10 @@ class AnswerWriter:
         The answer is made without an LLM if no words are needed, there is none, or it fails before
         its first word.
         """
-        spoken_text: list[str] = []
+        said: list[str] = []
 
         def keep(piece: str) -> None:
-            spoken_text.append(piece)
+            said.append(piece)
             say(piece)
 
         status = turn_status(turn)
@@ -484,7 +484,7 @@ class AnswerWriter:
             context.trace(f"The answer is not the LLM's: {error}")
             say(compose_answer(turn))
             return status
-        rest = compose_answer(turn) if broken else text_below(turn, "".join(spoken_text))
+        rest = compose_answer(turn) if broken else text_below(turn, "".join(said))
         for paragraph in filter(None, (broken, rest)):
             say(f"\n\n{paragraph}")
         return Status.PARTLY if broken and status is Status.DONE else status

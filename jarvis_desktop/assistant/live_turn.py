@@ -12,7 +12,7 @@ from functools import partial, reduce
 from pathlib import Path
 
 from jarvis_desktop.assistant import answer_writer
-from jarvis_desktop.assistant.speaker import AnswerSpeaker, SpokenAnswer, heard
+from jarvis_desktop.assistant.speaker import AnswerSpeaker, SpokenAnswer, wait_until_heard
 from jarvis_desktop.assistant.talk.hands_free import HandsFree
 from jarvis_desktop.core.code import CodeRequest, Verdict
 from jarvis_desktop.core.display import frames
@@ -283,7 +283,7 @@ class LiveTurn:
         if not self._silenced:
             playing = speaker.begin_playing(audio, text, self.show)
             self._stop_playing = partial(speaker.silence, playing)
-            await heard(playing)
+            await wait_until_heard(playing)
 
     def silence(self) -> None:
         """Stop speaking for the rest of the turn."""

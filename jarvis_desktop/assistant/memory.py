@@ -36,7 +36,7 @@ def said(turn: Turn, names: Mapping[Artifact, str], longest: int | None) -> list
     """
     reply = shortened(turn.reply, longest) or "(no answer)"
     if turn.results:
-        made = _listed(turn.artifacts, names)
+        made = _named_for_prompt(turn.artifacts, names)
         reply = marked_off(f"{reply}\n[Made: {made}]" if made else reply, turn.id)
     return [
         Message(MessageRole.USER, asked(turn, names, longest)),
@@ -47,7 +47,7 @@ def said(turn: Turn, names: Mapping[Artifact, str], longest: int | None) -> list
 def asked(turn: Turn, names: Mapping[Artifact, str], longest: int | None) -> str:
     """The request of a turn, and what was given with it."""
     text = shortened(turn.text, longest) or "(no words)"
-    given = _listed(turn.attachments, names)
+    given = _named_for_prompt(turn.attachments, names)
     return f"{text}\n[Given: {given}]" if given else text
 
 
@@ -72,7 +72,7 @@ def tokens(messages: Sequence[Message]) -> int:
     return Prompt(tuple(messages)).tokens
 
 
-def _listed(artifacts: Iterable[Artifact], names: Mapping[Artifact, str]) -> str:
+def _named_for_prompt(artifacts: Iterable[Artifact], names: Mapping[Artifact, str]) -> str:
     """Names for prompts: also the file name of a file, but nothing of the content of a text."""
     listed = []
     for item in artifacts:
@@ -83,21 +83,21 @@ def _listed(artifacts: Iterable[Artifact], names: Mapping[Artifact, str]) -> str
 
 log = logging.getLogger(__name__)
 
-KEPT_TURNS = 12
+RECENT_TURNS = 12
 """The newest turns that are not summarised. With MIN_SUMMARISED they are fewer than the turns
 that a conversation is opened with, so that no turn is missing from both."""
-KEPT_TOKENS = 3000
+RECENT_TOKENS = 3000
 """Even fewer turns are kept if they exceed this with their longest texts shortened."""
-FEWEST = 4
+MIN_SUMMARISED = 4
 """Turns that are summarised at once: a summary for each would keep the LLM busy."""
-MOST = 12
+MAX_SUMMARISED = 12
 """The most turns of one summary, so that its prompt stays short."""
-LONGEST = 2000
+MAX_SUMMARY_CHARS = 2000
 """The most characters of a summary."""
 TEMPLATE = "summary"
 
 
-class Recaps:
+class HistorySummaries:
     """Keeps the summary of each conversation up to date."""
 
     def __init__(self, history: History, llms: LLMs, prompts: Prompts) -> None:
@@ -131,8 +131,8 @@ class Recaps:
         """Summarise some of the older turns. Return whether there were enough of them."""
         recap = self._history.recap(conversation_id)
         through, before = (recap.through, recap.text) if recap else ("", "")
-        older = _outgrown(self._history.since(conversation_id, through))[:MOST]
-        if len(older) < FEWEST:
+        older = _outgrown(self._history.since(conversation_id, through))[:MAX_SUMMARISED]
+        if len(older) < MIN_SUMMARISED:
             return False
         text = await self._retold(before, older)
         # What was deleted while the LLM wrote must not come back with the summary.
@@ -147,7 +147,7 @@ class Recaps:
         recap = self._history.recap(conversation_id)
         through, before = (recap.through, recap.text) if recap else ("", "")
         older = _outgrown(self._history.since(conversation_id, through))
-        if len(older) >= FEWEST:
+        if len(older) >= MIN_SUMMARISED:
             self._history.keep_recap(conversation_id, Recap(_lines(before, older), older[-1].id))
 
     async def _retold(self, before: str, turns: Sequence[Turn]) -> str:
@@ -156,7 +156,7 @@ class Recaps:
             if (llm := await self._llms.current()) and (prompt := self._prompt(llm, before, turns)):
                 written = (await answer(llm, prompt)).strip()
                 if written:
-                    return shortened(written, LONGEST)
+                    return shortened(written, MAX_SUMMARY_CHARS)
         except JarvisError as error:
             log.info("An LLM wrote no summary: %s.", type(error).__name__)
         return _lines(before, turns)
@@ -184,10 +184,10 @@ def _ids(turns: Iterable[Turn]) -> list[str]:
 
 def _outgrown(turns: Sequence[Turn]) -> Sequence[Turn]:
     """The oldest of the turns, those that are too many or too long to be quoted."""
-    room = KEPT_TOKENS
+    room = RECENT_TOKENS
     for kept, turn in enumerate(reversed(turns)):
         room -= tokens(said(turn, {}, 400))
-        if kept >= KEPT_TURNS or room < 0:
+        if kept >= RECENT_TURNS or room < 0:
             return turns[: len(turns) - kept]
     return ()
 
@@ -195,7 +195,7 @@ def _outgrown(turns: Sequence[Turn]) -> Sequence[Turn]:
 def _lines(before: str, turns: Iterable[Turn]) -> str:
     """The summary and a line for each turn. If it is too long, only its end."""
     lines = "\n".join([before, *map(_line, turns)]).strip()
-    return lines if len(lines) <= LONGEST else "…" + lines[-LONGEST:]
+    return lines if len(lines) <= MAX_SUMMARY_CHARS else "…" + lines[-MAX_SUMMARY_CHARS:]
 
 
 def _line(turn: Turn) -> str:
@@ -216,7 +216,7 @@ class ConversationMemory:
     def __init__(self, history: History, facts: Facts, llms: LLMs, prompts: Prompts) -> None:
         self._history = history
         self._facts = facts
-        self._recaps = Recaps(history, llms, prompts)
+        self._recaps = HistorySummaries(history, llms, prompts)
 
     async def context(
         self,
@@ -242,7 +242,7 @@ class ConversationMemory:
             return replace(known, resources=name_resources(resources_of(conversation.turns)))
         told = _after(conversation, recap.through) if recap else conversation
         if (lost := len(untold) - len(told.turns)) > 0:
-            trace(f"Not told: {_counted(lost, 'older turn')}, which no summary covers yet.")
+            trace(f"Not told: {_format_count(lost, 'older turn')}, which no summary covers yet.")
         return replace(
             known,
             conversation=told,
@@ -268,13 +268,13 @@ def messages(context: Context, budget: int) -> tuple[list[Message], str]:
     if room < 0:
         return [], "Left out of the prompt: all that was said and remembered before."
     turns = context.conversation.turns if context.conversation else ()
-    ways = [_told(context, turns, old, new) for old, new in _LEVELS]
+    ways = [_turn_messages(context, turns, old, new) for old, new in _LEVELS]
     told = longest_fitting(ways, room, lambda way: _total(*way))
     dropped = 0
     while _total(*told[dropped:]) > room:
         dropped += 1
     if dropped:
-        missing.append(_counted(dropped, "earlier turn"))
+        missing.append(_format_count(dropped, "earlier turn"))
     remarks = [f"Left out of the prompt: {', '.join(missing)}."] if missing else []
     if told[dropped:] != ways[0][dropped:]:
         remarks.append("Long texts of earlier turns were shortened.")
@@ -288,7 +288,7 @@ def _after(conversation: Conversation, turn_id: str) -> Conversation:
     return replace(conversation, turns=conversation.turns[first:])
 
 
-def _told(
+def _turn_messages(
     context: Context, turns: Sequence[Turn], old: int | None, new: int | None
 ) -> list[list[Message]]:
     names = {item.artifact: item.name for item in context.resources}
@@ -299,21 +299,21 @@ def _told(
 def _front(context: Context, budget: int) -> tuple[list[Message], list[str]]:
     """Facts and summary within a budget, and what of them is missing."""
     facts, summary = list(context.facts), context.summary
-    if tokens(_known(context, facts, summary)) > budget:
+    if tokens(_known_messages(context, facts, summary)) > budget:
         summary = shortened(summary, 600)
-    while facts and tokens(_known(context, facts, summary)) > budget:
+    while facts and tokens(_known_messages(context, facts, summary)) > budget:
         facts.pop(0)
-    if tokens(_known(context, facts, summary)) > budget:
+    if tokens(_known_messages(context, facts, summary)) > budget:
         summary = ""
     missing = []
     if gone := len(context.facts) - len(facts):
-        missing.append(_counted(gone, "remembered fact"))
+        missing.append(_format_count(gone, "remembered fact"))
     if context.summary and not summary:
         missing.append("the summary of older turns")
-    return _known(context, facts, summary), missing
+    return _known_messages(context, facts, summary), missing
 
 
-def _known(context: Context, facts: Sequence[str], summary: str) -> list[Message]:
+def _known_messages(context: Context, facts: Sequence[str], summary: str) -> list[Message]:
     conversation = context.conversation or Conversation("")
     parts = []
     if facts:
@@ -335,5 +335,5 @@ def _total(*told: Sequence[Message]) -> int:
     return sum(map(tokens, told))
 
 
-def _counted(count: int, what: str) -> str:
+def _format_count(count: int, what: str) -> str:
     return f"{count} {what}{'s' if count != 1 else ''}"

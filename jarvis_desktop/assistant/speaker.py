@@ -15,17 +15,17 @@ from jarvis_desktop.core.ports import ArtifactStore
 from jarvis_desktop.core.speech import Player, Voice
 
 Show = Callable[[Event], None]
-Made = tuple[str, Path | JarvisError]
+SynthesisResult = tuple[str, Path | JarvisError]
 """A sentence and its sound, or why there is none."""
 
-PAUSE = 1.0
+SENTENCE_PAUSE_S = 1.0
 """Seconds after a sentence within which the next one belongs to the same speech."""
-FAILURES = 3
+MAX_FAILED_SENTENCES = 3
 """Consecutive sentences that fail before speaking is given up."""
-AHEAD = 2
+MAX_PREPARED = 2
 """Sentences that are synthesised in advance."""
-SLOWEST, FASTEST = 0.5, 2.0
-SLOWER = 0.8
+MIN_PACE, MAX_PACE = 0.5, 2.0
+SLOWER_FACTOR = 0.8
 
 
 class AnswerSpeaker:
@@ -55,11 +55,11 @@ class AnswerSpeaker:
 
     @pace.setter
     def pace(self, pace: float) -> None:
-        self._pace = min(max(pace, SLOWEST), FASTEST)
+        self._pace = min(max(pace, MIN_PACE), MAX_PACE)
 
     def slower(self) -> None:
         """Speak slower from the next sentence on."""
-        self.pace *= SLOWER
+        self.pace *= SLOWER_FACTOR
 
     def watch(self, changed: Callable[[str], None]) -> None:
         """Call `changed` on the loop at each change of `speaking`."""
@@ -70,7 +70,7 @@ class AnswerSpeaker:
 
         Returns when all was played or `silence` was called; cancelling silences it.
         """
-        await heard(self.begin(text, show))
+        await wait_until_heard(self.begin(text, show))
 
     def begin(
         self, text: str | AsyncIterable[str], show: Show, *, news: bool = False
@@ -125,8 +125,8 @@ class AnswerSpeaker:
             show(_unspoken(error))
 
     async def _speak(self, parts: AsyncGenerator[str], workdir: Path, show: Show) -> None:
-        made: asyncio.Queue[Made | None] = asyncio.Queue()
-        room = asyncio.Semaphore(AHEAD)
+        made: asyncio.Queue[SynthesisResult | None] = asyncio.Queue()
+        room = asyncio.Semaphore(MAX_PREPARED)
         making = asyncio.create_task(self._make(parts, workdir, made, room))
         try:
             await self._play_all(made, room, show)
@@ -142,7 +142,7 @@ class AnswerSpeaker:
         self,
         parts: AsyncGenerator[str],
         workdir: Path,
-        made: asyncio.Queue[Made | None],
+        made: asyncio.Queue[SynthesisResult | None],
         room: asyncio.Semaphore,
     ) -> None:
         """Synthesise the sentences into `made`, with None after the last."""
@@ -162,7 +162,7 @@ class AnswerSpeaker:
             made.put_nowait(None)
 
     async def _play_all(
-        self, made: asyncio.Queue[Made | None], room: asyncio.Semaphore, show: Show
+        self, made: asyncio.Queue[SynthesisResult | None], room: asyncio.Semaphore, show: Show
     ) -> None:
         """Play the sentences. A sentence that fails is reported once, and the next one is tried."""
         played: list[Path] = []
@@ -181,7 +181,7 @@ class AnswerSpeaker:
                 if isinstance(error, UnavailableError) and not error.retryable:
                     raise  # there is no voice or no sound output
                 failed += 1
-                if failed == FAILURES:
+                if failed == MAX_FAILED_SENTENCES:
                     raise
                 if str(error) not in told:
                     told.add(str(error))
@@ -199,12 +199,14 @@ class AnswerSpeaker:
         self._become(part)
         show(Speaking(part))
 
-    async def _following(self, made: asyncio.Queue[Made | None], show: Show | None) -> Made | None:
+    async def _following(
+        self, made: asyncio.Queue[SynthesisResult | None], show: Show | None
+    ) -> SynthesisResult | None:
         """The next sentence. While it is being written, perhaps for long, nothing counts as
         spoken."""
         if show:
             try:
-                return await asyncio.wait_for(made.get(), PAUSE)
+                return await asyncio.wait_for(made.get(), SENTENCE_PAUSE_S)
             except TimeoutError:
                 self._become("")
                 show(Speaking(""))
@@ -236,7 +238,7 @@ class SpokenAnswer:
     async def finish(self) -> None:
         """Wait until all of it was spoken or `stop` was called. Cancelling silences it."""
         self._pieces.put_nowait(None)
-        await heard(self._speaking)
+        await wait_until_heard(self._speaking)
 
     def stop(self) -> None:
         """Stop speaking at once."""
@@ -251,7 +253,7 @@ class SpokenAnswer:
             yield piece
 
 
-async def heard(sound: asyncio.Task[None]) -> None:
+async def wait_until_heard(sound: asyncio.Task[None]) -> None:
     """Wait until a sound has ended or was cancelled. Cancelling this cancels it."""
     try:
         await sound

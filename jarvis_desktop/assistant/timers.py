@@ -14,7 +14,7 @@ from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.ports import Timer, TimerRecords
 from jarvis_desktop.core.speech import Player
 
-LONGEST_WAIT = 20.0
+MAX_WAIT_S = 20.0
 """The wall clock is checked at least this often."""
 
 
@@ -79,7 +79,7 @@ class RingingTimers:
     def _wait_for(self, timer: Timer) -> None:
         # The loop's clock stops while the computer sleeps, so the wall clock is checked regularly.
         delay = max(0.0, (timer.due - self._now()).total_seconds())
-        handle = asyncio.get_running_loop().call_later(min(delay, LONGEST_WAIT), self._look, timer)
+        handle = asyncio.get_running_loop().call_later(min(delay, MAX_WAIT_S), self._look, timer)
         self._waiting[timer.id] = (timer, handle)
 
     def _look(self, timer: Timer) -> None:

@@ -10,7 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.memory import FEWEST, KEPT_TURNS, LONGEST, MOST, Recaps
+from jarvis_desktop.assistant.memory import (
+    MAX_SUMMARISED,
+    MAX_SUMMARY_CHARS,
+    MIN_SUMMARISED,
+    RECENT_TURNS,
+    HistorySummaries,
+)
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, StorageError
@@ -33,8 +39,10 @@ def drawn(number: int) -> Turn:
     return replace(said(number, "draw a cat"), results={0: TaskResult(0, Status.DONE, (picture,))})
 
 
-def recaps(history: FakeHistory, llm: LLM | None = None, prompts: Path = SHIPPED) -> Recaps:
-    return Recaps(history, FakeLLMs(llm), Prompts(prompts))
+def recaps(
+    history: FakeHistory, llm: LLM | None = None, prompts: Path = SHIPPED
+) -> HistorySummaries:
+    return HistorySummaries(history, FakeLLMs(llm), Prompts(prompts))
 
 
 def filled(count: int, make: Callable[[int], Turn] = said) -> FakeHistory:
@@ -56,30 +64,33 @@ def text_of(history: FakeHistory) -> str:
 
 
 async def test_few_turns_are_left_as_they_are():
-    history, llm = filled(KEPT_TURNS + FEWEST - 1), FakeLLM()
+    history, llm = filled(RECENT_TURNS + MIN_SUMMARISED - 1), FakeLLM()
     await recaps(history, llm).settle("c")
     assert through(history) == ""
     assert llm.prompts == []
 
 
 async def test_older_turns_are_summed_up_once_and_then_only_what_is_new():
-    history, llm = filled(KEPT_TURNS + FEWEST), FakeLLM((NOTES, "They spoke of tea and cake."))
+    history, llm = (
+        filled(RECENT_TURNS + MIN_SUMMARISED),
+        FakeLLM((NOTES, "They spoke of tea and cake.")),
+    )
     settled = recaps(history, llm)
     await settled.settle("c")
-    assert through(history) == f"t{FEWEST - 1}"
+    assert through(history) == f"t{MIN_SUMMARISED - 1}"
     assert text_of(history) == NOTES
     await settled.settle("c")
     assert len(llm.prompts) == 1
     first = llm.prompts[0].messages[0].text
     assert "Person: question 0\nAssistant: Done." in first
-    assert f"question {FEWEST}" not in first
-    for number in range(100, 100 + FEWEST):
+    assert f"question {MIN_SUMMARISED}" not in first
+    for number in range(100, 100 + MIN_SUMMARISED):
         history.save("c", said(number))
     await settled.settle("c")
     second = llm.prompts[1].messages[0].text
     assert NOTES in second
     assert "question 0" not in second
-    assert f"question {FEWEST}" in second
+    assert f"question {MIN_SUMMARISED}" in second
     assert text_of(history) == "They spoke of tea and cake."
 
 
@@ -93,14 +104,16 @@ async def test_long_turns_are_summed_up_sooner():
 
 
 async def test_a_long_past_is_summed_up_piece_by_piece():
-    history, llm = filled(KEPT_TURNS + 2 * MOST + 1), FakeLLM()
+    history, llm = filled(RECENT_TURNS + 2 * MAX_SUMMARISED + 1), FakeLLM()
     await recaps(history, llm).settle("c")
     assert len(llm.prompts) == 2
-    assert through(history) == f"t{2 * MOST - 1}"
+    assert through(history) == f"t{2 * MAX_SUMMARISED - 1}"
 
 
 async def test_without_an_llm_each_turn_is_a_line():
-    history = filled(KEPT_TURNS + FEWEST, lambda at: drawn(at) if at % 2 else said(at, reply=""))
+    history = filled(
+        RECENT_TURNS + MIN_SUMMARISED, lambda at: drawn(at) if at % 2 else said(at, reply="")
+    )
     await recaps(history).settle("c")
     assert text_of(history).splitlines() == [
         "- “question 0” → no answer",
@@ -111,11 +124,13 @@ async def test_without_an_llm_each_turn_is_a_line():
 
 
 async def test_lines_do_not_grow_without_bound():
-    history = filled(KEPT_TURNS + 50 * MOST, lambda at: said(at, f"question {at} " + "x" * 99))
+    history = filled(
+        RECENT_TURNS + 50 * MAX_SUMMARISED, lambda at: said(at, f"question {at} " + "x" * 99)
+    )
     await recaps(history).settle("c")
-    assert len(text_of(history)) <= LONGEST + 1
+    assert len(text_of(history)) <= MAX_SUMMARY_CHARS + 1
     assert text_of(history).startswith("…")
-    assert f"question {50 * MOST - 1} " in text_of(history)
+    assert f"question {50 * MAX_SUMMARISED - 1} " in text_of(history)
 
 
 @pytest.mark.parametrize(
@@ -129,19 +144,19 @@ async def test_lines_do_not_grow_without_bound():
     ids=["fails", "breaks off", "says nothing", "too small"],
 )
 async def test_an_llm_that_writes_none_is_done_without(llm: FakeLLM):
-    history = filled(KEPT_TURNS + FEWEST)
+    history = filled(RECENT_TURNS + MIN_SUMMARISED)
     await recaps(history, llm).settle("c")
     assert text_of(history).startswith("- “question 0” → Done.")
 
 
 async def test_a_prompt_that_cannot_be_read_is_done_without(tmp_path: Path):
-    history = filled(KEPT_TURNS + FEWEST)
+    history = filled(RECENT_TURNS + MIN_SUMMARISED)
     await recaps(history, FakeLLM(), tmp_path).settle("c")
     assert text_of(history).startswith("- “question 0”")
 
 
 async def test_turns_are_shortened_until_they_fit_the_llm():
-    history = filled(KEPT_TURNS + FEWEST, lambda at: said(at, "x" * 600, "y" * 600))
+    history = filled(RECENT_TURNS + MIN_SUMMARISED, lambda at: said(at, "x" * 600, "y" * 600))
     llm = FakeLLM(window=2000)
     await recaps(history, llm).settle("c")
     (prompt,) = llm.prompts
@@ -150,9 +165,9 @@ async def test_turns_are_shortened_until_they_fit_the_llm():
 
 
 async def test_a_summary_is_bounded():
-    history = filled(KEPT_TURNS + FEWEST)
+    history = filled(RECENT_TURNS + MIN_SUMMARISED)
     await recaps(history, FakeLLM(("word " * 5000,))).settle("c")
-    assert len(text_of(history)) <= LONGEST + 4
+    assert len(text_of(history)) <= MAX_SUMMARY_CHARS + 4
 
 
 @dataclass
@@ -168,13 +183,13 @@ class WhileItWrites(FakeLLM):
 
 
 async def test_what_is_deleted_meanwhile_does_not_come_back():
-    history = filled(KEPT_TURNS + FEWEST + 1)
+    history = filled(RECENT_TURNS + MIN_SUMMARISED + 1)
     llm = WhileItWrites(act=lambda: history.delete("c", "t1"))
     await recaps(history, llm).settle("c")
     assert history.recap("c") is None
     await recaps(history, FakeLLM((NOTES,))).settle("c")
     before = FakeLLM((NOTES,))
-    for number in range(100, 100 + FEWEST):
+    for number in range(100, 100 + MIN_SUMMARISED):
         history.save("c", said(number))
     forgetting = WhileItWrites(act=lambda: history.recaps.clear())
     await recaps(history, forgetting).settle("c")
@@ -184,7 +199,7 @@ async def test_what_is_deleted_meanwhile_does_not_come_back():
 
 
 async def test_one_at_a_time_and_cancelled_at_any_time():
-    history, llm = filled(KEPT_TURNS + FEWEST), FakeLLM(hold=True)
+    history, llm = filled(RECENT_TURNS + MIN_SUMMARISED), FakeLLM(hold=True)
     settled = recaps(history, llm)
     first = asyncio.create_task(settled.settle("c"))
     while not llm.prompts:
@@ -195,21 +210,21 @@ async def test_one_at_a_time_and_cancelled_at_any_time():
     with pytest.raises(asyncio.CancelledError):
         await first
     assert text_of(history).startswith("- “question 0” → Done.")
-    assert through(history) == f"t{FEWEST - 1}"
+    assert through(history) == f"t{MIN_SUMMARISED - 1}"
 
 
 async def test_nothing_is_lost_where_every_summing_up_is_cancelled():
     history, llm = FakeHistory(), FakeLLM(hold=True)
     settled = recaps(history, llm)
-    for number in range(KEPT_TURNS + 3 * MOST):
+    for number in range(RECENT_TURNS + 3 * MAX_SUMMARISED):
         history.save("c", said(number))
         settling = asyncio.create_task(settled.settle("c"))
         await asyncio.sleep(0)
         settling.cancel()
         await asyncio.gather(settling, return_exceptions=True)
-    assert len(history.since("c", through(history))) < KEPT_TURNS + FEWEST
+    assert len(history.since("c", through(history))) < RECENT_TURNS + MIN_SUMMARISED
     assert text_of(history).startswith("- “question 0” → Done.\n- “question 1”")
-    assert f"question {3 * MOST - 1}" in text_of(history)
+    assert f"question {3 * MAX_SUMMARISED - 1}" in text_of(history)
 
 
 class Broken(FakeHistory):
@@ -220,7 +235,7 @@ class Broken(FakeHistory):
 
 
 async def test_what_is_deleted_before_it_is_cancelled_does_not_come_back():
-    history, llm = filled(KEPT_TURNS + FEWEST), FakeLLM(hold=True)
+    history, llm = filled(RECENT_TURNS + MIN_SUMMARISED), FakeLLM(hold=True)
     settling = asyncio.create_task(recaps(history, llm).settle("c"))
     while not llm.prompts:
         await asyncio.sleep(0)
@@ -232,7 +247,7 @@ async def test_what_is_deleted_before_it_is_cancelled_does_not_come_back():
 
 
 async def test_a_history_that_fails_while_it_is_cancelled_is_left_alone():
-    history, llm = filled(KEPT_TURNS + FEWEST), FakeLLM(hold=True)
+    history, llm = filled(RECENT_TURNS + MIN_SUMMARISED), FakeLLM(hold=True)
     settling = asyncio.create_task(recaps(history, llm).settle("c"))
     while not llm.prompts:
         await asyncio.sleep(0)

@@ -296,7 +296,7 @@ async def test_a_silenced_speech_says_nothing_more(
 async def test_it_tells_when_it_falls_silent_for_long(
     speaker: AnswerSpeaker, player: FakePlayer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jarvis_desktop.assistant.speaker.PAUSE", 0.0)
+    monkeypatch.setattr("jarvis_desktop.assistant.speaker.SENTENCE_PAUSE_S", 0.0)
     shown: list[Event] = []
     speech = SpokenAnswer(speaker, shown.append)
     speech.add("One.\n")

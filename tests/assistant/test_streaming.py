@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from jarvis_desktop.assistant.memory import FEWEST, KEPT_TURNS
+from jarvis_desktop.assistant.memory import MIN_SUMMARISED, RECENT_TURNS
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
@@ -283,7 +283,7 @@ def test_nobody_need_look_closer() -> None:
 
 async def test_closing_at_once_leaves_no_turn_out_of_the_summary(house: House) -> None:
     talking(house, "Yes.")
-    for number in range(KEPT_TURNS + FEWEST - 1):
+    for number in range(RECENT_TURNS + MIN_SUMMARISED - 1):
         house.history.save("c", Turn(f"t{number}", NOON, text="Hm?", reply="Yes."))
     await house.handle(Request(text="Really?"))
     await house.assistant.close()

@@ -84,7 +84,7 @@ async def test_a_restart_takes_them_up_and_rings_what_is_overdue(rung: list[Time
 async def test_a_computer_that_slept_rings_by_the_wall_clock(
     rung: list[Timer], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("jarvis_desktop.assistant.timers.LONGEST_WAIT", 0.001)
+    monkeypatch.setattr("jarvis_desktop.assistant.timers.MAX_WAIT_S", 0.001)
     asleep = timedelta()
     timers = RingingTimers(Records(), ring=rung.append, now=lambda: now() + asleep)
     timer = timers.set(3600, "tea")
