@@ -1,5 +1,7 @@
-"""Chooses the window or the command line. Spawned processes import this file again, so that
-nothing but the choice itself may be here."""
+"""Chooses the window or the command line.
+
+Child processes import this file again, so it must contain nothing else.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,7 @@ if TYPE_CHECKING:
 
 def main() -> int:
     """The entry point of `jarvis-desktop`."""
-    if sys.argv[1:2] == ["talk"]:  # a key is bound to it: it must be quick
+    if sys.argv[1:2] == ["talk"]:  # it must be quick: a key is bound to it
         from jarvis_desktop.cli.commands.talk import main as talk
 
         return talk(sys.argv[2:])
@@ -23,7 +25,7 @@ def main() -> int:
     from jarvis_desktop.platform.api_keys import hide
     from jarvis_desktop.platform.desktop import has_no_display
 
-    hide()  # before there is any process that would inherit them
+    hide()  # before any process could inherit them
 
     from jarvis_desktop.app import ipc_client
 
@@ -36,7 +38,7 @@ def main() -> int:
 
 
 def _window(wish: LaunchRequest) -> int:
-    """Open the window until it is closed, or let the JARVIS that runs do what is wanted; the exit
+    """Open the window until it is closed, or hand over to the running JARVIS. Return the exit
     code."""
     import gc
 
@@ -47,14 +49,14 @@ def _window(wish: LaunchRequest) -> int:
     instance = Instance(paths.run_folder())
     if ipc_client.hand_over(wish, paths.run_folder(), instance.claim):
         return 0
-    gc.disable()  # what is imported stays, there is nothing to find; then `GarbageCollection`
+    gc.disable()  # imported objects stay; later `GarbageCollection` collects
     from jarvis_desktop.ui.app import composed, run
 
     return _leave(run(partial(composed, instance=instance), wish))
 
 
 def _leave(code: int) -> NoReturn:
-    """End now that all is closed: to unload the libraries takes longer than all else that ends."""
+    """Exit without unloading the libraries, which would take long."""
     import logging
     import os
 

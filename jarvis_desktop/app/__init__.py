@@ -1,1 +1,1 @@
-"""What works on this computer, what does not, and what to do: for the terminal and the window."""
+"""The application: builds it, runs it, and connects it to the desktop and other processes."""

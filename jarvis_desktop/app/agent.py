@@ -1,5 +1,4 @@
-"""Builds agent mode: its memory, the sandbox, the code library, and the controllers over them. Part
-of compose."""
+"""Builds agent mode: its memory, sandbox, code library and controllers."""
 
 from __future__ import annotations
 
@@ -58,12 +57,12 @@ class AgentDependencies:
     goals: SqliteGoalMemory
     now: Callable[[], datetime]
     goal_folder: Callable[[str], Path]
-    """Where the code of a goal works."""
+    """The folder in which the code of a goal works."""
 
 
 @dataclass(frozen=True)
 class AgentMode:
-    """Its parts, as far as others use them."""
+    """The parts of agent mode that others use."""
 
     agent: Agent
     library: CodeLibrary
@@ -74,14 +73,14 @@ class AgentMode:
     writer: OutlineWriter
 
     def adopt(self, settings: AgentSettings) -> None:
-        """Work by these settings from the next goal on."""
+        """Apply these settings from the next goal on."""
         self.approvals.code_terms = settings.code
         self.writer.ask_plan = settings.ask_plan
         self.agent.limits = limits_of(settings)
 
 
 def limits_of(settings: AgentSettings) -> GoalLimits:
-    """When the person is asked whether a goal is to go on."""
+    """When the user is asked whether to continue a goal."""
     return GoalLimits(settings.rounds, settings.minutes * 60.0, settings.tokens, settings.repairs)
 
 
@@ -93,7 +92,8 @@ def build_agent(
     campaign: ReplanningRunner,
     inventory: Sequence[TaskType],
 ) -> AgentMode:
-    """Agent mode. `planner` and `campaign` are those of any request; nothing heavy is loaded."""
+    """Build agent mode. `planner` and `campaign` are those of ordinary requests. Nothing heavy
+    is loaded."""
     paths, llms, prompts, store = house.paths, house.llms, house.prompts, house.store
 
     def network() -> bool:

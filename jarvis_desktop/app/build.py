@@ -1,4 +1,4 @@
-"""The only file that knows every concrete class: builds the application from its settings."""
+"""Builds the application from its settings. Only this file knows every concrete class."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.app.agent import AgentMode
 
 CALLS_AT_ONCE = 3
-"""Of experts behind an API."""
+"""The limit for experts behind an API."""
 
 
 def build(
@@ -73,10 +73,10 @@ def build(
     on_ring: Callable[[Timer], None] = lambda timer: None,
     instance: Instance | None = None,
 ) -> Application:
-    """The application; nothing heavy is loaded and no process started yet.
+    """Build the application. Nothing heavy is loaded and no process is started yet.
 
-    `on_ring` is told when a timer is due, on the loop; the bell is rung in any case. `instance` is
-    given where it is claimed already.
+    `on_ring` is called on the loop when a timer is due; the bell rings in any case. Pass `instance`
+    if it has been claimed already.
     """
     inventory = {item.name: item for item in INVENTORY}
     definitions = {item.type.name: item for item in DEFINITIONS}
@@ -292,7 +292,7 @@ def build(
 
 
 class _StopSwitch:
-    """Stops the other turns; built before the assistant it stops."""
+    """Stops the other turns. It exists before the assistant does."""
 
     assistant: Assistant
 

@@ -1,8 +1,7 @@
-"""Experts and LLMs as a person keeps them: what is here and what it takes, what could come, and
-what comes now. The window's page and the command line ask it. Part of compose.
+"""Manages experts and LLMs for the user: what is installed, available and being downloaded.
 
-How the application finds, chooses and keeps experts and LLMs: the rules that take the settings,
-this computer and what is on its disk together. Part of compose."""
+Its rules combine the settings, this computer, and what is on its disk.
+"""
 
 from __future__ import annotations
 
@@ -60,11 +59,11 @@ from jarvis_desktop.platform.hardware_probe import free_disk_bytes
 from jarvis_desktop.settings import ExpertSettings, LLMSettings
 
 OLLAMA_START_TIMEOUT_S = 15.0
-"""Seconds that Ollama may take to start."""
+"""How long Ollama may take to start."""
 
 
 class ExpertDependencies(Protocol):
-    """The parts of the built application that are needed here."""
+    """The parts of the application that are needed here."""
 
     policy: Policy
     paths: Paths
@@ -79,7 +78,7 @@ class ExpertDependencies(Protocol):
 
     @property
     def store(self) -> ArtifactStore:
-        """Has folders for what is tried."""
+        """Provides folders for test runs."""
         ...
 
 
@@ -91,33 +90,33 @@ class InstalledExpert:
     size: int
     """Bytes on the disk."""
     used: float
-    """When it was used last, or fetched, in seconds since 1970."""
+    """When it was last used or fetched, in seconds since 1970."""
     folder: Path
     fit: Fit
     at_work: bool = False
-    """Whether it is in memory, or the LLM in use: it is not to be removed now."""
+    """Whether it is in memory, or the LLM in use, so that it cannot be removed now."""
     needed_by: tuple[str, ...] = ()
-    """The experts here that are built upon it."""
+    """The installed experts that are built on it."""
     can_be_tried: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
-    """Who has how much of something now, in bytes."""
+    """How much of a memory is used by whom, in bytes."""
 
     whole: int
-    """All of it; 0 where the system does not say."""
+    """The total; 0 if unknown."""
     experts: int
     llm: int
     free: int
     most: int
-    """What experts may take of it together; 0 for no limit."""
+    """The limit for all experts together; 0 for none."""
     name: str = ""
-    """Of the graphics card."""
+    """The name of the graphics card."""
 
 
 class ExpertManager:
-    """Belongs to the application's loop; what it says of itself may be asked of any thread."""
+    """Belongs to the application's loop; its properties may be read from any thread."""
 
     def __init__(self, house: ExpertDependencies) -> None:
         self._house = house
@@ -145,17 +144,18 @@ class ExpertManager:
 
     @property
     def known_of_hub(self) -> int:
-        """How many experts of the Hub are known; 0 where its list was not read. Any thread."""
+        """The number of known experts of the Hub; 0 if its list was not read. Any thread may
+        ask."""
         return self._house.hub.size
 
     @property
     def inventory(self) -> Mapping[str, TaskType]:
-        """All tasks by their names."""
+        """All tasks by name."""
         return self._house.inventory
 
     @property
     def tasks(self) -> tuple[TaskType, ...]:
-        """Those that experts are for: of the shipped list, or with a list of the Hub."""
+        """The tasks that shipped experts can do."""
         house = self._house
         ours = {name for each in house.experts for name in (each.task, *each.also)}
         return tuple(each for each in house.inventory.values() if each.name in ours)
@@ -168,7 +168,7 @@ class ExpertManager:
         return await asyncio.to_thread(self._kept, busy)
 
     async def disk(self) -> MemoryUse:
-        """The disk."""
+        """The use of the disk."""
 
         def measure() -> MemoryUse:
             taken, free = self._house.weights.taken(), self._free()
@@ -177,7 +177,7 @@ class ExpertManager:
         return await asyncio.to_thread(measure)
 
     async def memory(self) -> tuple[MemoryUse, ...]:
-        """The main memory now, and the graphics card where there is one to compute with."""
+        """The use of the main memory, and of the graphics card if it can be used."""
         local = self._house.local
         hardware = await local.probe.hardware()
         experts, llm = local.held, await self._neighbour.memory()
@@ -193,7 +193,7 @@ class ExpertManager:
         return tuple(rooms)
 
     def search(self, sought: ExpertQuery) -> list[ExpertHit]:
-        """Experts of the shipped list and of the Hub. It takes a moment; from any thread."""
+        """Experts of the shipped list and of the Hub. It takes a moment; any thread may call it."""
         house, local = self._house, self._house.local
         pipelines = tasks_of(sought.task) if sought.task else ()
         room = limits(local.probe.guess(), local.budget)
@@ -207,22 +207,22 @@ class ExpertManager:
         return search(replace(sought, pipelines=pipelines))
 
     def displaced(self, expert: Expert) -> Sequence[str]:
-        """Which experts would be deleted to make room for one. Raises UnavailableError."""
+        """The experts that would be deleted to make room for this one. Raises UnavailableError."""
         return self._house.weights.displaced(expert)
 
     def fetch(self, expert: Expert) -> None:
-        """Put an expert in line, after what it is built upon. Raises JarvisError."""
+        """Queue the download of an expert, after that of its base. Raises JarvisError."""
         self.displaced(expert)
         for each in self._house.weights.missing(expert):
             self.downloads.add("expert", each.id, size=each.download_mb * MB)
 
     async def fetch_now(self, expert: Expert, report: Report) -> None:
-        """Fetch one that somebody waits for. Raises JarvisError."""
+        """Fetch an expert that somebody is waiting for. Raises JarvisError."""
         for each in self._house.weights.missing(expert):
             await self.downloads.fetch("expert", each.id, report)
 
     async def remove(self, name: str) -> int:
-        """Delete an expert; how many bytes that was. Raises InputError where it is at work."""
+        """Delete an expert and return its bytes. Raises InputError if it is in use."""
         return await asyncio.to_thread(self._house.weights.remove, Expert(name, ""))
 
     async def refresh(self, report: Report) -> RefreshResult:
@@ -240,7 +240,7 @@ class ExpertManager:
         )
 
     async def try_expert(self, name: str, report: Report) -> SmokeTestResult:
-        """Run an expert with something small. Raises JarvisError; cancelling ends it."""
+        """Run an expert on a small example. Raises JarvisError; cancelling ends it."""
         house = self._house
         expert = await asyncio.to_thread(house.catalogue.find, name)
         folder = await asyncio.to_thread(house.store.workdir)
@@ -254,7 +254,7 @@ class ExpertManager:
     # LLMs
 
     async def llms(self, *, anew: bool = False) -> LLMInventory:
-        """What there is of LLMs; `anew` looks at everything again."""
+        """An overview of the LLMs. `anew` checks everything again."""
         if anew:
             self._house.llms.forget()
         return await list_llms(
@@ -264,11 +264,11 @@ class ExpertManager:
         )
 
     async def wish(self, name: str) -> dict[str, str]:
-        """What the settings say where this LLM is to be used; also "auto". Raises InputError."""
+        """The settings that select this LLM, which may be "auto". Raises InputError."""
         return await settings_for(self._house.llms, name)
 
     def pull(self, name: str, *, size: int = 0) -> None:
-        """Put an LLM of Ollama in line. Raises InputError."""
+        """Queue the download of an LLM of Ollama. Raises InputError."""
         self.downloads.add("llm", name, size=size)
 
     async def remove_llm(self, known: KnownLLM) -> None:
@@ -280,7 +280,7 @@ class ExpertManager:
         self._house.llms.forget()
 
     async def try_llm(self, known: KnownLLM, tell: Callable[[LLMTrial], None]) -> LLMTrial:
-        """Ask an LLM something short; the answer is told as it comes. Raises JarvisError."""
+        """Ask an LLM a short question and pass on the answer as it comes. Raises JarvisError."""
         llms = self._house.llms
         own = known.used or known.where in ("", "openai")
         address = llms.wanted.address if llms.wanted.provider == "ollama" else ""
@@ -298,7 +298,7 @@ class ExpertManager:
                 await choice.close()
 
     async def start_ollama(self) -> None:
-        """Start the program Ollama, and wait until it answers. Raises UnavailableError."""
+        """Start Ollama and wait until it answers. Raises UnavailableError."""
         await asyncio.to_thread(ollama.start)
         llms, loop = self._house.llms, asyncio.get_running_loop()
         latest = loop.time() + OLLAMA_START_TIMEOUT_S
@@ -331,7 +331,7 @@ class ExpertManager:
     def _expert(self, name: str, repo: str) -> Expert:
         try:
             return self._house.catalogue.find(name)
-        except InputError:  # the list of the Hub that it came from is gone
+        except InputError:  # the Hub's list that it came from is gone
             return Expert(name, "", repo=repo)
 
     def _can_be_tried(self, expert: Expert) -> bool:
@@ -366,10 +366,10 @@ class ExpertManager:
 
 
 WHISPER_EXPERTS = ("whisper-small", "whisper-base", "whisper-tiny")
-"""Recognisers of the catalogue, the best first, and the slowest."""
+"""Recognisers of the catalogue, the best and slowest first."""
 MIN_LIVE_SPEED = 9.0
-"""How many times as fast as people speak one must be to follow them: whatever was said, Whisper
-listens to half a minute, which should take it no more than about three seconds."""
+"""Multiples of real time needed for live speech: Whisper always processes half a minute, which
+should take about three seconds at most."""
 
 
 def eligibility_of(
@@ -378,7 +378,7 @@ def eligibility_of(
     local: LocalBackend,
     ruled_out: Callable[[str, str], bool],
 ) -> Eligibility:
-    """The rules by which an expert fits this person and this computer."""
+    """The rules for experts by the user's settings and this computer."""
 
     def room() -> ExpertCapacity:
         disk = free_disk_bytes(paths.weights)
@@ -396,7 +396,7 @@ def eligibility_of(
 def hub_query_of(
     settings: Callable[[], ExpertSettings], local: LocalBackend
 ) -> Callable[[], WantedOfHub]:
-    """What is wanted of the Hub by someone with these settings and this computer."""
+    """What is searched for on the Hub with these settings and this computer."""
 
     def policy() -> WantedOfHub:
         room, experts = limits(local.probe.guess(), local.budget), settings()
@@ -413,11 +413,10 @@ def hub_query_of(
 def whisper_folder(
     experts: Sequence[Expert], weights: Weights, *, named: str = "", cores: int = 0
 ) -> Path | None:
-    """The folder of the recogniser that is about to be used: the one that is `named`, else the
-    best on the disk.
+    """The folder of the recogniser to use: the `named` one, else the best on the disk.
 
-    For live speech on the processor, give its `cores`: then it is the best that keeps up, or the
-    fastest where none does.
+    For live speech on the processor, pass its `cores`: then it is the best that keeps up, or else
+    the fastest.
     """
     known = {item.id: item for item in experts}
     there = [
@@ -436,26 +435,26 @@ def whisper_folder(
 def experts_in_use(
     holding: Iterable[str], llm: LLM | None, experts: Sequence[Expert]
 ) -> frozenset[str]:
-    """The experts that must stay on the disk: those in memory, their bases, and the LLM's own."""
+    """The experts that must stay on the disk: those in memory, their bases, and that of the LLM."""
     names = {*holding, *([llm.name] if llm else ())}
     return frozenset(names | {each.base.id for each in experts if each.base and each.id in names})
 
 
 def make_room_for_llm(local: LocalBackend, llms: LLMChoice, weights: Weights) -> None:
-    """An LLM is about to be used: it gets the memory that it needs."""
+    """Free the memory that an LLM needs before it is used."""
     local.make_way_for_llm()
     if isinstance(llms.in_use, TransformersLLM):
         weights.used(Expert(llms.in_use.name, "text-generation"))
 
 
 def chat_experts(experts: tuple[Expert, ...], weights: Weights) -> list[tuple[Expert, Path]]:
-    """The chat LLMs of the disk, with their folders."""
+    """The chat LLMs on the disk, with their folders."""
     chat_experts = [item for item in experts if item.task == "text-generation"]
     return [(item, folder) for item in chat_experts if (folder := weights.folder(item))]
 
 
 def llm_preference(llm: LLMSettings) -> LLMPreference:
-    """Which LLM is wished for."""
+    """The LLM that the settings ask for."""
     return LLMPreference(
         llm.provider, llm.id, llm.address, think=llm.think, context=llm.context, sees=llm.sees
     )

@@ -1,9 +1,7 @@
-"""The checks of the doctor, each of which can run beside the others.
+"""The checks of `doctor`, which run concurrently.
 
-What the doctor says of one thing.
-
-The doctor's look at the voice: what hears, what speaks, and which key talks. It records nothing,
-but where `doctor --voice` asks for that."""
+The checks of the voice record nothing, except with `doctor --voice`.
+"""
 
 from __future__ import annotations
 
@@ -36,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing looked at: "ok", "limited" (something else does the work) or "missing"."""
+    """The result of a check: "ok", "limited" (something else does the work) or "missing"."""
 
     what: str
     """In English, for `tr`."""
@@ -46,9 +44,9 @@ class Finding:
 
 
 SECONDS = 3.0
-"""For how long `doctor --voice` listens."""
+"""How long `doctor --voice` listens."""
 FAINT = 0.12
-"""A level that even soft speech is above: 53 dB below full scale."""
+"""A level below that of soft speech: 53 dB below full scale."""
 SPEAKS = 0.5
 SENTENCE = "What time is it?"
 PLUG_IN = mark("Plug one in, or start the sound server; text works meanwhile.")
@@ -57,17 +55,17 @@ ENGINES = {"kokoro": "Kokoro", "piper": "Piper"}
 
 
 async def sound(app: Application) -> list[Finding]:
-    """The devices that are there, and those that are used."""
+    """The available sound devices, and those in use."""
     return await _sound(app.settings.speech)
 
 
 async def speaks(app: Application) -> list[Finding]:
-    """Who speaks."""
+    """The voice that speaks."""
     return [await asyncio.to_thread(voice, app.settings.speech.engine, app.paths.weights)]
 
 
 async def hears(app: Application) -> list[Finding]:
-    """Who understands what is said, and the wake word, where one is wanted."""
+    """The recogniser, and the wake word if one is set."""
     word = app.settings.speech.wake_word
     found = [_recogniser(app)]
     return [*found, await asyncio.to_thread(wake_word, word)] if word else found
@@ -79,7 +77,7 @@ async def key(app: Application) -> list[Finding]:
 
 
 async def try_out(app: Application) -> list[Finding]:
-    """What only a short record, and a sentence that is spoken into a file, can tell."""
+    """Record for a moment and synthesise a sentence, to test what can only be tested so."""
     with tempfile.TemporaryDirectory() as folder:
         spoken, audio = await _timed("spoken sentence", lambda: _speak(app, Path(folder)))
         findings = [await _record(app), spoken]
@@ -102,7 +100,7 @@ async def _sound(speech: SpeechSettings) -> list[Finding]:
 
 
 def device(what: str, found: Sequence[Device], chosen: str) -> Finding:
-    """Which devices there are, and which one is used."""
+    """The available devices, and the one in use."""
     names = [item.name for item in found]
     if not names:
         return Finding(what, "missing", tr("no device was found"), tr(PLUG_IN))
@@ -121,7 +119,8 @@ def device(what: str, found: Sequence[Device], chosen: str) -> Finding:
 
 
 def voice(engine: str, weights: Path) -> Finding:
-    """Who speaks: the `engine` of the settings, whose weights are in a folder of `weights`."""
+    """The voice that speaks: the `engine` of the settings, whose weights are in a folder of
+    `weights`."""
     from jarvis_desktop.speech.voices.engine import neural_voice
 
     installed = shutil.which("espeak-ng") or shutil.which("espeak")
@@ -143,7 +142,7 @@ def voice(engine: str, weights: Path) -> Finding:
 
 
 def wake_word(name: str) -> Finding:
-    """Whether this word can be listened for."""
+    """Whether this wake word can be recognised."""
     from jarvis_desktop.speech.audio_input import WakeWord
 
     try:
@@ -164,7 +163,7 @@ def _recogniser(app: Application) -> Finding:
 
 
 def talk_key(run_folder: Callable[[], Path]) -> list[Finding]:
-    """Whether a running JARVIS answers, and which key of the desktop it has."""
+    """Whether a running JARVIS answers, and which talk key it has."""
     from jarvis_desktop.app.ipc_client import NotRunningError, ask
 
     try:
@@ -205,7 +204,7 @@ async def _record(app: Application) -> Finding:
 
 
 def recorded(seconds: float, loudest: float, *, speaks: bool) -> Finding:
-    """What a short record was like; `loudest` from 0 to 1."""
+    """How loud a short recording was; `loudest` from 0 to 1."""
     detail = tr(
         "{seconds} s were heard, at most {loudness} dB",
         seconds=f"{seconds:.0f}",
@@ -246,18 +245,18 @@ async def _timed(
 
 
 OLDEST_SAFE_SQLITE = (3, 51, 3)
-"""Older ones can lose a page when a write-ahead log is begun anew at the wrong moment."""
+"""Older versions may lose a page when a write-ahead log restarts at the wrong moment."""
 
 SMALL = 2_000 * MB
-"""Bytes; in less memory few experts run."""
+"""With less memory, in bytes, few experts run."""
 
 TIGHT = 5_000 * MB
-"""Bytes; less of the disk soon hinders."""
+"""With less free disk space, in bytes, problems are near."""
 
 
 @dataclass(frozen=True, slots=True)
 class HealthCheck:
-    """One look at something."""
+    """A check."""
 
     about: str
     """In English, for `tr`."""
@@ -265,7 +264,7 @@ class HealthCheck:
 
 
 async def examine(app: Application) -> list[Finding]:
-    """All findings, in the order a person would ask."""
+    """All findings, in the order in which users would ask."""
     found = await asyncio.gather(*(check.look(app) for check in CHECKS))
     return [finding for each in found for finding in each]
 
@@ -332,7 +331,7 @@ def graphics(hardware: Hardware) -> Finding:
 
 
 def memory(hardware: Hardware, budget: int) -> Finding:
-    """The main memory, and how much of it experts get."""
+    """The main memory, and the share for experts."""
     what = mark("memory")
     if not hardware.memory:
         return Finding(what, "limited", tr("the system does not say how much there is"))
@@ -359,7 +358,7 @@ def memory(hardware: Hardware, budget: int) -> Finding:
 
 
 def sandbox(protection: Protection) -> Finding:
-    """What keeps the code of agent mode from the rest of the computer."""
+    """What isolates the code of agent mode from the rest of the computer."""
     if not protection.sandboxed:
         detail = tr("none holds here: code runs only when you allow it, each time, unprotected")
         return Finding(mark("sandbox"), "limited", detail, protection.why)
@@ -368,7 +367,7 @@ def sandbox(protection: Protection) -> Finding:
 
 
 def agent_mode(protection: Protection, *, has_llm: bool) -> Finding:
-    """Whether goals that take several steps can be worked on."""
+    """Whether goals that take several steps are possible."""
     what = "agent mode"
     if not has_llm:
         return Finding(what, "limited", tr("off: it needs a language model, see above"))
@@ -378,7 +377,7 @@ def agent_mode(protection: Protection, *, has_llm: bool) -> Finding:
 
 
 def disk(app: Application) -> Finding:
-    """How much is free for experts."""
+    """The free space for experts."""
     free = free_disk_bytes(app.paths.weights)
     detail = tr(
         "{size} free where experts are kept ({folder})", size=_size(free), folder=app.paths.weights
@@ -405,7 +404,7 @@ def _sqlite() -> Finding:
 
 
 def planner(app: Application) -> Finding:
-    """Whether the encoder of the built-in planner is there."""
+    """Whether the encoder of the built-in planner is available."""
     try:
         app.scorer.warm(())
     except JarvisError as error:
@@ -415,7 +414,7 @@ def planner(app: Application) -> Finding:
 
 
 async def api(app: Application) -> Finding:
-    """Whether experts can be asked over the network, or why not."""
+    """Whether experts can be used over the network, or why not."""
     what, count = mark("experts by API"), sum(item.only_served for item in app.catalogue.known())
     if not app.policy.allows_api:
         detail = tr("off: the mode {mode} keeps everything on this computer", mode=app.mode.called)
@@ -431,7 +430,7 @@ async def api(app: Application) -> Finding:
 
 
 async def language_model(app: Application) -> Finding:
-    """Which LLM is used, or what to do for one."""
+    """The LLM in use, or how to get one."""
     from jarvis_desktop.llm.catalogue import LLMOfferFinder
 
     what = "language model"

@@ -1,5 +1,7 @@
-"""Asks the running JARVIS from a second process. A person may bind a key to that, so that nothing
-is imported here which takes time."""
+"""Asks the running JARVIS from a second process, and hands it what the window is launched with.
+
+Keys and clicks start this, so it must be quick: imports are few.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +20,11 @@ from typing import Any
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 
 MAX_LINE_BYTES = 64 * 1024
-"""Bytes of a command or an answer."""
+"""The longest command or answer."""
 MAX_ADDRESS_BYTES = 103
-"""Bytes that the name of a Unix socket may have; Linux allows four more."""
+"""The longest name of a Unix socket; Linux allows four more bytes."""
 ERROR_PIPE_BUSY = 231
-"""Windows' error where all ends of a pipe are taken at this moment."""
+"""Windows' error if all ends of a pipe are in use."""
 
 
 class NotRunningError(UnavailableError):
@@ -33,10 +35,10 @@ class NotRunningError(UnavailableError):
 
 
 def ask(folder: Path, command: Mapping[str, object], *, limit: float = 5.0) -> Mapping[str, Any]:
-    """The running JARVIS's answer to a command, at most `limit` seconds later.
+    """Send a command to the running JARVIS and return its answer within `limit` seconds.
 
-    `folder` is that of its socket. Raises NotRunningError, and another JarvisError where it
-    refused or does not answer.
+    `folder` is that of its socket. Raises NotRunningError, or another JarvisError if it refuses or
+    does not answer.
     """
     line = json.dumps(command).encode() + b"\n"
     try:
@@ -51,7 +53,7 @@ def ask(folder: Path, command: Mapping[str, object], *, limit: float = 5.0) -> M
     except OSError as error:
         raise NotRunningError from error
     if not answered.endswith(b"\n"):
-        raise NotRunningError  # it ended in between
+        raise NotRunningError  # it ended in the meantime
     try:
         answer = json.loads(answered.decode())
     except (ValueError, RecursionError) as error:
@@ -64,7 +66,7 @@ def ask(folder: Path, command: Mapping[str, object], *, limit: float = 5.0) -> M
 
 
 def address(folder: Path) -> str:
-    """Where a JARVIS whose folder this is listens. Raises StorageError."""
+    """The address of the JARVIS with this folder. Raises StorageError."""
     if sys.platform == "win32":
         return rf"\\.\pipe\jarvis-desktop-{_short(folder)}"
     usual = folder / "instance.sock"
@@ -78,7 +80,7 @@ def address(folder: Path) -> str:
 
 
 def make_private(folder: Path) -> None:
-    """Have a folder that only this person can enter. Raises StorageError."""
+    """Make a folder that only this user can enter. Raises StorageError."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         about = folder.lstat()
@@ -92,7 +94,7 @@ def make_private(folder: Path) -> None:
 
 
 def is_mine(peer: Any) -> bool:
-    """Whether the process at the other end of a socket runs for this person."""
+    """Whether the process at the other end of a socket belongs to this user."""
     if sys.platform == "linux":
         _, user, _ = struct.unpack(
             "iII", peer.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("iII"))
@@ -106,7 +108,7 @@ def is_mine(peer: Any) -> bool:
 
 
 def over_pipe(name: str, line: bytes, limit: float) -> bytes:
-    """One line there and one back by a named pipe, whose reads know no time-out."""
+    """Exchange one line each over a named pipe, whose reads have no time-out."""
     import threading
 
     ended: list[bytes | OSError] = []
@@ -148,7 +150,7 @@ def _over_socket(name: str, line: bytes, limit: float) -> bytes:
 
 
 def _rest_of_line(more: Any) -> bytes:
-    """Up to the end of the line, or as far as it came."""
+    """Read up to the end of the line, or as far as it came."""
     got = b""
     while not got.endswith(b"\n") and len(got) <= MAX_LINE_BYTES and (piece := more(4096)):
         got += piece
@@ -177,23 +179,23 @@ FLAGS = {
     "--new": "begin a new conversation",
     "--talk": "listen, or stop where it listens",
 }
-"""What the window can be started with, as people and .desktop files write it."""
+"""The options of the window, as used by users and .desktop files."""
 START_TIMEOUT_S = 15.0
-"""Seconds that a JARVIS which has just been started may take until it can be asked."""
+"""How long a JARVIS that has just been started may take to answer."""
 RETRY_INTERVAL_S = 0.1
-"""Seconds between two attempts to ask it."""
+"""The interval between attempts to reach it."""
 ACTIVATION_TOKENS = ("XDG_ACTIVATION_TOKEN", "DESKTOP_STARTUP_ID")
-"""By which a desktop lets the window come to the front, as the click was meant for it."""
+"""Tokens with which a desktop lets the window come to the front after a click."""
 
 Command = Mapping[str, object]
 
 
 @dataclass(frozen=True, slots=True)
 class LaunchRequest:
-    """What the person wants of the window."""
+    """What the window is launched for."""
 
     files: tuple[Path, ...] = ()
-    """Attached to the next request; absolute."""
+    """Absolute paths, attached to the next request."""
     hidden: bool = False
     quick: bool = False
     new: bool = False
@@ -201,7 +203,7 @@ class LaunchRequest:
 
 
 def read_launch_request(arguments: Sequence[str]) -> LaunchRequest | None:
-    """The wish in a command line; None where it is one for the command line's own parser."""
+    """The request in a command line; None if the parser of the command line must read it."""
     flags = {word for word in arguments if word in FLAGS}
     names = [word for word in arguments if word not in FLAGS]
     if any(not _is_file(name) for name in names):
@@ -213,7 +215,7 @@ def read_launch_request(arguments: Sequence[str]) -> LaunchRequest | None:
 
 
 def commands(wish: LaunchRequest) -> Iterator[Command]:
-    """What to tell the running JARVIS, one after the other."""
+    """The commands for the running JARVIS, in order."""
     token = next((told for name in ACTIVATION_TOKENS if (told := os.environ.get(name))), "")
     if wish.new:
         yield {"do": "new", "token": token}
@@ -226,14 +228,14 @@ def commands(wish: LaunchRequest) -> Iterator[Command]:
     if wish == LaunchRequest():
         yield {"do": "show", "token": token}
     elif wish == LaunchRequest(hidden=True):
-        yield {"do": "talk", "action": "status"}  # only to know whether there is one
+        yield {"do": "talk", "action": "status"}  # only to find out whether there is one
 
 
 def hand_over(wish: LaunchRequest, folder: Path, claim: Callable[[], bool]) -> bool:
-    """Let the JARVIS that runs do it; False where this process is the one that has to.
+    """Hand the request to the running JARVIS. Return False if this process must open the window.
 
-    `folder` is that of its socket. `claim` makes this process the one that is asked from now on,
-    and says whether it is; a process that is about to end may still hold that.
+    `folder` is that of its socket. `claim` makes this process the running JARVIS and returns
+    whether that worked; a process about to end may still hold the lock.
     """
     end = time.monotonic() + START_TIMEOUT_S
     try:
@@ -242,12 +244,12 @@ def hand_over(wish: LaunchRequest, folder: Path, claim: Callable[[], bool]) -> b
                 return False
             time.sleep(RETRY_INTERVAL_S)
     except JarvisError:
-        return False  # it is a terminal, or hangs: a window is better than none
+        return False  # it runs in a terminal or hangs: a window is better than nothing
     return True
 
 
 def _was_handed_over(wish: LaunchRequest, folder: Path) -> bool:
-    """Whether there is one that was told; raises another JarvisError where it refused."""
+    """Whether a JARVIS took the request. Raises another JarvisError if it refused."""
     try:
         for command in commands(wish):
             ask(folder, command)
@@ -259,7 +261,7 @@ def _was_handed_over(wish: LaunchRequest, folder: Path) -> bool:
 def _is_file(name: str) -> bool:
     if name.startswith("-"):
         return False
-    # What has a folder in its name is meant as a file also where there is none; the window says so.
+    # A name with a folder is meant as a file even if it does not exist; the window reports that.
     return name.startswith("file:") or os.sep in name or os.path.lexists(name)
 
 
@@ -273,7 +275,7 @@ def _path(name: str) -> Path:
 
 
 def _open_commands(names: Sequence[str], token: str) -> Iterator[Command]:
-    """As many commands as lines are needed."""
+    """Split the names into as many commands as the line length requires."""
     part: list[str] = []
     size = 0
     for name in names:

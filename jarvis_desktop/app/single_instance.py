@@ -1,6 +1,6 @@
-"""The one running JARVIS of a person: answers what any second process asks it by a local socket.
+"""The single running JARVIS of a user, which answers other processes over a local socket.
 
-One line of JSON goes there and one comes back. On Windows the socket is a named pipe.
+Commands and answers are lines of JSON. On Windows the socket is a named pipe.
 """
 
 from __future__ import annotations
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
     from filelock import BaseFileLock
 
 CommandHandler = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object]]]
-"""Carries out a command and gives its answer. A JarvisError that it raises is told to the other."""
+"""Runs a command and returns its answer. A JarvisError is reported to the sender."""
 _Connected = Callable[[asyncio.StreamReader, asyncio.StreamWriter], None]
 
 IDLE_TIMEOUT_S = 10.0
-"""Seconds that a connection may say nothing, or not read what is said to it."""
+"""How long a connection may be silent, or not read its answer."""
 COMMAND_TIMEOUT_S = 4.0
-"""Seconds that a command may take."""
+"""How long a command may take."""
 MAX_CONNECTIONS = 16
-"""Connections at a time; those beyond are closed."""
+"""Further connections are closed."""
 NOT_A_COMMAND = "That is no command."
 TOO_SLOW = "JARVIS did not do it in time."
 INTERNAL_ERROR = "Something went wrong inside JARVIS itself. The log has the details."
@@ -40,7 +40,7 @@ log = logging.getLogger(__name__)
 
 
 class Instance:
-    """Belongs to the loop that serves. `folder` is where the socket lies, `paths.run_folder()`."""
+    """Belongs to the loop that serves. The socket is in `folder`, `paths.run_folder()`."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -49,7 +49,7 @@ class Instance:
         self._conversations: set[asyncio.Task[None]] = set()
 
     def claim(self) -> bool:
-        """Be the one, before there is anything to answer with; False where another process is.
+        """Acquire the single-instance lock. Return False if another process holds it.
 
         Raises StorageError.
         """
@@ -58,9 +58,9 @@ class Instance:
         return self._lock is not None
 
     async def serve(self, handle: CommandHandler) -> bool:
-        """Answer from now on; False where another process does already.
+        """Answer commands from now on. Return False if another process does.
 
-        Raises StorageError where there can be no socket.
+        Raises StorageError if the socket cannot be made.
         """
         try:
             if not await asyncio.to_thread(self.claim):
@@ -83,7 +83,7 @@ class Instance:
         return True
 
     async def close(self) -> None:
-        """Answer no more, and let another process do it."""
+        """Stop answering and release the lock."""
         close, self._close = self._close, None
         if close:
             close()
@@ -95,7 +95,7 @@ class Instance:
             lock.release()
 
     def _locked(self) -> BaseFileLock | None:
-        """The lock, which the system lets go of however a process ends."""
+        """The lock, which the system releases however the process ends."""
         from filelock import FileLock, Timeout
 
         make_private(self._folder)
@@ -116,7 +116,7 @@ class Instance:
 
 
 class _Connection:
-    """One connection, whoever it comes from."""
+    """One connection from any process."""
 
     def __init__(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, handle: CommandHandler
@@ -124,7 +124,7 @@ class _Connection:
         self._reader, self._writer, self._handle = reader, writer, handle
 
     async def hold(self) -> None:
-        """Answer line by line, until the other leaves, says nothing or too much."""
+        """Answer line by line until the other side leaves, is silent or sends too much."""
         try:
             peer = self._writer.get_extra_info("socket")
             while peer is None or is_mine(peer):
@@ -141,7 +141,7 @@ class _Connection:
             self.leave()
 
     def leave(self) -> None:
-        """Close the connection, without waiting for what the other did not read."""
+        """Close the connection without waiting for unread answers."""
         self._writer.transport.abort() if self._left_unread() else self._writer.close()
 
     def _left_unread(self) -> bool:
@@ -173,10 +173,10 @@ class _Connection:
 
 
 async def _listen(name: str, connected: _Connected) -> Callable[[], None]:
-    """Listen on a Unix socket; what ends that."""
+    """Listen on a Unix socket. Return what closes it."""
     if sys.platform == "win32":
         raise OSError
-    _forget(name)  # of a process that was killed: whoever has the lock may
+    _forget(name)  # left by a killed process; the holder of the lock may remove it
     ours = socket.socket(socket.AF_UNIX)
     try:
         ours.bind(name)
@@ -197,7 +197,7 @@ def _forget(name: str) -> None:
 
 
 async def _listen_on_pipe(name: str, connected: _Connected) -> Callable[[], None]:
-    """Listen on a named pipe of Windows, which nobody on another computer can write into."""
+    """Listen on a named pipe of Windows, which other computers cannot write to."""
     loop = asyncio.get_running_loop()
 
     def protocol() -> asyncio.StreamReaderProtocol:

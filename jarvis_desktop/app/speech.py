@@ -1,4 +1,4 @@
-"""Builds the voice road: what hears, what speaks, and the key in between. Part of compose."""
+"""Builds the speech system: recogniser, voice, and the talk key."""
 
 from __future__ import annotations
 
@@ -39,15 +39,15 @@ from jarvis_desktop.storage.artifacts import FileStore
 log = logging.getLogger(__name__)
 
 TAKE_OVER_INTERVAL_S = 5.0
-"""Seconds between two looks whether another JARVIS still answers other processes."""
+"""The interval between checks whether another JARVIS still answers other processes."""
 EXPECTED_WORDS = ("JARVIS", "PDF", "OCR")
 NEEDS_RESTART = frozenset({"wake_word"})
-"""Settings of speech that wait for a restart: the microphone's process is made for the word."""
+"""Settings of speech that need a restart: the microphone's process is made for one wake word."""
 
 
 @dataclass
 class SpeechSystem:
-    """All that hears and speaks."""
+    """Everything that hears and speaks."""
 
     settings: SpeechSettings
     paths: Paths
@@ -59,31 +59,31 @@ class SpeechSystem:
     speaker: AnswerSpeaker
     talk: Talk
     hush: SpeechStopper
-    """Silences what is heard, at once."""
+    """Stops all speech at once."""
     hands_free: HandsFree
     interruption: BargeIn
     waking: WakeWordListener | None
     hotkey: DesktopHotkey
     quick_key: DesktopHotkey
-    """Opens the quick box, where there is a window."""
+    """Opens the quick box, if there is a window."""
     instance: Instance
     words: ExpectedWords
     _binding: set[asyncio.Task[object]] = field(default_factory=set)
 
     def start(self) -> None:
-        """Open what is to be open all the time."""
+        """Open what stays open all the time."""
         self.talk.open()
         if self.waking:
             self.waking.start()
 
     def be_reached(self, commands: Mapping[str, CommandHandler]) -> None:
-        """Let the talk key of the desktop and other processes reach this one; `commands` are those
-        that it knows besides "talk"."""
+        """Let the desktop's talk key and other processes reach this one; `commands` are known
+        besides "talk"."""
         self._behind(self.hotkey.bind(self._press, self._release))
         self._behind(self._serve(commands))
 
     async def adopt(self, speech: SpeechSettings) -> Collection[str]:
-        """Take up changed settings; the names of those that wait for a restart."""
+        """Apply changed settings. Return the names of those that need a restart."""
         before, self.settings = self.settings, speech
         changed = {
             name for name in SpeechSettings.model_fields
@@ -106,15 +106,15 @@ class SpeechSystem:
         return changed & NEEDS_RESTART
 
     def asking_aloud(self) -> HandsFree | None:
-        """What asks aloud; None where the person does not want that."""
+        """The voice for questions; None if the user does not want spoken ones."""
         return self.hands_free if self.settings.hands_free else None
 
     def spoken(self, text: str) -> None:
-        """This is being spoken now, into which the person may speak where they want that."""
+        """Let the user interrupt this sentence, which is playing now, if they want that."""
         self.interruption.speaking(text if self.settings.interrupt else "")
 
     async def _serve(self, commands: Mapping[str, CommandHandler]) -> None:
-        """Answer other processes, at the latest when the JARVIS that does so now has ended."""
+        """Answer other processes, as soon as no other JARVIS does."""
         talk = talk_command_handler(self.talk, lambda: self.hotkey.status)
 
         async def handle(command: Mapping[str, object]) -> Mapping[str, object]:
@@ -124,7 +124,7 @@ class SpeechSystem:
             await asyncio.sleep(TAKE_OVER_INTERVAL_S)
 
     def _press(self) -> None:
-        """A key of which no release is told begins with a press and ends with the next."""
+        """Without release events, one press starts listening and the next one stops it."""
         if self.hotkey.status.holds:
             self.talk.press()
         else:
@@ -136,7 +136,7 @@ class SpeechSystem:
             self.talk.release()
 
     async def close(self) -> None:
-        """End every child process and give the key back."""
+        """End every child process and release the key."""
         for task in self._binding:
             task.cancel()
         await asyncio.gather(*self._binding, return_exceptions=True)
@@ -156,7 +156,7 @@ class SpeechSystem:
         )
 
     def _behind(self, work: Coroutine[Any, Any, object]) -> None:
-        """A desktop may ask the person first, which takes as long as it takes."""
+        """Run in the background: a desktop may ask the user first."""
 
         async def do() -> None:
             try:
@@ -171,14 +171,14 @@ class SpeechSystem:
 
 @dataclass
 class ExpectedWords:
-    """What a recogniser should expect: the person's own words, names of files that were given
-    lately, and what is said of tasks and is in no novel. More than these would lead it astray."""
+    """Words for the recogniser: the user's own, names of recent files, and the jargon of tasks.
+    More would mislead it."""
 
     own: Sequence[str]
     names: Callable[[], Sequence[str]]
 
     def __call__(self) -> Sequence[str]:
-        """The most important first."""
+        """The words, most important first."""
         return (*self.own, *self.names(), *EXPECTED_WORDS)
 
 
@@ -196,13 +196,13 @@ class SpeechStopper:
         self._warming = asyncio.create_task(self._warm())
 
     async def close(self) -> None:
-        """Wait for nothing any more."""
+        """Stop preparing the player."""
         if self._warming:
             self._warming.cancel()
             await asyncio.gather(self._warming, return_exceptions=True)
 
     async def _warm(self) -> None:
-        with contextlib.suppress(JarvisError):  # what is to be heard will tell
+        with contextlib.suppress(JarvisError):  # playing will report it
             await self._player.warm()
 
 
@@ -217,8 +217,10 @@ def build_speech(
     quick_key: str = "",
     instance: Instance | None = None,
 ) -> SpeechSystem:
-    """Nothing is opened and no process started yet. `names` are those of files that were given,
-    `instance` is by what other processes reach this one, where that is claimed already."""
+    """Build the speech system. Nothing is opened and no process started yet.
+
+    `names` are those of recent files. `instance` is passed if it has been claimed already.
+    """
     cuda = CudaProbe()
     portal = PortalKeys(APP_ID)
     words = ExpectedWords(settings.words, names)

@@ -1,11 +1,8 @@
-"""The one reader of stdin: lines, single keys and answers to questions come from here alone.
+"""Reads stdin: lines, single keys, answers to questions, texts from the user's editor, and Ctrl-C.
 
-Two readers would take each other's keys, and a read that the event loop waits for cannot be
-stopped by Ctrl-C; here a thread of its own reads, which nothing waits for at the end.
-
-A text in the person's own editor, as `git commit` does it.
-
-Ctrl-C in agent mode: it stops the step that runs, and once more the whole request."""
+There is one reader, since two would take each other's keys. It has its own thread, because Ctrl-C
+cannot stop a read that the event loop waits for.
+"""
 
 from __future__ import annotations
 
@@ -28,29 +25,29 @@ from jarvis_desktop.cli import output
 from jarvis_desktop.core.errors import InputError
 
 END = ""
-"""What `key` gives at the end of the input."""
+"""Returned by `key` at the end of the input."""
 CTRL_D = "\x04"
 CHUNK = 4096
 
 
 class KeySource(Protocol):
-    """What is read: a raw stream, whose reads hold no lock that the end would wait for."""
+    """A raw stream, whose reads hold no lock that the exit would wait for."""
 
     def read(self, size: int, /) -> bytes | None:
-        """What is there, at least a byte; b"" at the end."""
+        """Read at least a byte; b"" at the end."""
 
     def fileno(self) -> int:
         """The descriptor."""
 
     def isatty(self) -> bool:
-        """Whether a person types it."""
+        """Whether it is a terminal."""
 
 
 class Keyboard:
-    """Reads only when somebody wants something, so that the rest is left to who comes after."""
+    """Reads stdin only when something is wanted, so that the rest is left to later readers."""
 
     def __init__(self, source: KeySource | None = None) -> None:
-        """`source` is stdin where none is given."""
+        """`source` defaults to stdin."""
         self._given = source
         self._wanted: queue.SimpleQueue[asyncio.AbstractEventLoop] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -61,7 +58,7 @@ class Keyboard:
         self._arrived = asyncio.Event()
         self._turn = asyncio.Lock()
         self._usual: list[Any] | None = None
-        """How the terminal was set before single keys were let through."""
+        """The settings of the terminal before single keys were enabled."""
 
     async def line(self) -> str | None:
         """The next line without its end; None at the end of the input."""
@@ -69,16 +66,16 @@ class Keyboard:
             await self._more()
         line, newline, self._typed = self._typed.partition("\n")
         if not newline:
-            # Ctrl-D ends a terminal's input only this once; a file gives its end again.
+            # Ctrl-D ends a terminal's input only once; a file reports its end again.
             self._ended = False
             if not line:
                 return None
         return line.removesuffix("\r")
 
     async def key(self) -> str:
-        """The next key that no open question wants, END at the end of the input.
+        """The next key that no open question takes; END at the end of the input.
 
-        Where keys do not come singly, a line counts as one press of Enter.
+        Without single keys, a line counts as one press of Enter.
         """
         single = self._usual is not None
         while self._turn.locked() or not self._has(single=single):
@@ -91,13 +88,13 @@ class Keyboard:
         return {CTRL_D: END, "\r": "\n"}.get(key, key)
 
     async def ask(self, question: str) -> str:
-        """The line that answers a question, "" at the end; a second question waits its turn."""
+        """The line that answers a question, "" at the end. Further questions wait."""
         async with self.lent():
             return (await self._asked(question) or "").strip()
 
     async def answer(self, question: str) -> str | None:
-        """The same, but None at the end, as an empty line may mean something; and what was typed
-        before the question was there is no answer to it."""
+        """Like `ask`, but None at the end, since an empty line may mean something. Earlier input
+        is not an answer."""
         async with self.lent():
             self._forget_typed()
             line = await self._asked(question)
@@ -106,23 +103,23 @@ class Keyboard:
     async def _asked(self, question: str) -> str | None:
         output.prompt(f"{question} ")
         line = await self.line()
-        if line is None:  # no Enter was pressed that would have ended the line
+        if line is None:  # the line was not ended by Enter
             output.note("")
         return line
 
     @contextlib.asynccontextmanager
     async def lent(self) -> AsyncIterator[None]:
-        """While somebody else has the terminal: whole lines, and no other question."""
+        """Lend the terminal to somebody else: whole lines, and no other question."""
         try:
             async with self._turn:
                 with self._whole_lines():
                     yield
         finally:
-            self._arrived.set()  # who waits for a key may have what is left
+            self._arrived.set()  # whoever waits for a key may have the rest
 
     @contextlib.contextmanager
     def single_keys(self) -> Iterator[None]:
-        """Let keys through one by one and unseen, where this is a terminal that can."""
+        """Read single keys without echo, if the terminal supports it."""
         source = self._source()
         try:
             import termios
@@ -145,7 +142,7 @@ class Keyboard:
 
     @contextlib.contextmanager
     def _whole_lines(self) -> Iterator[None]:
-        """Lines, which are seen as they are typed, while single keys are let through otherwise."""
+        """Read whole lines with echo while single keys are enabled otherwise."""
         source, usual = self._source(), self._usual
         if usual is None or source is None:
             yield
@@ -154,7 +151,7 @@ class Keyboard:
 
         descriptor = source.fileno()
         single = termios.tcgetattr(descriptor)
-        # Keys pressed before the question was there are no answer to it.
+        # Keys pressed before the question are not an answer to it.
         self._typed = ""
         termios.tcsetattr(descriptor, termios.TCSAFLUSH, usual)
         try:
@@ -178,7 +175,7 @@ class Keyboard:
         return self._ended or bool(self._typed if single else "\n" in self._typed)
 
     async def _more(self) -> None:
-        """Wait until something arrived, or the end."""
+        """Wait for input or its end."""
         if not self._reading:
             self._reading = True
             if self._thread is None:
@@ -198,7 +195,7 @@ class Keyboard:
                 data = b""
             try:
                 loop.call_soon_threadsafe(self._take, data)
-            except RuntimeError:  # the loop is closed: nobody is left to hear
+            except RuntimeError:  # the loop is closed: nobody is waiting
                 return
 
     def _take(self, data: bytes) -> None:
@@ -212,23 +209,23 @@ class Keyboard:
 
 
 KEYBOARD = Keyboard()
-"""Stdin of this process, which all that reads it shares."""
+"""The stdin of this process, shared by all readers."""
 
 
 def somebody_is_there() -> bool:
-    """Whether a person could answer: stdin is a terminal."""
+    """Whether a user could answer: stdin is a terminal."""
     return sys.stdin is not None and sys.stdin.isatty()
 
 
 async def agreed(question: str) -> bool:
-    """Whether a person says yes; where nobody is there it is a No."""
+    """Ask the user to agree. Without a terminal the answer is No."""
     if not somebody_is_there():
         return False
     return (await KEYBOARD.ask(question)).lower() in ("y", "yes")
 
 
 def whole_input() -> str:
-    """All of stdin; bytes that are no text become "�"."""
+    """All of stdin; invalid bytes become "�"."""
     if sys.stdin is None:
         return ""
     data: bytes = sys.stdin.buffer.read()
@@ -251,21 +248,21 @@ def _raw(stream: IO[str] | None) -> KeySource | None:
 
 
 def editor() -> list[str]:
-    """The editor that the person named, as words of a command; [] where there is none."""
+    """The user's editor as words of a command; [] if none is set."""
     named = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ""
     try:
-        if os.name == "nt":  # where a backslash parts folders
+        if os.name == "nt":  # a backslash separates folders
             return [word.strip('"') for word in shlex.split(named, posix=False)]
         return shlex.split(named)
-    except ValueError:  # a quotation mark without its other half
+    except ValueError:  # an unbalanced quotation mark
         return []
 
 
 async def edited(text: str, name: str) -> str:
-    """The text as the person left it in their editor, under a file name of their editor's liking.
+    """The text after the user edited it in a file of that name.
 
-    It is the file's very bytes as UTF-8. Raises InputError where there is no editor, where it did
-    not end well, and for what is no text.
+    It has the file's exact characters. Raises InputError if there is no editor, it fails, or the
+    result is not UTF-8.
     """
     command = editor()
     if not command:
@@ -285,7 +282,7 @@ async def edited(text: str, name: str) -> str:
 
 
 async def written(what: str) -> str:
-    """Lines that the person types, up to an empty one; for those who have no editor."""
+    """Lines that the user types, up to an empty one, for users without an editor."""
     output.note(f"Type {what}; an empty line ends it.")
     lines = []
     async with KEYBOARD.lent():
@@ -296,7 +293,7 @@ async def written(what: str) -> str:
 
 async def _run(command: list[str]) -> None:
     name = Path(command[0]).name
-    # What a command prints may go into a file or another program; a person looks at stderr then.
+    # stdout may be a file or a pipe; then the user looks at stderr.
     screen = None if output.is_on_screen() else 2
     try:
         process = await asyncio.create_subprocess_exec(*command, stdout=screen)
@@ -318,11 +315,11 @@ async def _run(command: list[str]) -> None:
 
 @contextlib.contextmanager
 def _its_own_ctrl_c() -> Iterator[None]:
-    """While it runs, Ctrl-C is the editor's, which gets it as well."""
+    """Leave Ctrl-C to the editor, which receives it as well."""
     usual = signal.getsignal(signal.SIGINT)
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    except ValueError:  # not the main thread, which is the one that Ctrl-C reaches
+    except ValueError:  # only the main thread receives Ctrl-C
         yield
         return
     try:
@@ -333,14 +330,14 @@ def _its_own_ctrl_c() -> Iterator[None]:
 
 @contextlib.contextmanager
 def stoppable(stop: Callable[[], bool]) -> Iterator[None]:
-    """While it lasts, Ctrl-C asks `stop` to end a part of the work; where that gives False it does
-    what it did before.
+    """Let Ctrl-C call `stop` to end a part of the work. If that returns False, Ctrl-C acts as
+    before.
 
-    A Ctrl-C that comes before the loop could ask for the last one does that at once: nothing that
-    keeps the loop busy makes the program deaf.
+    A second Ctrl-C before the loop has handled the first one acts as before at once, so that a busy
+    loop cannot make the program unresponsive.
     """
     usual = signal.getsignal(signal.SIGINT)
-    if not callable(usual):  # the shell has us in the background, where Ctrl-C is not for us
+    if not callable(usual):  # in the background of a shell, Ctrl-C is meant for others
         yield
         return
     loop = asyncio.get_running_loop()
@@ -364,7 +361,7 @@ def stoppable(stop: Callable[[], bool]) -> Iterator[None]:
 
     try:
         signal.signal(signal.SIGINT, pressed)
-    except ValueError:  # not the main thread, which is the one that Ctrl-C reaches
+    except ValueError:  # only the main thread receives Ctrl-C
         yield
         return
     try:

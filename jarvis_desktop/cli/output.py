@@ -1,8 +1,5 @@
-"""What a command prints: one JSON document on stdout with --json, else plain words.
-
-How far something is, line by line on stderr.
-
-The files that a turn made, copied to where the person wants them."""
+"""Output of the commands: results on stdout, as plain words or one JSON document; progress on
+stderr."""
 
 from __future__ import annotations
 
@@ -26,59 +23,59 @@ if TYPE_CHECKING:
 
 
 DONE, FAILED, USAGE, PARTLY, INTERRUPTED = 0, 1, 2, 3, 130
-"""Exit codes. 0 all of it done, 3 part of it, 1 nothing and why, 2 wrong usage, 130 Ctrl-C."""
+"""Exit codes: 0 all done, 1 failed, 2 wrong usage, 3 partly done, 130 Ctrl-C."""
 
 
 def exit_code(status: Status | None) -> int:
-    """The exit code for how a turn ended."""
+    """The exit code for the status of a turn."""
     from jarvis_desktop.core.expert import Status
 
     return {Status.DONE: DONE, Status.PARTLY: PARTLY}.get(status, FAILED) if status else FAILED
 
 
 def write_json(document: object) -> None:
-    """One JSON document, indented, on stdout."""
+    """Write an indented JSON document to stdout."""
     from jarvis_desktop.core.serialization import to_wire
 
     _write(sys.stdout, json.dumps(to_wire(document), ensure_ascii=False, indent=2))
 
 
 def write_line_of_json(document: object) -> None:
-    """One JSON document on one line of stdout, at once."""
+    """Write a JSON document on one line of stdout, and flush."""
     from jarvis_desktop.core.serialization import to_wire
 
     _write(sys.stdout, json.dumps(to_wire(document), ensure_ascii=False))
 
 
 def say(text: str) -> None:
-    """Words on stdout."""
+    """Write a line to stdout."""
     _write(sys.stdout, printable(text))
 
 
 def say_piece(text: str) -> None:
-    """A piece of an answer on stdout, at once; the next one goes on in the same line."""
+    """Write a piece of an answer to stdout, and flush; the next piece continues the line."""
     _write(sys.stdout, printable(text), end="")
 
 
 def is_on_screen() -> bool:
-    """Whether stdout is a terminal, where what goes to stderr stands in between."""
+    """Whether stdout is a terminal, where it mixes with stderr."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 
 def note(text: str) -> None:
-    """Progress and remarks, on stderr."""
+    """Write progress and remarks to stderr."""
     _write(sys.stderr, printable(text))
 
 
 def warn(text: str) -> None:
-    """What nobody may overlook, on stderr; red where that is a terminal that shows colours."""
+    """Write a warning to stderr; in red if it is a terminal with colours."""
     words = printable(text)
     coloured = sys.stderr is not None and sys.stderr.isatty() and not os.environ.get("NO_COLOR")
     _write(sys.stderr, f"\x1b[1;31m{words}\x1b[0m" if coloured else words)
 
 
 def report_error(error: JarvisError, *, as_json: bool) -> int:
-    """Show an error; gives the exit code."""
+    """Show an error and return the exit code."""
     if as_json:
         write_json({"status": "failed", "error": error.message, "hint": error.hint})
     note(f"jarvis-desktop: {error}")
@@ -86,17 +83,17 @@ def report_error(error: JarvisError, *, as_json: bool) -> int:
 
 
 def prompt(text: str) -> None:
-    """Words on stderr after which a person types."""
+    """Write a prompt to stderr."""
     _write(sys.stderr, printable(text), end="")
 
 
 def flush_stdout() -> None:
-    """Write out what argparse and others left in stdout, so that nothing fails after the end."""
+    """Flush what argparse and others wrote to stdout, so that nothing fails at the exit."""
     _write(sys.stdout, "", end="")
 
 
 def format_time(moment: datetime) -> str:
-    """A moment by this computer's clock, to the minute."""
+    """A local time, to the minute."""
     return f"{moment.astimezone():%Y-%m-%d %H:%M}"
 
 
@@ -108,15 +105,15 @@ def format_reason(error: OSError | ValueError) -> str:
 def _write(stream: TextIO | None, text: str, *, end: str = "\n") -> None:
     if stream is None:  # started with a closed stdout
         return
-    # A console with a narrow character set must not end the program with an exception.
+    # A console with a narrow character set must not cause an exception.
     encoding = stream.encoding or "utf-8"
     try:
         stream.write(text.encode(encoding, "replace").decode(encoding) + end)
         stream.flush()
     except OSError as error:
-        # What is left in the stream would fail again when Python ends.
+        # What is left in the stream would fail again at the exit.
         _send_nowhere(stream)
-        # A reader that went away ("| head") has what it wanted; Windows calls that invalid.
+        # A reader that left ("| head") has what it wanted; Windows calls that invalid.
         if error.errno not in (errno.EPIPE, errno.EINVAL):
             raise
 
@@ -128,7 +125,7 @@ def _send_nowhere(stream: TextIO) -> None:
 
 
 def progress() -> Report:
-    """Writes a line whenever the percentage or the beginning of the words changes."""
+    """A reporter that writes a line when the percentage or the start of the message changes."""
     shown: list[str] = []
 
     def report(fraction: float | None, message: str) -> None:
@@ -142,7 +139,7 @@ def progress() -> Report:
 
 
 def make_folder(folder: Path) -> None:
-    """Before anything is done, so that no work is lost to a slip in its name."""
+    """Make the folder before any work is done, so that none is lost to a typing error."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except (OSError, ValueError) as error:
@@ -153,7 +150,7 @@ def make_folder(folder: Path) -> None:
 
 
 def copy_out(turn: Turn, folder: Path) -> bool:
-    """Whether all of them could be copied; the answer is worth showing in any case."""
+    """Copy the files of a turn. Return whether all could be copied."""
     problems = 0
     for artifact in turn.artifacts:
         if artifact.path is None:
@@ -170,7 +167,7 @@ def copy_out(turn: Turn, folder: Path) -> bool:
 
 
 def free_name(folder: Path, name: str) -> Path:
-    """A name in the folder that nothing has yet: photo.png, photo-2.png, ..."""
+    """An unused name in the folder: photo.png, photo-2.png, ..."""
     target, number = folder / name, 1
     while target.exists():
         number += 1

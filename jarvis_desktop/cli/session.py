@@ -1,8 +1,4 @@
-"""Builds the application for one command and takes it down again.
-
-Arguments that several commands share.
-
-What a person in a terminal is told, once, where there is no LLM."""
+"""Runs a command over a built application, and adds the arguments that commands share."""
 
 from __future__ import annotations
 
@@ -33,7 +29,7 @@ Work = Callable[[Application], Awaitable[int]]
 
 
 def load(args: argparse.Namespace) -> tuple[Settings, Paths]:
-    """The settings, with what the command line says about them, and the folders."""
+    """The settings, with the options of the command line, and the folders."""
     paths = user_paths()
     settings, notice = settings_file.load(paths.settings)
     if notice:
@@ -46,7 +42,7 @@ def load(args: argparse.Namespace) -> tuple[Settings, Paths]:
 def run(
     args: argparse.Namespace, work: Work, *, loaded: tuple[Settings, Paths] | None = None
 ) -> int:
-    """Run `work` over a built application and take that down; `main` tells of errors."""
+    """Run `work` over a built application and close it; `main` reports errors."""
     settings, paths = loaded or load(args)
     apply_network_settings(settings)
     log_to_file(paths)
@@ -54,7 +50,7 @@ def run(
 
 
 def conversation(app: Application, settings_minutes: int, args: argparse.Namespace) -> str | None:
-    """Which conversation a command carries on with: None begins a new one."""
+    """The conversation that a command continues; None for a new one."""
     if getattr(args, "unkept", False):
         return app.history.open_private().id
     if getattr(args, "new", False):
@@ -99,7 +95,7 @@ def add_shared(parser: argparse.ArgumentParser) -> None:
 
 
 def add_yes(parser: argparse.ArgumentParser) -> None:
-    """Add --yes, for questions that are answered with yes or no."""
+    """Add --yes, for yes-or-no questions."""
     parser.add_argument(
         "--yes",
         action="store_true",
@@ -125,9 +121,9 @@ def add_mode(parser: argparse.ArgumentParser) -> None:
 
 
 async def offer_llm(app: Application) -> None:
-    """Say what would be an LLM for this computer where there is none, unless it was said before.
+    """Recommend an LLM for this computer once, if there is none.
 
-    To be called after an answer: looking for an LLM may take a moment.
+    Call it after an answer: the search takes a moment.
     """
     from jarvis_desktop.llm.catalogue import LLMOfferFinder
 

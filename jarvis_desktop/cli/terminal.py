@@ -1,9 +1,7 @@
-"""A terminal as a front end: the answer on stdout as it comes, progress on stderr, questions
-where someone can answer them.
+"""The terminal as a front end: answers on stdout, progress on stderr, and questions.
 
-The plan of a goal in a terminal: to accept, to edit, to comment on, or to stop at.
-
-Code in a terminal, before it may run or be kept: to read, to edit, to allow or to refuse."""
+It also shows the rounds of a goal, and reviews of plans and code.
+"""
 
 from __future__ import annotations
 
@@ -29,17 +27,17 @@ from jarvis_desktop.core.turn import OUTERMOST, Turn
 
 INDENT = " " * 8
 MAX_PRINTED_LINES = 40
-"""Lines that are shown of what one round prints."""
+"""Lines shown of the output of one round."""
 MAX_OBSERVED_LINES = 6
-"""Lines that are shown of what came of it."""
+"""Lines shown of its observation."""
 LAST_OBSERVED_LINES = 4
-"""How many of these are its last ones, where the end tells more than the beginning."""
+"""How many of these are the last ones, if the end is more telling."""
 MAX_LINE_CHARS = 200
-"""Characters of such a line."""
+"""The most characters of such a line."""
 SHOWN_BRANCHES = {"ask_user", "intermediate_answer", "final_answer"}
-"""Branches whose words stand in the terminal by themselves: questions and answers."""
+"""Branches whose words are shown by themselves: questions and answers."""
 SILENT_BRANCHES = SHOWN_BRANCHES | {"update_plan", "finish"}
-"""Branches of which nothing is to be said when they are done: all of it was shown."""
+"""Branches that need no line when they are done, since all of it was shown."""
 
 RoundEvent = (
     events.GoalTaken
@@ -51,24 +49,24 @@ RoundEvent = (
 
 
 class GoalProgress:
-    """The lines for the events of one goal, in the order in which they come."""
+    """Formats the events of one goal, in order."""
 
     def __init__(self) -> None:
         self._outlines: dict[str, Outline] = {}
         self._open: dict[int, _OpenRound] = {}
         self._files: set[Path] = set()
-        """Those whose places were told."""
+        """The files whose paths were shown."""
 
     def accepted(self, outline: Outline) -> None:
-        """The person has just read this plan and accepted it."""
+        """Record that the user has just read and accepted this plan."""
         self._outlines[OUTERMOST] = outline
 
     def heard(self, words: str) -> None:
-        """The person has just typed this."""
+        """Record that the user has just typed this."""
         self._seen(words.strip())
 
     def lines(self, event: RoundEvent) -> str:
-        """What to show of it; "" where that is nothing."""
+        """The lines for an event; "" for none."""
         match event:
             case events.GoalTaken():
                 return "goal    worked on step by step; Ctrl-C stops a step, and twice all of it"
@@ -82,13 +80,13 @@ class GoalProgress:
                 return "\n".join(self._ended(event))
 
     def _seen(self, *lines: str) -> None:
-        """This stands in the terminal now: what ends later need not say it again."""
+        """Record what is visible in the terminal, so that it is not repeated."""
         for each in self._open.values():
             each.seen.update(lines)
 
     def _outline(self, event: events.OutlineChanged) -> list[str]:
-        """The steps that are new or different since the plan was shown last."""
-        if not event.accepted:  # it is shown where it is asked about
+        """The steps that are new or different since the plan was last shown."""
+        if not event.accepted:  # it is shown with the question
             return []
         before = self._outlines.get(event.path)
         self._outlines[event.path] = event.outline
@@ -101,7 +99,7 @@ class GoalProgress:
             if step not in known
         ]
         who = "" if event.path == OUTERMOST else f"{event.path.rpartition('/')[2]}: "
-        # Where the steps say all that is different, words for it are too many.
+        # No words are needed for changes that the steps show.
         if event.why and not (told and event.why == " ".join(changes(before, event.outline))):
             told.insert(0, one_line(event.why, limit=2 * MAX_LINE_CHARS))
         return [f"plan    {who}{line}" for line in told]
@@ -147,18 +145,18 @@ class GoalProgress:
 
 @dataclass
 class _OpenRound:
-    """A round that is not over."""
+    """A round in progress."""
 
     branch: str = ""
     outermost: bool = False
     seen: set[str] = field(default_factory=set)
-    """The lines that were shown since it began."""
+    """The lines shown since it began."""
     printed: list[str] = field(default_factory=list)
     begun: str = ""
-    """What it printed of a line that has no end yet."""
+    """The unfinished last line of its output."""
 
     def was_told(self, status: Status) -> bool:
-        """Whether what came of it stands in the terminal by itself."""
+        """Whether its outcome is shown by itself."""
         if self.branch == "give_up":  # the answer says it
             return self.outermost
         told = SHOWN_BRANCHES | {"update_plan"}
@@ -166,7 +164,7 @@ class _OpenRound:
 
 
 def _format_printed(running: _OpenRound, lines: Sequence[str]) -> list[str]:
-    """What is shown of lines that a round prints."""
+    """The lines to show of a round's output."""
     room = MAX_PRINTED_LINES - len(running.printed)
     fresh = [one_line(line, limit=MAX_LINE_CHARS) for line in lines if line.strip()]
     running.printed += fresh[: max(room + 1, 0)]
@@ -176,7 +174,7 @@ def _format_printed(running: _OpenRound, lines: Sequence[str]) -> list[str]:
 
 
 def _new_lines(observation: str, seen: Collection[str]) -> list[str]:
-    """The lines of it that do not stand there already, and no heading of those that do."""
+    """The lines not shown yet, without headings of lines that were."""
     lines = [one_line(line, limit=MAX_LINE_CHARS) for line in observation.split("\n")]
     lines = [line for line in lines if line]
     return [
@@ -203,7 +201,7 @@ QUESTION = "Enter accepts the plan, e edits it, q stops; or say what should be d
 
 
 async def review_outline(outline: Outline, why: str) -> Review | None:
-    """What the person says to it; None where they want none of it, or nobody is there."""
+    """The user's verdict on the plan; None to stop, or if nobody can answer."""
     shown = outline
     if why:
         output.note(f"plan    {why}")
@@ -227,7 +225,7 @@ async def review_outline(outline: Outline, why: str) -> Review | None:
 
 
 async def edit_outline(outline: Outline) -> Outline:
-    """The outline as the person edited it; as it was where nothing can be made of that."""
+    """The outline after the user edited it, or unchanged if the result is invalid."""
     try:
         if editor():
             text = await edited(outline.markdown + "\n", "plan.md")
@@ -240,12 +238,12 @@ async def edit_outline(outline: Outline) -> Outline:
 
 
 INVISIBLE_CATEGORIES = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
-"""Kinds of characters in Unicode: controls, marks of direction and width, halves and gaps."""
+"""Unicode categories that terminals do not show: controls, direction marks, surrogates, gaps."""
 NOBODY_THERE = "Nobody is there to allow it."
 
 
 async def review_code(code: CodeRequest) -> Verdict:
-    """What the person says to it, with the very code that they were shown last."""
+    """The user's verdict, with the code that they were shown last."""
     if not somebody_is_there():
         output.note(f"note    {_in_advance(code)}")
         return Verdict(Allow.NO, code.source, NOBODY_THERE)
@@ -269,7 +267,7 @@ async def review_code(code: CodeRequest) -> Verdict:
 
 
 def numbered(source: str) -> str:
-    """The source with the number of each line before it."""
+    """The source with line numbers."""
     lines = _lines(source)
     width = max(4, len(str(len(lines))))
     return "\n".join(f"{number:{width}} │ {line}" for number, line in enumerate(lines, 1))
@@ -308,12 +306,12 @@ def _difference(code: CodeRequest) -> str:
 
 
 def _lines(source: str) -> list[str]:
-    """As Python counts them; `splitlines` parts them at more than Python does."""
+    """Lines as Python counts them; `splitlines` splits at more characters."""
     return source.replace("\r\n", "\n").removesuffix("\n").split("\n")
 
 
 def _hidden(source: str) -> list[str]:
-    """The characters, by their numbers, that a terminal shows as nothing or as something else."""
+    """The characters, as code points, that a terminal hides or changes."""
     odd = {
         letter
         for letter in source.replace("\r\n", "\n")
@@ -336,7 +334,7 @@ def _question(code: CodeRequest) -> str:
 
 
 def _in_advance(code: CodeRequest) -> str:
-    """Why the code does not run, and what would let it, where nobody is there."""
+    """Why the code does not run without a user, and how to allow it in advance."""
     if not code.protection.sandboxed:
         return (
             f"{NOBODY_THERE} Without a sandbox code runs only when somebody says so, each time. "
@@ -360,14 +358,14 @@ async def _changed(source: str) -> str:
 
 
 class TerminalFrontend:
-    """Shows a turn as it runs."""
+    """Shows a turn while it runs."""
 
     def __init__(
         self, *, quiet: bool = False, events_as_json: bool = False, consent: bool | None = None
     ) -> None:
-        """`quiet` shows nothing but the finished turn, as JSON. `consent` answers every question
-        with yes, where the command has a --yes for it; without it only a person at a terminal can.
-        It is no word on a plan or on code: these only a person who has seen them accepts."""
+        """`quiet` shows only the finished turn, as JSON. `consent` answers every question with
+        yes, if the command has --yes; otherwise a user at a terminal must answer. It never
+        accepts a plan or code."""
         self._quiet = quiet
         self._events_as_json = events_as_json
         self._consent = consent
@@ -376,20 +374,20 @@ class TerminalFrontend:
         self._percent: dict[int, int] = {}
         self._rounds = GoalProgress()
         self._in_answer = False
-        """Whether the cursor stands behind a piece of the answer."""
+        """Whether the cursor is behind a piece of the answer."""
         self._unshown: OSError | None = None
 
     def show(self, event: events.Event) -> None:
-        """The answer piece by piece, and one line for what else a person would want to know."""
+        """Show the answer piece by piece, and other events of interest as lines."""
         try:
             self._show(event)
-        except OSError as error:  # no reason to end the turn
+        except OSError as error:  # not a reason to end the turn
             self._unshown = self._unshown or error
 
     def end(self, turn: Turn) -> None:
-        """What is shown of a turn when it is over: where its files are, or all of it as JSON.
+        """Show the files of a finished turn, or all of it as JSON.
 
-        Raises OSError where something could not be shown before.
+        Raises OSError if something could not be shown before.
         """
         if self._unshown:
             raise self._unshown
@@ -408,7 +406,7 @@ class TerminalFrontend:
         elif self._quiet:
             return
         elif isinstance(event, events.ReplyChunk):
-            # A blank line parts it from what the answer said before; here a new line does.
+            # A blank line separates it from the answer so far; here it starts a new line.
             text = event.text if self._in_answer else event.text.lstrip("\n")
             self._in_answer = self._in_answer or bool(text)
             output.say_piece(text)
@@ -417,7 +415,7 @@ class TerminalFrontend:
         elif line := self._line(event):
             if self._in_answer and output.is_on_screen():
                 if isinstance(event, events.Speaking):
-                    return  # it was read already, and would tear apart what is being written
+                    return  # it was shown already, and would interrupt the text being written
                 self._end_answer()
             output.note(line)
 
@@ -427,11 +425,11 @@ class TerminalFrontend:
             output.say("")
 
     async def review(self, plan: Plan) -> Plan | None:
-        """A command's plan runs as it is; `jarvis-desktop plan` shows it without running it."""
+        """Accept the plan: commands run it unseen, and `jarvis-desktop plan` shows it."""
         return plan
 
     async def confirm(self, question: str) -> bool:
-        """Ask on the terminal; No where nobody is there."""
+        """Ask on the terminal. Without one the answer is No."""
         if self._consent:
             return True
         if not somebody_is_there():
@@ -441,7 +439,7 @@ class TerminalFrontend:
         return answer.lower() in ("y", "yes")
 
     async def ask(self, question: str) -> str:
-        """Ask on the terminal; "" where nobody is there."""
+        """Ask on the terminal. Without one the answer is ""."""
         if not somebody_is_there():
             output.note(f"{question} (nobody is there to answer)")
             return ""
@@ -451,7 +449,7 @@ class TerminalFrontend:
         return said
 
     async def review_outline(self, outline: Outline, why: str) -> Review | None:
-        """Show the plan of a goal and ask about it; None where nobody is there."""
+        """Show the plan of a goal and ask about it; None without a terminal."""
         self._end_answer()
         review = await review_outline(outline, why)
         if review is not None and not review.comment:
@@ -459,7 +457,7 @@ class TerminalFrontend:
         return review
 
     async def review_code(self, code: CodeRequest) -> Verdict:
-        """Show code and ask about it; No where nobody is there."""
+        """Show code and ask about it; No without a terminal."""
         self._end_answer()
         return await review_code(code)
 

@@ -1,6 +1,4 @@
-"""`agent`: a goal that takes several steps, worked on round by round.
-
-`goals`: what agent mode worked on, with the plan and the log of each, to read and to change."""
+"""`agent` works on a goal in several steps; `goals` shows and changes the goals."""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ def add_agent(subparsers: Subparsers) -> None:
         description="Work on a goal in several steps: a plan is written and shown, then carried "
         "out round by round, with experts and with code that runs in a sandbox. It needs an LLM. "
         "Ctrl-C stops a step and asks what should be different; once more it ends the request.",
-        allow_abbrev=False,  # a --yes is no --yes-plan
+        allow_abbrev=False,  # --yes does not include --yes-plan
     )
     agent.add_argument("goal", metavar="GOAL", help="what is to be reached; - reads it from stdin")
     agent.add_argument(
@@ -71,7 +69,7 @@ def add_agent(subparsers: Subparsers) -> None:
 
 
 def host(text: str) -> str:
-    """The type of an argument that names a host: HOST or HOST:PORT, in small letters."""
+    """The type of an argument HOST or HOST:PORT, in lower case."""
     from jarvis_desktop.sandbox.proxy import parse_hosts
 
     shown = one_line(text)
@@ -111,7 +109,7 @@ def _agent(args: argparse.Namespace) -> int:
 
 
 def _notes(terms: Terms, settings: Settings) -> Iterator[str]:
-    """What will keep code from its work, which is better known before it begins."""
+    """What will keep code from working, shown before the goal starts."""
     if terms.hosts and settings.mode is Mode.OFFLINE:
         yield "In the mode offline code reaches no host, whatever --allow-host says."
     code = terms.code or settings.agent.code
@@ -125,7 +123,7 @@ def _notes(terms: Terms, settings: Settings) -> Iterator[str]:
 ALL = 100_000
 """More goals than there are."""
 OBSERVED = 2000
-"""Characters that are shown of what came of a round."""
+"""Characters shown of the observation of a round."""
 
 
 def add_goals(subparsers: Subparsers) -> None:
@@ -232,9 +230,9 @@ def _plan(args: argparse.Namespace) -> int:
 
 
 def _keep(app: Application, goal: Goal, before: Outline | None, after: Outline) -> Sequence[str]:
-    """Write the person's plan down, and a word of it for the controller; gives what is different.
+    """Save the user's plan, with a note to the controller. Return the differences.
 
-    Raises InputError where it goes on elsewhere meanwhile.
+    Raises InputError if the goal was resumed elsewhere.
     """
     told = ("It is wholly new.",) if before is None else changes(before, after)
     if not told:
@@ -266,7 +264,7 @@ def _remove(args: argparse.Namespace) -> int:
             output.note("Nothing was removed (--yes agrees in advance).")
             return output.FAILED
         app.goals.remove(goal.id)
-        # A script may have left what cannot be deleted; nobody would ask for it any more.
+        # Scripts may leave files that cannot be deleted, and nobody would ask for them.
         await asyncio.to_thread(remove_folder, app.paths.goals / goal.id)
         if args.json:
             output.write_json({"removed": goal.id})
@@ -278,7 +276,7 @@ def _remove(args: argparse.Namespace) -> int:
 
 
 def _found(app: Application, prefix: str) -> Goal:
-    """The goal of that id. Raises InputError where there is none, or several begin so."""
+    """The goal of that id. Raises InputError if there is none, or several match."""
     found = [item for item in app.goals.list(ALL) if item.id.startswith(prefix)] if prefix else []
     if len(found) == 1:
         return found[0]
@@ -289,7 +287,7 @@ def _found(app: Application, prefix: str) -> Goal:
 
 
 def _check_it_waits(app: Application, goal: Goal) -> None:
-    """Raises InputError where nobody would go by a plan that is changed now."""
+    """Raises InputError if a changed plan would have no effect now."""
     if goal.status is not None:
         raise InputError(
             f"This goal is over ({_state(goal)}), so its plan stays as it is.",

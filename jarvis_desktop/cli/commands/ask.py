@@ -1,6 +1,7 @@
-"""`ask`: one request, answered. `run`: a plan that is given.
+"""`ask` answers a request, `run` runs a plan, `resume` finishes an interrupted request.
 
-`resume`: goes on with a request that a crash or a power cut ended, where it stopped."""
+Without a command and without a screen, users converse in the terminal.
+"""
 
 from __future__ import annotations
 
@@ -55,8 +56,8 @@ def add_resume(subparsers: Subparsers) -> None:
 
 
 def report_unfinished(app: Application) -> None:
-    """Say on one line that something was cut off, where something was."""
-    with suppress(JarvisError):  # what keeps from looking is told by what was asked for
+    """Report interrupted requests on one line, if there are any."""
+    with suppress(JarvisError):  # the command itself will report the problem
         left = app.assistant.unfinished()
         if len(left) == 1:
             output.note(
@@ -165,7 +166,7 @@ def add_ask(subparsers: Subparsers) -> None:
 
 
 def add_conversation_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what is for a request in words: how it is answered, and in which conversation."""
+    """Add the options of a request in words: how it is answered, and in which conversation."""
     parser.add_argument("--speak", action="store_true", help="speak the answer too")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--new", action="store_true", help="begin a new conversation")
@@ -178,7 +179,7 @@ def add_conversation_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def add_turn_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add what every command has that runs a turn."""
+    """Add the options of every command that runs a turn."""
     parser.add_argument(
         "--file",
         "-f",
@@ -228,7 +229,7 @@ def handle(
     *,
     loaded: tuple[Settings, Paths] | None = None,
 ) -> int:
-    """Answer a request, or run a plan in its JSON form; gives the exit code."""
+    """Answer a request, or run a plan in its JSON form. Return the exit code."""
     from jarvis_desktop.cli import session
 
     loaded = loaded or session.load(args)
@@ -265,11 +266,11 @@ A goal that takes several steps, with code where it helps: /agent GOAL
 Try: What can you do?"""
 
 AGENT = "/agent"
-"""Before a line: it is a goal for agent mode, whatever the planner would say."""
+"""The prefix of a line that makes it a goal for agent mode."""
 
 
 def start(args: argparse.Namespace) -> int:
-    """Converse in the terminal; where there is none, answer the sample request."""
+    """Converse in the terminal; without one, answer the sample request."""
     return _converse(args) if somebody_is_there() else _sample(args)
 
 

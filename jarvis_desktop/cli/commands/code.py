@@ -1,6 +1,4 @@
-"""`code`: the functions that agent mode wrote, tested and kept.
-
-`memory`: what is remembered for all conversations."""
+"""`code` manages the functions that agent mode wrote; `memory` what it remembers."""
 
 from __future__ import annotations
 
@@ -120,7 +118,7 @@ def _remove(args: argparse.Namespace) -> int:
 
     async def work(app: Application) -> int:
         name = one_line(args.name)
-        with suppress(StorageError):  # one that was changed can still be removed
+        with suppress(StorageError):  # a modified one can still be removed
             app.library.get(args.name)
         if not args.yes and not await agreed(f"Remove {name} with all its versions? [y/N]"):
             output.note("Nothing was removed (--yes agrees in advance).")
@@ -136,7 +134,7 @@ def _remove(args: argparse.Namespace) -> int:
 
 
 def _told(damaged: Sequence[str]) -> int:
-    """Says which functions are refused; gives the exit code that this makes."""
+    """Report refused functions. Return the exit code."""
     for sentence in damaged:
         output.note(f"note    {sentence}")
     return output.PARTLY if damaged else output.DONE

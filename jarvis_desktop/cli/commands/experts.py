@@ -1,8 +1,4 @@
-"""`experts`: the catalogue, and what of it is on this computer.
-
-`experts search` and `experts refresh`: the shipped list and what is known of the whole Hub.
-
-`experts key`: the key of the Hugging Face Hub, with which experts are asked over the network."""
+"""`experts` lists, searches, fetches and removes experts, and keeps the key of the Hub."""
 
 from __future__ import annotations
 
@@ -27,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def add_hub(actions: Subparsers) -> None:
-    """Add the two to the actions of `experts`."""
+    """Add `search` and `refresh` to the actions."""
     search = actions.add_parser("search", help="find experts by words and by what they mean")
     search.add_argument("words", metavar="WORDS", nargs="+")
     search.add_argument("--task", metavar="TASK", help="of this task, such as translation")
@@ -53,7 +49,7 @@ def _search(args: argparse.Namespace) -> int:
     async def work(app: Application) -> int:
         from jarvis_desktop.experts.catalogue import ExpertQuery
 
-        _tasks(app, [args.task] if args.task else [])  # refuses what is no task
+        _tasks(app, [args.task] if args.task else [])  # refuses unknown tasks
         hits = app.shelf.search(
             ExpertQuery(
                 words=" ".join(args.words),
@@ -109,7 +105,7 @@ def _line(hit: ExpertHit) -> str:
 
 
 def _tasks(app: Application, names: Iterable[str]) -> tuple[str, ...]:
-    """The Hub's names of tasks. Raises InputError for one that neither it nor we have."""
+    """The Hub's names of tasks. Raises InputError for unknown ones."""
     from jarvis_desktop.experts.hub import experts
 
     found: dict[str, None] = {}
@@ -164,7 +160,7 @@ def _refresh(args: argparse.Namespace) -> int:
 
 
 def add_key(actions: Any) -> None:
-    """Add the commands to those of `experts`."""
+    """Add the commands for the key."""
     key = actions.add_parser("key", help="the key with which experts are asked over the network")
     steps = key.add_subparsers(title="actions", metavar="ACTION", required=True)
     for name, about, command in (
@@ -183,7 +179,7 @@ def _set(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli.input import somebody_is_there, whole_input
     from jarvis_desktop.platform import api_keys
 
-    # Never an argument: those are seen by every program, and kept in the shell's history.
+    # Never an argument: every program sees those, and the shell's history keeps them.
     asked = "Key of the Hugging Face Hub (hf_…): "
     api_keys.keep_hub_key(getpass.getpass(asked) if somebody_is_there() else whole_input())
     if args.json:
@@ -302,7 +298,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 def _pace(expert: Expert) -> str:
-    """How fast a recogniser will be, in words."""
+    """The expected speed of a recogniser, in words."""
     times = times_real_time(expert.speed, os.cpu_count() or 1)
     return f"About {times:.0f} times as fast as people speak on a processor like this one."
 
@@ -321,7 +317,7 @@ def _pull(args: argparse.Namespace) -> int:
             raise pickles_only(expert, args.folder)
         expert = replace(expert, pickled=args.pickle)
         if args.folder is not None:
-            if not args.folder:  # Path takes it for the folder that one is in
+            if not args.folder:  # Path takes it for the current folder
                 raise InputError("There is no folder without a name.")
             path = await app.weights.import_folder(expert, Path(args.folder))
         elif not app.policy.allows_downloads:
@@ -342,7 +338,7 @@ def _pull(args: argparse.Namespace) -> int:
 
 
 def _check_use(app: Application, expert: Expert) -> None:
-    """Refuse what would lie on the disk for nothing."""
+    """Refuse weights that would be of no use."""
     if expert.only_served:
         raise InputError(
             f"{expert.id} runs behind an API alone: there is nothing of it to fetch.",

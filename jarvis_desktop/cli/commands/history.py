@@ -1,4 +1,4 @@
-"""`history`: what was asked and answered."""
+"""`history` shows and manages conversations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`llm`: which large language models there are, which one is used, and their keys."""
+"""`llm` lists, selects and fetches large language models, and keeps their keys."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ class LLMRow:
 
     id: str
     installed: str
-    """Where it is: "ollama", "disk", a service that is used, or ""."""
+    """Where it is: "ollama", "disk", a service in use, or ""."""
     used: bool
     about: str
     download_mb: float = 0
-    """0 where nothing is fetched."""
+    """0 if there is nothing to fetch."""
     remark: str = ""
     listed: ShippedLLM | None = None
-    """What the shipped list says of it."""
+    """Its entry in the shipped list."""
 
     @property
     def size(self) -> str:
-        """What a person reads of its size; that of the shipped list may be from memory."""
+        """The size as shown; that of the shipped list may be approximate."""
         from jarvis_desktop.core.display import readable_size
 
         about = "about " if self.listed and not self.listed.verified else ""
@@ -107,7 +107,7 @@ def _list(args: argparse.Namespace) -> int:
 
 
 async def _rows(app: Application) -> list[LLMRow]:
-    """The shipped list, then whatever else is there."""
+    """The shipped list, then the other LLMs."""
     from jarvis_desktop.llm.catalogue import list_llms
 
     shelved = await list_llms(app.llms)
@@ -153,12 +153,12 @@ def _use(args: argparse.Namespace) -> int:
 
 
 async def _wish(app: Application, name: str, address: str | None) -> dict[str, str]:
-    """What `use` writes into the settings. Raises InputError where there is no such LLM."""
+    """The settings that `use` writes. Raises InputError if there is no such LLM."""
     from jarvis_desktop.llm.catalogue import settings_for
     from jarvis_desktop.platform.api_keys import origin
 
     if address:
-        origin(address)  # refuses what is no address
+        origin(address)  # refuses invalid addresses
         if name == "none":
             raise InputError("Where no LLM is used, there is no address.", hint="Leave it out.")
         if name == "auto":
@@ -198,7 +198,7 @@ def _pull(args: argparse.Namespace) -> int:
 
 
 def _writer(app: Application, name: str) -> Expert | None:
-    """The expert of that handle, where it is a chat LLM."""
+    """The expert of that handle, if it is a chat LLM."""
     found = (each for each in app.experts if each.id == name and each.task == "text-generation")
     return next(found, None)
 
@@ -232,7 +232,7 @@ def _test(args: argparse.Namespace) -> int:
 
 
 async def _keeps_to_schema(llm: LLM) -> bool:
-    """Whether it answers in a given form; some LLMs do not."""
+    """Whether it keeps to a JSON schema; some LLMs do not."""
     from jarvis_desktop.core.llm import Message, MessageRole, Prompt, answer
 
     prompt = Prompt((Message(MessageRole.USER, "What is 2 plus 3?"),), schema=SUM, longest=64)
@@ -265,7 +265,7 @@ def _set_key(args: argparse.Namespace) -> int:
 
     address = _address(args)
     place = api_keys.origin(address)
-    # Never an argument: those are seen by every program, and kept in the shell's history.
+    # Never an argument: every program sees those, and the shell's history keeps them.
     typed = getpass.getpass(f"Key for {place}: ") if somebody_is_there() else whole_input()
     api_keys.keep(address, typed)
     if args.json:

@@ -1,4 +1,4 @@
-"""`plan`: what would be done, without doing it."""
+"""`plan` shows what would be done, without doing it."""
 
 from __future__ import annotations
 
@@ -110,14 +110,14 @@ def _tell_of_agent(args: argparse.Namespace) -> None:
 
 
 def _trace(args: argparse.Namespace) -> Callable[[str], None]:
-    """Says why an LLM that was asked for did not plan; nothing otherwise."""
+    """Show why a requested LLM did not plan."""
     if args.planner == "llm":
         return lambda text: output.note(f"note    {text}")
     return lambda text: None
 
 
 def describe(plan: Plan) -> list[str]:
-    """A plan as lines for people."""
+    """A plan as readable lines."""
     lines = []
     for wire in plan_to_wire(plan):
         given = ", ".join(f"{name}={_short(value)}" for name, value in wire["args"].items())
@@ -170,7 +170,7 @@ async def _batch(
 
 
 def as_if_given(text: str) -> tuple[Artifact, ...]:
-    """The files a text names, taken to be there: a batch plans, and touches no file."""
+    """Pretend that the named files exist: a batch plans without touching files."""
     return tuple(
         Artifact(kind_of_name(item.name) or Kind.DOCUMENT, path=Path(item.text), name=item.name)
         for item in request_parser.find_files(text)

@@ -1,6 +1,7 @@
-"""`say` and `listen`: the voice on its own.
+"""`say`, `listen` and `transcribe`: speech in the terminal.
 
-Push-to-talk in a terminal: hold the space bar, or press Enter to start and to stop."""
+`listen` is push-to-talk: hold the space bar, or press Enter to start and to stop.
+"""
 
 from __future__ import annotations
 
@@ -101,43 +102,43 @@ def _listen(args: argparse.Namespace) -> int:
 
 
 HELD_GAP = 0.35
-"""Seconds. A held key repeats faster than this; a longer silence means it was let go."""
+"""Seconds. A held key repeats faster; a longer gap means it was released."""
 FIRST_GAP = 0.9
-"""Seconds until a held key begins to repeat, at most, on common desktops."""
+"""Seconds until a held key starts to repeat, at most, on common desktops."""
 TAP = "tap"
 ESCAPE = "\x1b"
 METER = 20
-"""Characters of the level meter."""
+"""The width of the level meter in characters."""
 
 
 async def converse(app: Application, conversation: str | None, *, once: bool, as_json: bool) -> int:
-    """Listen, answer, and again until the input ends; gives the last exit code."""
+    """Listen and answer until the input ends. Return the last exit code."""
     known = app.history.open_conversation(conversation).id
     talker = _Talker(app, known, as_json=as_json)
     return await talker.converse(once=once, begun=False)
 
 
 async def answer_until_enter(app: Application, conversation: str) -> int:
-    """Listen until a key is pressed, then answer; gives the exit code."""
+    """Listen until a key is pressed, then answer. Return the exit code."""
     talker = _Talker(app, conversation, as_json=False)
     return await talker.converse(once=True, begun=True)
 
 
 class _Talker:
-    """A terminal in which somebody talks; the keys also interrupt an answer."""
+    """Talking in a terminal, where keys also interrupt an answer."""
 
     def __init__(self, app: Application, conversation: str, *, as_json: bool) -> None:
         self._app = app
         self._conversation = conversation
         self._as_json = as_json
         self._news: asyncio.Queue[Transcript | Unheard | None] = asyncio.Queue()
-        """What was said, or why that is not known; None where it is to be looked at anew."""
+        """What was said, or why it is unknown; None to check the state again."""
         self._turn: asyncio.Task[Turn] | None = None
         self._ended = False
         self._meter = _Meter()
 
     async def converse(self, *, once: bool, begun: bool) -> int:
-        """Answer what is said; gives the last exit code."""
+        """Answer what is said. Return the last exit code."""
         self._app.talk.front = self
         keys = asyncio.create_task(self._follow_keys(begun=begun))
         try:
@@ -152,7 +153,7 @@ class _Talker:
             self._app.talk.front = None
 
     def barge_in(self) -> None:
-        """Say no more; a goal asks what should be different, any other turn ends."""
+        """Stop speaking. A goal asks what to do instead; any other turn ends."""
         self._app.assistant.silence()
         if self._turn and not self._app.assistant.interrupt():
             self._turn.cancel()
@@ -199,7 +200,7 @@ class _Talker:
                 turn = await self._turn
         except asyncio.CancelledError:
             current = asyncio.current_task()
-            if current and current.cancelling():  # it is this command that ends
+            if current and current.cancelling():  # this command is ending
                 self._turn.cancel()
                 await asyncio.gather(self._turn, return_exceptions=True)
                 raise
@@ -235,7 +236,7 @@ class _Talker:
         self._news.put_nowait(None)
 
     async def _held(self) -> str | None:
-        """Follow the held key to its end; what ended it."""
+        """Follow the held key until it is released. Return what ended it."""
         talk, ended = self._app.talk, await until_released(KEYBOARD.key)
         if ended == ESCAPE:
             talk.cancel()
@@ -251,8 +252,8 @@ class _Talker:
 
 
 async def until_released(next_key: Callable[[], Awaitable[str]]) -> str | None:
-    """Wait until the held key is let go: None, TAP where it was no more than that, or the other
-    key that was pressed meanwhile."""
+    """Wait until the held key is released. Return None, TAP for a short press, or another key
+    that was pressed."""
     gap = FIRST_GAP
     with suppress(TimeoutError):
         while (key := await asyncio.wait_for(next_key(), gap)) == " ":
@@ -262,8 +263,7 @@ async def until_released(next_key: Callable[[], Awaitable[str]]) -> str | None:
 
 
 class _Meter:
-    """Says when the microphone is open, which takes a moment, then how loud it is and what is
-    understood so far."""
+    """Shows when the microphone is open, then the level and the words so far."""
 
     def __init__(self) -> None:
         self._how_to_stop = ""
@@ -297,7 +297,7 @@ if TYPE_CHECKING:
 
 FORMATS = ("txt", "srt", "vtt", "json")
 TIMED = ("srt", "vtt", "json")
-"""The formats that are worth the time of finding out when each word is said."""
+"""The formats that need the times of words."""
 
 
 def add_transcribe(subparsers: Subparsers) -> None:
@@ -349,7 +349,7 @@ def _transcribe(args: argparse.Namespace) -> int:
 
 
 class _Unclear(Exception):
-    """What is asked for cannot be meant."""
+    """The options contradict each other."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,11 +358,11 @@ class _Goal:
 
     format: str
     place: Path | None = None
-    """None is the screen."""
+    """None for the screen."""
     is_folder: bool = False
 
     def file_for(self, audio: Path) -> Path:
-        """Where one is written; the name is free."""
+        """An unused path for a transcript."""
         assert self.place
         return (
             free_name(self.place, f"{audio.stem}.{self.format}") if self.is_folder else self.place
@@ -386,7 +386,7 @@ def _goal(out: str | None, format: str | None, *, several: bool) -> _Goal:
 
 
 class _Run:
-    """One command: what came of each recording."""
+    """One command, with the results of its recordings."""
 
     def __init__(self, app: Application, goal: _Goal, args: argparse.Namespace) -> None:
         self._app = app
@@ -397,7 +397,7 @@ class _Run:
         self._noted: set[str] = set()
 
     async def write_down(self, audio: Path) -> None:
-        """One recording. Where it is stopped, what was found by then is kept."""
+        """Transcribe one recording. If cancelled, the part that is done is saved."""
         so_far: tuple[Segment, ...] = ()
 
         def found(segments: tuple[Segment, ...]) -> None:
@@ -423,7 +423,7 @@ class _Run:
             raise
 
     def finish(self) -> int:
-        """Write the one document, where it is asked for; the exit code."""
+        """Write the JSON document, if requested. Return the exit code."""
         if self._args.json:
             output.write_json(self._records)
         count = len(self._args.audio)
@@ -432,7 +432,7 @@ class _Run:
         )
 
     def _look_at_place(self) -> None:
-        """Before hours of work are done for nothing."""
+        """Check the target before hours of work."""
         place = self._goal.place
         if place and not self._goal.is_folder:
             if place.exists() or place.is_symlink():
@@ -474,7 +474,8 @@ class _Run:
             output.write_json(self._records)
 
     def _write(self, audio: Path, heard: Transcript) -> Path | None:
-        """Where it was written; None where it was shown, or goes into the one document."""
+        """Write a transcript. Return its path; None if it was shown or goes into the JSON
+        document."""
         from jarvis_desktop.tasks.audio.recognition import format_transcript
 
         text = format_transcript(heard, self._goal.format)
@@ -490,7 +491,7 @@ class _Run:
                 made = True
                 file.write(text)
         except (OSError, ValueError) as error:
-            if made:  # half of it helps nobody
+            if made:  # half a file helps nobody
                 with suppress(OSError):
                     place.unlink()
             raise InputError(
@@ -500,7 +501,7 @@ class _Run:
 
 
 def check(path: Path) -> None:
-    """Refuse what is no ordinary file. It is read where it is: no copy of a voice is kept."""
+    """Refuse anything but a regular file. It is read in place: no copy of a voice is kept."""
     shown = one_line(path.name or str(path))
     try:
         status = path.lstat()
@@ -517,6 +518,6 @@ def check(path: Path) -> None:
 
 
 def _tell(fraction: float | None, message: str) -> None:
-    """The beginning and the end say themselves."""
+    """Show progress between start and end."""
     if fraction is None or 0 < fraction < 1:
         output.note(f"        {'' if fraction is None else f'{fraction:4.0%} '}{message}")

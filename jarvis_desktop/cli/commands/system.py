@@ -1,6 +1,4 @@
-"""`desktop`: puts JARVIS among the programs of the desktop, and takes it out again.
-
-`doctor`: what works on this computer, what does not, and what to do about it."""
+"""`desktop` adds JARVIS to the desktop's menu or removes it; `doctor` checks this computer."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""`talk`: tells the running JARVIS to listen, from a key that the desktop binds to it.
+"""`talk` tells the running JARVIS to listen.
 
-A person waits for it with a word on their lips: what is imported here is little.
+A key of the desktop is bound to it, so it must be quick: imports are few.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def add(subparsers: Any) -> None:
 
 
 def main(arguments: Sequence[str]) -> int:
-    """`jarvis-desktop talk ARGUMENTS` without the rest of the command line; gives the exit code."""
+    """Run `jarvis-desktop talk` without the rest of the command line. Return the exit code."""
     parser = argparse.ArgumentParser(
         prog="jarvis-desktop talk",
         description=ABOUT,
