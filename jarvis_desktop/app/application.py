@@ -316,7 +316,7 @@ class Application:
             end_outward(
                 tr("The mode is “{mode}” now, so this was stopped.", mode=settings.mode.called)
                 if is_offline
-                else tr("The way to the network was changed, so this was stopped.")
+                else tr("The network settings changed, so this was stopped.")
             )
         self.api.withdraw()
         if agent := self.agent_mode.built:

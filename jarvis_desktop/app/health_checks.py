@@ -49,7 +49,7 @@ FAINT = 0.12
 """A level below that of soft speech: 53 dB below full scale."""
 SPEAKS = 0.5
 SENTENCE = "What time is it?"
-PLUG_IN = mark("Plug one in, or start the sound server; text works meanwhile.")
+PLUG_IN = mark("Plug one in, or start the sound server; text works without it.")
 BIND = mark("Start it, or bind a key of your desktop to: jarvis-desktop talk toggle")
 ENGINES = {"kokoro": "Kokoro", "piper": "Piper"}
 
@@ -169,7 +169,7 @@ def talk_key(run_folder: Callable[[], Path]) -> list[Finding]:
     try:
         told = ask(run_folder(), {"do": "talk", "action": "status"}, limit=2.0)
     except NotRunningError:
-        detail = tr("no window runs, which the talk key would be told to")
+        detail = tr("no window is running, which the talk key needs")
         return [Finding("talk key", "limited", detail, tr(BIND))]
     except JarvisError as error:
         return [Finding("talk key", "limited", error.message, error.hint)]
@@ -213,7 +213,7 @@ def recorded(seconds: float, loudest: float, *, speaks: bool) -> Finding:
     if speaks:
         return Finding(mark("recording"), "ok", tr("{detail}, and somebody spoke", detail=detail))
     if loudest < FAINT:
-        fix = tr("See that the right microphone is chosen, not muted, and its volume up.")
+        fix = tr("Check that the right microphone is chosen and not muted, and turn its volume up.")
         return Finding(
             mark("recording"), "limited", tr("{detail}: nearly silence", detail=detail), fix
         )
@@ -360,7 +360,7 @@ def memory(hardware: Hardware, budget: int) -> Finding:
 def sandbox(protection: Protection) -> Finding:
     """What isolates the code of agent mode from the rest of the computer."""
     if not protection.sandboxed:
-        detail = tr("none holds here: code runs only when you allow it, each time, unprotected")
+        detail = tr("none works here: code runs only when you allow it, each time, unprotected")
         return Finding(mark("sandbox"), "limited", detail, protection.why)
     detail = tr("{name}, which was tried just now", name=protection.name)
     return Finding(mark("sandbox"), "limited" if protection.why else "ok", detail, protection.why)
@@ -372,7 +372,7 @@ def agent_mode(protection: Protection, *, has_llm: bool) -> Finding:
     if not has_llm:
         return Finding(what, "limited", tr("off: it needs a language model, see above"))
     if not protection.sandboxed:
-        return Finding(what, "limited", tr("on, with code that no sandbox holds, see above"))
+        return Finding(what, "limited", tr("on, with code outside of any sandbox, see above"))
     return Finding(what, "ok", tr("on, with code in the sandbox"))
 
 
@@ -422,8 +422,8 @@ async def api(app: Application) -> Finding:
     if why := await app.api.objection():
         return Finding(what, "limited", why, "jarvis-desktop experts key set")
     detail = tr(
-        "there is a key; {count} experts are asked over the network alone. Try the key with: "
-        "jarvis-desktop experts key test",
+        "there is a key; {count} experts are available over the network only. Try the key "
+        "with: jarvis-desktop experts key test",
         count=count,
     )
     return Finding(what, "ok", detail)

@@ -383,9 +383,9 @@ class Assistant:
         if unfinished.turn.plan is None and not unfinished.goal:
             raise InputError(
                 tr(
-                    "This request cannot be gone on with: its plan is of another version of JARVIS."
+                    "This request can't be resumed: its plan was made by another version of JARVIS."
                 ),
-                hint=tr("Give it up, which keeps what was done of it, and ask anew."),
+                hint=tr("Give it up, which keeps what was done, and ask again."),
             )
         if (
             unfinished.goal
@@ -475,7 +475,7 @@ class Assistant:
         runs = turn_id in self._running
         left = None if runs else self._parts.journal.take_over(turn_id)
         if left is None:
-            raise InputError(tr("This request is over already, or goes on elsewhere."))
+            raise InputError(tr("This request is over already, or has been resumed elsewhere."))
         return left
 
     def _live(
@@ -561,8 +561,8 @@ class Assistant:
             log.error("A turn ended in an unexpected error: %s", frames(error))
             live.say_apart(
                 tr(
-                    "Something went wrong inside JARVIS itself. Nothing of yours was lost; "
-                    "the log has the details (jarvis-desktop doctor says where it is)."
+                    "Something went wrong inside JARVIS itself. None of your data was lost; "
+                    "the log has the details (jarvis-desktop doctor shows its path)."
                 )
             )
         return Status.FAILED
@@ -571,7 +571,9 @@ class Assistant:
         try:
             self._parts.history.save(known.id, live.turn.apply(ended))
         except JarvisError as error:
-            live.show(Noted(tr("This turn could not be kept in the history: {error}", error=error)))
+            live.show(
+                Noted(tr("This turn could not be saved in the history: {error}", error=error))
+            )
             kept = False
         else:
             kept = True

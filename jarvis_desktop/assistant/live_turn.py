@@ -167,7 +167,9 @@ def replayed_events(unfinished: Unfinished) -> Iterator[Event]:
     if turn.plan is not None and unfinished.begun:  # otherwise it is proposed again
         yield PlanAccepted(turn.plan)
     yield from (TaskFinished(turn.results[task.id]) for task in plan if task.id in turn.results)
-    yield Noted(tr("It goes on where it was cut off: {progress}.", progress=unfinished.progress))
+    yield Noted(
+        tr("It resumes where it was interrupted: {progress}.", progress=unfinished.progress)
+    )
 
 
 def abandoned_turn(unfinished: Unfinished, now: datetime, rounds: Iterable[Event] = ()) -> Turn:
@@ -176,13 +178,13 @@ def abandoned_turn(unfinished: Unfinished, now: datetime, rounds: Iterable[Event
     `rounds` are its events in the goal memory, if it is a goal.
     """
     turn = reduce(Turn.apply, rounds, unfinished.turn)
-    cut = tr("JARVIS was cut off before it was done.")
+    cut = tr("JARVIS was interrupted before it was done.")
     left = {
         task.id: TaskResult(task.id, Status.CANCELLED, reason=cut)
         for task in turn.plan or ()
         if task.id not in turn.results
     }
-    words = tr("This was cut off, and not gone on with.")
+    words = tr("This was interrupted and not resumed.")
     if turn.results and (done := answer_writer.compose_answer(turn)):
         words = f"{words}\n\n{done}"
     reached = turn.results or any(item.status is Status.DONE for item in turn.rounds.values())

@@ -47,7 +47,7 @@ class Template:
                     label=self.label,
                     slots=slots,
                 ),
-                hint=tr("Mend or remove your own file."),
+                hint=tr("Fix or remove your own file."),
             )
         return _slot.sub(lambda match: values[match[1]], self.text)
 
@@ -84,7 +84,7 @@ class Prompts:
             except (OSError, UnicodeDecodeError) as error:
                 raise StorageError(
                     tr("The prompt {path} cannot be read.", path=path),
-                    hint=tr("Mend or remove it."),
+                    hint=tr("Fix or remove it."),
                 ) from error
         raise StorageError(
             tr("The prompt {file_name} is missing from the installation.", file_name=file_name)

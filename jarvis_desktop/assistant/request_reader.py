@@ -88,7 +88,7 @@ class AttachmentIntake:
         urls = {text[item.start : item.end]: item.text for item in request_parser.find_urls(text)}
         if len(urls) > MAX_LINKS:
             raise InputError(
-                tr("Those are more than {most_links} addresses at once.", most_links=MAX_LINKS)
+                tr("That is more than {most_links} addresses at once.", most_links=MAX_LINKS)
             )
         try:
             async with asyncio.TaskGroup() as group:
@@ -109,7 +109,7 @@ class AttachmentIntake:
         if self._web is None or not self._online():
             raise InputError(
                 tr(
-                    "{url} lies on the network, and the mode is offline.",
+                    "{url} is on the network, and the mode is offline.",
                     url=one_line(url, limit=100),
                 ),
                 hint=tr("Choose another mode, or give the file itself."),
@@ -236,7 +236,7 @@ class RequestReader:
         if len(text) > MAX_REQUEST_CHARS:
             raise InputError(
                 tr(
-                    "The text is {text:,} characters long; the most is {longest_request:,}.",
+                    "The text is {text:,} characters long; the limit is {longest_request:,}.",
                     text=len(text),
                     longest_request=MAX_REQUEST_CHARS,
                 ),

@@ -116,7 +116,7 @@ def test_it_is_given_up_with_what_its_rounds_did() -> None:
     assert turn.outline == OUTLINE
     assert turn.artifacts == (text_artifact("picture"),)
     assert turn.finished == NOON
-    assert turn.reply == "This was cut off, and not gone on with."
+    assert turn.reply == "This was interrupted and not resumed."
     nothing = abandoned_turn(GOAL, NOON, rounds[:1])
     assert (nothing.status, nothing.agentic) == (Status.CANCELLED, True)
     within = replace(GOAL, turn=replace(GOAL.turn, plan=CHAIN, results={0: DONE}))

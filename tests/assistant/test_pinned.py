@@ -87,7 +87,7 @@ async def test_one_that_is_not_for_the_wish() -> None:
     free = Task(0, kind, {"text": "Much.", "prompt": "make it odd"})
     order, why = await chosen(METHOD.expert.id, selector(METHOD, BART), free)
     assert order == ["bart"]
-    assert why.startswith(f"You chose {METHOD.expert.id}, but it is not for this.")
+    assert why.startswith(f"You chose {METHOD.expert.id}, but it does not suit this.")
 
 
 async def test_where_nobody_is_left_the_reason_tells_of_both() -> None:

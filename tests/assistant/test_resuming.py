@@ -263,7 +263,7 @@ async def test_a_plan_of_another_version_can_only_be_given_up(house: House) -> N
         await house.assistant.resume(found, house.frontend)
     assert caught.value.hint
     turn = house.assistant.give_up(found)
-    assert turn.reply == "This was cut off, and not gone on with."
+    assert turn.reply == "This was interrupted and not resumed."
     assert (turn.status, dict(turn.results)) == (Status.PARTLY, {0: DONE})
     assert house.history.kept["c"] == [turn]
     assert not house.journal.kept
@@ -273,7 +273,7 @@ def test_one_that_is_given_up_is_kept_with_what_was_done(house: House) -> None:
     turn = house.assistant.give_up(left(house))
     assert turn.status is Status.PARTLY
     assert turn.finished == NOON
-    assert turn.reply == "This was cut off, and not gone on with.\n\nshort"
+    assert turn.reply == "This was interrupted and not resumed.\n\nshort"
     assert turn.results[0] == DONE
     assert {turn.results[number].status for number in (1, 2)} == {Status.CANCELLED}
     assert house.history.kept["c"] == [turn]
@@ -283,7 +283,7 @@ def test_one_of_which_nothing_was_done_is_given_up_as_stopped(house: House) -> N
     turn = house.assistant.give_up(left(house, replace(TURN, results={})))
     assert (turn.status, turn.reply) == (
         Status.CANCELLED,
-        "This was cut off, and not gone on with.",
+        "This was interrupted and not resumed.",
     )
 
 

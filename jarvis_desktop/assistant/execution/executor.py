@@ -233,7 +233,7 @@ class Execution:
 
     def _skipped(self, task: Task, needed: int) -> TaskResult:
         title = self._plan.task(needed).type.called
-        reason = tr("It needs the result of “{step}”, which there is not.", step=title)
+        reason = tr("It needs the result of “{step}”, which is missing.", step=title)
         return TaskResult(task.id, Status.SKIPPED, reason=reason)
 
     def _give_up(self) -> None:
@@ -474,7 +474,9 @@ class ReplanningRunner:
             return None
         accepted = await live.review(another)
         if accepted is None:
-            live.show(Noted(tr("The new plan was not accepted, so it ends with what there is.")))
+            live.show(
+                Noted(tr("The new plan was not accepted, so it ends with the results so far."))
+            )
         return accepted
 
     async def _run(

@@ -400,7 +400,7 @@ class CallAttempt:
             made = tuple(await self._in_lane())
             if not made:
                 raise ExpertError(
-                    tr("{id} gave no result.", id=candidate.expert.id),
+                    tr("{id} produced no result.", id=candidate.expert.id),
                     retryable=True,
                     fault=Fault.ANSWER,
                 )
@@ -431,7 +431,7 @@ class CallAttempt:
                 told = (
                     tr("{id} was stopped after {seconds} seconds.", id=name, seconds=seconds)
                     if timeout.expired()
-                    else tr("{id} did not get done in time.", id=name)
+                    else tr("{id} did not finish in time.", id=name)
                 )
                 raise ExpertError(told, fault=Fault.TIMEOUT) from error
             finally:
@@ -506,7 +506,7 @@ def calls_of(
     if (count := prod(map(len, choices))) > MAX_CALLS:
         raise ExpertError(
             tr(
-                "That would be {count} calls; the most is {most_calls}.",
+                "That would be {count} calls; the limit is {most_calls}.",
                 count=count,
                 most_calls=MAX_CALLS,
             )
@@ -523,7 +523,7 @@ def _artifacts(port: Port, item: Item, results: Mapping[int, TaskResult]) -> tup
     found = results[item.task_id].of_kind(port.kinds)
     if not found:
         wanted = " or ".join(port.kinds)
-        raise ExpertError(tr("The task before it gave no {wanted}.", wanted=wanted))
+        raise ExpertError(tr("The previous step produced no {wanted}.", wanted=wanted))
     return found
 
 

@@ -81,11 +81,11 @@ class ExpertAcquirer:
         question = tr("This needs {expert}.", expert=needed)
         if expert.base and with_base:
             base = described(expert.base)
-            question += " " + tr("That includes {expert}, which it is built upon.", expert=base)
+            question += " " + tr("That includes {expert}, which it is based on.", expert=base)
         if pickled:
             question += " " + tr(
-                "Its weights come as a pickle, a format that can carry code; they are read in a "
-                "guarded way and kept in the safe format."
+                "Its weights come as a pickle, a format that can contain code; they are read "
+                "safely and stored in the safe format."
             )
         if gone:
             question += " " + trn(

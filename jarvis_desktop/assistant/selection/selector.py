@@ -111,7 +111,7 @@ class Eligibility:
     ) -> str:
         """Like `objection`, for an expert that would have to be fetched."""
         if expert.gated and not self.gated:
-            return tr("is only given to people who accepted its terms on the Hub")
+            return tr("is only available to users who accepted its terms on the Hub")
         if room.disk and (expert.whole_mb + DISK_RESERVE_MB) * MB > room.disk:
             return tr(
                 "takes {size} of the disk, and {room} are free",
@@ -120,7 +120,7 @@ class Eligibility:
             )
         if 0 < room.disk_budget < expert.whole_mb * MB:
             return tr(
-                "takes {size} of the disk, and your settings let experts have {room}",
+                "takes {size} of the disk, and your settings allow experts {room}",
                 size=readable_size(expert.whole_mb),
                 room=readable_size(room.disk_budget / MB),
             )
@@ -422,7 +422,7 @@ class Selector:
     def _forbidden(self, candidate: Candidate) -> str:
         if not self._policy.allows(candidate):
             return tr("may not run in the mode “{mode}”", mode=self._policy.mode.called)
-        return tr("cannot be asked now") if candidate.provider else tr("is not for this")
+        return tr("cannot be asked now") if candidate.provider else tr("does not suit this")
 
     def _objection(self, candidate: Candidate, task: Task, text: str, room: ExpertCapacity) -> str:
         if candidate.provider:
@@ -470,7 +470,7 @@ class Selector:
     def _nothing(self, task: Task, against: Mapping[Expert, str]) -> str:
         if against:
             reasons = "; ".join(f"{expert.id} {why}" for expert, why in list(against.items())[:3])
-            return tr("None of its experts is for this: {reasons}.", reasons=reasons)
+            return tr("None of its experts suits this: {reasons}.", reasons=reasons)
         beyond = self._catalogue.out_of_reach(task.type.name)
         if not beyond:
             return tr("There is no expert for {step} yet.", step=task.type.called)

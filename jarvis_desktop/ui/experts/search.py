@@ -469,8 +469,8 @@ def _doubts(hit: ExpertHit, gone: Sequence[str]) -> list[str]:
     if hit.expert.pickled:
         found.append(
             tr(
-                "Its weights come as a pickle, a format that can carry code; they are read in a "
-                "guarded way and kept in the safe format."
+                "Its weights come as a pickle, a format that can contain code; they are read "
+                "safely and stored in the safe format."
             )
         )
     if gone:

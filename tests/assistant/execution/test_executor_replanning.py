@@ -96,7 +96,7 @@ async def test_the_new_plan_is_shown_to_the_person_too(house: House) -> None:
     turn = await house.handle(Request(text="shorten the time"))
     assert seen == [FIRST, SECOND]
     assert turn.plan == FIRST
-    assert turn.notes == ("The new plan was not accepted, so it ends with what there is.",)
+    assert turn.notes == ("The new plan was not accepted, so it ends with the results so far.",)
     assert replanned(house) == []
 
 

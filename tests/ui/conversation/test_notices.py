@@ -142,7 +142,7 @@ def test_what_goes_on_elsewhere_is_told(
     opened: Open, app: FakeApp, picture: Path, qtbot: QtBot
 ) -> None:
     window = opened(cut_off(picture, "One"), cut_off(picture, "Two"))
-    app.assistant.error = InputError("This request is over already, or goes on elsewhere.")
+    app.assistant.error = InputError("This request is over already, or has been resumed elsewhere.")
     for button in (window.resume_notice.go_on, window.resume_notice.leave):
         window.banner.hide()
         click(button)
