@@ -177,7 +177,7 @@ FLAGS = {
     "--hidden": "start in the tray, where the desktop has one",
     "--quick": "open the quick box",
     "--new": "begin a new conversation",
-    "--talk": "listen, or stop where it listens",
+    "--talk": "listen, or stop if it is listening",
 }
 """The options of the window, as used by users and .desktop files."""
 START_TIMEOUT_S = 15.0

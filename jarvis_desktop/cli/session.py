@@ -99,7 +99,7 @@ def add_yes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--yes",
         action="store_true",
-        help="agree to every question in advance; not to the plan of a goal, nor to code",
+        help="answer every question with yes, except for plans of goals and for code",
     )
 
 

@@ -280,7 +280,7 @@ async def test_a_history_that_fails_does_not_take_the_answer(house: House) -> No
     house.backend.does = answering()  # type: ignore[assignment]
     turn = await house.handle(Request(text="a"))
     assert turn.reply == "It is noon."
-    assert turn.notes == ("This turn could not be kept in the history: The disk is full.",)
+    assert turn.notes == ("This turn could not be saved in the history: The disk is full.",)
 
 
 async def test_a_bug_ends_in_words_and_in_the_log(

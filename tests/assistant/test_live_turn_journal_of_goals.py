@@ -100,7 +100,7 @@ def test_it_is_retold_up_to_its_rounds(plan: Plan | None) -> None:
     turn = empty_turn(left)
     for event in told:
         turn = turn.apply(event)
-    again = "It goes on where it was cut off: a goal of agent mode."
+    again = "It resumes where it was interrupted: a goal of agent mode."
     assert turn == replace(left.turn, notes=("A note.", again))
 
 

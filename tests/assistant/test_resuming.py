@@ -74,7 +74,7 @@ async def test_it_goes_on_where_it_stopped(house: House) -> None:
     assert turn.results[0] == DONE
     assert turn.notes == (
         "A small recogniser was used.",
-        "It goes on where it was cut off: 1 of 3 steps is done.",
+        "It resumes where it was interrupted: 1 of 3 steps is done.",
     )
     assert [item.task_id for item in turn.selections] == [0, 1, 2]
     assert turn.selections[0] == TURN.selections[0]
@@ -225,9 +225,9 @@ async def test_a_resumed_turn_can_be_stopped_and_is_over_then(house: House) -> N
     found = left(house)
     running = asyncio.create_task(house.assistant.resume(found, house.frontend))
     await started.wait()
-    with pytest.raises(InputError, match="goes on elsewhere"):
+    with pytest.raises(InputError, match="has been resumed elsewhere"):
         await house.assistant.resume(found, house.frontend)
-    with pytest.raises(InputError, match="goes on elsewhere"):
+    with pytest.raises(InputError, match="has been resumed elsewhere"):
         house.assistant.give_up(found)
     running.cancel()
     with pytest.raises(asyncio.CancelledError):

@@ -130,7 +130,7 @@ async def test_the_room_here_does_not_count_for_them_but_licence_and_language_do
     assert len((await chosen(*FAR, fitting=small))[0]) == 2
     german = Eligibility(ruled_out=lambda text, code: code == "en")
     order, why = await chosen(*FAR, fitting=german)
-    assert (order, why) == ([], "None of its experts is for this: far understands English only.")
+    assert (order, why) == ([], "None of its experts suits this: far understands English only.")
     strict = Eligibility(licences=LicenceRules(denied=("CC*",)))
     assert "CC-BY-NC" in (await chosen(*behind("nc", "x", licence="CC-BY-NC"), fitting=strict))[1]
 

@@ -92,7 +92,7 @@ def test_who_asks_is_told_of_a_goal_that_was_cut_off(house: House, capsys: Shown
     house.assistant.left = [CUT_OFF]
     assert house("agent", "Rename them") == 0
     assert (
-        "“Plot the prices” was cut off (a goal of agent mode). Go on with it: "
+        "“Plot the prices” was interrupted (a goal of agent mode). Resume it with: "
         "jarvis-desktop resume\n" in capsys.readouterr().err
     )
 

@@ -43,7 +43,7 @@ def add_agent(subparsers: Subparsers) -> None:
         "Ctrl-C stops a step and asks what should be different; once more it ends the request.",
         allow_abbrev=False,  # --yes does not include --yes-plan
     )
-    agent.add_argument("goal", metavar="GOAL", help="what is to be reached; - reads it from stdin")
+    agent.add_argument("goal", metavar="GOAL", help="the goal; - reads it from stdin")
     agent.add_argument(
         "--yes-plan", action="store_true", help="accept the first plan without being asked"
     )
@@ -139,7 +139,7 @@ def add_goals(subparsers: Subparsers) -> None:
         "plan", help="the plan of a goal, which may be changed while it waits"
     )
     change = plan.add_mutually_exclusive_group()
-    change.add_argument("--edit", action="store_true", help="change it in your editor")
+    change.add_argument("--edit", action="store_true", help="edit it")
     change.add_argument("--set", metavar="FILE", help="take it from a file; - reads stdin")
     plan.set_defaults(command=_plan)
     remove = actions.add_parser("remove", help="forget a goal with its plan and log")

@@ -34,17 +34,17 @@ def add_resume(subparsers: Subparsers) -> None:
     """Add the command."""
     resume = subparsers.add_parser(
         "resume",
-        help="go on with a request that was cut off",
-        description="Go on with a request that a crash or a power cut ended. What was done of it "
-        "is not done again.",
+        help="resume an interrupted request",
+        description="Resume a request that a crash or a power cut interrupted. Finished steps "
+        "are not repeated.",
     )
     resume.add_argument(
-        "id", nargs="?", help="its id, or the beginning of it; need not be said where it is the one"
+        "id", nargs="?", help="its id, or the beginning of it; optional if there is only one"
     )
     instead = resume.add_mutually_exclusive_group()
-    instead.add_argument("--list", action="store_true", help="only list what was cut off")
+    instead.add_argument("--list", action="store_true", help="only list interrupted requests")
     instead.add_argument(
-        "--drop", action="store_true", help="give it up: the history keeps what was done of it"
+        "--drop", action="store_true", help="give it up; the history keeps what was done"
     )
     add_yes(resume)
     add_mode(resume)
@@ -61,12 +61,12 @@ def report_unfinished(app: Application) -> None:
         left = app.assistant.unfinished()
         if len(left) == 1:
             output.note(
-                f"note    {_title(left[0])} was cut off ({left[0].progress}). "
-                "Go on with it: jarvis-desktop resume"
+                f"note    {_title(left[0])} was interrupted ({left[0].progress}). "
+                "Resume it with: jarvis-desktop resume"
             )
         elif left:
             output.note(
-                f"note    {len(left)} requests were cut off. See: jarvis-desktop resume --list"
+                f"note    {len(left)} requests were interrupted. See: jarvis-desktop resume --list"
             )
 
 
@@ -103,7 +103,7 @@ def _list(left: Sequence[Unfinished], *, as_json: bool) -> int:
         started = output.format_time(turn.started)
         output.say(f"{turn.id[:8]}  {started}  {_title(item)}: {item.progress}{stuck}")
     if not left:
-        output.say("Nothing was cut off.")
+        output.say("Nothing was interrupted.")
     return output.DONE
 
 
@@ -129,12 +129,12 @@ def _choose(
     if not found and any(turn_id.startswith(prefix or "") for turn_id in elsewhere):
         raise InputError(
             f"The request '{one_line(str(prefix))}' is being worked on elsewhere.",
-            hint="Wait for it there, or end that and try again.",
+            hint="Wait for it there, or end it there and try again.",
         )
     if not found:
-        raise InputError(f"Nothing that was cut off has the id '{one_line(str(prefix))}'.")
+        raise InputError(f"No interrupted request has the id '{one_line(str(prefix))}'.")
     ids = ", ".join(item.turn.id[:8] for item in found)
-    raise InputError(f"Several requests were cut off: {ids}.", hint="Say which one, by its id.")
+    raise InputError(f"Several requests were interrupted: {ids}.", hint="Say which one, by its id.")
 
 
 def _title(item: Unfinished) -> str:
@@ -170,11 +170,11 @@ def add_conversation_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--speak", action="store_true", help="speak the answer too")
     which = parser.add_mutually_exclusive_group()
     which.add_argument("--new", action="store_true", help="begin a new conversation")
-    which.add_argument("--conversation", metavar="ID", help="carry on with this conversation")
+    which.add_argument("--conversation", metavar="ID", help="continue this conversation")
     which.add_argument(
         "--unkept",
         action="store_true",
-        help="keep nothing of it on the disk; --out saves the files that it makes",
+        help="save nothing of it on the disk; --out saves the resulting files",
     )
 
 

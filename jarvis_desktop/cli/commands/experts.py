@@ -27,18 +27,22 @@ def add_hub(actions: Subparsers) -> None:
     search = actions.add_parser("search", help="find experts by words and by what they mean")
     search.add_argument("words", metavar="WORDS", nargs="+")
     search.add_argument("--task", metavar="TASK", help="of this task, such as translation")
-    search.add_argument("--licence", metavar="PATTERN", help="with such a licence, as in “cc-by-*”")
-    search.add_argument("--max-size", metavar="MB", type=count, help="no larger to download")
-    search.add_argument("--language", metavar="CODE", help="that understands it, as in “sv”")
-    search.add_argument("--fits", action="store_true", help="that find room in this computer")
-    search.add_argument("--limit", metavar="N", type=count, default=20, help="at most so many")
+    search.add_argument(
+        "--licence", metavar="PATTERN", help="with a matching licence, such as “cc-by-*”"
+    )
+    search.add_argument("--max-size", metavar="MB", type=count, help="the largest download")
+    search.add_argument(
+        "--language", metavar="CODE", help="that understands a language, such as “sv”"
+    )
+    search.add_argument("--fits", action="store_true", help="that fit on this computer")
+    search.add_argument("--limit", metavar="N", type=count, default=20, help="the most results")
     add_shared(search)
     search.set_defaults(command=_search)
     refresh = actions.add_parser("refresh", help="read the Hub's list of experts")
     refresh.add_argument(
-        "--task", metavar="TASK", action="append", help="of this task alone; may be repeated"
+        "--task", metavar="TASK", action="append", help="of this task only; may be repeated"
     )
-    refresh.add_argument("--all", action="store_true", help="read what is known again as well")
+    refresh.add_argument("--all", action="store_true", help="read known entries again as well")
     add_shared(refresh)
     refresh.set_defaults(command=_refresh)
 
@@ -161,7 +165,7 @@ def _refresh(args: argparse.Namespace) -> int:
 
 def add_key(actions: Any) -> None:
     """Add the commands for the key."""
-    key = actions.add_parser("key", help="the key with which experts are asked over the network")
+    key = actions.add_parser("key", help="the key for using experts over the network")
     steps = key.add_subparsers(title="actions", metavar="ACTION", required=True)
     for name, about, command in (
         ("set", "keep the Hub's key, typed unseen or read from stdin, in the keyring", _set),

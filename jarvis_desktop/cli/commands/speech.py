@@ -304,19 +304,18 @@ def add_transcribe(subparsers: Subparsers) -> None:
     """Add the command."""
     transcribe = subparsers.add_parser(
         "transcribe",
-        help="write down what recordings say",
-        description="Writes down what recordings of sound or film say. What is there already is "
-        "never written over.",
+        help="transcribe recordings",
+        description="Transcribe recordings of sound or film. Existing files are never overwritten.",
     )
     transcribe.add_argument("audio", nargs="+", type=Path, metavar="AUDIO")
     transcribe.add_argument(
         "--format", choices=FORMATS, help="text, subtitles (srt, vtt), or JSON with times"
     )
     transcribe.add_argument(
-        "--out", metavar="FILE|FOLDER", help="where to write it; several recordings want a folder"
+        "--out", metavar="FILE|FOLDER", help="where to write it; a folder for several recordings"
     )
     transcribe.add_argument(
-        "--language", type=str.casefold, metavar="xx", help="what is spoken, such as de"
+        "--language", type=str.casefold, metavar="xx", help="the language spoken, such as de"
     )
     add_shared(transcribe)
     transcribe.set_defaults(command=_transcribe)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def add_desktop(subparsers: Any) -> None:
     """Add the command."""
-    parser = subparsers.add_parser("desktop", help="put JARVIS into the menu of the desktop")
+    parser = subparsers.add_parser("desktop", help="add JARVIS to the desktop's menu")
     actions = parser.add_subparsers(metavar="ACTION", required=True)
     for name, about, act in (
         ("install", "write its .desktop file and icons for this person", _install),

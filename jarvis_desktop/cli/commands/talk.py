@@ -17,17 +17,17 @@ from jarvis_desktop.core.errors import JarvisError
 ABOUT = "tell the running JARVIS to listen"
 ACTIONS = {
     "start": "listen until a silence, or until stop",
-    "hold": "listen until stop, also through a silence: for a key that is held",
-    "stop": "what was said is whole",
-    "toggle": "start, or stop where it listens",
+    "hold": "listen until stop, even through silence: for a key that is held",
+    "stop": "stop listening and answer",
+    "toggle": "start, or stop if it is listening",
     "cancel": "forget what was said",
-    "status": "tell what it does, and which talk key it has",
+    "status": "show its state and its talk key",
 }
 STATES = {
-    "idle": "JARVIS does not listen.",
-    "waiting": "JARVIS listens; the microphone gives only silence yet.",
-    "listening": "JARVIS listens.",
-    "recognising": "JARVIS works out what was said.",
+    "idle": "JARVIS is not listening.",
+    "waiting": "JARVIS is listening; the microphone is still silent.",
+    "listening": "JARVIS is listening.",
+    "recognising": "JARVIS is recognising what was said.",
 }
 EPILOG = "\n".join(
     ("actions:", *(f"  {name:8} {about}" for name, about in ACTIONS.items()), "",

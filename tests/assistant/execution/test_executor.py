@@ -193,7 +193,7 @@ async def test_only_the_dependants_of_a_failure_are_skipped(run, frontend: FakeF
     statuses = {number: item.status.value for number, item in results.items()}
     assert statuses == {0: "failed", 1: "skipped", 2: "skipped", 3: "done", 4: "skipped"}
     assert results[0].reason == "It broke."
-    assert results[2].reason == "It needs the result of “summarization”, which there is not."
+    assert results[2].reason == "It needs the result of “summarization”, which is missing."
     finished = [item for item in frontend.events if isinstance(item, events.TaskFinished)]
     assert len(finished) == 5
 
@@ -215,7 +215,7 @@ async def test_no_candidate_is_a_stated_failure(store: FakeStore, frontend: Fake
 
 async def test_an_expert_that_gives_nothing_has_failed(run) -> None:
     results = await run(Plan((Task(0, CLOCK),)), FakeBackend())
-    assert results[0].reason == "first gave no result."
+    assert results[0].reason == "first produced no result."
 
 
 async def test_a_hang_is_ended(run) -> None:
@@ -272,7 +272,7 @@ async def test_too_many_calls_are_refused(run) -> None:
         (Task(0, CLOCK), Task(1, CLOCK), Task(2, COMPARE, {"text_1": Ref(0), "text_2": Ref(1)}))
     )
     results = await run(plan, says(lambda call: "x"), done=done)
-    assert results[2].reason == "That would be 121 calls; the most is 100."
+    assert results[2].reason == "That would be 121 calls; the limit is 100."
 
 
 async def test_a_missing_kind_is_a_stated_failure(run) -> None:
@@ -280,7 +280,7 @@ async def test_a_missing_kind_is_a_stated_failure(run) -> None:
     picture = Artifact(Kind.IMAGE, path=Path("a.png"))
     plan = Plan((Task(0, FIND, {"image": picture}), Task(1, BLUR, {"image": Ref(0)})))
     results = await run(plan, says(lambda call: "x"), done=done)
-    assert results[1].reason == "The task before it gave no image."
+    assert results[1].reason == "The previous step produced no image."
 
 
 async def test_what_was_done_is_kept_and_the_rest_is_tried_again(run) -> None:

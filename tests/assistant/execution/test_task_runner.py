@@ -288,7 +288,7 @@ async def test_a_time_out_of_the_backends_own_is_not_taken_for_the_tasks(world: 
         raise TimeoutError
 
     result = await world.run(FakeBackend(does=waits_in_vain), FIRST)
-    assert result.reason == "first did not get done in time."
+    assert result.reason == "first did not finish in time."
     assert result.attempts[0].fault is Fault.TIMEOUT
 
 
@@ -372,5 +372,5 @@ async def test_a_result_that_a_task_cannot_use_is_no_fault_of_its_expert(world: 
     tasks = (Task(0, FIND, {"image": picture}), Task(1, BLUR, {"image": Ref(0)}))
     for _ in range(4):
         result = await world.run(Scripted({}), FIRST, tasks=tasks, done=done)
-        assert result.reason == "The task before it gave no image."
+        assert result.reason == "The previous step produced no image."
     assert world.of_type(events.Traced) == []

@@ -63,7 +63,7 @@ async def test_a_small_one_is_fetched_at_once_and_that_is_said():
         (Mode.LOCAL, SMALL, "This needs small-one"),
         (Mode.HYBRID, replace(SMALL, download_mb=501), "501 MB"),
         (Mode.HYBRID, replace(SMALL, download_mb=0), "This needs small-one"),
-        (Mode.HYBRID, replace(SMALL, pickled=True), "a format that can carry code"),
+        (Mode.HYBRID, replace(SMALL, pickled=True), "a format that can contain code"),
         (
             Mode.HYBRID,
             replace(SMALL, base=Expert("painter", "text-to-image", download_mb=3000)),
@@ -72,7 +72,7 @@ async def test_a_small_one_is_fetched_at_once_and_that_is_said():
         (
             Mode.HYBRID,
             replace(SMALL, base=Expert("painter", "text-to-image", download_mb=1, pickled=True)),
-            "a format that can carry code",
+            "a format that can contain code",
         ),
     ],
 )

@@ -130,7 +130,7 @@ async def test_what_does_not_fit_is_left_out_and_something_that_fits_is_offered(
 
     catalogue = FakeCatalogue(listed={"clock": (here,)})
     assert await reason(catalogue, fitting=small_room) == (
-        "None of its experts is for this: "
+        "None of its experts suits this: "
         "large needs about 4.7 GB of memory, and experts can have 2.5 GB here."
     )
 

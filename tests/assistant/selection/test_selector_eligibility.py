@@ -151,7 +151,7 @@ def test_what_can_never_be_within_the_disk_budget_is_not_fetched():
     assert to_fetch(BIG, room=ExpertCapacity(disk_budget=3 * GB)) == ""
     built = replace(BIG, base=Expert("base", "any", download_mb=1000))
     assert to_fetch(built, room=ExpertCapacity(disk_budget=3 * GB)) == (
-        "takes 4.0 GB of the disk, and your settings let experts have 3.0 GB"
+        "takes 4.0 GB of the disk, and your settings allow experts 3.0 GB"
     )
     assert "needs about" in to_fetch(BIG, room=having(1))
     gated = Expert("flux", "any", gated=True)

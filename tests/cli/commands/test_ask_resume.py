@@ -56,7 +56,7 @@ def test_it_goes_on_however_often_it_is_killed(jarvis: Jarvis, tmp_path: Path) -
     assert turn["status"] == "done"
     assert len(turn["results"]) == 6
     shown = jarvis("resume")
-    assert (shown.code, shown.out) == (0, "Nothing was cut off.\n")
+    assert (shown.code, shown.out) == (0, "Nothing was interrupted.\n")
 
 
 def cut_off(folder: Path) -> None:
