@@ -1,11 +1,9 @@
-"""The artifact store: files by the hash of their content, checked before anything reads them.
+"""The artifact store: files by the hash of their content, checked before they are read.
 
-It holds no state besides its folder, so any thread may use it.
-
-Which files of the store a turn under way was given, so that nobody deletes them before it is
-saved. Kept on the disk, because several processes share one store.
-
-Gives files away by the names that people know them by; the store knows them by their content."""
+It has no state besides its folder, so it is thread-safe. Claims on the disk, because several
+processes share one store, protect the files of running turns. Copies for other programs have the
+names that the user knows.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +39,7 @@ from jarvis_desktop.storage.file_inspection import (
 )
 
 CLAIM_SECONDS = 60 * 60
-"""Seconds. An older claim is of a run that died, and would keep deleted content on the disk."""
+"""An older claim is of a crashed run and would keep deleted content on the disk."""
 
 
 class Claims:
@@ -51,7 +49,7 @@ class Claims:
         self._folder = folder
 
     def make(self, name: str) -> None:
-        """Claim the file of this name for the turn that asks; outside a turn nothing is claimed.
+        """Claim the file of this name for the current turn; outside of a turn nothing is claimed.
 
         Raises OSError.
         """
@@ -59,7 +57,7 @@ class Claims:
             (self._folder / f"{name}{_ending(turn_id)}").touch(mode=0o600)
 
     def on(self, name: str) -> bool:
-        """Whether a turn under way was given the file of this name."""
+        """Whether a running turn uses the file of this name."""
         return any(path.name.startswith(f"{name}@") and _is_fresh(path) for path in self._listed())
 
     def release(self, turn_id: str) -> None:
@@ -75,7 +73,7 @@ class Claims:
 
 
 def _ending(turn_id: str) -> str:
-    """Turn ids are any text; this is fit for a file's name."""
+    """Return a turn id, which may be any text, as the end of a file name."""
     return f"@{hashlib.sha256(turn_id.encode(errors='replace')).hexdigest()[:16]}"
 
 
@@ -88,7 +86,7 @@ def _is_fresh(path: Path) -> bool:
 
 MAX_NAME_BYTES = 100
 MAX_COPY_BYTES = 100_000_000
-"""Bytes; what is larger is given as it lies."""
+"""Larger files are passed on in place."""
 
 _FORBIDDEN = dict.fromkeys(map(ord, '/\\:*?"<>|�'), "_")
 _DEVICES = {"con", "prn", "aux", "nul"} | {
@@ -97,7 +95,7 @@ _DEVICES = {"con", "prn", "aux", "nul"} | {
 
 
 def safe_name(artifact: Artifact) -> str:
-    """A name that is good in any folder of any system, with the suffix of what the file is."""
+    """Return a name that is valid on any system, with the suffix of the content."""
     assert artifact.path is not None
     suffix = artifact.path.suffix.lower()
     name = one_line(artifact.title, limit=4 * MAX_NAME_BYTES).translate(_FORBIDDEN).strip(". ")
@@ -115,15 +113,17 @@ def _same_content(one: str, other: str) -> bool:
 
 
 def hand_out(artifact: Artifact, place: Path, *, locked: bool) -> Path:
-    """A copy of the file in this folder under its safe name, which cannot be written where it is
-    `locked`; the file itself where it is too large or cannot be copied. Blocks."""
+    """Copy the file into this folder under its safe name, read-only if `locked`.
+
+    Return the file itself if it is too large or cannot be copied. Blocks.
+    """
     path = artifact.path
     assert path is not None
     handed = place / safe_name(artifact)
     with suppress(OSError, ValueError):
         place.mkdir(mode=0o700, parents=True, exist_ok=True)
-        os.utime(place)  # so that a sweep takes it for new
-        # A copy, never a link: who gets it may write into it.
+        os.utime(place)  # so that a sweep considers it new
+        # A copy, never a link: the recipient may write to it.
         if not handed.exists() and path.stat().st_size <= MAX_COPY_BYTES:
             part = handed.with_suffix(".part")
             shutil.copyfile(path, part)
@@ -136,14 +136,14 @@ GIB = 1024**3
 DAY = 24 * 60 * 60
 CHUNK = 1024 * 1024
 MAX_SWEPT = 1000
-"""Things that one sweep removes; a command that waits for it must not wait long."""
+"""Files that one sweep removes, so that a command does not wait long for it."""
 
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 class FileStore:
-    """Implements ArtifactStore in one folder: content as ab/abcd….suffix, work folders, and copies
-    that were handed out."""
+    """Implements ArtifactStore in a folder: content as ab/abcd….suffix, work folders, and
+    copies."""
 
     def __init__(self, root: Path, *, max_bytes: int = 2 * GIB) -> None:
         self._root = root.absolute()
@@ -168,9 +168,9 @@ class FileStore:
             ) from error
 
     def take_in(self, path: Path) -> Artifact:
-        """Check a person's file and copy it in. Raises InputError that names the file.
+        """Check a user's file and copy it in. Raises InputError that names the file.
 
-        All is read from one open file, so that what was checked is what is kept.
+        Everything is read from one open file, so that what was checked is what is stored.
         """
         name = path.name or str(path)
         with open_regular(path, name) as file:
@@ -181,8 +181,10 @@ class FileStore:
         return Artifact(content.kind, path=kept, name=title, source=own)
 
     def look_at(self, path: Path) -> tuple[Kind, int]:
-        """The kind and the bytes of a file that `take_in` would take. Raises InputError as that
-        does, but for what only shows when all of it is read."""
+        """Return the kind and size in bytes of a file that `take_in` would accept.
+
+        Raises InputError as that does, except for problems that need a complete read.
+        """
         name = path.name or str(path)
         with open_regular(path, name) as file:
             content, size = self._looked_at(file, name)
@@ -204,7 +206,7 @@ class FileStore:
     def keep(self, artifact: Artifact) -> Artifact:
         """Move an expert's file in and return the artifact with its new path.
 
-        Raises ExpertError where it is no regular file of a work folder with something in it.
+        Raises ExpertError if it is not a non-empty regular file in a work folder.
         """
         path = artifact.path
         if path is None or self.holds(path):
@@ -229,14 +231,19 @@ class FileStore:
         return replace(artifact, path=kept, name=encodable(one_line(name, limit=255)))
 
     def lend(self, artifact: Artifact) -> Path:
-        """The file as another program may open it: the person's own where that is known and there,
-        else a copy that cannot be written, as what is written there would be lost. Blocks."""
+        """Return the file for another program: the user's own if it still exists, else a read-only
+        copy.
+
+        It is read-only because changes to it would be lost. Blocks.
+        """
         own = artifact.source
         return own if own and _is_file(own) else self.hand_out(artifact, locked=True)
 
     def hand_out(self, artifact: Artifact, *, locked: bool = False) -> Path:
-        """A copy that is there for a day, by the name that a person knows it by; a file that is
-        not of ours, or is very large, as it lies. Blocks."""
+        """Return a copy that lasts a day, under its usual name.
+
+        A very large file, or one outside the store, is returned in place. Blocks.
+        """
         path = artifact.path
         assert path is not None
         if not self.holds(path):
@@ -244,12 +251,12 @@ class FileStore:
         return hand_out(artifact, self._places(path)[locked], locked=locked)
 
     def workdir(self) -> Path:
-        """A new, empty folder for one call."""
+        """Create an empty folder for one call."""
         with _writing("a work folder"):
             return Path(tempfile.mkdtemp(dir=self._work))
 
     def discard(self, workdir: Path) -> None:
-        """Remove such a folder with all that is left in it; what resists is left to `sweep`."""
+        """Remove such a folder with its contents; what remains is left to `sweep`."""
         if workdir.parent != self._work:
             raise StorageError(
                 tr("{workdir} is not a work folder.", workdir=one_line(str(workdir)))
@@ -257,10 +264,10 @@ class FileStore:
         remove(workdir)
 
     def sweep(self, *, keep: Collection[Path] | None = None) -> int:
-        """Remove what dead runs left behind more than a day ago; how many things that were.
+        """Remove what crashed runs left behind over a day ago. Return the number of things.
 
-        With `keep`, the files that the history refers to, files in the store that are not among
-        them go too. At most MOST things are removed at a time.
+        With `keep`, the files that the history refers to, other files in the store are removed too.
+        At most MAX_SWEPT things are removed at a time.
         """
         old = time.time() - DAY
         gone = list(islice((path for path in self._left(keep) if _older(path, old)), MAX_SWEPT))
@@ -275,13 +282,13 @@ class FileStore:
         return len(gone)
 
     def tidy(self, referred: Callable[[], Collection[Path]]) -> int:
-        """A `sweep` that every command may call: at most once a day, else a look at a stamp.
+        """Call `sweep` at most once a day; otherwise only look at a stamp file.
 
-        `referred` gives the files that the history refers to, and is asked only then.
+        `referred` returns the files that the history refers to, and is only called if needed.
         """
         stamp = self._root / "swept"
         try:
-            # A stamp from the future is of a clock that was wrong.
+            # A stamp from the future comes from a wrong clock.
             if abs(time.time() - stamp.stat().st_mtime) < DAY:
                 return 0
         except FileNotFoundError:
@@ -289,25 +296,25 @@ class FileStore:
         except OSError:
             return 0
         try:
-            stamp.touch(mode=0o600)  # first, so that a second process need not do it as well
+            stamp.touch(mode=0o600)  # first, so that a second process does not sweep too
         except OSError:
             return 0
         gone = self.sweep(keep=referred())
-        if gone == MAX_SWEPT:  # the next command goes on
+        if gone == MAX_SWEPT:  # the next command continues
             stamp.unlink(missing_ok=True)
         return gone
 
     def remove(self, paths: Iterable[Path]) -> None:
-        """Remove files of the store at once, but not those that a turn under way was given.
+        """Remove files of the store at once, except those of running turns.
 
-        Others, and those that are gone already, are left alone.
+        Other and missing files are ignored.
         """
         for path in paths:
             if self.holds(path):
                 self._drop(path)
 
     def holds(self, path: Path) -> bool:
-        """Whether this is the path of a content-hashed file of ours."""
+        """Whether this is the path of a content-hashed file of this store."""
         folder = path.parent
         return (
             folder.parent == self._root
@@ -318,27 +325,26 @@ class FileStore:
         )
 
     def claimed(self, path: Path) -> bool:
-        """Whether a turn that is not saved yet was given this file."""
+        """Whether an unsaved turn uses this file."""
         return self._claims.on(path.name)
 
     def release(self, turn_id: str) -> None:
-        """A turn is over: what it was given is kept by the history from now on, or by nobody."""
+        """Release the claims of a finished turn."""
         self._claims.release(turn_id)
 
     def _drop(self, path: Path) -> None:
         """Remove a file of the store, unless it is claimed.
 
-        Content is shared: what one conversation gave may have been given again a second ago, here
-        or by another process, to a turn that the history does not know yet. Such a turn has a
-        claim until it is saved; nothing else delays the removal. Should that turn never be saved,
-        `sweep` takes the file a day later.
+        Content is shared: the same file may just have been attached again, here or in another
+        process, to a turn that is not in the history yet. Such a turn has a claim until it is
+        saved. If it is never saved, `sweep` removes the file a day later.
         """
         if self.claimed(path):
             return
         aside = self._incoming / secrets.token_hex(8)
         with suppress(OSError):
             path.rename(aside)
-            # Claims are made before the file is looked for: who claims it only now, finds it gone.
+            # Claims are made before looking for the file, so a later claim finds it gone.
             if self.claimed(path):
                 aside.replace(path)
             else:
@@ -347,11 +353,11 @@ class FileStore:
                     remove(place)
 
     def _places(self, path: Path) -> tuple[Path, Path]:
-        """Where copies of a file of ours are handed out: to be written into, and locked."""
+        """Return the folders of writable and of read-only copies of a file."""
         return self._handed / path.name, self._handed / f"{path.name}.locked"
 
     def _left(self, keep: Collection[Path] | None) -> Iterator[Path]:
-        """What may be removed once it is old."""
+        """Yield what may be removed once it is old."""
         for folder in (self._work, self._incoming, self._handed, self._root / "claims"):
             with suppress(OSError):
                 yield from folder.iterdir()
@@ -399,16 +405,16 @@ class FileStore:
             raise InputError(tr("{name} is empty.", name=one_line(name)))
 
     def _place(self, source: Path, digest: str, suffix: str, *, status: os.stat_result) -> Path:
-        """Rename a complete file to its place; where the content is there already, use that.
+        """Rename a complete file to its place, unless the content already exists.
 
-        `status` is of the file whose content was hashed: one put in its place is not kept.
+        `status` is of the file that was hashed: another file in its place is refused.
         """
         target = self._root / digest[:2] / f"{digest}{suffix}"
         with _writing(source.name):
             self._claims.make(target.name)
             target.parent.mkdir(mode=0o700, exist_ok=True)
             if target.is_file() and target.stat().st_size == status.st_size:
-                target.touch()  # so that `sweep` takes it for new
+                target.touch()  # so that `sweep` considers it new
                 source.unlink()
                 return target
             source.replace(target)
@@ -417,7 +423,7 @@ class FileStore:
                 raise ExpertError(
                     tr("{name} was exchanged while it was kept.", name=one_line(source.name))
                 )
-            # Windows lets nobody remove what is read-only.
+            # Windows cannot remove read-only files.
             target.chmod(0o600 if os.name == "nt" else 0o400)
             _sync_folder(target.parent)
         return target
@@ -431,7 +437,7 @@ class FileStore:
 
 
 def _same(one: os.stat_result, other: os.stat_result) -> bool:
-    """Whether both are of one unchanged file; its number alone may have been used anew."""
+    """Whether both are the same unchanged file; the inode alone may have been reused."""
     marks = [(item.st_mode, item.st_size, item.st_mtime_ns) for item in (one, other)]
     return os.path.samestat(one, other) and marks[0] == marks[1]
 
@@ -439,7 +445,7 @@ def _same(one: os.stat_result, other: os.stat_result) -> bool:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except OSError:  # a name too long, or a folder that may not be looked into
+    except OSError:  # a name too long, or an unreadable folder
         return False
 
 
@@ -456,7 +462,7 @@ def _clean_suffix(suffix: str) -> str:
 
 
 def _sync_folder(folder: Path) -> None:
-    """Make a rename durable, where the system lets folders be opened."""
+    """Make a rename durable, if the system can open folders."""
     with suppress(PermissionError):
         handle = os.open(folder, os.O_RDONLY)
         try:

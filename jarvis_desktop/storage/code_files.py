@@ -1,10 +1,9 @@
-"""The files of the code library: written whole or not at all, and read as nothing but plain files
-of this person that nobody else can change.
+"""The files of the code library: written completely or not at all, and read only if they are plain
+files that nobody else can change.
 
-The package `library` as scripts import it, written anew from bytes that were checked.
-
-A seal for rows of the database: a keyed hash, so that whoever changes a row and all hashes in it
-is found out all the same. The key is a file apart from the database."""
+The package `library` for scripts is written from verified bytes. Rows of the index have a keyed
+hash, whose key is not in the database: so changing a row and its hashes is detected.
+"""
 
 from __future__ import annotations
 
@@ -35,9 +34,9 @@ class SealBrokenError(Exception):
 
 
 def read_regular(path: Path, *, most: int) -> bytes:
-    """What is in a file of at most `most` bytes. Raises RefusedError."""
+    """Return the content of a file of at most `most` bytes. Raises RefusedError."""
     try:
-        # Looked at by name first: to open a device can act on it.
+        # Checked by name first: opening a device can have effects.
         _check(path.lstat())
         extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_BINARY", 0) | extra)
@@ -54,8 +53,10 @@ def read_regular(path: Path, *, most: int) -> bytes:
 
 
 def write_whole(contents: Mapping[Path, bytes], *, beside: Path) -> None:
-    """Write files durably by way of others in the folder `beside`: all of them, or none of them
-    where the disk has no room; nobody sees half of one. Raises StorageError."""
+    """Write files durably, all or none, through temporary files in the folder `beside`.
+
+    Nobody sees a partial file. Raises StorageError, e.g. if the disk is full.
+    """
     staged: dict[Path, Path] = {}
     try:
         beside.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -108,7 +109,7 @@ class ModuleFiles:
         self._incoming = folder / "incoming"
 
     def write(self, name: str, contents: tuple[bytes, bytes]) -> None:
-        """Write a function's module and its tests, in the place of what is there.
+        """Write a function's module and tests, replacing existing ones.
 
         Raises StorageError.
         """
@@ -116,7 +117,7 @@ class ModuleFiles:
         write_whole(dict(zip(paths, contents, strict=True)), beside=self._incoming)
 
     def remove(self, name: str) -> None:
-        """Remove both; what is no file is left. Raises StorageError."""
+        """Remove both files. Raises StorageError."""
         for file in _files_of(name):
             try:
                 (self._package / file).unlink(missing_ok=True)
@@ -131,15 +132,15 @@ class ModuleFiles:
                 raise StorageError(message, hint=hint) from error
 
     def sweep(self) -> None:
-        """Remove what a run that was killed left behind. Nobody may be writing meanwhile."""
+        """Remove what a killed run left behind. Nobody may be writing."""
         with suppress(OSError):
             for path in self._incoming.iterdir():
                 path.unlink()
 
     def names(self) -> frozenset[str]:
-        """The names of all that is in the package, exactly as they are written on the disk.
+        """Return the exact names of all entries in the package.
 
-        Raises RefusedError where its folder is none that this person alone may change.
+        Raises RefusedError if others can change the folder.
         """
         try:
             status = self._package.lstat()
@@ -154,15 +155,15 @@ class ModuleFiles:
             raise SealBrokenError(tr("the library's folder cannot be read")) from error
 
     def objection(self, name: str, there: Collection[str], *expected: tuple[str, str]) -> str:
-        """What is wrong with the files of a function, "" where nothing is.
+        """Return what is wrong with the files of a function, or "".
 
-        `expected` are the hashes of module and tests, of which one pair or another may be there
-        while it is being written. `there` is what `names` gave.
+        `expected` are the acceptable pairs of hashes: two while it is being written. `there` is the
+        result of `names`.
         """
         for at, file in enumerate(_files_of(name)):
             wanted = {pair[at] for pair in expected}
             try:
-                if file not in there:  # on some disks a name in other letters would be opened
+                if file not in there:  # some file systems ignore case
                     raise SealBrokenError(tr("is missing"))
                 content = read_regular(self._package / file, most=4 * 60_000)
                 if hashlib.sha256(content).hexdigest() not in wanted:
@@ -172,7 +173,7 @@ class ModuleFiles:
         return ""
 
     def strangers(self, there: Collection[str], known: Collection[str]) -> list[str]:
-        """The names of what is there besides the files of the functions `known`."""
+        """Return the names of files that do not belong to the functions `known`."""
         own = {file for name in known for file in _files_of(name)}
         return sorted(set(there) - own)
 
@@ -194,7 +195,7 @@ def _check(status: os.stat_result) -> None:
         raise SealBrokenError(tr("belongs to somebody else"))
     if status.st_mode & (_OTHERS | _ANY_RUN):
         raise SealBrokenError(tr("has permissions that it was not given"))
-    if not status.st_mode & stat.S_IRUSR:  # whom the system lets read everything, it lets read it
+    if not status.st_mode & stat.S_IRUSR:  # root can read it anyway
         raise SealBrokenError(tr("cannot be read"))
 
 
@@ -256,10 +257,10 @@ sys.modules[__name__].__class__ = _Library
 
 
 def lay_out(to: Path, modules: Mapping[str, bytes]) -> None:
-    """Write the package into a folder, in the place of what is there of it.
+    """Write the package into a folder, replacing what is there.
 
-    A file that has the right content stays as it is, so that nobody imports it again; the others
-    are put in place whole, for there may be a session that imports from it now.
+    Files with the right content stay, so that they are not imported again; others are replaced
+    atomically, because a session may be importing them.
     """
     package = to / LIBRARY
     wanted = {f"{name}.py": content for name, content in modules.items()}
@@ -311,14 +312,14 @@ LENGTH = 32
 
 
 class Seals:
-    """Makes and checks seals with the key in a file."""
+    """Signs values with the key in a file, and verifies signatures."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._key = b""
 
     def read_key(self) -> bool:
-        """Look what the key is now; whether there is one. No seal holds without."""
+        """Read the current key. Return whether there is one; without it no signature is valid."""
         self._key = b""
         with suppress(SealBrokenError):
             key = read_regular(self._path, most=LENGTH)
@@ -326,9 +327,9 @@ class Seals:
         return bool(self._key)
 
     def make_key(self) -> None:
-        """See that there is a key; nobody else may do the same at this moment.
+        """Ensure that there is a key. Callers must exclude each other.
 
-        With a new one no seal of the old one holds. Raises StorageError.
+        A new key invalidates all signatures of an old one. Raises StorageError.
         """
         if not self.read_key():
             whole = {self._path: secrets.token_bytes(LENGTH)}
@@ -336,12 +337,12 @@ class Seals:
             self.read_key()
 
     def of(self, values: Sequence[object]) -> str:
-        """The seal of some values."""
+        """Return the signature of some values."""
         whole = json.dumps(values).encode()
         return hmac.new(self._key, whole, hashlib.sha256).hexdigest()
 
     def holds(self, seal: object, values: Sequence[object]) -> bool:
-        """Whether a seal was made for these values, with this key."""
+        """Whether a signature fits these values and this key."""
         if not self._key or not isinstance(seal, str):
             return False
         return hmac.compare_digest(seal.encode("utf-8", "replace"), self.of(values).encode())

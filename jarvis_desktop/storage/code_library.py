@@ -1,11 +1,11 @@
-"""The code library: functions that were tested and agreed to, as a package on the disk with an
-index in the history's database. What was changed behind its back is refused.
+"""The code library: tested and approved functions, as a package on the disk with a signed index.
 
-The index of the code library: each version of each function as a sealed row.
-
-A version is first written down, then its files are put in place, then it is kept: who is killed in
-between has it finished by the next one who saves. The one before it becomes an older one, and a
-newest row that says so shows that a newer one was taken away."""
+The index is in the history's database and has a signed row for each version of each function. A
+version is recorded first, then its files are written, then it becomes current: after a kill in
+between, the next save finishes it. The version before it becomes an older one; if the newest row is
+an older one, the current one was removed by someone else. Anything that was changed outside is
+refused.
+"""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ _DROP = "DELETE FROM library WHERE name = ? AND version = ?"
 
 
 class VersionState(StrEnum):
-    """How far a version is."""
+    """The state of a version."""
 
     WRITING = "writing"
     KEPT = "kept"
@@ -56,28 +56,30 @@ class VersionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class LibraryVersion:
-    """A version as the index has it, with its seal checked."""
+    """A version in the index, with a valid signature."""
 
     function: Function
     state: VersionState
 
     @property
     def contents(self) -> tuple[bytes, bytes]:
-        """Of its module and of its tests."""
+        """The content of its module and its tests."""
         draft = self.function.draft
         return draft.source.encode(), draft.tests.encode()
 
     @property
     def hashes(self) -> tuple[str, str]:
-        """Of both files."""
+        """The hashes of both files."""
         source, tests = self.contents
         return hashlib.sha256(source).hexdigest(), hashlib.sha256(tests).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """What the index has of one name: its versions, the newest last, and how many rows of it were
-    changed; `newest` is whether the newest row is not one of those."""
+    """The index entries of one name: its versions, the newest last, and the number of changed rows.
+
+    `newest` is whether the newest row is unchanged.
+    """
 
     name: str
     entries: tuple[LibraryVersion, ...]
@@ -86,7 +88,7 @@ class Record:
 
     @property
     def standing(self) -> LibraryVersion | None:
-        """The version that counts; None where it was changed or taken away, or is not there yet."""
+        """The current version; None if it was changed, removed, or not finished."""
         kept = [entry for entry in self.entries if entry.state is VersionState.KEPT]
         last = self.entries[-1] if self.entries else None
         sound = self.newest and last is not None and last.state is not VersionState.OLDER
@@ -100,7 +102,7 @@ class Record:
 
     @property
     def objection(self) -> str:
-        """What is wrong with its rows, "" where nothing is."""
+        """What is wrong with its rows, or ""."""
         if not self.newest:
             return "its entry in the index was changed"
         if self.standing is None and self.beginning is None:
@@ -109,13 +111,13 @@ class Record:
 
 
 class LibraryRows:
-    """Reads and writes these rows, over any connection. What writes needs a transaction."""
+    """Reads and writes the rows, over any connection. Writing needs a transaction."""
 
     def __init__(self, seals: Seals) -> None:
         self._seals = seals
 
     def records(self, db: Database, name: str | None = None, *, whole: bool) -> list[Record]:
-        """What there is of one name or of all, by name; with `whole` the older versions too."""
+        """Return the records of one name or of all; with `whole` including older versions."""
         self._seals.read_key()
         find = "SELECT * FROM library" if whole else _NEWEST
         rows = db.query(
@@ -128,7 +130,7 @@ class LibraryRows:
         return [self._record(*item) for item in found.items()]
 
     def begin(self, db: Database, function: Function) -> None:
-        """Write down a version whose files come next. Rows of its name that were changed go."""
+        """Record a version whose files follow, and remove changed rows of its name."""
         for row in list(db.query("SELECT * FROM library WHERE name = ?", [function.name])):
             if not self._holds(row):
                 db.execute(_DROP, (row["name"], row["version"]))
@@ -138,11 +140,11 @@ class LibraryRows:
         db.execute(insert, list(row.values()))
 
     def drop(self, db: Database, entry: LibraryVersion) -> None:
-        """Forget a version whose files could not be written."""
+        """Remove a version whose files could not be written."""
         db.execute(_DROP, (entry.function.name, entry.function.version))
 
     def settle(self, db: Database, record: Record, entry: LibraryVersion) -> None:
-        """The files of a version are in place: it counts from now on."""
+        """Make a version current, once its files are written."""
         for other in record.entries:
             if other.state is VersionState.KEPT:
                 self._move(db, other, VersionState.OLDER)
@@ -182,7 +184,7 @@ class LibraryRows:
         return plain and self._seals.holds(row["seal"], values)
 
     def _entry(self, row: Row) -> LibraryVersion | None:
-        """The version that was written so; None where the row was changed."""
+        """Decode a version; None if the row was changed."""
         if not self._holds(row):
             return None
         packages = tuple(json.loads(row["packages"]))
@@ -198,7 +200,7 @@ class LibraryRows:
 
 
 class CodeLibrary:
-    """Implements Library. May be used from any thread, and by several processes at once."""
+    """Implements Library. Safe for several threads and processes."""
 
     def __init__(
         self,
@@ -208,8 +210,10 @@ class CodeLibrary:
         now: Callable[[], datetime],
         meaning: Meaning | None = None,
     ) -> None:
-        """`folder` has the package; `database` is that of the history, beside which the key of the
-        index lies. Without `meaning` functions are found by their words alone."""
+        """`folder` has the package; the index and its key are beside the history in `database`.
+
+        Without `meaning` functions are found by their words alone.
+        """
         self._database = database
         self._files = ModuleFiles(folder)
         seals = Seals(database.with_name("library.key"))
@@ -219,18 +223,19 @@ class CodeLibrary:
         self._nearest = Nearest(meaning)
 
     def list(self) -> tuple[Function, ...]:
-        """All, by name, but for those that were changed."""
+        """Return all functions by name, without changed ones."""
         return tuple(entry.function for entry in self._look()[0])
 
     def search(self, words: str, most: int) -> tuple[Function, ...]:
-        """The nearest first: as many as are wanted, also where they have little of the words."""
+        """Return the wanted number of functions, the nearest first, even if few words match."""
         functions = self.list()
         scores = self._nearest.scores(encodable(words)[:2000], functions, self._connected)
         score = dict(zip((item.name for item in functions), scores, strict=True))
         return tuple(sorted(functions, key=lambda item: (-score[item.name], item.name))[:most])
 
     def get(self, name: str) -> Function:
-        """One. Raises InputError where there is none, StorageError where it was changed."""
+        """Return a function. Raises InputError if it does not exist, StorageError if it was
+        changed."""
         good, bad = self._look(name)
         if bad:
             hint = tr("Remove it, or let it be written anew: jarvis-desktop code remove NAME")
@@ -240,16 +245,16 @@ class CodeLibrary:
         return good[0].function
 
     def versions(self, name: str) -> tuple[Function, ...]:
-        """All that were agreed to of that name, the newest first; what was changed is left out."""
+        """Return all approved versions, the newest first, without changed ones."""
         with self._connected() as db:
             found = self._rows.records(db, encodable(name), whole=True)
         entries = (entry for item in found for entry in item.entries[::-1])
         return tuple(each.function for each in entries if each.state is not VersionState.WRITING)
 
     def save(self, draft: FunctionDraft, *, approved: str) -> Function:
-        """Keep a function durably; the one that is there already is not kept twice.
+        """Save a function durably; an identical one is not saved again.
 
-        Raises InputError where it may not be kept, StorageError where it cannot be written.
+        Raises InputError if it is not acceptable, StorageError if it cannot be written.
         """
         shown = one_line(draft.name)
         if approved != draft.sha256:
@@ -279,7 +284,7 @@ class CodeLibrary:
         return function
 
     def used(self, names: Collection[str]) -> None:
-        """Count a use of each; what is not there is passed over."""
+        """Count a use of each; unknown names are ignored."""
         if not names:
             return
         with self._writing() as db:
@@ -288,7 +293,7 @@ class CodeLibrary:
             db.executemany(count, [(encodable(name),) for name in sorted(set(names))])
 
     def remove(self, name: str) -> None:
-        """Remove one with all its versions, also one that was changed."""
+        """Remove a function with all versions, even a changed one."""
         clean = encodable(name)
         with self._writing() as db:
             if not self._rows.records(db, clean, whole=True):
@@ -300,13 +305,14 @@ class CodeLibrary:
                 db.execute(f"DELETE FROM {table} WHERE name = ?", (clean,))  # noqa: S608
 
     def lay_out(self, to: Path) -> tuple[str, ...]:
-        """Write the package into a folder from checked bytes; what was refused, a sentence each."""
+        """Write the package into a folder from verified bytes. Return what was refused, a
+        sentence each."""
         good, bad = self._look()
         code_files.lay_out(to, {item.function.name: item.contents[0] for item in good})
         return tuple(bad)
 
     def damaged(self) -> tuple[str, ...]:
-        """What is refused now, a sentence each: functions, files that nobody knows, versions."""
+        """Return what is refused: functions, unknown files and versions, a sentence each."""
         with self._writing() as db:
             records = self._rows.records(db, whole=True)
             _, bad = self._judged(records, everything=True)
@@ -319,7 +325,7 @@ class CodeLibrary:
         return (*bad, *versions)
 
     def _look(self, name: str | None = None) -> tuple[Sequence[LibraryVersion], Sequence[str]]:
-        """The versions that count, of one name or of all, and what is refused."""
+        """Return the current versions, of one name or of all, and what is refused."""
         for connected in (self._connected, self._writing):
             with connected() as db:
                 clean = None if name is None else encodable(name)
@@ -332,8 +338,8 @@ class CodeLibrary:
     def _judged(
         self, records: Sequence[Record], *, everything: bool
     ) -> tuple[Sequence[LibraryVersion], Sequence[str]]:
-        """What of these may be used, and what is refused; where they are all there are, the files
-        that belong to none are among that."""
+        """Split records into usable versions and refusals, including unknown files if all are
+        given."""
         good, bad = [], []
         try:
             there, folder = self._files.names(), ""
@@ -353,14 +359,14 @@ class CodeLibrary:
         return good, bad
 
     def _changed(self, record: Record, there: Collection[str]) -> str:
-        """What is wrong with the files of a function that has a version that counts."""
+        """Return what is wrong with the files of a function that has a current version."""
         versions = (record.standing, record.beginning)
         hashes = [entry.hashes for entry in versions if entry is not None]
         return self._files.objection(record.name, there, *hashes) if record.standing else ""
 
     def _settle(self, db: Database) -> Mapping[str, StorageError]:
-        """Finish what was begun, here or by a process that was killed; by its name what could not
-        be, which is forgotten. Needs a transaction."""
+        """Finish interrupted saves; return by name what failed and was dropped. Needs a
+        transaction."""
         self._files.sweep()
         unfinished = db.query("SELECT DISTINCT name FROM library WHERE state = 'writing'")
         failed: dict[str, StorageError] = {}
@@ -384,7 +390,7 @@ class CodeLibrary:
 
     @contextmanager
     def _writing(self) -> Iterator[Database]:
-        """While this lasts nobody else writes, neither into the database nor a file of ours."""
+        """Exclude other writers, of the database and of the files."""
         with self._connected() as db, writing(db):
             yield db
 

@@ -1,7 +1,7 @@
-"""Which functions of the code library are near to some words: by their words, and by meaning where
-there is something that tells it. Where a function points is kept, for to read it takes a while.
+"""Search in the code library: by shared words and, if available, by meaning.
 
-How near texts are to some words: by the words they share, and by where both of them point."""
+Embeddings of functions are saved, because computing them takes a while.
+"""
 
 from __future__ import annotations
 
@@ -27,27 +27,27 @@ if TYPE_CHECKING:
 
 
 FEW = 8
-"""With fewer vectors there is no telling what they have in common."""
+"""With fewer vectors their common part cannot be estimated."""
 
 _word = re.compile(r"[^\W_]+")
 _endings = ("ation", "ings", "ing", "ied", "ies", "ers", "er", "ed", "es", "s", "e", "y")
 
 
 def words(text: str) -> list[str]:
-    """The words of a text or of an identifier, each once, without those that say nothing."""
+    """Return the words of a text or identifier, each once, without function words."""
     found = dict.fromkeys(_word.findall(text.casefold()))
     return [word for word in found if word not in FUNCTION_WORDS] or list(found)
 
 
 def stems(text: str) -> list[str]:
-    """The same without their endings, so that “plotted prices” has what “plot a price” has."""
+    """Return the same without endings, so that “plotted prices” matches “plot a price”."""
     return list(dict.fromkeys(map(_stem, words(text))))
 
 
 def by_words(wish: str, weights: Sequence[Mapping[str, float]]) -> list[float]:
-    """How much of a wish each text has, 0 to 1; `weights` say how much a stem counts in each.
+    """Return how much of a wish each text covers, 0 to 1; `weights` are the weights of its stems.
 
-    A word that few of the texts have says more than one that all have.
+    Rare words count more than common ones.
     """
     wanted = stems(wish)
     having = Counter(stem for each in weights for stem in wanted if stem in each)
@@ -61,7 +61,7 @@ def by_words(wish: str, weights: Sequence[Mapping[str, float]]) -> list[float]:
 
 
 def weighted(parts: Iterable[tuple[str, float]]) -> dict[str, float]:
-    """The stems of a text of several parts; in each they count as much as is said with it."""
+    """Return the stems of a text of several parts, with the weight of their part."""
     found: dict[str, float] = {}
     for text, weight in parts:
         for stem in stems(text):
@@ -70,7 +70,7 @@ def weighted(parts: Iterable[tuple[str, float]]) -> dict[str, float]:
 
 
 def packed(direction: Sequence[float]) -> bytes:
-    """Where a text points, in one byte a number."""
+    """Quantize an embedding to one byte per number."""
     import numpy as np
 
     values = np.asarray(direction, dtype=np.float32)
@@ -79,9 +79,9 @@ def packed(direction: Sequence[float]) -> bytes:
 
 
 def by_direction(wish: Sequence[float], vectors: Sequence[bytes]) -> list[float]:
-    """How near each of these packed directions is to that of the wish, 0 to 1.
+    """Return the similarity of each packed embedding to the wish, 0 to 1.
 
-    What all have in common is taken off first: it says nothing. One of another length counts 0.
+    Their mean is subtracted first, because it carries no information. Another length counts 0.
     """
     import numpy as np
 
@@ -118,16 +118,16 @@ def _stem(word: str) -> str:
 log = logging.getLogger(__name__)
 
 Meaning = Callable[[Sequence[str]], Sequence[Sequence[float]]]
-"""Gives for each text where it points; raises UnavailableError."""
+"""Returns the embedding of each text; raises UnavailableError."""
 Connected = Callable[[], AbstractContextManager["Database"]]
 
 MOST_READ = 100
-"""Functions that one search reads for their meaning; those that it leaves, the next one reads."""
+"""Functions that one search embeds; the next search continues."""
 _PROBE = "Download a table of numbers, draw it, and write a summary of it to a file."
 
 
 class Nearest:
-    """Scores functions. May be used from any thread."""
+    """Scores functions. Thread-safe."""
 
     def __init__(self, meaning: Meaning | None) -> None:
         self._meaning = meaning
@@ -136,7 +136,7 @@ class Nearest:
     def scores(
         self, wish: str, functions: Sequence[Function], connected: Connected
     ) -> Sequence[float]:
-        """How near each function is to what is wished for, from 0."""
+        """Return the similarity of each function to the wish, from 0."""
         shared = by_words(wish, [_weights(item) for item in functions])
         if self._meaning is None or not functions or not wish.strip():
             return shared
@@ -149,7 +149,7 @@ class Nearest:
         return [one + other for one, other in zip(shared, alike, strict=True)]
 
     def read(self, functions: Sequence[Function], connected: Connected) -> None:
-        """Read functions now, so that the next search need not; where that fails it does."""
+        """Embed functions in advance for the next search; errors are ignored."""
         if self._meaning is not None:
             with suppress(JarvisError):
                 self._vectors(self._meaning, functions, connected)
@@ -157,7 +157,7 @@ class Nearest:
     def _vectors(
         self, meaning: Meaning, functions: Sequence[Function], connected: Connected
     ) -> Sequence[bytes]:
-        """Where each points; those that are not known yet are read, and kept."""
+        """Return the embeddings; missing ones are computed and saved."""
         if not self._reader:  # other weights point elsewhere: what they gave is of no use
             self._reader = packed(meaning([_PROBE])[0])
         keys = {item.name: self._key(item) for item in functions}
@@ -181,7 +181,7 @@ class Nearest:
 
 
 def _told(function: Function) -> str:
-    """What is read of a function for its meaning."""
+    """Return the text of a function to embed."""
     return f"{function.name.replace('_', ' ')}. {function.summary}"
 
 

@@ -1,9 +1,8 @@
-"""Writes the history to files for people and other programs, with what was given and made.
+"""Exports the history: JSON for other programs; Markdown, plain text and HTML for people.
 
-The history as one text for other programs (JSON) or for people (Markdown, plain text).
-
-The history as a page for a browser. Whatever a text says, the page loads nothing, runs nothing
-and shows only what was written: all of it is escaped, and the page itself forbids the rest."""
+Attachments and results can be included. The HTML page loads nothing and runs nothing: all texts are
+escaped, and the page's policy forbids the rest.
+"""
 
 from __future__ import annotations
 
@@ -35,20 +34,20 @@ if TYPE_CHECKING:
 
 
 FORMATS = ("json", "markdown", "text")
-"""The forms that are one text; HTML is written to files only."""
+"""The text formats; HTML is only written to files."""
 FORMAT = "jarvis-desktop history"
 VERSION = 1
-"""Of the JSON form, which `importing` reads."""
+"""The version of the JSON form, which `import_` reads."""
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
 
 Link = Callable[[Artifact], str | None]
-"""Where a file of an artifact lies, as a reader of the text finds it; None where it does not."""
+"""Returns where a reader of the text finds the file of an artifact; None if it is not included."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExportedConversation:
-    """A conversation as it is written out."""
+    """A conversation to be exported."""
 
     conversation: Conversation
     title: str
@@ -56,19 +55,19 @@ class ExportedConversation:
 
 
 def in_place(artifact: Artifact) -> str | None:
-    """The file where it lies on this computer."""
+    """Return the path of the file on this computer."""
     return str(artifact.path) if artifact.path else None
 
 
 def exported(entries: Iterable[ExportedConversation], form: str, link: Link = in_place) -> str:
-    """The conversations in one of FORMATS. Raises InputError on any other."""
+    """Return the conversations in one of FORMATS. Raises InputError on any other."""
     return "".join(pieces(entries, form, link))
 
 
 def pieces(
     entries: Iterable[ExportedConversation], form: str, link: Link = in_place
 ) -> Iterator[str]:
-    """The same bit by bit: a history may be larger than the memory."""
+    """Yield the same bit by bit: a history may be larger than memory."""
     match form:
         case "json":
             found = _json(entries, link)
@@ -99,7 +98,7 @@ def _json(entries: Iterable[ExportedConversation], link: Link) -> Iterator[str]:
 
 
 def turn_document(turn: Turn, link: Link) -> dict[str, Any]:
-    """A turn with all that is kept of it, ready for JSON."""
+    """Return a turn with everything saved, ready for JSON."""
     outlines = {path: outline_values(item) for path, item in turn.inner_outlines.items()}
     document = to_wire(turn) | {
         "plan": None if turn.plan is None else plan_to_wire(turn.plan, whole=True),
@@ -113,14 +112,14 @@ def turn_document(turn: Turn, link: Link) -> dict[str, Any]:
 
 
 def _linked(value: Any, link: Link) -> Any:
-    """The value with the path of each artifact as a reader finds it."""
+    """Return the value with the path of each artifact as a reader finds it."""
     if isinstance(value, list):
         return [_linked(item, link) for item in value]
     if not isinstance(value, dict):
         return value
     if isinstance(value.get("path"), str) and "kind" in value and "text" in value:
         artifact = Artifact(value["kind"], None, Path(value["path"]), value.get("name") or "")
-        # Where it lies is nobody else's business; our store knows its files by name.
+        # The path is private; the store knows its files by name.
         return {**value, "path": link(artifact) or Path(value["path"]).name}
     return {key: _linked(item, link) for key, item in value.items()}
 
@@ -144,7 +143,7 @@ def _plain(entry: ExportedConversation, link: Link) -> Iterator[str]:
 
 
 def details(turn: Turn, link: Link) -> Iterator[str]:
-    """What was given, and who did what with what result, a line each."""
+    """Yield the attachments, and who did what with what result, a line each."""
     for item in turn.attachments:
         yield f"given: {_made(item, link) if link is not in_place else one_line(item.title)}"
     for step in turn.outline or ():
@@ -177,7 +176,7 @@ def _made(artifact: Artifact, link: Link) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Without the signs that a reader of Markdown, or of HTML within it, would act on."""
+    """Escape characters that Markdown, or HTML within it, would interpret."""
     return _MARKDOWN.sub(r"\\\1", text)
 
 
@@ -186,7 +185,7 @@ def _quoted(text: str) -> str:
 
 
 MAX_MARKDOWN_CHARS = 200_000
-"""Characters of an answer that is laid out; a longer one is shown as it is."""
+"""Characters of an answer that is rendered; a longer one is shown as plain text."""
 
 _HEAD = """<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8">
@@ -220,7 +219,7 @@ _FOOT = "</body></html>\n"
 
 
 def page(entries: Iterable[ExportedConversation], link: Link) -> Iterator[str]:
-    """The page, bit by bit. `link` gives the address of a file, which is ours and safe."""
+    """Yield the page bit by bit. `link` returns the address of a file, which is safe."""
     yield _HEAD
     for entry in entries:
         yield f"<h1>{_shown(one_line(entry.title))}</h1>\n"
@@ -279,8 +278,8 @@ def _shown(text: str) -> str:
 
 @cache
 def _markdown_html() -> MarkdownIt:
-    """Lays answers out. HTML in them stays text; a picture of theirs would be fetched from
-    somewhere."""
+    """Return the renderer of answers. HTML stays text, and images are disabled: they would be
+    fetched."""
     from markdown_it import MarkdownIt
 
     return MarkdownIt("commonmark", {"html": False}).enable("table").disable("image")
@@ -288,15 +287,14 @@ def _markdown_html() -> MarkdownIt:
 
 Form = Literal["json", "markdown", "text", "html"]
 Media = Literal["none", "folder", "inside"]
-"""Whether pictures, sounds and other files go along: not at all, in a folder beside the file, or
-inside of it, which HTML can."""
+"""Whether files are included: not at all, in a folder beside the file, or embedded (HTML only)."""
 
 FORMS: tuple[Form, ...] = ("markdown", "html", "json", "text")
 SUFFIXES: dict[Form, str] = {"markdown": ".md", "html": ".html", "json": ".json", "text": ".txt"}
 MAX_EMBEDDED_BYTES = 25 * 1000**2
-"""Bytes of a file that may be inside of a page."""
+"""Bytes of one embedded file."""
 MAX_ALL_EMBEDDED_BYTES = 250 * 1000**2
-"""Bytes of all of them."""
+"""Bytes of all embedded files."""
 
 _TYPES = {
     ".png": "image/png", ".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".gif": "image/gif",
@@ -309,13 +307,13 @@ _ODD = re.compile(r'[/\\:*?"<>|%#]')
 
 @dataclass(frozen=True, slots=True)
 class Exported:
-    """What was written, and where."""
+    """The result of an export."""
 
     path: Path
     conversations: int
     files: int
     missing: int
-    """Files that could not be written along: they are gone, or too large to be inside."""
+    """Files that could not be included: missing, or too large to embed."""
 
 
 def export_to(
@@ -326,9 +324,9 @@ def export_to(
     media: Media,
     holds: Callable[[Path], bool],
 ) -> Exported:
-    """Write conversations to a file, in the place of one that is there, whole or not at all.
+    """Write conversations to a file, replacing an existing one, all or nothing.
 
-    `holds` tells a file of our store; of others only the name is written. Raises InputError and
+    `holds` recognises files of the store; of others only the name is written. Raises InputError and
     StorageError.
     """
     if media == "inside" and form != "html":
@@ -360,7 +358,7 @@ def export_to(
 
 
 class _CountedEntries:
-    """Counts what it hands on."""
+    """Counts the entries that pass through."""
 
     def __init__(self, entries: Iterable[ExportedConversation]) -> None:
         self._entries = entries
@@ -373,12 +371,12 @@ class _CountedEntries:
 
 
 class _FileExporter:
-    """Brings the files of artifacts along, each content once."""
+    """Includes the files of artifacts, each content once."""
 
     def __init__(
         self, path: Path, media: Media, holds: Callable[[Path], bool], *, quoted: bool
     ) -> None:
-        """`quoted`: whether links are addresses, in which some signs are written as numbers."""
+        """`quoted`: whether links are percent-encoded addresses."""
         self._folder = _unused(path.with_name(f"{path.stem} files"))
         self._media = media
         self._holds = holds
@@ -390,7 +388,7 @@ class _FileExporter:
         self.missing = 0
 
     def link(self, artifact: Artifact) -> str | None:
-        """Where the file of an artifact is to be found from the text."""
+        """Return where the file of an artifact is found from the text."""
         path = artifact.path
         if path is None or self._media == "none":
             return None
@@ -406,7 +404,7 @@ class _FileExporter:
             return None
         try:
             return self._put_inside(path) if self._media == "inside" else self._copy(path, artifact)
-        except FileNotFoundError:  # somebody removed it meanwhile
+        except FileNotFoundError:  # it was removed meanwhile
             return None
 
     def _put_inside(self, path: Path) -> str | None:
@@ -425,7 +423,7 @@ class _FileExporter:
         return quote(place) if self._quoted else place
 
     def _name(self, path: Path, artifact: Artifact) -> str:
-        """A name that any system takes, not given yet."""
+        """Return an unused name that is valid on any system."""
         wished = Path(_ODD.sub("_", encodable(one_line(artifact.name, limit=80)))).stem
         stem = wished.strip(" .") or Kind(artifact.kind).value
         name, count = f"{stem}{path.suffix}", 1
@@ -437,7 +435,7 @@ class _FileExporter:
 
 
 def _unused(folder: Path) -> Path:
-    """A folder of this name that is not there yet: what lies in one may be the person's own."""
+    """Return a folder name that does not exist yet: an existing one may be the user's own."""
     found, count = folder, 1
     while os.path.lexists(found):
         count += 1

@@ -1,11 +1,9 @@
-"""Tells a file's kind by its content: names lie, and experts must get what they can read.
+"""Checks files before they are used: opens only regular files and detects the kind by content.
 
-The binary formats: the `filetype` library's signatures and those it lacks or leaves open.
-
-Opens files that anything may stand behind: pipes, devices and links are refused unopened.
-
-Looks over the files and folders that a person holds out, before anything is taken: what they
-are, how large, and in a sentence why one cannot be used."""
+Names may lie, and experts must get what they can read. Pipes, devices and links are refused
+unopened. The `filetype` library recognises most binary formats; those it lacks or leaves open are
+here.
+"""
 
 from __future__ import annotations
 
@@ -47,9 +45,9 @@ _EBML = b"\x1a\x45\xdf\xa3"
 
 
 def recognise(head: bytes, tail: bytes, suffix: str) -> Found | None:
-    """The kind and the usual suffix of binary content; None where no format is recognised.
+    """Return the kind and usual suffix of binary content; None if no format is recognised.
 
-    `suffix` decides only what the format leaves open, such as sound in a container for video.
+    `suffix` only decides what the format leaves open, such as sound in a video container.
     """
     ends = head + tail
     if head.startswith(b"PK\x03\x04"):
@@ -87,7 +85,7 @@ def _listed(head: bytes) -> Found | None:
 
 
 def _zipped(head: bytes, ends: bytes) -> Found | None:
-    """Office files are ZIP archives; the names of their parts stand at the beginning or the end."""
+    """Recognise Office files, which are ZIP archives: part names are at the beginning or end."""
     if head[30:38] == b"mimetype":
         kind = head[38:120]
         if kind.startswith(b"application/vnd.oasis.opendocument.spreadsheet"):
@@ -108,7 +106,7 @@ def _zipped(head: bytes, ends: bytes) -> Found | None:
 
 
 def _iso(head: bytes, ends: bytes, suffix: str) -> Found:
-    """MP4 and its kin. Its tracks name their handler: "vide" or "soun"."""
+    """Recognise MP4 and related formats. Tracks name their handler: "vide" or "soun"."""
     brand = head[8:12]
     if brand in (b"avif", b"avis"):
         return Kind.IMAGE, ".avif"
@@ -128,7 +126,7 @@ def _either(video: bool, suffix: str) -> Found:
 
 
 def _by_frames(head: bytes) -> Found | None:
-    """Streams with no header of their own: MPEG transport packets, MP3 and AAC frames."""
+    """Recognise streams without a header: MPEG transport packets, MP3 and AAC frames."""
     for start, size in ((0, 188), (4, 192)):
         marks = head[start : start + 5 * size : size]
         if len(marks) > 2 and set(marks) == {0x47}:
@@ -143,7 +141,7 @@ def _by_frames(head: bytes) -> Found | None:
 
 
 SAMPLE = 64 * 1024
-"""How many bytes of the beginning and of the end are looked at."""
+"""How many bytes of the beginning and of the end are read."""
 
 _REFUSALS = {
     Kind.IMAGE: mark("{file} is not a picture that can be read: {reason}."),
@@ -165,8 +163,8 @@ _PNM = lazy_re(rb"P[1-7]\s+(#[^\n]*\n\s*)*(\d|WIDTH)")
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """What a file is: its kind, the suffix that fits its content, and whether it is bytes of text
-    in which no NUL may follow."""
+    """The kind of a file, the suffix that fits, and whether it is text that must not contain
+    NUL."""
 
     kind: Kind
     suffix: str
@@ -174,10 +172,11 @@ class Content:
 
 
 def sniff(head: bytes, tail: bytes, name: str) -> Content:
-    """The kind of a file from its first and last bytes and, where these leave it open, its name.
+    """Return the kind of a file from its first and last bytes and, if these are ambiguous, its
+    name.
 
-    Raises InputError that names the file where its content is of no kind, or where it is text and
-    the name promises something else.
+    Raises InputError that names the file if its content has no known kind, or if it is text and the
+    name promises something else.
     """
     suffix = PurePath(name).suffix.lower()
     if found := _marked(head):
@@ -198,7 +197,7 @@ def sniff(head: bytes, tail: bytes, name: str) -> Content:
 
 
 def _marked(head: bytes) -> Content | None:
-    """Formats that may look like text but are marked as something else."""
+    """Recognise formats that may look like text."""
     if b"%PDF-" in head[:1024]:
         return Content(Kind.DOCUMENT, ".pdf")
     if head.startswith(b"{\\rtf"):
@@ -209,7 +208,7 @@ def _marked(head: bytes) -> Content | None:
 
 
 def _text_coding(head: bytes) -> str:
-    """ "utf-8" or "utf-16" where the bytes are clean text of it, else ""."""
+    """Return "utf-8" or "utf-16" if the bytes are clean text, else ""."""
     if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         return "utf-16" if _decodes(head, "utf-16") else ""
     return "utf-8" if _decodes(head, "utf-8-sig") else ""
@@ -225,10 +224,10 @@ def _decodes(head: bytes, coding: str) -> bool:
 
 
 def _like_latin(head: bytes, *, trusted: bool) -> bool:
-    """Whether the bytes look like text of an old 8-bit coding.
+    """Whether the bytes look like text in an old 8-bit encoding.
 
-    Control characters rule it out, and few bytes may lie between 0x80 and 0x9F, where such codings
-    have their rare signs. Unless its name says text, most of it must be ASCII too.
+    It has no control characters and few bytes from 0x80 to 0x9F, where such encodings have rare
+    characters. Unless its name says text, most of it must be ASCII.
     """
     length = max(len(head), 1)
     if len(head.translate(None, _CONTROLS)) < len(head):
@@ -272,18 +271,19 @@ _NOT_FILES = (
 
 
 def reason_of(error: OSError) -> str:
-    """Why the system would not, as the end of a sentence."""
+    """Return the system's reason, as the end of a sentence."""
     return (error.strerror or tr("unknown reason")).lower()
 
 
 def open_regular(path: Path, name: str) -> BinaryIO:
-    """The file, open for reading, once it is certain that it is a regular one.
+    """Open a file for reading once it is certain that it is a regular one.
 
-    Raises InputError that names it."""
+    Raises InputError that names it.
+    """
     shown = one_line(name)
     try:
-        # Looked at by name first because opening a device can act on it; looked at again when
-        # open because the name may by then stand for something else.
+        # Checked by name first because opening a device can have effects; checked again when
+        # open because the file may have been replaced.
         _check_regular(path.lstat(), shown)
         handle = opener(str(path), os.O_RDONLY | getattr(os, "O_BINARY", 0))
     except FileNotFoundError as error:
@@ -315,21 +315,21 @@ def _check_regular(status: os.stat_result, shown: str) -> None:
 
 
 def opener(path: str, flags: int) -> int:
-    """For `open`: never follows a link, never waits for the other end of a pipe."""
-    # Windows has neither flag; there a name cannot stand for a pipe that blocks.
+    """For `open`: never follow a link, never wait for the other end of a pipe."""
+    # Windows has neither flag, and no named pipes in the file system.
     extra = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
     return os.open(path, flags | extra)
 
 
 MAX_FILES = 100
-"""Files that go with one request."""
+"""Files in one request."""
 MAX_ENTRIES = 20_000
-"""Things in folders that are counted; beyond them it is enough to know that they are many."""
+"""Files in folders that are counted; beyond that "too many" is enough."""
 TIMEOUT_S = 0.7
-"""Seconds after which no further file is looked at: the answer is due within one."""
+"""Seconds after which no further file is checked: the answer is due within one."""
 
 Look = Callable[[Path], tuple[Kind, int]]
-"""Tells the kind and the bytes of a file. Raises InputError that names it."""
+"""Returns the kind and size in bytes of a file. Raises InputError that names it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,11 +344,11 @@ class InspectedFile:
 
 @dataclass(frozen=True, slots=True)
 class FileInspection:
-    """What came of looking."""
+    """The result of an inspection."""
 
     files: tuple[InspectedFile, ...] = ()
     refused: tuple[str, ...] = ()
-    """Why something is not among the files; a sentence each."""
+    """Why files were refused; a sentence each."""
 
 
 def look_over(
@@ -358,10 +358,10 @@ def look_over(
     room: int = MAX_FILES,
     clock: Callable[[], float] = time.monotonic,
 ) -> FileInspection:
-    """What of these can go with a request that has room for so many files.
+    """Return which of these files a request with `room` for that many can use.
 
-    Folders stand for the files in them, hidden ones and links left out. May block for as long as
-    a disk does not answer; give it a thread.
+    Folders stand for their files, except hidden ones and links. May block on a slow disk, so call
+    it in a thread.
     """
     latest = clock() + TIMEOUT_S
     listed = list(islice(_files(paths, latest, clock), MAX_ENTRIES))
@@ -405,13 +405,13 @@ def _files(paths: Sequence[Path], latest: float, clock: Callable[[], float]) -> 
 
 
 def _inside(folder: Path, latest: float, clock: Callable[[], float]) -> Iterator[Path]:
-    """The files in a folder and in those within it, in order."""
+    """Yield the files in a folder and its subfolders, in order."""
     waiting = [folder]
     while waiting and clock() <= latest:
         try:
             with os.scandir(waiting.pop()) as listing:
                 entries = sorted(listing, key=lambda entry: entry.name)
-        except OSError:  # it may not be looked into, or is gone
+        except OSError:  # it is unreadable, or gone
             continue
         for entry in entries:
             if entry.name.startswith(".") or entry.is_symlink():
@@ -423,7 +423,7 @@ def _inside(folder: Path, latest: float, clock: Callable[[], float]) -> Iterator
 
 
 def _pointed_at(path: Path) -> Path:
-    """The file that a link names; anything else as it is."""
+    """Return the target of a link; other paths unchanged."""
     try:
         return path.resolve(strict=True) if path.is_symlink() else path
     except (OSError, RuntimeError, ValueError):

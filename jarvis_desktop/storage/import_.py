@@ -1,8 +1,8 @@
-"""Reads conversations that were exported as JSON. The file may come from anybody: all of it is
-looked at before anything is written, and nothing is there before all is written.
+"""Imports conversations that were exported as JSON.
 
-Turns as the JSON of an export tells them. It may come from anybody: what reads is strict about
-each value that it knows, and passes over those that it does not."""
+The file may come from anyone: all of it is checked before anything is written, and nothing is
+visible before all is written. Readers check each value that they know and ignore others.
+"""
 
 from __future__ import annotations
 
@@ -64,11 +64,11 @@ TEXT = 20_000_000
 """Characters of a text."""
 
 Place = Callable[[str, Kind], tuple[Kind, Path]]
-"""Where a file that the JSON names lies, and of what kind it is. Raises InputError."""
+"""Returns the file that the JSON names, given its kind. Raises InputError."""
 
 
 def turn_of(values: object, inventory: Mapping[str, TaskType], place: Place) -> Turn:
-    """A turn. Raises DamagedError where it is none."""
+    """Decode a turn. Raises DamagedError if it is invalid."""
     entry = mapping(values)
     artifact = partial(_artifact, place=place)
     results = [_result(item, artifact) for item in _members(entry, "results")]
@@ -98,14 +98,14 @@ def turn_of(values: object, inventory: Mapping[str, TaskType], place: Place) -> 
 
 
 def mapping(value: object) -> dict[str, Any]:
-    """An object of the JSON."""
+    """Return an object of the JSON."""
     if isinstance(value, dict):
         return value
     raise DamagedError(tr("There is no object where one should be."))
 
 
 def entries(entry: Values, key: str) -> list[Any]:
-    """A list of an object."""
+    """Return a list of an object."""
     value = entry.get(key)
     if isinstance(value, list):
         return value
@@ -113,7 +113,7 @@ def entries(entry: Values, key: str) -> list[Any]:
 
 
 def name(entry: Values, key: str) -> str:
-    """An id: short, and of signs that can be seen."""
+    """Return an id: short and printable."""
     value = text(entry, key)
     if 0 < len(value) <= ID and value.isprintable():
         return value
@@ -121,10 +121,10 @@ def name(entry: Values, key: str) -> str:
 
 
 def moment(entry: Values, key: str) -> datetime:
-    """A date with its time."""
+    """Return a date with its time."""
     try:
         found = datetime.fromisoformat(text(entry, key))
-        found.astimezone()  # which years at the end of time cannot
+        found.astimezone()  # which fails for the last years
     except (ValueError, OverflowError) as error:
         raise DamagedError(tr("There is no valid {key}.", key=key)) from error
     return found
@@ -178,7 +178,7 @@ def _attempt(values: object) -> Attempt:
     candidate = mapping(entry.get("candidate"))
     known = mapping(candidate.get("expert"))
     expert = Expert(text(known, "id"), text(known, "task"), revision=text(known, "revision"))
-    # Exports of earlier versions tell nothing of where it ran and what it cost.
+    # Earlier exports lack where it ran and what it cost.
     provider = candidate.get("provider")
     return Attempt(
         Candidate(
@@ -209,7 +209,7 @@ def _selection(values: object) -> Selection:
 
 def _round(values: object, artifact: Callable[[dict[str, Any]], Artifact]) -> Round:
     for item in entries(mapping(values), "artifacts"):
-        artifact(item)  # `round_of` would leave out a damaged one without a word
+        artifact(item)  # `round_of` would silently leave out a damaged one
     return round_of(values, artifact)
 
 
@@ -218,7 +218,7 @@ def _outline(values: object) -> Outline | None:
 
 
 def _plan(values: object, inventory: Mapping[str, TaskType], place: Place) -> Plan | None:
-    """A plan; None where the task types of today do not fit it."""
+    """Decode a plan; None if current task types do not fit it."""
     if values is None:
         return None
     try:
@@ -229,7 +229,7 @@ def _plan(values: object, inventory: Mapping[str, TaskType], place: Place) -> Pl
 
 
 def _placed(task: Task, place: Place) -> Task:
-    """The task with the files of its arguments where they lie."""
+    """Return the task with the files of its arguments in place."""
 
     def moved(name: str, item: Item) -> Item:
         if not isinstance(item, Artifact) or item.path is None:
@@ -246,14 +246,14 @@ AT_ONCE = 50
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """What came of it."""
+    """The result of an import."""
 
     conversations: int
     turns: int
     skipped: int
-    """Conversations that were there already."""
+    """Conversations that already existed."""
     missing: int
-    """Files that were not with it."""
+    """Files that were not included."""
 
 
 def import_from(
@@ -265,10 +265,10 @@ def import_from(
     inventory: Mapping[str, TaskType],
     now: Callable[[], datetime],
 ) -> Imported:
-    """Add the conversations of a file to the history; for any thread.
+    """Add the conversations of a file to the history, in any thread.
 
-    What has an id that is there already is left out. A kill at any moment leaves all of it or
-    nothing. Raises InputError, a sentence, where the file is none of ours.
+    Existing ids are skipped. A kill at any moment leaves all of it or nothing. Raises InputError, a
+    sentence, if the file is not an export.
     """
     told = _conversations(_document(path))
     beside = _Beside(path, store, store_root.absolute())
@@ -290,7 +290,7 @@ class _Told:
     values: Sequence[Any]
 
     def turns(self, inventory: Mapping[str, TaskType], place: Place) -> Iterator[Turn]:
-        """Its turns, with their files where `place` has them."""
+        """Its turns, with files from `place`."""
         for values in self.values:
             try:
                 yield turn_of(values, inventory, place)
@@ -299,7 +299,7 @@ class _Told:
 
 
 class _Beside:
-    """The files that the JSON names: those of our store, and those in the folder beside it."""
+    """The files that the JSON names: those of the store, and those in the folder beside it."""
 
     def __init__(self, path: Path, store: FileStore, store_root: Path) -> None:
         self._base = path.absolute().parent
@@ -319,7 +319,7 @@ class _Beside:
         return kind, Path(told)
 
     def take(self, told: str, kind: Kind) -> tuple[Kind, Path]:
-        """The file in our store; a place where nothing is for one that cannot be had."""
+        """Return the file in the store, or a path without a file if it is unavailable."""
         if told not in self._known:
             self._known[told] = self._taken(told, kind)
         return self._known[told]
@@ -335,14 +335,14 @@ class _Beside:
             else:
                 assert taken.path
                 return taken.kind, taken.path
-        if self._store.holds(own):  # files were left out, and are known by name here
+        if self._store.holds(own):  # an export without files, which are in this store
             return kind, own
         self.missing += 1
         return kind, self._root / "missing" / (PureWindowsPath(told).name or "file")
 
 
 class _Writer:
-    """Writes into the trash first, from where all of it comes out in one step at the end."""
+    """Writes into the trash first; at the end all turns are restored in one step."""
 
     def __init__(self, rows: TurnRows, now: Callable[[], datetime]) -> None:
         self._db = rows.db
@@ -353,7 +353,7 @@ class _Writer:
     def write(
         self, told: Sequence[_Told], inventory: Mapping[str, TaskType], beside: _Beside
     ) -> Imported:
-        """Write what is not there yet."""
+        """Write what does not exist yet."""
         with writing(self._db):
             number = self._trash.put((), self._now(), extent="turns").number
         conversations = turns = skipped = 0
@@ -370,7 +370,7 @@ class _Writer:
         return Imported(conversations, turns, skipped, beside.missing)
 
     def _put(self, told: _Told, number: int, turns: Iterator[Turn]) -> int:
-        """Write the turns of one conversation; how many."""
+        """Write the turns of one conversation. Return their number."""
         identity, written = encodable(told.id) or uuid.uuid4().hex, 0
         begin = "INSERT OR IGNORE INTO conversations (id, started, title, pinned) VALUES (?,?,?,?)"
         batch: list[Turn] = []

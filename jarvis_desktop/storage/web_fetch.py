@@ -1,9 +1,8 @@
-"""Fetches one file by its URL: over https, from public addresses, within limits.
+"""Downloads one file by its URL: over https, from public addresses, within limits.
 
-Which addresses may be reached for a URL: public ones only, whatever form they are written in.
-
-A name is looked up once, every address it has is checked, and the connection goes to the address
-that was checked: a name server that answers differently the second time gains nothing."""
+A host name is resolved once, all its addresses are checked, and the connection uses the checked
+address: a name server that answers differently the second time gains nothing.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +37,7 @@ _DOCUMENTATION = ipaddress.ip_network("3fff::/20")
 
 
 async def look_up(host: str) -> Sequence[str]:
-    """The addresses of a host, by the system's resolver. Raises UnavailableError."""
+    """Resolve a host with the system's resolver. Raises UnavailableError."""
     loop = asyncio.get_running_loop()
     try:
         found = await loop.getaddrinfo(host, None, type=socket.SOCK_STREAM)
@@ -51,7 +50,7 @@ async def look_up(host: str) -> Sequence[str]:
 
 
 def checked(host: str, addresses: Sequence[str]) -> str:
-    """The first of the addresses of a host. Raises InputError unless all of them are public."""
+    """Return the first address of a host. Raises InputError unless all are public."""
     if not addresses or not all(is_public(address) for address in addresses):
         raise InputError(
             tr(
@@ -64,7 +63,7 @@ def checked(host: str, addresses: Sequence[str]) -> str:
 
 
 def is_public(address: str) -> bool:
-    """Whether an address is of the public network, also where it wraps an older one."""
+    """Whether an address is public, including an embedded IPv4 address."""
     try:
         found = ipaddress.ip_address(address.partition("%")[0])
     except ValueError:
@@ -73,7 +72,7 @@ def is_public(address: str) -> bool:
 
 
 def _special(address: Address) -> bool:
-    """What `is_global` lets through in one Python or another and is nobody's web server."""
+    """Networks that some Python versions call global, but that have no web servers."""
     return (
         address.is_multicast
         or address.is_reserved
@@ -114,11 +113,11 @@ BLOCK = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class FetchLimits:
-    """What one fetch may cost."""
+    """The limits of one download."""
 
     bytes: int = 100 * MB
     seconds: float = 60.0
-    """From the question to the last byte, redirects included."""
+    """From the request to the last byte, including redirects."""
     silence: float = 10.0
     """Seconds without a single byte."""
 
@@ -126,8 +125,8 @@ class FetchLimits:
 class WebFetcher:
     """Implements Web.
 
-    `find` gives the addresses of a host and `check` picks the one to connect to, or refuses.
-    `trust` is what certificates are checked against, the system's usual ones where it is None.
+    `find` resolves a host and `check` picks the address to connect to, or refuses. `trust` are the
+    certificates to trust; None is the system's.
     """
 
     def __init__(
@@ -144,7 +143,8 @@ class WebFetcher:
         self._trust = trust
 
     async def fetch(self, url: str, folder: Path) -> Path:
-        """The file at `url`, in `folder`. Raises InputError, UnavailableError, StorageError."""
+        """Download the file at `url` into `folder`. Raises InputError, UnavailableError,
+        StorageError."""
         import httpx
 
         shown = one_line(url, limit=100)
@@ -153,10 +153,10 @@ class WebFetcher:
                 asyncio.timeout(self._limits.seconds),
                 httpx.AsyncClient(
                     verify=self._trust or True,
-                    # A proxy would look the name up anew, and could reach what may not be.
+                    # A proxy would resolve the name again, and could reach private addresses.
                     trust_env=False,
                     timeout=self._limits.silence,
-                    # What arrives is counted; packed bytes could become any number of others.
+                    # Received bytes are counted; compressed ones could expand without limit.
                     headers={"Accept-Encoding": "identity", "User-Agent": "jarvis-desktop"},
                 ) as client,
             ):
@@ -210,7 +210,7 @@ class WebFetcher:
             )
         name = _name(url, response.headers.get("Content-Type", ""))
         to, size = folder / name, 0
-        # The writes go to the page cache: nothing the loop would feel.
+        # Writes go to the page cache, so they hardly block the loop.
         with _kept(name), to.open("xb") as file:
             async for chunk in response.aiter_raw(BLOCK):
                 size += len(chunk)
@@ -231,7 +231,7 @@ class WebFetcher:
 def _kept(name: str) -> Iterator[None]:
     try:
         yield
-    except TimeoutError:  # an OSError by its class, but of the network
+    except TimeoutError:  # a subclass of OSError, but a network error
         raise
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
@@ -242,7 +242,7 @@ def _kept(name: str) -> Iterator[None]:
 
 
 def _parsed(url: str) -> httpx.URL:
-    """The URL, on https where it was http. Raises InputError where it is none to be fetched."""
+    """Return the URL, with https instead of http. Raises InputError if it is not allowed."""
     import httpx
 
     shown = one_line(url, limit=100)
@@ -266,15 +266,15 @@ def _parsed(url: str) -> httpx.URL:
             hint=tr("Save the file yourself and give it."),
         )
     if parsed.scheme == "http":
-        # Plain http can be read and changed by everybody on the way.
+        # Anyone on the way can read and change plain http.
         parsed = parsed.copy_with(scheme="https", port=None)
     return parsed.copy_with(fragment=None)
 
 
 def _name(url: httpx.URL, content_type: str) -> str:
-    """A file name for what a URL gives: its last part, with a suffix that the content has."""
+    """Return a file name for a URL: its last part, with a suffix that fits the content."""
     last = PurePosixPath(unquote(url.path)).name
-    # No spaces: the name stands in the request in the place of the address.
+    # No spaces: the name is part of the request line.
     kept = "".join(char if char.isalnum() or char in ".+-_" else "_" for char in last)
     whole = PurePosixPath(kept.strip("._") or url.host)
     stem, suffix = whole.stem, whole.suffix

@@ -1,6 +1,4 @@
-"""Which day is meant: "tomorrow", "next Friday", "the third of May", "two weeks ago".
-
-When something is due: "tomorrow at nine", "on Friday at half past seven", "at noon"."""
+"""Dates and times in a request: "next Friday", "two weeks ago", "on Friday at half past seven"."""
 
 from __future__ import annotations
 
@@ -41,15 +39,17 @@ _FEASTS = {
 
 
 class Day(NamedTuple):
-    """A day that was named, and whether by its name only: there is one of it each week."""
+    """A day, and whether it was given as a weekday, of which there is one each week."""
 
     date: date
     weekly: bool = False
 
 
 def day_named(said: str, today: date) -> Day | None:
-    """Of "tomorrow", "in 3 days", "on Friday", "on the 3rd", "May 5th" the next there is, from
-    today on. Raises InputError for a date that is none."""
+    """Return the next such day from today: "tomorrow", "in 3 days", "on Friday", "May 5th".
+
+    Raises InputError for an invalid date.
+    """
     if found := re.search(r"\b(?:(the\s+)?day after )?tomorrow\b|\b(?:today|tonight)\b", said):
         ahead = found[0].endswith("tomorrow") + ("after" in found[0])
         return Day(today + timedelta(days=ahead))
@@ -75,7 +75,7 @@ def day_named(said: str, today: date) -> Day | None:
 
 
 def day_asked(said: str, today: date) -> date | None:
-    """As day_named, of the past too: "3 days ago", "last Friday", "when was May 5th"."""
+    """As day_named, but also for the past: "3 days ago", "last Friday", "when was May 5th"."""
     for name, of_the_year in _FEASTS.items():
         said = re.sub(rf"\b{name}\b", of_the_year, said)
     if found := re.search(r"\b(day before )?yesterday\b", said):
@@ -95,7 +95,7 @@ def day_asked(said: str, today: date) -> date | None:
 
 
 def _of_a_year(found: re.Match[str], today: date, *, past: bool = False) -> date:
-    """The date found; where no year is named, the next there is, or the last."""
+    """Return the date; without a year, the next one, or the last one if `past`."""
     number = _number(found[1] or found[4])
     names = [name[:3] for name in MONTHS]
     month = names.index((found[2] or found[3])[:3]) + 1
@@ -108,7 +108,7 @@ def _of_a_year(found: re.Match[str], today: date, *, past: bool = False) -> date
 
 
 def _of_month(number: int, today: date) -> date:
-    """The next such day that a month has."""
+    """Return the next such day that a month has."""
     if not 1 <= number <= 31:
         raise InputError(tr("No month has a day {number}.", number=number))
     year, month = today.year, today.month
@@ -133,7 +133,7 @@ def _date(year: int, month: int, number: int) -> date:
 
 
 def _number(said: str) -> int:
-    """Of "3rd", "third" and "20 third"."""
+    """Return the number of "3rd", "third" and "20 third"."""
     return sum(
         _ORDINAL.get(part, 0) or int(re.sub(r"\D", "", part) or 0)
         for part in re.split(r"[\s-]", said)
@@ -155,7 +155,7 @@ _AT = lazy_re(
     r"called|named)\b))"
 )
 _ALONE = lazy_re(rf"(?<![\d:.])(\d{{1,2}})(?::(\d{{2}})(?:{_HALF})?|{_HALF})(?![\d:])")
-"""What can be nothing but a time of day: "7 am", "6:45"."""
+"""Unambiguous times of day: "7 am", "6:45"."""
 _LEAD = lazy_re(rf"^.*?\bremind(?:er)?\b.*?(?=\b(?:to|that|about|of(?!\s+{MONTH}))\s+(?!\d))")
 _REPEATED = lazy_re(rf"\b(?:every|each)\s+\w|\bdaily\b|\b(?:{WEEKDAY}|weekday|weekend)s\b")
 
@@ -168,32 +168,32 @@ class _Time(NamedTuple):
 
 
 def times_spelt(said: str) -> str:
-    """The words with "noon" and "quarter" as numbers; to be done before numbers are read."""
+    """Return the words with "noon" and "quarter" as numbers, before numbers are read."""
     said = _QUARTER.sub("15 ", said)
     said = re.sub(r"\bhalf\s+(?=past\b)", "30 ", said)
     return _TWELVE.sub(lambda found: f"at 12 {'pm' if found[1] else 'am'}", said)
 
 
 def before_what_for(said: str) -> str:
-    """ "remind me at nine" of "remind me at nine to call Ann on Friday"; "" where nothing such."""
+    """Return "remind me at nine" of "remind me at nine to call Ann on Friday", or ""."""
     return found[0] if (found := _LEAD.search(said)) else ""
 
 
 def names_time(said: str) -> bool:
-    """Whether a time of day is named."""
+    """Whether a time of day is given."""
     return bool(_time(_in_digits(said)))
 
 
 def repeats(said: str) -> bool:
-    """Whether it is wanted again and again: "every day", "on Mondays"."""
+    """Whether it is to be repeated: "every day", "on Mondays"."""
     return bool(_REPEATED.search(said))
 
 
 def due_at(said: str, now: datetime) -> datetime | None:
-    """The moment named by casefolded words with their numbers as digits; None where none is.
+    """Return the moment given by casefolded words with numbers as digits; None if there is none.
 
-    What comes before the purpose counts first: "remind me at nine to call Ann on Friday" is due at
-    nine. Raises InputError for a time that is none or is over, and for a day without a time.
+    Words before the purpose come first: "remind me at nine to call Ann on Friday" is due at nine.
+    Raises InputError for an invalid or past time, and for a day without a time.
     """
     said = _in_digits(said)
     lead = before_what_for(said)
@@ -211,8 +211,8 @@ def due_at(said: str, now: datetime) -> datetime | None:
 
 
 def by_the_clock_of(now: datetime, moment: datetime) -> datetime:
-    """The moment in the time zone of `now`; by the summer time of this computer, where that is
-    its zone."""
+    """Return the moment in the time zone of `now`; with this computer's daylight saving time, if
+    that is its zone."""
     if now.astimezone().utcoffset() == now.utcoffset():
         return moment.astimezone()
     return moment.astimezone(now.tzinfo)
@@ -249,7 +249,7 @@ def _time(said: str) -> _Time | None:
 
 
 def _half(said: str, hour: int) -> str:
-    """Where the part of the day is named."""
+    """Return "a" or "p" if the part of the day is given."""
     if "morning" in said:
         return "a"
     if re.search(r"\b(?:tonight|night)\b", said):
@@ -279,7 +279,7 @@ def _later(due: datetime, now: datetime, by: timedelta) -> datetime:
 
 
 def _here(moment: datetime, now: datetime) -> datetime:
-    """What the clock of `now` shows then; see by_the_clock_of."""
+    """Return the moment by the clock of `now`; see by_the_clock_of."""
     if now.astimezone().utcoffset() == now.utcoffset():
         return moment.astimezone()
     return moment.replace(tzinfo=now.tzinfo)

@@ -1,10 +1,4 @@
-"""Whether a text is English, as far as its small words and its letters tell.
-
-Notices a request in another language, to answer in it that only English is planned so far.
-
-Names and codes of the languages that translators know, and which one a text is in.
-
-In which language a text is: for the choice of a voice."""
+"""Languages of texts: their names and codes, detection, and whether a text is English."""
 
 from __future__ import annotations
 
@@ -27,17 +21,17 @@ FOREIGN = frozenset(
     "på ett og ikke det af til nie na się jest że ja se ei".split()
 )
 ENGLISH = FUNCTION_WORDS - FOREIGN - {"no", "so", "me"}
-"""Function words that other languages have not."""
+"""Function words that do not occur in other languages."""
 
 _WORD = re.compile(r"(?<![\w@/\\.-])[^\W\d_]{2,}(?![\w@/\\])|\b[aàèéiå]\b")
 """Single letters are mostly names of things: x, y, e."""
 _ACCENTS = re.compile(r"[\u00c0-\u00d6\u00d8-\u00f6\u00f8-\u024f]")
 FIRST_OTHER = "\u0250"
-"""From here on letters are not Latin."""
+"""Letters from here on are not Latin."""
 
 
 def tongue(text: str) -> Literal["english", "foreign", "unclear"]:
-    """What the small words say; where there are none, accents and other scripts count."""
+    """Judge a text by its function words; without any, by accents and scripts."""
     words = _WORD.findall(text.lower())
     english = sum(map(ENGLISH.__contains__, words))
     foreign = sum(map(FOREIGN.__contains__, words))
@@ -99,7 +93,7 @@ _answers = {
 
 
 def other_language(text: str) -> str | None:
-    """A sentence in the language of `text` where that is not English; None where it may be."""
+    """Return a notice in the language of `text`, or None if the text may be English."""
     for code, script in _scripts:
         if len(re.findall(script, text)) >= 2:
             return _answers[code]
@@ -134,26 +128,26 @@ NAMES = {code: name.capitalize() for name, code, _ in _ROWS}
 FLORES = {code: flores for _, code, flores in _ROWS}
 
 MAX_TEXT_CHARS = 5000
-"""Characters of a text that are looked at."""
+"""Characters of a text that are examined."""
 CERTAIN_MARGIN = 10.0
-"""By how much, in natural logarithms, another language must be likelier to rule one out."""
+"""How much more likely, in natural logarithms, another language must be to rule one out."""
 
 
 def code_of(language: str) -> str:
-    """The ISO 639-1 code of a language given by its English name or code."""
+    """Return the ISO 639-1 code of a language given by its English name or code."""
     wanted = language.strip().casefold()
     if wanted in NAMES:
         return wanted
     if wanted in CODES:
         return CODES[wanted]
     raise InputError(
-        tr("{language} is not a language that is known here.", language=language),
-        hint=tr("Known are: {values}.", values=", ".join(NAMES.values())),
+        tr("{language} is not a known language.", language=language),
+        hint=tr("Known languages: {values}.", values=", ".join(NAMES.values())),
     )
 
 
 def code_of_text(text: str) -> str:
-    """The likeliest language of a text, as its code."""
+    """Return the code of a text's most likely language."""
     import py3langid
 
     code = str(py3langid.classify(text[:MAX_TEXT_CHARS])[0])
@@ -161,12 +155,12 @@ def code_of_text(text: str) -> str:
 
 
 def is_clearly_not(text: str, code: str) -> bool:
-    """Whether a text is in another language without a doubt; short texts never are."""
+    """Whether a text is certainly in another language; short texts never are."""
     return _rules_out(ranked(text[:MAX_TEXT_CHARS]), code)
 
 
 def ranked(text: str) -> dict[str, float]:
-    """How likely each language is, as a natural logarithm."""
+    """Return the log probability of each language."""
     import py3langid
 
     return {str(each): float(score) for each, score in py3langid.rank(text)}
@@ -177,19 +171,19 @@ def _rules_out(ranks: Mapping[str, float], code: str) -> bool:
 
 
 class BackgroundLanguages:
-    """`is_clearly_not` by a process of its own: what tells languages takes 80 MB."""
+    """Runs `is_clearly_not` in a separate process: the detector takes 80 MB."""
 
     def __init__(self, call: Callable[..., Any]) -> None:
-        """`call` runs a function of another process by its dotted name."""
+        """`call` runs a function in another process by its dotted name."""
         self._asked = partial(call, f"{__name__}:ranked")
         self._ranked = lru_cache(maxsize=8)(self._asked)
 
     def warm(self) -> None:
-        """Load what tells them. Raises JarvisError."""
+        """Load the detector. Raises JarvisError."""
         self._asked("warm")
 
     def is_clearly_not(self, text: str, code: str) -> bool:
-        """The same; nothing is ruled out where it cannot be told. Waits for the other process."""
+        """Do the same in the other process; False if it cannot answer. Blocks."""
         try:
             return _rules_out(self._ranked(text[:MAX_TEXT_CHARS]), code)
         except JarvisError as error:
@@ -210,8 +204,7 @@ MIN_ENGLISH_SHARE = 0.2
 
 
 def plain_language(text: str) -> str | None:
-    """The language where no identifier is needed: "en" with small English words all over, None
-    where there is nothing to go by, else "?"."""
+    """Guess the language without a detector: "en", None if there is no evidence, else "?"."""
     words = re.findall(r"[^\W\d_]+", text.lower())
     letters = "".join(words)
     if any(letter >= FIRST_OTHER for letter in letters):
@@ -226,12 +219,12 @@ def plain_language(text: str) -> str | None:
 
 
 def language_of(text: str) -> str | None:
-    """The two-letter code of a text's language; None where it is not clear.
+    """Return the two-letter code of a text's language; None if it is unclear.
 
-    Loads py3langid the first time, which takes a second: ask plain_language first.
+    Loads py3langid the first time, which takes a second: call plain_language first.
     """
     language, sureness = _identifier().classify(text)
-    # In another script any of its languages is better than spelling it out in English.
+    # For another script, any of its languages is better than English.
     latin = not re.search(r"[^\W\d_\u0000-\u024f]", text)
     return str(language) if sureness >= MIN_CONFIDENCE or not latin else None
 

@@ -1,7 +1,8 @@
-"""JSON as LLMs write it: comments, wrong or missing quotes, brackets and commas, Python literals.
+"""Reads JSON as LLMs write it: comments, wrong or missing quotes, brackets and commas, Python
+literals.
 
-A reader of our own because its work must be bounded: whatever the text is, each of its characters
-is looked at a fixed number of times.
+This is our own parser because its work must be bounded: each character is looked at a fixed number
+of times, whatever the text is.
 """
 
 from __future__ import annotations
@@ -15,13 +16,13 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.text.lazy_re import lazy_re
 
 MAX_DEPTH = 24
-"""Brackets within brackets; a plan has about five."""
+"""The maximum nesting of brackets; a plan has about five levels."""
 
 MAX_TRIES = 50
-"""How often proper JSON is tried first: a failure costs the library a look at the whole text."""
+"""How often the standard parser is tried: each failure costs it a look at the whole text."""
 
 _quotes = {'"': '"', "'": "'", "`": "`", "“": '”"', "‘": "’'", "«": "»"}
-"""Quotation mark -> those that may end what it begins."""
+"""Opening quotation mark -> marks that may close it."""
 _closing = {"[": "]", "(": ")"}
 _words = {
     **{"true": True, "false": False, "null": None, "none": None},
@@ -45,7 +46,7 @@ _number = lazy_re(r"[+-]?(?:\d{1,18}(?:\.\d{0,18})?|\.\d{1,18})(?:[eE][+-]?\d{1,
 _escape = lazy_re(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
 _new_item = lazy_re(r"\}\s*+,\s*+\{")
 _new_member = lazy_re(rf"[}}\]]\s*+,++\s*+{_quoted_key.pattern}")
-"""A bracket, and what shows that it is one too many: the container goes on behind it."""
+"""A bracket followed by evidence that it is superfluous: the container continues after it."""
 
 _brackets = lazy_re(r"(?:\s*+[}\])])++")
 _end = r"//|/\*|```|\Z"
@@ -58,9 +59,9 @@ _after_item = lazy_re(
     rf"\s*+(?:{_end}|[,;]++\s*+(?:{_mark}|[<\[{{}}\])(\d\-\#]|(?i:true|false|null|none)\b|{_end})"
     rf"|{_mark}|[\[{{])"
 )
-"""What follows the quotation mark that ends a text; any other mark belongs to the text."""
+"""What follows the closing quotation mark of a text; other marks belong to the text."""
 _text_left_open = lazy_re(r"(?:\s*[}\])]){0,4}\s*,\s*\{?\s*\Z")
-"""What stands between a text whose last mark is missing and the mark of the next key."""
+"""What separates a text without a closing mark from the mark of the next key."""
 _tail = lazy_re(r"(?:\s*[}\])]){1,24}\s*(?:```\s*)?\Z")
 
 _decode = json.JSONDecoder().raw_decode
@@ -79,20 +80,21 @@ class LenientJsonReader:
         self._endless: set[tuple[str, re.Pattern[str]]] = set()
 
     def values(self, start: int = 0) -> Iterator[object]:
-        """The objects and arrays from `start` on. Raises PlanError where they nest absurdly."""
+        """Yield the objects and arrays from `start` on. Raises PlanError if they are nested too
+        deeply."""
         self._at = start
         while opener := _opener.search(self._text, self._at):
             self._at = opener.start()
             yield self._outermost()
 
     def arguments(self, start: int) -> dict[str, object]:
-        """The `name=value` arguments of a call that begin at `start`, behind its bracket."""
+        """Read the `name=value` arguments of a call from `start`, after its bracket."""
         self._at = start
         return self._object(")")
 
     @property
     def position(self) -> int:
-        """How far it has read."""
+        """The current position in the text."""
         return self._at
 
     def _outermost(self) -> object:

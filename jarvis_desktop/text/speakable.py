@@ -1,11 +1,9 @@
-"""Makes written answers speakable, also while they are still being written.
+"""Makes written answers speakable, even while they are still being written.
 
-Reads numbers, signs and codes of a sentence as a person would.
-
-English words come into English sentences only. What is said elsewhere in the language of the text,
-a speech engine knows better: digits, per cent, degrees.
-
-Takes the markup off a line: Markdown, HTML, LaTeX, addresses, emoji."""
+Markup is removed (Markdown, HTML, LaTeX, addresses, emoji), and numbers, signs and codes are read
+as a person would. English words are only added to English sentences; for other languages the speech
+engine knows digits, percent and degrees better.
+"""
 
 from __future__ import annotations
 
@@ -30,15 +28,15 @@ _SPECIAL = lazy_re(
     r"[^\w\s.,;:!?'\"()’“”…-]|[\d_\u00a0-\u00bf\u0370-\u03ff\u2070-\u2189]|\w[.]\w|--|->"
     r"|\b(?:vs|approx|i\.e|e\.g)\b"
 )
-"""What plain prose has none of."""
+"""Signs that plain prose does not have."""
 
 ENGLISH: tuple[SpeechRule, ...] = (*ENGLISH_CODES, *NAMES, *MOMENTS, *AMOUNTS, *SIGNS)
 OTHER: tuple[SpeechRule, ...] = (*SHORTENED, *NAMES)
-"""In this order: what one has read is nothing any more for those behind it."""
+"""Rules in order: what one has read is not seen by later ones."""
 
 
 def read(sentence: str, *, english: bool) -> str:
-    """The sentence with nothing but words, numbers that engines know, and marks."""
+    """Return the sentence with only words, numbers that engines know, and punctuation."""
     if not _SPECIAL.search(sentence):
         return sentence
     letters = set(sentence)
@@ -68,7 +66,7 @@ _IN_NUMBER = lazy_re(r"(?<=\d)[\u00a0\u2009\u202f](?=\d{3}\b)")
 _ENDS = ".!?…:;,。！？"
 _CLOSERS = "\"'”’)]»」』"
 _MARKED = lazy_re(r"[^\w\s.,;:!?'\"()-]|_|--|[:;]-?[)(DPp]|www\.", re.A)
-"""What plain prose has none of."""
+"""Signs that plain prose does not have."""
 
 _MATHS = lazy_re(
     r"\$\$|\\[\[\]()]|(?<![\w$])\$(?=[^\s$])(?=[^$\n]*[\\^_=+])([^$\n]*[^\s$])\$(?!\d)"
@@ -87,10 +85,10 @@ _COMMANDS = {
 
 
 def plain(line: str, *, begins: bool) -> str:
-    """The words of a line, or of a part of one that does not stand at its beginning.
+    """Return the words of a line, or of a part of one if not `begins`.
 
-    Links keep their words, addresses and emoji go, the cells of a table become a list. "" where
-    there are none.
+    Links keep their text, addresses and emoji are removed, table cells become a list. "" if there
+    are no words.
     """
     if begins:
         if _RULE.match(line) or _TABLE_RULE.match(line):
@@ -123,7 +121,7 @@ def _without_markup(line: str) -> str:
 
 
 def _maths(line: str) -> str:
-    """LaTeX as the signs that it stands for."""
+    """Replace LaTeX by the signs that it stands for."""
     line = _MATHS.sub(lambda found: f" {found[1] or ''} ", line)
     line = _GROUP.sub(r"\1", line)
     line = _ROOT.sub(r"√\1", _FRACTION.sub(r"\1 ÷ \2", line))
@@ -132,7 +130,7 @@ def _maths(line: str) -> str:
 
 
 class _Sayable(dict[int, int | None]):
-    """For str.translate: leaves out emoji, other pictures, control and invisible characters."""
+    """For str.translate: removes emoji and other pictures, control and invisible characters."""
 
     def __missing__(self, code: int) -> int | None:
         letter = chr(code)
@@ -150,7 +148,7 @@ _SAYABLE = _Sayable()
 
 
 MAX_HELD_CHARS = 4 * MAX_SPOKEN_CHARS
-"""Characters of a line that are waited for, until it is spoken as far as it is there."""
+"""Characters of a line to wait for before the available part is spoken."""
 
 _EVENT = lazy_re(r"[<>\n-]")
 _FENCE = lazy_re(r" {0,3}(`{3,}(?=[^`]*\Z)|~{3,})")
@@ -167,20 +165,20 @@ _EMPHASIS_ENDS = lazy_re(r"(?<=\S)(?:\*+|_+|~~)(?!\w)")
 
 
 def speakable(text: str) -> str:
-    """The text as a person would read it aloud, one stretch a line (see `sentences`).
+    """Return the text as a person would read it aloud, one stretch per line (see `sentences`).
 
-    Code and thoughts are left out, links keep their words, addresses and emoji go, table cells
-    become a list; numbers and signs are read as the language of the text has them.
+    Code and reasoning are left out, links keep their text, addresses and emoji are removed, and
+    table cells become a list; numbers and signs are read in the language of the text.
     """
     stream = SentenceStream()
     return "\n".join([*stream.feed(text), *stream.rest()])
 
 
 class SentenceStream:
-    """`speakable` for a text that is still being written; however it is cut, the same comes out.
+    """`speakable` for a text that is still being written; the result does not depend on the pieces.
 
-    A sentence comes out once what follows it has begun, so that it is known to be whole; markup,
-    links and code that are cut over pieces are seen as the one thing they are.
+    A sentence is returned once the next one has begun, so that it is complete. Markup, links and
+    code that are split over pieces are recognised.
     """
 
     def __init__(self) -> None:
@@ -199,20 +197,20 @@ class SentenceStream:
         """Whether the last sentence was, for those that do not tell."""
 
     def feed(self, piece: str) -> list[str]:
-        """The sentences that are whole now."""
+        """Return the sentences that are now complete."""
         pieces = (
             piece[at : at + MAX_SPOKEN_CHARS] for at in range(0, len(piece), MAX_SPOKEN_CHARS)
         )
         return [sentence for each in pieces for sentence in self._feed(each)]
 
     def rest(self) -> list[str]:
-        """What is left, once nothing follows."""
+        """Return what is left at the end of the text."""
         return self._end_line()
 
     def _feed(self, piece: str) -> list[str]:
         found: list[str] = []
         start = 0
-        # What may open or end something is looked at in its turn, as if letters came one by one.
+        # Openers and closers are handled in order, as if letters came one by one.
         for event in _EVENT.finditer(piece):
             part = piece[start : event.end()]
             if event[0] != "-" or (self._held[-3:] + part[-4:]).endswith("<!--"):
@@ -235,14 +233,14 @@ class SentenceStream:
         return found
 
     def _leave_out(self) -> None:
-        """Hold nothing of what now begins, where it is a comment or a thought."""
+        """Skip from here if a comment or reasoning begins."""
         if hidden := _HIDDEN.search(self._held[-_MAX_OPENER_CHARS:]):
             self._held = f"{self._held.removesuffix(hidden[0])} "
             self._until = f"</{hidden[1].lower()}>" if hidden[1] else "-->"
             self._left_out = ""
 
     def _whole_parts(self) -> list[str]:
-        """The sentences at the beginning of a line that has not ended."""
+        """Return the complete sentences of an unfinished line."""
         found: list[str] = []
         while end := self._next_end():
             part, self._held = self._held[:end], self._held[end:]
@@ -286,7 +284,7 @@ class SentenceStream:
 
 
 def _is_whole(held: str, end: re.Match[str]) -> bool:
-    """Whether a sentence ends here, with no markup open that goes on behind it."""
+    """Whether a sentence ends here, with no markup that continues after it."""
     if end["point"] and not ends_here(held, end.start(), end.end()):
         return False
     before = _MARKUP.sub("", held[: end.end()])

@@ -1,12 +1,4 @@
-"""A rule by which something written is read aloud.
-
-How amounts are read in English: money, shares, units, fractions, long numbers.
-
-How names that are for computers are read: files, paths, addresses, versions, hashes.
-
-How dates, times and ranges are read in English.
-
-How signs between words and numbers are read in English: arithmetic, arrows, letters of Greek."""
+"""Rules for reading written signs aloud: amounts, names and codes, dates and times, symbols."""
 
 from __future__ import annotations
 
@@ -23,16 +15,16 @@ DIGITS = "0123456789"
 
 @dataclass(frozen=True, slots=True)
 class SpeechRule:
-    """Where `pattern` is found, `spoken` is said."""
+    """Replaces `pattern` by `spoken`."""
 
     needs: frozenset[str]
-    """One of these letters is in each text where it is found: quick to see."""
+    """Every match contains one of these letters: a quick check."""
     pattern: re.Pattern[str]
     spoken: str | Callable[[re.Match[str]], str]
 
 
 def rule(needs: str, pattern: str, spoken: str | Callable[[re.Match[str]], str]) -> SpeechRule:
-    """One rule; `needs` as a string of letters."""
+    """Return a rule, with `needs` as a string of letters."""
     return SpeechRule(frozenset(needs), re.compile(pattern), spoken)
 
 

@@ -1,4 +1,4 @@
-"""Words as the text tasks compare them: folded, without function words, with endings cut."""
+"""Tokens of texts: folded words, function words, stems, and words for a full-text index."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FUNCTION_WORDS = frozenset(
     was we were what when where which while who whom whose why will with would you your s t don
     ll re ve d m""".split()
 )
-"""English words that say nothing about what a text is about."""
+"""English words that say nothing about the topic of a text."""
 
 
 _BASE_FORMS = dict(
@@ -33,17 +33,17 @@ _BASE_FORMS = dict(
 
 
 def tokens(text: str) -> list[str]:
-    """The words in order, folded to lower case without accents."""
+    """Return the words in order, in lower case and without accents."""
     folded = unicodedata.normalize("NFKD", text.casefold())
     plain = "".join(sign for sign in folded if not unicodedata.combining(sign))
     return _WORD.findall(plain)
 
 
 def stem(word: str) -> str:
-    """The word without its plural or tense, so that "opened" meets "opens".
+    """Return the word without plural or tense ending, so that "opened" matches "opens".
 
-    A light cut in the spirit of Harman's S-stemmer ("How effective is suffixing?", 1991) with the
-    two verb endings; it errs on the side of cutting little.
+    A light stemmer like Harman's S-stemmer ("How effective is suffixing?", 1991) with the two verb
+    endings; it rather cuts too little.
     """
     word = _BASE_FORMS.get(word, word)
     word = word.removesuffix("'s").removesuffix("’s")
@@ -65,10 +65,10 @@ def stem(word: str) -> str:
 
 
 def content(text: str) -> list[str]:
-    """The stems that carry the meaning; all stems where none does."""
+    """Return the stems of content words; all stems if there are none."""
     words = tokens(text)
-    telling = [stem(word) for word in words if word not in FUNCTION_WORDS]
-    return telling or [stem(word) for word in words]
+    stems = [stem(word) for word in words if word not in FUNCTION_WORDS]
+    return stems or [stem(word) for word in words]
 
 
 INDEX_MARK = "ꙮ"
