@@ -1,4 +1,4 @@
-"""Dates, sums, numbers, names and addresses in a text, found by how they are written."""
+"""Finds dates, sums, numbers, names and addresses in a text by how they are written."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ KINDS: dict[str, re.Pattern[str]] = {
 
 @dataclass(frozen=True, slots=True)
 class PatternMatch:
-    """Something found in a text, and where it lies."""
+    """A match and its position in the text."""
 
     kind: str
     text: str
@@ -87,7 +87,7 @@ class PatternMatch:
 
 
 def find(text: str, kind: str) -> Iterator[PatternMatch]:
-    """All that is of one kind, in order."""
+    """Return all matches of one kind, in order."""
     for match in KINDS[kind].finditer(text):
         if kind == "phone number" and not _is_phone(match[0]):
             continue
@@ -95,7 +95,7 @@ def find(text: str, kind: str) -> Iterator[PatternMatch]:
 
 
 def find_all(text: str, kinds: tuple[str, ...]) -> list[PatternMatch]:
-    """What is of any of the kinds; where two overlap, the kind named first has it."""
+    """Return the matches of these kinds; of overlapping ones, the kind named first wins."""
     found: list[PatternMatch] = []
     for kind in kinds:
         taken = [(item.start, item.end) for item in found]

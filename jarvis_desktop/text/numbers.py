@@ -1,11 +1,9 @@
-"""Writes spoken numbers as digits: "two hundred and forty" is 240, "half a million" 500000.
+"""Numbers in texts: spoken numbers as digits, digits as words, and arithmetic.
 
-text2num does this for whole numbers and takes "ten second" for "10 2nd"; timers need seconds.
-
-Writes the digits of an English text as words, for voices that know letters only.
-
-Turns the words of a sum into a formula and works it out, within limits: no formula may take
-long or fill memory, and nothing but arithmetic is understood."""
+"two hundred and forty" becomes 240. text2num does this for whole numbers, but takes "ten second"
+for "10 2nd", which timers must not. Digits are written as words for voices that only know letters.
+Arithmetic is bounded: no formula may take long or fill memory, and nothing else is understood.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +41,7 @@ _SCALES = {
 }
 _GROUPS = {"dozen": 12, "score": 20, "dozens": 12}
 WORDS = (*_UNITS, *_TENS)
-"""Those a number begins with."""
+"""Words that may begin a number."""
 _PARTS = {
     "half": Fraction(1, 2), "halves": Fraction(1, 2), "third": Fraction(1, 3),
     "thirds": Fraction(1, 3), "quarter": Fraction(1, 4), "quarters": Fraction(1, 4),
@@ -52,7 +50,7 @@ _PARTS = {
     "tenths": Fraction(1, 10),
 }  # fmt: skip
 _WORDS = _UNITS | _TENS | _SCALES | _GROUPS
-# A comma before one or two last digits is a decimal comma, unless it parts a list: "1,2,3".
+# A comma before one or two last digits is a decimal comma, unless it separates a list: "1,2,3".
 _DIGITS = (
     r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?|(?<!\d,)\d+,\d{1,2}(?![\d,]|\.\d)"
     r"|\d+(?:\.\d+)?|\.\d+"
@@ -63,7 +61,7 @@ _TOKEN = lazy_re(rf"{_DIGITS}|[^\W\d_]+|\s+|.", re.DOTALL)
 
 
 def with_digits(text: str) -> str:
-    """The text with its spoken numbers as digits; all else stays as it is."""
+    """Return the text with spoken numbers as digits; everything else stays."""
     tokens = _TOKEN.findall(_joined(text))
     out: list[str] = []
     at = 0
@@ -79,7 +77,7 @@ def with_digits(text: str) -> str:
 
 
 def written(value: Fraction) -> str:
-    """The number in digits, without needless zeros."""
+    """Return the number in digits, without needless zeros."""
     if value.denominator == 1:
         return str(value.numerator)
     return f"{float(value):.12g}"
@@ -97,7 +95,7 @@ def _joined(text: str) -> str:
 
 
 def _number(tokens: list[str], start: int) -> tuple[Fraction, int]:
-    """The number that begins at a token, and over how many tokens it goes (0: none begins)."""
+    """Return the number that begins at a token, and its number of tokens (0 if none)."""
     total, current = Fraction(0), Fraction(0)
     at, end = start, start
     seen = ""
@@ -151,13 +149,13 @@ def _scaled(total: Fraction, current: Fraction, scale: int) -> tuple[Fraction, F
 
 
 def _continues(tokens: list[str], at: int) -> bool:
-    """Whether "and" goes on with a number, as in "two hundred and forty"."""
+    """Whether "and" continues a number, as in "two hundred and forty"."""
     following = tokens[at + 2].casefold() if at + 2 < len(tokens) else ""
     return following in _UNITS or following in _TENS
 
 
 def _decimals(tokens: list[str], at: int) -> tuple[Fraction, int] | None:
-    """What "point" is followed by: digits one by one, "point two five", or a numeral."""
+    """Read what follows "point": digits one by one, "point two five", or a numeral."""
     digits = ""
     at += 1
     end = at
@@ -212,7 +210,8 @@ LONGEST = 12
 
 
 def in_words(text: str) -> str:
-    """The text with "3.5 %" as "three point five percent" and "1999" as "nineteen ninety nine"."""
+    """Return the text with "3.5 %" as "three point five percent" and "1999" as "nineteen ninety
+    nine"."""
     return _NUMBER.sub(_spoken, text)
 
 
@@ -238,7 +237,7 @@ def _spoken(match: re.Match[str]) -> str:
 
 
 def cardinal(number: int) -> str:
-    """A whole number from 0 up, as words."""
+    """Return a whole number from 0 up, as words."""
     if number < 20:
         return _ONES[number]
     if number < 100:
@@ -253,7 +252,7 @@ def cardinal(number: int) -> str:
 
 
 def _year(number: int) -> str:
-    """1999 as a year is said; "" for a number that is said as any other."""
+    """Return a year in words; "" for a number that is said like any other."""
     century, rest = divmod(number, 100)
     if not 11 <= century <= 20 or (century == 20 and rest < 10):
         return ""
@@ -269,7 +268,7 @@ def _digits(digits: str) -> str:
 Number = int | float
 
 LARGEST_BITS = 4000
-"""Whole numbers beyond this (1,200 digits) are refused before they are made."""
+"""Larger whole numbers (1,200 digits) are refused before they are computed."""
 
 _SPOKEN: tuple[tuple[str, str], ...] = (
     (r"[×∙·]|(?<=[\d)])\s*x\s*(?=[\d(])", "*"),
@@ -351,7 +350,7 @@ _OPERATORS: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
 
 
 def formula(words: str) -> str:
-    """The sum in signs, from words whose numbers are already in digits."""
+    """Return the sum in signs, from words whose numbers are already in digits."""
     text = words
     for spoken, sign in _COMPILED:
         text = spoken.sub(sign, text)
@@ -362,7 +361,7 @@ def formula(words: str) -> str:
 
 
 def value_of(text: str) -> Number:
-    """What a formula comes to. Raises InputError with the reason where it comes to nothing."""
+    """Compute a formula. Raises InputError with the reason if it has no value."""
     try:
         return _checked(_value(ast.parse(text.strip(), mode="eval").body))
     except ZeroDivisionError as error:
@@ -376,7 +375,7 @@ def value_of(text: str) -> Number:
 
 
 def readable(value: Number, *, digits: int = 7) -> str:
-    """A result as people write it: with commas, and rounded to `digits` where it goes on."""
+    """Format a result with commas, and rounded to `digits` if it does not end."""
     if isinstance(value, int) or (value.is_integer() and abs(value) < 1e15):
         whole = int(value)
         if abs(whole) < 10**21:
@@ -388,7 +387,7 @@ def readable(value: Number, *, digits: int = 7) -> str:
         mantissa, exponent = f"{value:.4e}".split("e")
         return f"about {float(mantissa):g} times 10 to the {int(exponent)}"
     near = round(value, max(0, digits - 1 - max(0, math.floor(math.log10(abs(value))))))
-    # 0.1 + 0.2 is exact to a person; a third is not.
+    # Users expect 0.1 + 0.2 to be exact, but not a third.
     exact = math.isclose(near, value, rel_tol=1e-12)
     return f"{'' if exact else 'about '}{near:,.10g}"
 
@@ -441,7 +440,7 @@ def _checked(value: Number) -> Number:
 
 
 def _rounded(value: Number) -> Number:
-    """A root or sine that misses a whole number by the last bit is that whole number."""
+    """Round a root or sine that misses a whole number by the last bit."""
     near = round(value)
     return near if math.isclose(value, near, rel_tol=1e-14, abs_tol=1e-15) else value
 

@@ -1,4 +1,4 @@
-"""Reads and does conversions of units: "5 miles in km", "how many grams in 3 pounds"."""
+"""Reads and computes unit conversions: "5 miles in km", "how many grams in 3 pounds"."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _CURRENCIES = frozenset(
 
 
 def read(words: str) -> tuple[str, str, str] | None:
-    """(amount, unit, wanted unit) where the words ask for a conversion; else None."""
+    """Return (amount, unit, wanted unit) if the words ask for a conversion; else None."""
     plain = re.fullmatch(rf"{_UNIT}\s+(?:in|to|into)\s+{_UNIT}", words.strip())
     if plain and all(_is_known(_plain(unit)) for unit in plain.groups()):
         return "1", _plain(plain[1]), _plain(plain[2])
@@ -67,7 +67,7 @@ def read(words: str) -> tuple[str, str, str] | None:
 
 
 def convert(amount: str, unit: str, wanted: str) -> str:
-    """The conversion as a sentence. Raises InputError where the units do not fit."""
+    """Return the conversion as a sentence. Raises InputError if the units do not fit."""
     import pint
 
     if {unit.casefold(), wanted.casefold()} & _CURRENCIES:
@@ -110,7 +110,7 @@ def _plain(unit: str) -> str:
 
 
 def _pint(unit: str) -> str:
-    """Pint's name of a unit, "square feet" and "miles per hour" included."""
+    """Return Pint's name of a unit, including "square feet" and "miles per hour"."""
     plain = unit.strip()
     lower = plain.casefold()
     if lower in _SPOKEN:

@@ -1,4 +1,11 @@
-from jarvis_desktop.text.sentences import paragraphs, sentences, stretches
+from jarvis_desktop.text.sentences import (
+    MAX_SPOKEN_CHARS,
+    paragraphs,
+    sentences,
+    split,
+    spoken_sentences,
+    stretches,
+)
 
 
 def test_lines_broken_by_a_page_are_healed():
@@ -56,3 +63,30 @@ def test_speech_keeps_headings_and_numbers():
         "It began.",
         "It ended.",
     ]
+
+
+def test_who_speaks_may_follow_a_quotation() -> None:
+    assert split('"Stop!" he said. Then he left.') == ['"Stop!" he said.', "Then he left."]
+    assert split("See No. 5. He said no. Yes.") == ["See No. 5.", "He said no.", "Yes."]
+    assert split("Well... then. I am I. You go.") == ["Well...", "then.", "I am I.", "You go."]
+    assert split("1. Milk") == ["1. Milk"]
+    assert split("J. R. Smith et al. wrote it.") == ["J. R. Smith et al. wrote it."]
+    assert split("He met Dr. Who.") == ["He met Dr. Who."]
+
+
+def test_long_sentences_are_cut_for_speech() -> None:
+    words = "word " * 100
+    parts = spoken_sentences(f"{words.strip()}.\n\n***\n")
+    assert all(len(part) <= MAX_SPOKEN_CHARS for part in parts)
+    assert " ".join(parts) == f"{words.strip()}."
+    clause = "a" * 200 + ", " + "b" * 200 + "."
+    assert spoken_sentences(clause) == ["a" * 200 + ",", "b" * 200 + "."]
+    assert [len(part) for part in spoken_sentences("c" * 700)] == [300, 300, 100]
+
+
+def test_lines_that_do_not_continue_stay_apart() -> None:
+    assert paragraphs("Menu\nSoup of the day with bread and butter and more\nFish") == [
+        "Menu",
+        "Soup of the day with bread and butter and more Fish",
+    ]
+    assert paragraphs("") == []
