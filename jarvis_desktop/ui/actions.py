@@ -26,7 +26,7 @@ class Actions(QObject):
     show_folder = Signal(object)
     """Open the folder that holds this file (a Path)."""
     save_as = Signal(object)
-    """Keep a copy of this Artifact where the person says."""
+    """Save a copy of this Artifact where the user chooses."""
     attach = Signal(object)
     """Add this file (a Path) to the next request."""
     enlarge = Signal(object)
@@ -40,11 +40,11 @@ class Actions(QObject):
     open_link = Signal(str)
     """Open this address, of a web page or for a letter, with the desktop."""
     save_text = Signal(str, str)
-    """Keep a text (the second) where the person says; the first is a name for the file."""
+    """Save a text (the second) where the user chooses; the first is the suggested file name."""
     read_aloud = Signal(object)
-    """Read the answer of this Turn aloud, or stop where it is the one that is read."""
+    """Read the answer of this Turn aloud, or stop reading it."""
     reading = Signal(object)
-    """Told by the window: the answer of this Turn is read aloud now; None when none is."""
+    """Emitted by the window: the answer of this Turn is being read aloud; None for none."""
     edit_turn = Signal(object)
     """Put the request of this Turn into the input again."""
     answer_again = Signal(object)
@@ -57,9 +57,9 @@ class Actions(QObject):
     """Mark this Turn in the history, or unmark it."""
 
     history: HistoryController | None = None
-    """What all conversations are listed, exported and deleted with, where there is a window."""
+    """Lists, exports and deletes conversations, if there is a window."""
     plans: PlanController | None = None
-    """What plans are edited with, where there is an application to carry them out."""
+    """Edits plans, if there is an application to run them."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)

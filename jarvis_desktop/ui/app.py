@@ -1,9 +1,7 @@
-"""Opens the window, starts the engine behind it, and ends both in order.
+"""Opens the window, starts the engine behind it, and closes both in order.
 
-The window and what stands beside it, as one: made anew when another language is spoken.
-
-Imports what the first turn is drawn with, piece by piece once the window is painted: the first
-paint does not wait for it, and neither does who sends the first request."""
+The window is built again when the language changes. Modules that only the first turn needs are
+imported after the first paint, a few at a time."""
 
 from __future__ import annotations
 
@@ -56,7 +54,8 @@ if TYPE_CHECKING:
 
 
 class WindowSet(QObject):
-    """What of JARVIS can be seen. The session lives on beneath it."""
+    """Everything on the screen, which is replaced when the language changes. The session lives
+    on."""
 
     painted = Signal()
     """A window is on the screen for the first time."""
@@ -74,7 +73,7 @@ class WindowSet(QObject):
         appearance.relabelled.connect(self._later.start)
 
     def begin(self, wish: LaunchRequest) -> None:
-        """Show what the person wants of this start."""
+        """Show what this launch asks for."""
         self.presence.begin(wish)
 
     def let_end(self) -> None:
@@ -127,7 +126,7 @@ PIECES = (
 )
 """The inner ones first, so that none keeps the event loop for long."""
 PAUSE = 20
-"""Milliseconds between two, in which the person comes first."""
+"""Milliseconds between two imports, for the user's input."""
 
 
 class Preloader(QObject):
@@ -173,7 +172,8 @@ _levels = {
 
 
 def composed(session: WindowSession, instance: Instance | None = None) -> Application:
-    """The application as the settings want it; `instance` is given where it is claimed already."""
+    """Build the application from the settings; `instance` is the single-instance lock if it is held
+    already."""
     from jarvis_desktop import settings
     from jarvis_desktop.app import application as compose_settings
     from jarvis_desktop.app import build as compose
@@ -231,7 +231,7 @@ def run(build: Build = composed, wish: LaunchRequest = NO_WISH) -> int:
 
 
 def close(engine: EngineThread, session: WindowSession) -> bool:
-    """Stop the turn, close the application, end the engine; False where it did not end in time."""
+    """Stop the turn, close the application and the engine. Return False if that took too long."""
     session.end()
     if session.leave():
         return False
@@ -257,7 +257,7 @@ def _begin(engine: EngineThread, session: WindowSession, build: Build) -> None:
 
 
 class _Application(QApplication):
-    """Tells that it is to end before it closes its windows."""
+    """Emits `quitting` before it closes its windows."""
 
     quitting = Signal()
 
@@ -300,7 +300,7 @@ def _hooks(tell: Callable[[str], None]) -> Iterator[None]:
             QApplication.quit()
             return
         log.error("An error nobody caught", exc_info=(kind, error or kind(), trace))
-        if telling.acquire(blocking=False):  # telling may fail too, and must not tell of that
+        if telling.acquire(blocking=False):  # reporting may fail too, and must not report itself
             try:
                 tell(str(unexpected()))
             finally:

@@ -47,7 +47,7 @@ Then = Callable[[Outcome], None]
 
 
 def unexpected() -> JarvisError:
-    """What a person is told where the fault is ours."""
+    """The error that is shown for a bug in JARVIS."""
     return UnavailableError(
         tr("Something went wrong inside JARVIS itself."), hint=tr("The log has the details.")
     )
@@ -70,7 +70,7 @@ class EngineJob:
 
 
 class EngineThread(QObject):
-    """One asyncio loop in a thread of its own."""
+    """An asyncio loop in its own thread."""
 
     _posted = Signal(object, object)
 
@@ -119,10 +119,8 @@ class EngineThread(QObject):
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def close(self, timeout: float) -> bool:
-        """Cancel what runs, end the loop and join its threads; False where one did not end in time.
-
-        `timeout` in seconds.
-        """
+        """Cancel what runs, stop the loop and join its threads. Return False if one did not end
+        within `timeout` seconds."""
         latest = time.monotonic() + timeout
         if self._thread.is_alive():
             self.call(self._loop.stop)
@@ -175,8 +173,8 @@ class EngineThread(QObject):
 
 
 def _is_gone(function: Callable[..., object]) -> bool:
-    """Whether a call would touch what went with its window meanwhile: the object whose method it
-    is, or one that it was written around."""
+    """Whether a call would touch a deleted QObject: the one whose method it is, or one in its
+    closure."""
     held = [getattr(function, "__self__", None)]
     held += [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
     return any(isinstance(item, QObject) and not isValid(item) for item in held)
@@ -194,7 +192,7 @@ def while_there(owner: QObject, tell: Callable[..., object]) -> Callable[..., No
 
 
 class EngineQuestion:
-    """Something the engine waits for the person to say."""
+    """A question of the engine to the user."""
 
     def __init__(
         self,
@@ -219,7 +217,7 @@ class EngineQuestion:
         self._answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     def answer(self, value: bool | str | Plan | Review | Verdict | None) -> None:
-        """Give the answer, from the main thread; only the first one counts. None is no answer."""
+        """Answer from the main thread; only the first answer counts, and None is not one."""
         self._engine.call(self._settle, value)
 
     async def answered(self) -> Any:
@@ -244,7 +242,7 @@ class QtFrontend(QObject):
     def __init__(
         self, engine: EngineThread, *, ask: Ask = "never", parent: QObject | None = None
     ) -> None:
-        """`ask` is which plans the person wants to see before they run."""
+        """`ask` says which plans are shown before they run."""
         super().__init__(parent)
         self._engine = engine
         self._ask = ask
@@ -271,7 +269,7 @@ class QtFrontend(QObject):
             self._later = loop.call_later(BUNDLED, self._hand_over)
 
     def _hand_over(self) -> None:
-        """Tell what was printed so far, of which only the end is looked at."""
+        """Emit the end of what was printed so far."""
         if self._later:
             self._later.cancel()
             self._later = None
@@ -284,7 +282,7 @@ class QtFrontend(QObject):
         while_there(self, lambda: self.happened.emit(event))()
 
     async def review(self, plan: Plan) -> Plan | None:
-        """The plan as it may run: at once, or as the person left it where they want to see it."""
+        """Return the plan at once, or as the user left it if they want to see it first."""
         if not is_asked_about(plan, self._ask):
             return plan
         answer = await self._put(tr("Carry out this plan?"), plan=plan)

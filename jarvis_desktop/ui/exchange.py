@@ -1,10 +1,5 @@
-"""The conversations that the window has open: their turns, with what belongs to each.
-
-A plan that takes the place of that of a turn, or is carried out once more.
-
-What a press of Stop does: in agent mode it first ends what is being done, and only then all.
-
-The application on the engine, from its building to its closing."""
+"""The conversations and turns that the window has open, what the Stop button does to them, and the
+life of the application on the engine."""
 
 from __future__ import annotations
 
@@ -49,7 +44,7 @@ class OpenConversation:
         return self.id
 
     def take_out(self, turn_id: str) -> tuple[int, PendingTurn] | None:
-        """Take a turn out; where it stood, or None where there is none of that id."""
+        """Remove a turn and return its position, or None if there is none of that id."""
         found = [item for item in enumerate(self.entries) if item[1].turn.id == turn_id]
         for _, exchange in found:
             self.entries.remove(exchange)
@@ -66,11 +61,11 @@ class PendingTurn:
     waiting: str = ""
     """Why it has not begun; "" once it has."""
     unfinished: Unfinished | None = None
-    """What it goes on with; None where it is a new request."""
+    """The turn that it resumes; None for a new request."""
     again: Rerun | None = None
-    """What it carries out once more; None where it is a new request."""
+    """The plan that it runs again; None for a new request."""
     question: EngineQuestion | None = None
-    """What its turn waits to be told."""
+    """The question that its turn waits for."""
 
     @classmethod
     def of(cls, request: Request, place: OpenConversation) -> PendingTurn:
@@ -87,7 +82,7 @@ class PendingTurn:
             turn = replace(turn, id=event.turn_id)
             if not event.attachments:  # they are looked at later; until then show what was given
                 event = replace(event, attachments=turn.attachments)
-            if self.request.heard:  # it is told a moment later
+            if self.request.heard:  # the text is reported a moment later
                 event = replace(event, text=turn.text)
         self.turn = turn.apply(event)
 
@@ -133,7 +128,7 @@ class StopScope(StrEnum):
     TURN = "turn"
     """The request, at once."""
     STEP = "step"
-    """What a goal's controller does now; the person is asked what should be different."""
+    """The current step of a goal; the user is then asked what should change."""
     REST = "rest"
     """The request, as its step was stopped already."""
 

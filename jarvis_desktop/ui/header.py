@@ -52,14 +52,14 @@ TITLE = 80
 
 
 class Header(QFrame):
-    """Shows where one is and how JARVIS works now."""
+    """Shows the conversation's title and how JARVIS works now."""
 
     explained = Signal(str)
-    """Carries why this LLM is used, when the person asks."""
+    """Carries why this LLM is used, when the user asks."""
     llm_wanted = Signal()
-    """There is no LLM, and the person asks about that."""
+    """The user asks why there is no LLM."""
     voice_wanted = Signal()
-    """The person wants to look at what has to do with the voice."""
+    """The user wants to see the voice settings."""
 
     def __init__(self, settings: SettingsController) -> None:
         super().__init__()
@@ -118,7 +118,7 @@ class Header(QFrame):
         self._fit()
 
     def choose_plans(self) -> None:
-        """Let the person choose which plans are shown before they run."""
+        """Open the menu that chooses which plans are shown before they run."""
         self.plans_menu().popup(self.review.mapToGlobal(self.review.rect().bottomLeft()))
 
     def plans_menu(self) -> QMenu:
@@ -134,11 +134,11 @@ class Header(QFrame):
         return menu
 
     def choose_mode(self) -> None:
-        """Let the person choose another mode."""
+        """Open the menu of modes."""
         self._menu.open_below(self.mode, self._mode)
 
     def change_mode(self, mode: Mode) -> bool:
-        """Change to a mode; False where the person is asked first, below the button."""
+        """Change the mode. Return False if the user is asked first, below the button."""
         if not opens_more(mode, self._mode):
             self._settings.change("mode", mode.value)
             self._settings.write()

@@ -47,7 +47,7 @@ class HealthController(QObject):
     startable = Signal(bool)
     """Carries whether Ollama could be started."""
     mended = Signal(str)
-    """Carries why something could not be mended; "" where it was."""
+    """Carries why something could not be fixed; "" if it was."""
 
     def __init__(self, session: WindowSession, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -56,7 +56,7 @@ class HealthController(QObject):
 
     @property
     def checks(self) -> Sequence[HealthCheck]:
-        """What is looked at, in the order of a person's questions."""
+        """The checks, in the order of the page."""
         from jarvis_desktop.app.health_checks import CHECKS
 
         return CHECKS
@@ -67,7 +67,7 @@ class HealthController(QObject):
         return self._left > 0
 
     def examine(self) -> None:
-        """Look at everything anew."""
+        """Run all checks again."""
         if self._session.app is None or self.busy:
             return
         checks = self.checks
@@ -78,7 +78,7 @@ class HealthController(QObject):
         self._look_for_ollama()
 
     def start_ollama(self) -> None:
-        """Start it, and look anew."""
+        """Start Ollama, and check again."""
 
         async def start(app: Application) -> None:
             await app.shelf.start_ollama()
@@ -299,7 +299,7 @@ class HealthPage(WindowPage):
         self._draw()
 
     def appear(self, part: str = "") -> None:
-        """Look anew."""
+        """Check again."""
         self.desk.examine()
 
     def _ready(self) -> None:

@@ -221,11 +221,11 @@ class MainWindow(QMainWindow):
         speak = self.header.speak.isChecked()
         given = replace(request, speak=speak)
         self.session.send(given, place=place)
-        if not self.talker.held:  # who loses the keyboard counts as having let go
+        if not self.talker.held:  # losing the focus would count as releasing the key
             self.composer.field.setFocus()
 
     def add_files(self, files: Sequence[Path]) -> None:
-        """Attach files to the next request, once they were looked over."""
+        """Attach files to the next request, after they are inspected."""
         self.uncover()
         self.composer.attached.offer(files)
 
@@ -313,7 +313,7 @@ class MainWindow(QMainWindow):
         view = self.conversation.view(exchange)
         if view and view.panel:
             self.conversation.to_end()
-            # Never under the fingers of one who types; a button that loses it counts as let go.
+            # Not while the user types or holds the talk button, which would be released.
             if not self.composer.field.toPlainText() and not self.talker.held:
                 view.panel.take_focus()
         elif not (exchange.question or self.talker.held):
@@ -325,7 +325,7 @@ class MainWindow(QMainWindow):
         self.banner.say(told, calm=True)
         QApplication.alert(self)
 
-    # What the person wants
+    # What the user wants
 
     def _goal_wanted(self, wanted: bool) -> None:
         self.session.open.goal = wanted
@@ -367,7 +367,7 @@ class MainWindow(QMainWindow):
             self.painted.emit()
 
     def take_over(self, other: MainWindow) -> None:
-        """Go on with what was being written in another window."""
+        """Take over the draft of another window."""
         self.composer.take_over(other.composer)
 
     def closeEvent(self, event: QCloseEvent) -> None:

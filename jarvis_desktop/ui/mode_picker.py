@@ -1,5 +1,4 @@
-"""How far a request may travel: the four modes, what each means for the person's privacy, and the
-question before one is taken that sends more away than the one that holds."""
+"""The four privacy modes, and the question before a change to one that sends more data away."""
 
 from __future__ import annotations
 
@@ -238,7 +237,7 @@ class ModeMenu(QFrame):
 
     changed = Signal(object)
     more_wanted = Signal()
-    """The person wants to see all settings about it."""
+    """The user wants to see all settings about it."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)

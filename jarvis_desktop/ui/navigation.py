@@ -1,6 +1,4 @@
-"""Where one can be in the window: in the conversation, or on one of the pages beside it.
-
-The page on which every key is listed."""
+"""The pages of the window beside the conversation, and the one that lists the shortcuts."""
 
 from __future__ import annotations
 
@@ -85,7 +83,7 @@ class PageStack(QStackedWidget):
     """The conversation, and the pages that were opened."""
 
     gone = Signal(str)
-    """Carries the name of the place where the person is now; "" is the conversation."""
+    """Carries the name of the open page; "" is the conversation."""
     told = Signal(str, bool)
     """Carries what a page tells, and whether it is good news."""
 
@@ -103,7 +101,7 @@ class PageStack(QStackedWidget):
         return next((name for name, page in self._pages.items() if page is shown), "")
 
     def page(self, name: str) -> WindowPage:
-        """The page of that name, made where it was not opened yet."""
+        """The page of that name, built if it was not opened yet."""
         if name not in self._pages:
             place = next(item for item in PLACES if item.name == name)
             page = self._pages[name] = place.make(self._surroundings)

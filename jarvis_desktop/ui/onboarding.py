@@ -82,7 +82,7 @@ class ModeStep(OnboardingStep):
 
 
 class VoiceStep(OnboardingStep):
-    """Whether JARVIS hears the person, and the person JARVIS."""
+    """Tests of the microphone and the voice."""
 
     def __init__(self, surroundings: PageContext) -> None:
         super().__init__(
@@ -188,7 +188,7 @@ class FirstStart(QFrame):
     """Covers its parent until it is over."""
 
     over = Signal()
-    """The person is through, or wants none of it."""
+    """The user has finished or skipped the steps."""
     chosen = Signal(object)
     """Carries a first Request; it is over then."""
 

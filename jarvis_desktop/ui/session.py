@@ -73,7 +73,7 @@ class WindowSession(QObject):
     settled = Signal(object)
     """Carries the Settings as they are now: at the start, and whenever some were changed."""
     failed = Signal(str)
-    """Carries what the person should know."""
+    """Carries a message for the user."""
 
     def __init__(self, engine: EngineThread, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -93,7 +93,7 @@ class WindowSession(QObject):
         self._frontend: QtFrontend | None = None
         self._brake = StopButtonState()
         self.broken = ""
-        """Why there will be no application; "" where there is one, or may be."""
+        """Why the application could not start; "" if it did, or still may."""
 
     def start(self, build: Callable[[], Application]) -> None:
         """Build the application on the engine; what was sent before then waits for it."""
@@ -134,7 +134,7 @@ class WindowSession(QObject):
         self._put_in_line(PendingTurn(turn, self.open, again=again))
 
     def go_on(self, unfinished: Unfinished) -> None:
-        """Go on with a turn that was cut off, in its conversation, which is opened for it."""
+        """Resume an interrupted turn in its conversation, which is opened."""
         conversation_id = unfinished.conversation
 
         async def read(app: Application) -> Conversation | Turn:
@@ -149,17 +149,17 @@ class WindowSession(QObject):
             else:
                 self._read(outcome)
             if not outcome.error:
-                # What was noted is told again with the rest.
+                # Notes are reported again with the rest.
                 turn = replace(unfinished.turn, notes=())
                 self._put_in_line(PendingTurn(turn, self.open, unfinished=unfinished))
 
         self.run(read, put)
 
     def stop(self, place: OpenConversation | None = None) -> None:
-        """Stop what goes on in a conversation, the open one where none is given; where nothing
-        does, what runs. What a goal's controller does is stopped first, which asks the person
-        then; a second time, or where there is no such step, the turn, with those of its
-        conversation that wait."""
+        """Stop what is running in `place`, by default the open conversation; if nothing is, stop
+        the running turn. The first call stops the step of a goal, which then asks the user. The
+        next one, or the first if there is no such step, stops the turn and those waiting in its
+        conversation."""
         here, running = place or self.open, self.running
         if running and running.place is not here and not self._waiting_in(here):
             here = running.place
@@ -178,7 +178,7 @@ class WindowSession(QObject):
             self._running[1].cancel()
 
     def wake(self) -> None:
-        """Fetch back what left for want of work, as somebody begins a request."""
+        """Restart idle helper processes when the user starts typing or talking."""
         if app := self.app:
             self.engine.call(app.wake)
 
@@ -269,7 +269,7 @@ class WindowSession(QObject):
         return exchange
 
     def _place_of(self, conversation_id: str) -> OpenConversation | None:
-        """The conversation, where it is open or a turn of it runs or waits."""
+        """The conversation, if it is open or has a running or waiting turn."""
         active = [*self._waiting, *([self._running[0]] if self._running else [])]
         aside = [self.aside] if self.aside else []
         places = [self.open, self.quick, *aside, *(exchange.place for exchange in active)]
@@ -289,7 +289,7 @@ class WindowSession(QObject):
             return
         exchange = self._waiting.popleft()
         frontend = QtFrontend(self.engine, ask=app.settings.planner.ask, parent=self)
-        if self._frontend:  # only now: what is told after a turn's end still arrives
+        if self._frontend:  # only now: events after a turn's end still arrive
             self._frontend.deleteLater()
         self._frontend = frontend
         queued = Qt.ConnectionType.QueuedConnection
@@ -360,7 +360,7 @@ class WindowSession(QObject):
             self._waiting.remove(exchange)
             exchange.finish(status)
             self.changed.emit(exchange)
-            if not exchange.unfinished:  # that one stays where it was read
+            if not exchange.unfinished:  # that one stays in the history
                 self._keep(exchange)
         self.busy_changed.emit(self.busy)
 

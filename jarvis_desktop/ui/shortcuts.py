@@ -13,7 +13,7 @@ from jarvis_desktop.core.i18n import mark
 
 @dataclass(frozen=True, slots=True)
 class WindowShortcut:
-    """What a key does; `name` is given where `bind` binds it, and not where a widget hears it."""
+    """What a key does. It has a `name` if `bind` binds it, and none if a widget handles it."""
 
     keys: tuple[str, ...]
     words: str
@@ -91,5 +91,5 @@ def bind(
 
 
 def shown(keys: str) -> str:
-    """A key as it is written on the person's keyboard."""
+    """A key as it is written on the user's keyboard."""
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)

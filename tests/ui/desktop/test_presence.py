@@ -193,7 +193,7 @@ def test_files_are_attached_and_the_window_shown(
 def test_what_is_no_list_of_files_is_refused(
     presence: Presence, qtbot: QtBot, paths: object
 ) -> None:
-    with pytest.raises(InputError, match="no files"):
+    with pytest.raises(InputError, match="not files"):
         asked(presence, qtbot, {"do": "open", "paths": paths})
 
 

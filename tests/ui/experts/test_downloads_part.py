@@ -86,7 +86,7 @@ def test_each_state_has_its_words_and_what_can_be_done(world: World) -> None:
         "gemma3:4b": ["Pause gemma3:4b", "Cancel gemma3:4b"],
         "opus-en-fr": ["Pause opus-en-fr", "Cancel opus-en-fr"],
         "painter": ["Pause painter", "Cancel painter"],
-        "gated": ["Go on with gated", "Cancel gated"],
+        "gated": ["Resume gated", "Cancel gated"],
         "giant": ["Try giant again", "Cancel giant"],
         "pickled": ["Take pickled off the list"],
     }
@@ -115,7 +115,7 @@ def test_one_is_paused_and_gone_on_with_by_keyboard(world: World, held: Held) ->
     wait(world, lambda: "Paused" in said(page.downloads))
     focused = page.focusWidget()
     assert focused
-    assert focused.accessibleName() == "Go on with opus-en-fr"
+    assert focused.accessibleName() == "Resume opus-en-fr"
     QTest.keyClick(focused, Qt.Key.Key_Space)
     wait(world, lambda: "Fetching" in said(page.downloads))
     assert page.tabs["downloads"].text() == "Downloads (1)"
@@ -154,7 +154,7 @@ def test_what_ollama_keeps_is_not_said_to_be_deleted(world: World) -> None:
     page.downloads.show_downloads((FETCHING,))
     entry = entries(page.downloads)["gemma3:4b"]
     click(entry, "Cancel gemma3:4b")
-    assert "Ollama keeps the 1.0 GB that arrived until it is started anew" in said(entry)
+    assert "Ollama keeps the 1.0 GB that arrived until it is restarted" in said(entry)
     assert "deleted" not in said(entry)
 
 
@@ -180,7 +180,7 @@ def test_what_an_earlier_run_left_is_there_as_paused(world: World, held: Held) -
     kept.write_text('[{"kind": "expert", "name": "painter", "reason": ""}]', "utf-8")
     page = world.open("downloads")
     wait(world, lambda: "1.0 GB of 5.0 GB" in said(page.downloads))
-    assert button(page.downloads, "Go on with painter")
+    assert button(page.downloads, "Resume painter")
 
 
 def test_the_mark_shows_that_something_is_fetched(world: World, held: Held) -> None:

@@ -85,7 +85,7 @@ def test_one_is_removed_after_a_question_that_can_be_refused(world: World) -> No
     page = world.open("installed")
     entry = entries(page.installed)["opus-en-fr"]
     click(entry, "Remove opus-en-fr")
-    assert "300 MB of the disk become free" in said(entry)
+    assert "This frees 300 MB on the disk" in said(entry)
     QTest.keyClick(button(entry, "Not now"), Qt.Key.Key_Space)
     assert not entry.asks
     assert len(world.weights.kept) == 3

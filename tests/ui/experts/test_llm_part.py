@@ -174,7 +174,7 @@ def test_one_is_removed(world: World, ollama: Ollama) -> None:
     part = opened(world)
     entry = entries(part.here)["qwen3.5:4b"]
     click(entry, "Remove qwen3.5:4b")
-    assert "another one that is there is taken then" in said(entry)
+    assert "another available one is used instead" in said(entry)
     click(entry, "Remove it")
     world.qtbot.waitUntil(lambda: "gemma3:12b is used" in said(part.state), timeout=5000)
     assert list(ollama.llms) == ["gemma3:12b"]

@@ -161,7 +161,7 @@ def test_a_gated_one_says_what_to_do(world: World, monkeypatch) -> None:
     assert "Terms to accept" in said(gated)
     click(gated, "Get gated")
     world.settle(page)
-    assert "keep your key of the Hub in the settings" in said(gated)
+    assert "save your Hub key in the settings" in said(gated)
     click(gated, "Open its page")
     assert opened == [QUrl("https://huggingface.co/someone/gated")]
     click(gated, "Get it")

@@ -185,7 +185,7 @@ def test_what_waits_for_a_restart_is_said_and_can_be_had(
         page.desk.change("processes", 2)
     assert page.state.text() == "Saved"
     told = page.notice.words.text()
-    assert told == "Holds after a restart of JARVIS: Wake word, Built-in methods at once."
+    assert told == "Applies after a restart of JARVIS: Wake word, Built-in methods at once."
     QTest.mouseClick(page.notice.restart, LEFT)
     assert codes == [RESTART]
 
@@ -307,7 +307,7 @@ def test_everything_is_brought_back_once_that_was_said_twice(
     panel = page.row("reset").control
     assert isinstance(panel, ResetAll)
     QTest.mouseClick(panel.ask, LEFT)
-    assert panel.told.text() == "2 settings are not as they were at first."
+    assert panel.told.text() == "2 settings differ from their defaults."
     assert panel.focusWidget() is panel.no
     QTest.mouseClick(panel.no, LEFT)
     assert panel.ask.isVisible()

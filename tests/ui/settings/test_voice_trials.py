@@ -123,7 +123,7 @@ def test_a_voice_that_is_not_installed_says_what_to_do(
     with qtbot.waitSignals([page.desk.saved, page.voice.looked]):
         page.desk.change("speech.engine", "kokoro")
     qtbot.waitUntil(lambda: "Kokoro" in sentence.trouble.text())
-    assert "The system’s own voice speaks meanwhile." in sentence.trouble.text()
+    assert "The system’s own voice is used until then." in sentence.trouble.text()
     with qtbot.waitSignals([page.desk.saved, page.voice.looked]):
         page.desk.change("speech.engine", "system")
     qtbot.waitUntil(lambda: not sentence.trouble.isVisible())
