@@ -46,7 +46,9 @@ from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.text.classification import NAMES
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
 
-READERS = frozenset({"image-to-text", "document-question-answering", "table-question-answering"})
+READING_TASKS = frozenset(
+    {"image-to-text", "document-question-answering", "table-question-answering"}
+)
 """Tasks that report what is printed somewhere: the built-in way may fail, but an LLM may invent."""
 
 
@@ -121,7 +123,7 @@ class ShippedCatalogue:
         expert = Expert(
             llm.name, task, tr("The LLM itself: {purpose}", purpose=tr(definition.type.summary))
         )
-        spare = task in READERS and definition.method is not None
+        spare = task in READING_TASKS and definition.method is not None
         return Candidate(expert, "llm", remote=llm.remote, spare=spare)
 
     def obtainable(self, task: str, request: str = "") -> Sequence[Expert]:
@@ -332,7 +334,7 @@ def _where(error: ValidationError) -> str:
     return f"{', '.join(keys) or 'its beginning'}: {first['msg'].lower()}"
 
 
-PATIENT = 6_000 * MB
+SLOW_ABOVE_BYTES = 6_000 * MB
 """Bytes; what takes more is slow on processors."""
 
 
@@ -389,7 +391,7 @@ def fit(
     takes = need(expert, best, measured)
     if best.device != "cpu" and not best.offload:
         return Fit(FitLevel.CARD, takes.graphics, limit.graphics)
-    slow = best.half or best.offload or takes.main > PATIENT
+    slow = best.half or best.offload or takes.main > SLOW_ABOVE_BYTES
     return Fit(FitLevel.SLOWLY if slow else FitLevel.MEMORY, takes.main, limit.main)
 
 

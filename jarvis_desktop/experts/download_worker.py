@@ -24,17 +24,17 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.experts import verification
 from jarvis_desktop.experts.importing import take_over
-from jarvis_desktop.experts.weights import alone
+from jarvis_desktop.experts.weights import lock_folder
 
-WINDOW = 5.0
+SPEED_WINDOW_S = 5.0
 """Seconds over which the speed is averaged."""
 
-TELLING = 0.1
+PROGRESS_INTERVAL_S = 0.1
 """Seconds between two reports."""
 
 
 class Pace:
-    """The speed of a transfer, averaged over the last `WINDOW` seconds."""
+    """The speed of a transfer, averaged over the last `SPEED_WINDOW_S` seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         self._clock = clock
@@ -44,7 +44,7 @@ class Pace:
         """Note how many bytes have arrived in total."""
         now = self._clock()
         self._seen.append((now, have))
-        while now - self._seen[0][0] > WINDOW:
+        while now - self._seen[0][0] > SPEED_WINDOW_S:
             self._seen.popleft()
 
     @property
@@ -84,7 +84,7 @@ class Progress:
     def __call__(self, count: int) -> None:
         """Report that `count` bytes of the current file have arrived."""
         have, now = self._before + count, self._clock()
-        if now - self._told < TELLING and have != self._total:
+        if now - self._told < PROGRESS_INTERVAL_S and have != self._total:
             return
         self._told = now
         self._pace.note(have - self._had)
@@ -114,7 +114,7 @@ def time_left(seconds: float) -> str:
 
 
 HUB = "https://huggingface.co"
-TRIES = 3
+MAX_ATTEMPTS = 3
 """How often in a row a transfer may break off without a new byte."""
 
 
@@ -156,7 +156,7 @@ def serve(
 
     def handle(report: Report, what: str, source: Path | None = None, key: str = "") -> int:
         nonlocal listing, hold
-        hold = hold or alone(folder, expert.id)
+        hold = hold or lock_folder(folder, expert.id)
         if key:  # for this process alone
             os.environ["HF_TOKEN"] = key
         if source is not None:
@@ -260,7 +260,8 @@ class HubRepository:
                 repo=self.expert.repo,
             ),
             hint=tr(
-                "Try again. Where it stays so, something between here and the Hub changes files."
+                "Try again. If that does not help, something between here and the Hub "
+                "changes files."
             ),
         )
 
@@ -277,14 +278,14 @@ class HubRepository:
             try:
                 self._read(entry, revision, part, arrived)
             except (httpx2.TimeoutException, httpx2.NetworkError, httpx2.RemoteProtocolError):
-                if failures + 1 >= TRIES:
+                if failures + 1 >= MAX_ATTEMPTS:
                     raise UnavailableError(
                         tr(
                             "The download of {name} broke off at {file}.",
                             name=self.expert.id,
                             file=entry.name,
                         ),
-                        hint=tr("What arrived is kept. Look at the network and try again."),
+                        hint=tr("What arrived is kept. Check the network and try again."),
                         retryable=True,
                     ) from None
 
@@ -370,9 +371,9 @@ def hub_errors(endpoint: str, patience: float, repo: str = "") -> Iterator[None]
         yield
     except errors.GatedRepoError as error:
         raise UnavailableError(
-            tr("{repo} is only given to people who accepted its terms.", repo=repo),
+            tr("{repo} is only available after its terms were accepted.", repo=repo),
             hint=tr(
-                "Accept them on {endpoint}/{repo}, then keep its key: "
+                "Accept them on {endpoint}/{repo}, then save a key: "
                 "jarvis-desktop experts key set.",
                 endpoint=endpoint,
                 repo=repo,
@@ -380,7 +381,7 @@ def hub_errors(endpoint: str, patience: float, repo: str = "") -> Iterator[None]
         ) from error
     except (errors.RepositoryNotFoundError, errors.RevisionNotFoundError) as error:
         raise UnavailableError(
-            tr("The Hub has no repository {repo} that it would give without a login.", repo=repo),
+            tr("The Hub has no repository {repo}, or requires a login for it.", repo=repo),
             hint=tr(
                 "It may have been renamed or withdrawn. Choose another expert: "
                 "jarvis-desktop experts list."
@@ -429,7 +430,7 @@ def _check_room(folder: Path, needed: int) -> None:
     if free < needed:
         raise UnavailableError(
             tr(
-                "There is too little room on the disk: {needed} GB are needed, {free} GB are free.",
+                "There is not enough room on the disk: {needed} GB are needed, {free} GB are free.",
                 needed=f"{needed / 1e9:.1f}",
                 free=f"{free / 1e9:.1f}",
             ),

@@ -102,11 +102,11 @@ def in_words(download: Download) -> str:
 
 log = logging.getLogger(__name__)
 
-AT_ONCE = 2
+MAX_PARALLEL = 2
 """A small download need not wait for a large one, and two do not slow each other down."""
-TELLING = 0.2
+PROGRESS_INTERVAL_S = 0.2
 """Seconds between progress reports."""
-RESERVE = 500 * MB
+RESERVE_BYTES = 500 * MB
 """Bytes that stay free on the disk."""
 
 
@@ -150,7 +150,7 @@ class Downloads:
         kept: Path,
         allowed: Callable[[], bool] = lambda: True,
         on_done: Callable[[Download], None] = lambda done: None,
-        width: int = AT_ONCE,
+        width: int = MAX_PARALLEL,
     ) -> None:
         self._roads = roads
         self._kept: Path | None = None
@@ -371,11 +371,10 @@ class Downloads:
             if each.task and each.shown.kind == entry.shown.kind
         ]
         needed = sum(max(0, each.size - each.have) for each in same)
-        if free and entry.shown.size and needed + RESERVE > free:
+        if free and entry.shown.size and needed + RESERVE_BYTES > free:
             raise UnavailableError(
                 tr(
-                    "There is too little room on the disk: {size} are to come, and "
-                    "{free} are free.",
+                    "There is not enough room on the disk: {size} are needed, and {free} are free.",
                     size=readable_size(needed / MB),
                     free=readable_size(free / MB),
                 ),
@@ -390,7 +389,7 @@ class Downloads:
 
     def _soon(self) -> None:
         if self._telling is None:
-            self._telling = asyncio.get_running_loop().call_later(TELLING, self._tell)
+            self._telling = asyncio.get_running_loop().call_later(PROGRESS_INTERVAL_S, self._tell)
 
     def _tell(self) -> None:
         if self._telling:

@@ -16,7 +16,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
-from typing import Protocol
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Expert
@@ -34,31 +33,20 @@ from jarvis_desktop.experts.verification import (
     pickles_only,
 )
 
-CACHE = "models--"
+HUB_CACHE_PREFIX = "models--"
 """The prefix of folders in the Hub's own cache, such as models--Systran--faster-whisper-base."""
 
 WHISPER = "WhisperSpec"
-WIDTHS = {384: "whisper-tiny", 512: "whisper-base", 768: "whisper-small"}
+DECODER_WIDTHS = {384: "whisper-tiny", 512: "whisper-base", 768: "whisper-small"}
 """The decoder width of each recogniser in the catalogue, by which their weights are identified."""
-MOST = 3
+MAX_SIZE_FACTOR = 3
 """How many times the listed size: weights may have 32 bits where the catalogue lists 16."""
-NEEDED = ("config.json", "tokenizer.json", "vocabulary.*")
+REQUIRED_FILES = ("config.json", "tokenizer.json", "vocabulary.*")
 """Files without which CTranslate2 weights are useless."""
 
 
-class ImportSource(Protocol):
-    """A source of files; names are relative, as on the Hub."""
-
-    @property
-    def sizes(self) -> Mapping[str, int]:
-        """The files and their sizes in bytes."""
-
-    def copy(self, name: str, to: Path) -> None:
-        """Copy one file to a path that is free."""
-
-
 @contextmanager
-def opened(path: Path) -> Iterator[ImportSource]:
+def opened(path: Path) -> Iterator[_Folder | _Zip]:
     """Open a folder or ZIP file; in the Hub's cache, the current snapshot.
 
     Raises InputError if it is neither.
@@ -75,7 +63,7 @@ def opened(path: Path) -> Iterator[ImportSource]:
             yield _Zip(file)
     except (zipfile.BadZipFile, struct.error, zlib.error, EOFError) as error:
         raise InputError(
-            tr("{name} is damaged, or is no ZIP file.", name=path.name),
+            tr("{name} is damaged or not a ZIP file.", name=path.name),
             hint=tr("Give a folder or a ZIP file."),
         ) from error
     except (RuntimeError, NotImplementedError) as error:
@@ -85,7 +73,7 @@ def opened(path: Path) -> Iterator[ImportSource]:
         ) from error
 
 
-def chosen_of(expert: Expert, source: ImportSource, path: Path) -> tuple[str, ...]:
+def chosen_of(expert: Expert, source: _Folder | _Zip, path: Path) -> tuple[str, ...]:
     """Return which files are an expert's. Raises InputError if they are incomplete."""
     chosen = files_of(expert, source.sizes)
     if has_weights(chosen) and not any(map(is_pickle, chosen)):
@@ -114,7 +102,7 @@ def take_over(expert: Expert, folder: Path, path: Path, *, dry: bool) -> int:
     with opened(path) as source:
         chosen = chosen_of(expert, source, path)
         size = sum(source.sizes[name] for name in chosen)
-        if expert.download_mb and size > MOST * expert.download_mb * MB:
+        if expert.download_mb and size > MAX_SIZE_FACTOR * expert.download_mb * MB:
             raise InputError(
                 tr("{path} is far larger than {name} can be.", path=path, name=expert.id)
             )
@@ -142,8 +130,8 @@ def check(expert: Expert, path: Path) -> None:
         check_whole(expert, path)
     elif path.name == "model.bin":
         found = contents(path)
-        other = WIDTHS.get(found.width) if found.kind == WHISPER else None
-        if expert.id in WIDTHS.values() and other != expert.id:
+        other = DECODER_WIDTHS.get(found.width) if found.kind == WHISPER else None
+        if expert.id in DECODER_WIDTHS.values() and other != expert.id:
             raise InputError(
                 tr("These weights are not those of {name}.", name=expert.id),
                 hint=tr("They are those of {other}.", other=other) if other else "",
@@ -156,12 +144,14 @@ def identified(path: Path, experts: Iterable[Expert]) -> Expert:
     with opened(path) as source:
         names = [path.stem if path.is_file() else path.name]
         if isinstance(source, _Folder):
-            names += [part for part in source.root.parts if part.startswith(CACHE)]
+            names += [part for part in source.root.parts if part.startswith(HUB_CACHE_PREFIX)]
             if (model := source.root / "model.bin").is_file():
                 found = contents(model)
-                names.insert(0, WIDTHS.get(found.width, "") if found.kind == WHISPER else "")
+                names.insert(
+                    0, DECODER_WIDTHS.get(found.width, "") if found.kind == WHISPER else ""
+                )
     for name in filter(None, names):
-        repo = name.removeprefix(CACHE).replace("--", "/", 1).casefold()
+        repo = name.removeprefix(HUB_CACHE_PREFIX).replace("--", "/", 1).casefold()
         for expert in known.values():
             if repo in (
                 expert.id,
@@ -170,7 +160,7 @@ def identified(path: Path, experts: Iterable[Expert]) -> Expert:
             ):
                 return expert
     raise InputError(
-        tr("Which expert {name} holds cannot be told.", name=path.name or path),
+        tr("It is unclear which expert {name} contains.", name=path.name or path),
         hint=tr("Name it: --as NAME. jarvis-desktop experts list shows the names."),
     )
 
@@ -179,7 +169,7 @@ def _check_complete(expert: Expert, names: Iterable[str], path: Path) -> None:
     here = set(names)
     if "model.bin" not in here:
         return
-    missing = [each for each in NEEDED if not any(fnmatchcase(name, each) for name in here)]
+    missing = [each for each in REQUIRED_FILES if not any(fnmatchcase(name, each) for name in here)]
     if missing:
         raise InputError(
             tr(
@@ -192,13 +182,13 @@ def _check_complete(expert: Expert, names: Iterable[str], path: Path) -> None:
         )
 
 
-def _copy(expert: Expert, folder: Path, source: ImportSource, chosen: Iterable[str]) -> None:
+def _copy(expert: Expert, folder: Path, source: _Folder | _Zip, chosen: Iterable[str]) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     for name in chosen:
         to = folder / name
         if not to.resolve().is_relative_to(folder.resolve()):
             raise InputError(
-                tr("{file} would not lie in the folder of {name}.", file=name, name=expert.id)
+                tr("{file} would be outside the folder of {name}.", file=name, name=expert.id)
             )
         to.parent.mkdir(parents=True, exist_ok=True)
         source.copy(name, to)
@@ -224,7 +214,7 @@ class _Folder:
         if len(digest) in (40, 64) and not matches(to, sha256, blob):
             raise InputError(
                 tr("{name} is damaged: it does not match its digest.", name=path.name),
-                hint=tr("Copy it anew from where it came from."),
+                hint=tr("Copy it again from its source."),
             )
 
 
@@ -258,7 +248,7 @@ class _Zip:
 
 def _with_files(folder: Path) -> Path:
     """The current snapshot of a folder in the Hub's cache, else the folder itself."""
-    inner = [each for each in folder.glob(f"{CACHE}*") if each.is_dir()]
+    inner = [each for each in folder.glob(f"{HUB_CACHE_PREFIX}*") if each.is_dir()]
     if len(inner) == 1:
         folder = inner[0]
     snapshots = [each for each in folder.glob("snapshots/*") if each.is_dir()]

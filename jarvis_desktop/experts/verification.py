@@ -137,11 +137,11 @@ def check_whole(expert: Expert, path: Path) -> None:
     except SafetensorError as error:
         raise UnavailableError(
             tr(
-                "The weights {file} of {name} are damaged or cut off.",
+                "The weights {file} of {name} are damaged or truncated.",
                 file=path.name,
                 name=expert.id,
             ),
-            hint=tr("Look for a whole copy of {repo}.", repo=expert.repo),
+            hint=tr("Get a complete copy of {repo}.", repo=expert.repo),
         ) from error
 
 
@@ -197,8 +197,8 @@ def contents(path: Path) -> Contents:
             return _contents(file, os.fstat(file.fileno()).st_size)
     except (EOFError, UnicodeDecodeError, struct.error) as error:
         raise InputError(
-            tr("The weights {name} are damaged or cut off.", name=path.name),
-            hint=tr("Look for a whole copy, and compare its size with that of the original."),
+            tr("The weights {name} are damaged or truncated.", name=path.name),
+            hint=tr("Get a complete copy, and compare its size with that of the original."),
         ) from error
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()

@@ -88,7 +88,7 @@ def displaced(
     return tuple(gone)
 
 
-def alone(folder: Path, name: str) -> AbstractContextManager[object]:
+def lock_folder(folder: Path, name: str) -> AbstractContextManager[object]:
     """Lock the folder that an expert is downloaded into; the lock ends with the process.
 
     Raises UnavailableError if it is locked already.
@@ -100,24 +100,24 @@ def alone(folder: Path, name: str) -> AbstractContextManager[object]:
         return FileLock(folder.with_suffix(".lock"), timeout=0, thread_local=False).acquire()
     except Timeout as error:
         raise UnavailableError(
-            tr("{name} is being fetched already.", name=name), hint=tr("Wait until it is done.")
+            tr("{name} is already being downloaded.", name=name), hint=tr("Wait until it is done.")
         ) from error
 
 
-def is_held(folder: Path) -> bool:
+def is_locked(folder: Path) -> bool:
     """Whether the folder is locked, or that cannot be determined."""
     try:
-        with alone(folder, folder.stem):
+        with lock_folder(folder, folder.stem):
             return False
     except (UnavailableError, OSError, NotImplementedError):
         return True
 
 
-PARTIAL = ".part"
-SLOWEST = 20_000
+PARTIAL_SUFFIX = ".part"
+MIN_BYTES_PER_S = 20_000
 """Bytes per second. A download with a lower average is abandoned, and can be resumed."""
 
-FETCHING = "jarvis_desktop.experts.download_worker:serve"
+WORKER = "jarvis_desktop.experts.download_worker:serve"
 
 
 class Weights:
@@ -156,7 +156,7 @@ class Weights:
     def installed(self) -> tuple[InstalledWeights, ...]:
         """Return the installed experts by name."""
         try:
-            folders = sorted(path for path in self._root.iterdir() if path.suffix != PARTIAL)
+            folders = sorted(path for path in self._root.iterdir() if path.suffix != PARTIAL_SUFFIX)
         except OSError:  # missing or unreadable
             return ()
         return tuple(found for path in folders if (found := _read(path)))
@@ -228,8 +228,8 @@ class Weights:
         if folder := self.folder(expert):
             return folder
         raise StorageError(
-            tr("{name} was fetched, but is not whole on the disk any more.", name=expert.id),
-            hint=tr("See that no other program changes its files, and try again."),
+            tr("{name} was downloaded, but is no longer complete on the disk.", name=expert.id),
+            hint=tr("Make sure that no other program changes its files, and try again."),
             retryable=True,
         )
 
@@ -252,16 +252,16 @@ class Weights:
                 )
                 self._coming[expert.id] = size
                 await self._make_room(expert, size - self.partial(expert), spared)
-                await child.call("fetch", timeout=600 + size / SLOWEST, report=report)
+                await child.call("fetch", timeout=600 + size / MIN_BYTES_PER_S, report=report)
                 await asyncio.to_thread(self._settle, expert)  # while the child holds the lock
             except ExpertError as error:
                 raise UnavailableError(
                     tr(
-                        "{name} could not be fetched: {message}",
+                        "{name} could not be downloaded: {message}",
                         name=expert.id,
                         message=error.message,
                     ),
-                    hint=tr("What arrived is kept. Look at the network and try again."),
+                    hint=tr("What arrived is kept. Check the network and try again."),
                     retryable=True,
                 ) from error
             finally:
@@ -290,7 +290,7 @@ class Weights:
         """
         if expert.id in self._busy():
             raise InputError(
-                tr("{name} is at work, or is the LLM in use.", name=expert.id),
+                tr("{name} is running, or is the LLM in use.", name=expert.id),
                 hint=tr("Remove it when it has left the memory, or choose another LLM."),
             )
         size = self._delete(expert.id)
@@ -305,12 +305,12 @@ class Weights:
         """
         if not self.partial(expert):
             return 0
-        with alone(self._partial(expert), expert.id):
+        with lock_folder(self._partial(expert), expert.id):
             return self._delete(expert.id, whole=False)
 
     def _delete(self, name: str, *, whole: bool = True) -> int:
         """Delete an expert's files, or if not `whole` only its partial download."""
-        partial = self._root / f"{name}{PARTIAL}"
+        partial = self._root / f"{name}{PARTIAL_SUFFIX}"
         folders = (self._root / name, partial) if whole else (partial,)
         size = sum(map(_size, folders))
         try:
@@ -330,7 +330,9 @@ class Weights:
         self, expert: Expert, size: int, spared: Collection[str]
     ) -> tuple[InstalledWeights, ...]:
         others = [item for item in tuple(self._coming.items()) if item[0] != expert.id]
-        coming = sum(max(0, full - _size(self._root / f"{name}{PARTIAL}")) for name, full in others)
+        coming = sum(
+            max(0, full - _size(self._root / f"{name}{PARTIAL_SUFFIX}")) for name, full in others
+        )
         return displaced(
             expert.id,
             size,
@@ -342,9 +344,9 @@ class Weights:
 
     def _given_up(self) -> Iterator[InstalledWeights]:
         """Partial downloads that no process is resuming."""
-        for path in sorted(self._root.glob(f"*{PARTIAL}")):
+        for path in sorted(self._root.glob(f"*{PARTIAL_SUFFIX}")):
             lock = self._locks.get(path.stem)
-            if not (lock and lock.locked()) and not is_held(path):
+            if not (lock and lock.locked()) and not is_locked(path):
                 yield InstalledWeights(path.stem, "", "", _size(path), path, whole=False)
 
     async def _make_room(self, expert: Expert, size: int, spared: Collection[str]) -> None:
@@ -361,19 +363,19 @@ class Weights:
 
     def _displace(self, item: InstalledWeights) -> None:
         # Its download may have been resumed by now.
-        with nullcontext() if item.whole else alone(item.path, item.id):
+        with nullcontext() if item.whole else lock_folder(item.path, item.id):
             self._delete(item.id, whole=item.whole)
 
     def _child(self, expert: Expert, what: str) -> Child:
         return Child(
-            FETCHING,
+            WORKER,
             *(expert, self._partial(expert), self._endpoint, self._patience, self._reserve),
             name=f"{what} of {expert.id}",
             network=what == "download",
         )
 
     def _partial(self, expert: Expert) -> Path:
-        return self._root / f"{expert.id}{PARTIAL}"
+        return self._root / f"{expert.id}{PARTIAL_SUFFIX}"
 
     def _settle(self, expert: Expert) -> Path:
         folder = self._root / expert.id
@@ -395,8 +397,8 @@ def _keeping(expert: Expert) -> Iterator[None]:
         yield
     except OSError as error:
         raise StorageError(
-            tr("{name} could not be kept: {reason}.", name=expert.id, reason=_reason(error)),
-            hint=tr("See that the disk has room and that no other program uses its files."),
+            tr("{name} could not be saved: {reason}.", name=expert.id, reason=_reason(error)),
+            hint=tr("Make sure that the disk has room and that no other program uses its files."),
             retryable=True,
         ) from error
 

@@ -191,10 +191,10 @@ def find_shipped(llms: LLMChoice, name: str) -> ShippedLLM | None:
     return next((each for each in llms.shipped if names in (each.id, each.ollama)), None)
 
 
-DOWNLOAD = "https://ollama.com/download"
+OLLAMA_URL = "https://ollama.com/download"
 OFFLINE = mark("The mode is offline, so nothing is fetched; choose another mode to get one.")
 SERVICE = mark("Name a service with: jarvis-desktop llm use ID --address ADDRESS.")
-NO_WAY = b"offline"
+INFORMED_OFFLINE = b"offline"
 """In the file, if the user was told that there is no way to get an LLM."""
 
 
@@ -273,7 +273,7 @@ class LLMOfferFinder:
             told = self._mark.read_bytes()
         except OSError:
             return False
-        return told != NO_WAY or not self._house.policy.allows_downloads
+        return told != INFORMED_OFFLINE or not self._house.policy.allows_downloads
 
     def note_told(self) -> None:
         """Remember that the user was informed."""
@@ -281,7 +281,7 @@ class LLMOfferFinder:
             return
         with suppress(OSError):
             self._mark.parent.mkdir(parents=True, exist_ok=True)
-            self._mark.write_bytes(b"" if self._house.policy.allows_downloads else NO_WAY)
+            self._mark.write_bytes(b"" if self._house.policy.allows_downloads else INFORMED_OFFLINE)
 
     async def missing(self) -> NoLLM | None:
         """Return what to say without an LLM; None if there is one, or none is wanted."""
@@ -323,7 +323,7 @@ class LLMOfferFinder:
             told = tr(
                 "To use it, install Ollama from {address} and fetch it with: "
                 "jarvis-desktop llm pull {name}.",
-                address=DOWNLOAD,
+                address=OLLAMA_URL,
                 name=with_ollama.name,
             )
             without = (

@@ -75,10 +75,10 @@ class GuardedLLM:
             raise UnavailableError(objection, fault=Fault.NETWORK)
 
 
-FRESH = 30.0
+SEARCH_INTERVAL_S = 30.0
 """Seconds after which the search is repeated."""
 
-USUAL = 8 * GB
+ASSUMED_MEMORY = 8 * GB
 """The assumed memory of a computer that does not report it."""
 
 Provider = Literal["auto", "ollama", "openai", "transformers", "none"]
@@ -114,7 +114,7 @@ class LLMMatch:
 
 
 class LLMChoice:
-    """Finds the LLM to use, again every `FRESH` seconds and after a failure.
+    """Finds the LLM to use, again every `SEARCH_INTERVAL_S` seconds and after a failure.
 
     If `policy` keeps everything on this computer, no other is asked. `key` returns the key for an
     address and `room` measures the computer; both are called in a thread. `on_use` is called before
@@ -135,7 +135,7 @@ class LLMChoice:
     ) -> None:
         self.shipped = tuple(shipped)
         self.on_disk = on_disk
-        self.reason = "Nobody has looked for an LLM yet."
+        self.reason = "No LLM was searched for yet."
         """Which LLM is used, or why none, in sentences."""
         self._policy = policy
         self._room = room or this_computer
@@ -161,7 +161,7 @@ class LLMChoice:
     async def current(self) -> LLM | None:
         """Return the LLM to use now; the same object as long as it is the same LLM."""
         async with self._looking:
-            if self._looked is None or self._clock() - self._looked >= FRESH:
+            if self._looked is None or self._clock() - self._looked >= SEARCH_INTERVAL_S:
                 self._looked = self._clock()  # before the search, so that `forget` during it counts
                 try:
                     await self._take(await self._find())
@@ -402,7 +402,7 @@ class LLMChoice:
 def this_computer(folder: Path | None = None) -> Computer:
     """Measure this computer and the disk of `folder`. May take some seconds."""
     disk = free_disk_bytes(folder or Path.home())
-    return Computer(memory_bytes() or USUAL, gpu_memory_bytes(), disk)
+    return Computer(memory_bytes() or ASSUMED_MEMORY, gpu_memory_bytes(), disk)
 
 
 def _weight(expert: Expert, graphics: int) -> int:

@@ -34,7 +34,7 @@ class ServerTimeouts:
     """Between two lines of an answer."""
 
 
-USUAL = ServerTimeouts()
+DEFAULT_TIMEOUTS = ServerTimeouts()
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class Server:
         if not usable:
             # Not quoted: it may hold a password.
             raise UnavailableError(
-                tr("The address of {kind} is not one that can be used.", kind=self.kind),
+                tr("The address of {kind} is not usable.", kind=self.kind),
                 hint=tr("It has the form http://127.0.0.1:8080."),
             )
 
@@ -231,7 +231,7 @@ def refusal(
         return refused
     if status in (429, 503):
         return ExpertError(
-            tr("{program} has too much to do{said}", program=server.program, said=said),
+            tr("{program} is busy{said}", program=server.program, said=said),
             hint=tr("Try again in a while."),
             retryable=True,
             fault=Fault.LOADING if status == 503 else Fault.BUSY,
@@ -259,16 +259,16 @@ def _words(detail: object) -> str:
     return "" if text.lstrip().startswith("<") else one_line(text, limit=200)
 
 
-BUSY = (429, 503)
+BUSY_STATUSES = (429, 503)
 """The status of a full queue, a limit reached, or an LLM being loaded."""
-LOADING = 503
+LOADING_STATUS = 503
 """The status that may last as long as the first line."""
-WAITS = (1.0, 2.0, 4.0, 8.0)
+RETRY_DELAYS_S = (1.0, 2.0, 4.0, 8.0)
 """Seconds before each new attempt at a busy server."""
-LONGEST_WAIT = 20.0
+MAX_WAIT_S = 20.0
 """Seconds; a server that asks for more is not waited for."""
 
-SHORTEST_KEY = 12
+MIN_KEY_CHARS = 12
 """Characters; shorter keys are placeholders."""
 
 Sleep = Callable[[float], Awaitable[object]]
@@ -282,7 +282,7 @@ class Post:
     path: str
     name: str
     """The server's name for the LLM."""
-    patience: ServerTimeouts = USUAL
+    patience: ServerTimeouts = DEFAULT_TIMEOUTS
     key: str = field(default="", repr=False)
     """Sent as a bearer token, and removed from the server's error texts."""
     sleep: Sleep = asyncio.sleep
@@ -314,7 +314,7 @@ class Post:
         """The response with status 200, whose body is still unread."""
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
         left = self.patience.first
-        for tries, wait in enumerate(chain(WAITS, repeat(WAITS[-1]))):
+        for tries, wait in enumerate(chain(RETRY_DELAYS_S, repeat(RETRY_DELAYS_S[-1]))):
             request = client.build_request("POST", self.path, json=body, headers=headers)
             async with asyncio.timeout(self.patience.first):
                 response = await client.send(request, stream=True)
@@ -324,9 +324,11 @@ class Post:
             asked = _seconds(response.headers.get("Retry-After", ""))
             wait = asked or wait
             left -= wait
-            over = left < 0 if response.status_code == LOADING else tries == len(WAITS)
-            hopeless = over or wait > LONGEST_WAIT or NO_CREDIT in text
-            if response.status_code not in BUSY or hopeless:
+            over = (
+                left < 0 if response.status_code == LOADING_STATUS else tries == len(RETRY_DELAYS_S)
+            )
+            hopeless = over or wait > MAX_WAIT_S or NO_CREDIT in text
+            if response.status_code not in BUSY_STATUSES or hopeless:
                 break
             await self.sleep(wait)
         words = self.without_key(text)
@@ -334,7 +336,7 @@ class Post:
 
     def without_key(self, text: str) -> str:
         """Return the text without the key; a placeholder such as "none" stays."""
-        return text.replace(self.key, "…") if len(self.key) >= SHORTEST_KEY else text
+        return text.replace(self.key, "…") if len(self.key) >= MIN_KEY_CHARS else text
 
 
 def _seconds(retry_after: str) -> float:

@@ -26,7 +26,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import Prompt, Think
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.llm.http import (
-    USUAL,
+    DEFAULT_TIMEOUTS,
     Post,
     Server,
     ServerTimeouts,
@@ -46,11 +46,11 @@ if TYPE_CHECKING:
 
 
 LOOPBACK = "http://127.0.0.1:11434"
-CLOUD = (":cloud", "-cloud")
+CLOUD_SUFFIXES = (":cloud", "-cloud")
 """The endings of names of LLMs that Ollama passes on to the cloud."""
-SMALLEST = 1_000_000
+MIN_LLM_BYTES = 1_000_000
 """In bytes; anything smaller is a reference to an LLM in the cloud."""
-PULL_SILENCE = 120.0
+PULL_TIMEOUT_S = 120.0
 """In seconds; Ollama is silent while it computes the digest of a download."""
 
 Answer = TypeVar("Answer")
@@ -79,7 +79,7 @@ class InstalledLLM:
     @property
     def is_local(self) -> bool:
         """Whether it runs where Ollama runs, and not in the cloud."""
-        return not self.name.endswith(CLOUD) and not 0 < self.size < SMALLEST
+        return not self.name.endswith(CLOUD_SUFFIXES) and not 0 < self.size < MIN_LLM_BYTES
 
     def is_called(self, name: str) -> bool:
         """Whether that is Ollama's name for it."""
@@ -147,7 +147,7 @@ class OllamaServer:
         layers: dict[str, tuple[int, int]] = {}
         with sentences(self.server):
             try:
-                async with self._client(PULL_SILENCE) as client:
+                async with self._client(PULL_TIMEOUT_S) as client:
                     steps = cast(Any, await client.pull(name, stream=True))
                     async with aclosing(steps):
                         async for step in steps:
@@ -327,7 +327,7 @@ def _not_pulled(name: str, reason: str) -> UnavailableError:
     )
 
 
-STEP = 4096
+CONTEXT_STEP = 4096
 """Contexts are multiples of it, so that Ollama need not reload the LLM for each prompt."""
 
 
@@ -348,7 +348,7 @@ class OllamaLLM:
         *,
         most_context: int = 8192,
         keep_alive: float = 600,
-        patience: ServerTimeouts = USUAL,
+        patience: ServerTimeouts = DEFAULT_TIMEOUTS,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.name = llm.name
@@ -377,7 +377,9 @@ class OllamaLLM:
             think = Think.OFF
         space = room(prompt, self.window, name=self.name, sees=self.sees, think=think)
         # It only grows: with any other context, even a smaller one, Ollama reloads the LLM.
-        self._context = max(self._context, min(self.window, -(-space.whole // STEP) * STEP))
+        self._context = max(
+            self._context, min(self.window, -(-space.whole // CONTEXT_STEP) * CONTEXT_STEP)
+        )
         body: dict[str, Any] = {
             "model": self.name,
             "messages": [
@@ -427,13 +429,13 @@ class OllamaLLM:
         return chunk
 
 
-MAC = Path("/Applications/Ollama.app")
+MAC_APP = Path("/Applications/Ollama.app")
 
 
 def command() -> list[str]:
     """Return the command that starts it; [] if it is not installed. Reads the disk."""
-    if sys.platform == "darwin" and MAC.exists():
-        return ["/usr/bin/open", "-a", str(MAC)]
+    if sys.platform == "darwin" and MAC_APP.exists():
+        return ["/usr/bin/open", "-a", str(MAC_APP)]
     if sys.platform == "win32":
         program = Path(os.environ.get("LOCALAPPDATA", ""), "Programs", "Ollama", "ollama app.exe")
         if program.exists():

@@ -21,7 +21,7 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import Message, Prompt, Think
 from jarvis_desktop.llm.http import (
-    USUAL,
+    DEFAULT_TIMEOUTS,
     Post,
     RequestRejectedError,
     Server,
@@ -66,7 +66,7 @@ class OpenAICompatibleLLM:
         key: ApiKey | None = None,
         window: int = 8192,
         sees: bool = False,
-        patience: ServerTimeouts = USUAL,
+        patience: ServerTimeouts = DEFAULT_TIMEOUTS,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
         self.name = name

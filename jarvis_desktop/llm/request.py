@@ -16,7 +16,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import MAX_IMAGE_TOKENS, Message, Prompt, Think
 
-THOUGHT = {Think.OFF: 0, Think.LOW: 1024, Think.MEDIUM: 4096, Think.HIGH: 8192}
+THINKING_TOKENS = {Think.OFF: 0, Think.LOW: 1024, Think.MEDIUM: 4096, Think.HIGH: 8192}
 """Tokens for thinking, besides those of the answer, if there is room."""
 
 
@@ -55,14 +55,14 @@ def room(prompt: Prompt, window: int, *, name: str, sees: bool, think: Think) ->
     if asked + prompt.longest > window:
         raise ExpertError(
             tr(
-                "The prompt is too long for {name}: about {asked} tokens, where {max} fit.",
+                "The prompt is too long for {name}: about {asked} tokens, but only {max} fit.",
                 name=name,
                 asked=asked,
                 max=max(0, window - prompt.longest),
             ),
-            hint=tr("Ask for less at once, or choose an LLM with a longer context."),
+            hint=tr("Ask for less at once, or choose an LLM with a larger context."),
         )
-    thought = min(THOUGHT[think], window - asked - prompt.longest)
+    thought = min(THINKING_TOKENS[think], window - asked - prompt.longest)
     return TokenBudget(asked + prompt.longest + thought, prompt.longest + thought)
 
 
@@ -80,7 +80,7 @@ def _picture(path: Path) -> str:
         ) from error
 
 
-PAIRS = (
+THINKING_MARKS = (
     ("<think>", "</think>"),
     ("<thinking>", "</thinking>"),
     ("[THINK]", "[/THINK]"),
@@ -174,12 +174,12 @@ class _ThinkingFilter:
 
     def _begin(self) -> None:
         self._unread = self._unread.lstrip()
-        for start, end in PAIRS:
+        for start, end in THINKING_MARKS:
             if self._unread.startswith(start):
                 self._state, self._end = _FilterState.THINKING, end
                 self._take(len(start))
                 return
-        if not any(start.startswith(self._unread) for start, _ in PAIRS):
+        if not any(start.startswith(self._unread) for start, _ in THINKING_MARKS):
             self._state = _FilterState.HELD if self._hold else _FilterState.SPEAKING
 
     def _think(self) -> None:
@@ -191,7 +191,9 @@ class _ThinkingFilter:
             self._take(max(0, len(self._unread) - len(self._end)))
 
     def _speak(self) -> str:
-        found = [(place, *pair) for pair in PAIRS if (place := self._unread.find(pair[1])) >= 0]
+        found = [
+            (place, *pair) for pair in THINKING_MARKS if (place := self._unread.find(pair[1])) >= 0
+        ]
         if not found:
             return "" if self._state is _FilterState.HELD else self._take(self._certain())
         place, start, end = min(found)
@@ -210,9 +212,9 @@ class _ThinkingFilter:
 
     def _certain(self) -> int:
         """How much of the unread text cannot begin a mark."""
-        longest = max(len(end) for _, end in PAIRS)
+        longest = max(len(end) for _, end in THINKING_MARKS)
         for place in range(max(0, len(self._unread) - longest + 1), len(self._unread)):
-            if any(end.startswith(self._unread[place:]) for _, end in PAIRS):
+            if any(end.startswith(self._unread[place:]) for _, end in THINKING_MARKS):
                 return place
         return len(self._unread)
 

@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -15,7 +15,7 @@ from jarvis_desktop.core.i18n import tr
 
 Item = TypeVar("Item")
 MB, GB = 1_000_000, 1_000_000_000
-PATIENT = 6 * GB
+SLOW_ABOVE_BYTES = 6 * GB
 """An LLM that needs more is too slow to talk with unless it is on a graphics card."""
 
 Handle = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][a-z0-9.-]{0,63}$")]
@@ -23,18 +23,19 @@ Tag = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w.-]*(/[\w.-]+)?:[\w
 Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
-@dataclass(frozen=True, slots=True)
-class ShippedLLM:
+class ShippedLLM(BaseModel):
     """One LLM of the list."""
 
-    id: str
-    ollama: str
-    download_mb: int
-    memory_gb: float
-    licence: str
-    languages: tuple[str, ...]
-    good_at: str
-    expert: str = ""
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    id: Handle
+    ollama: Tag
+    download_mb: Annotated[int, Field(gt=0)]
+    memory_gb: Annotated[float, Field(gt=0)]
+    licence: Words
+    languages: Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
+    good_at: Words
+    expert: Handle | Literal[""] = ""
     """The handle of the same LLM as an expert for transformers, or ""."""
     sees: bool = False
     verified: bool = False
@@ -75,7 +76,7 @@ class Computer:
 
     def suits(self, need: int) -> bool:
         """Whether it is fast enough to talk with, beside other programs."""
-        return need <= self.graphics or need <= min(self.memory // 2, PATIENT)
+        return need <= self.graphics or need <= min(self.memory // 2, SLOW_ABOVE_BYTES)
 
     def best(self, items: Iterable[Item], need: Callable[[Item], int]) -> Item | None:
         """Return the largest item that suits this computer, else the smallest that it holds."""
@@ -85,29 +86,12 @@ class Computer:
         return suitable[-1] if suitable else possible[0] if possible else None
 
 
-class LLMBlock(BaseModel):
-    """One [[llm]] block of the file."""
-
-    model_config = ConfigDict(extra="forbid", strict=True)
-
-    id: Handle
-    ollama: Tag
-    expert: Handle | None = None
-    download_mb: int = Field(gt=0)
-    memory_gb: float = Field(gt=0)
-    licence: Words
-    languages: list[str] = Field(min_length=1)
-    good_at: Words
-    sees: bool = False
-    verified: bool = False
-
-
 class LLMFile(BaseModel):
     """The whole file."""
 
     model_config = ConfigDict(extra="forbid")
 
-    llm: list[LLMBlock] = Field(min_length=1)
+    llm: list[ShippedLLM] = Field(min_length=1)
 
 
 def load(path: Path) -> tuple[ShippedLLM, ...]:
@@ -138,15 +122,7 @@ def load(path: Path) -> tuple[ShippedLLM, ...]:
                 twice=min(twice),
             )
         )
-    found = (
-        ShippedLLM(
-            **block.model_dump(exclude={"languages", "expert"}),
-            languages=tuple(block.languages),
-            expert=block.expert or "",
-        )
-        for block in blocks
-    )
-    return tuple(sorted(found, key=lambda llm: llm.need))
+    return tuple(sorted(blocks, key=lambda llm: llm.need))
 
 
 def fitting(llms: Sequence[ShippedLLM], room: Computer) -> ShippedLLM | None:

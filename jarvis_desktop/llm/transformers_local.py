@@ -18,7 +18,7 @@ from jarvis_desktop.process.background import Idling
 from jarvis_desktop.process.child import Child
 
 WORKER = "jarvis_desktop.llm.transformers_worker:serve"
-LEAST_WINDOW = 2048
+DEFAULT_WINDOW = 2048
 """The assumed window if the LLM's settings do not state it."""
 
 
@@ -143,10 +143,10 @@ def _longest(folder: Path) -> int:
     try:
         settings = json.loads((folder / "config.json").read_text("utf-8"))
     except (OSError, ValueError):
-        return LEAST_WINDOW
+        return DEFAULT_WINDOW
     while isinstance(settings, dict):
         found = settings.get("max_position_embeddings")
         if isinstance(found, int) and found > 0:
             return found
         settings = settings.get("text_config")  # in LLMs that accept images
-    return LEAST_WINDOW
+    return DEFAULT_WINDOW

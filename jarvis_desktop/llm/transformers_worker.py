@@ -16,7 +16,7 @@ from jarvis_desktop.core.task import Report
 from jarvis_desktop.llm.http import cut_short
 from jarvis_desktop.process.model_files import check, device, memory_in_words, quiet_libraries
 
-LEAST_ROOM = 32
+MIN_ANSWER_TOKENS = 32
 """Tokens that an answer needs at least."""
 
 THINK = "<think>"
@@ -101,7 +101,7 @@ class LoadedLLM:
         inputs = self._tokenizer(text, return_tensors="pt", add_special_tokens=False)
         given = inputs["input_ids"].shape[1]
         room = self._window - given
-        if room < min(LEAST_ROOM, question.longest):
+        if room < min(MIN_ANSWER_TOKENS, question.longest):
             raise ExpertError(
                 tr(
                     "The prompt is too long for {name}: {given} tokens, of {window} "

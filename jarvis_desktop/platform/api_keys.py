@@ -124,7 +124,7 @@ def keep_hub_key(key: str) -> None:
     key = key.strip()
     if not key.startswith("hf_"):
         raise InputError(
-            tr("That is no key of the Hugging Face Hub: those begin with hf_."),
+            tr("That is not a key of the Hugging Face Hub: those begin with hf_."),
             hint=tr(
                 "Make one at https://huggingface.co/settings/tokens, with the permission to make "
                 "calls to Inference Providers."
@@ -166,7 +166,7 @@ def keep(address: str, key: str) -> None:
     key = key.strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise InputError(
-            tr("That is no key."), hint=tr("A key is one line of letters, digits and signs.")
+            tr("That is not a key."), hint=tr("A key is one line of letters, digits and signs.")
         )
     try:
         keyring.set_password(SERVICE, origin(address), key)

@@ -14,9 +14,9 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 
 BUS = "org.freedesktop.DBus"
-OPENING = 5.0
+CONNECT_TIMEOUT_S = 5.0
 """Seconds to connect."""
-ANSWERING = 10.0
+CALL_TIMEOUT_S = 10.0
 """Seconds for a call; questions to the user are answered by a later signal."""
 
 Options = dict[str, tuple[str, str]]
@@ -64,7 +64,7 @@ class MessageBus:
         from jeepney.io.asyncio import open_dbus_connection
 
         try:
-            async with asyncio.timeout(OPENING):
+            async with asyncio.timeout(CONNECT_TIMEOUT_S):
                 connection = await open_dbus_connection(_address())
         except (OSError, EOFError, RuntimeError, ValueError) as error:
             raise UnavailableError(
@@ -94,7 +94,7 @@ class MessageBus:
         serial = next(self._connection.outgoing_serial)
         reply = self._replies[serial] = asyncio.get_running_loop().create_future()
         try:
-            async with asyncio.timeout(ANSWERING):
+            async with asyncio.timeout(CALL_TIMEOUT_S):
                 await self._connection.send(message, serial=serial)
                 answer = await reply
         except (TimeoutError, OSError) as error:

@@ -93,9 +93,9 @@ def _quoted(part: str) -> str:
     return '"' + part.replace("\\", "\\\\") + '"'
 
 
-PATIENCE = 20
+UPDATE_TIMEOUT_S = 20
 """Seconds for a desktop program to update its caches."""
-OWN = "X-JARVIS-Installed=true"
+OWN_MARK = "X-JARVIS-Installed=true"
 """Marks our own file; one that a package installed is not removed."""
 
 
@@ -133,7 +133,7 @@ def remove() -> Sequence[Path]:
     removed = []
     try:
         entry = _data() / "applications" / _entry_name()
-        if entry.is_file() and OWN in entry.read_text("utf-8", errors="replace"):
+        if entry.is_file() and OWN_MARK in entry.read_text("utf-8", errors="replace"):
             for path in (entry, *_icons().glob(f"*/apps/{APP_ID}.*")):
                 path.unlink(missing_ok=True)
                 removed.append(path)
@@ -157,7 +157,7 @@ def _for_here(text: str) -> str:
             line = f"Exec={exec_line(command(*value.split()[1:]))}"
         lines.append(line)
         if line == "[Desktop Entry]":
-            lines.append(OWN)
+            lines.append(OWN_MARK)
     return "\n".join(lines) + "\n"
 
 
@@ -169,7 +169,7 @@ def _tell_desktop() -> None:
     ):
         if shutil.which(words[0]) and Path(words[-1]).is_dir():
             try:
-                subprocess.run(words, check=False, capture_output=True, timeout=PATIENCE)
+                subprocess.run(words, check=False, capture_output=True, timeout=UPDATE_TIMEOUT_S)
             except (OSError, subprocess.TimeoutExpired):
                 continue
 

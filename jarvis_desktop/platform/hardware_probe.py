@@ -10,7 +10,7 @@ import sys
 from functools import cache
 from pathlib import Path
 
-PATIENCE = 5.0
+DRIVER_TIMEOUT_S = 5.0
 """Seconds for the graphics driver to answer."""
 
 MIB = 1 << 20
@@ -85,7 +85,7 @@ def seems_to_have_graphics() -> bool:
 def gpu_memory_bytes() -> int:
     """Return the memory of the largest graphics card for experts; 0 without one.
 
-    The first call asks the driver for up to `PATIENCE` seconds: do not call it on an event loop.
+    The first call asks the driver and may take seconds: do not call it on an event loop.
     """
     if sys.platform == "darwin" and platform.machine() == "arm64":
         # The memory is shared, and macOS lets the graphics card use about two thirds.
@@ -130,7 +130,7 @@ def _said(command: list[str]) -> list[str]:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=DRIVER_TIMEOUT_S,
             creationflags=getattr(subprocess, "CREATE_NO_WINDOW", 0),
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):

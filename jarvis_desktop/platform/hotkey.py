@@ -61,9 +61,9 @@ _sway = {"Alt": "Mod1", "Super": "Mod4"}
 
 
 NO_KEY = mark("No key is set.")
-NO_DESKTOP = mark("There is no desktop here that could tell of keys.")
-ASKING = mark("JARVIS asks the desktop for the key; it may ask you.")
-ENDED = mark("The key is not asked for.")
+NO_DESKTOP = mark("There is no desktop here that could report keys.")
+ASKING = mark("JARVIS is requesting the key; the desktop may ask you.")
+ENDED = mark("No key is requested.")
 
 _Build = Callable[[Combination, StatusListener], HotkeyWay]
 

@@ -21,7 +21,7 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import HotkeyStatus
 from jarvis_desktop.platform.shortcut import (
-    PATIENCE,
+    BIND_TIMEOUT_S,
     Combination,
     KeyEvents,
     Modifier,
@@ -34,7 +34,7 @@ WINDOWS_BITS: dict[Modifier, int] = {"Alt": 1, "Ctrl": 2, "Shift": 4, "Super": 8
 NO_REPEAT = 0x4000
 WM_HOTKEY, WM_QUIT = 0x0312, 0x0012
 IS_DOWN = 0x8000
-LOOKING = 0.01
+POLL_S = 0.01
 """Seconds between checks whether the key is still down."""
 WINDOWS_WHY = mark("Windows tells JARVIS of the key wherever it is pressed.")
 
@@ -74,7 +74,7 @@ class WindowsKey(ThreadedKey):
             if message.message == WM_HOTKEY:
                 told.down()
                 while not self._ends and self._library.GetAsyncKeyState(key) & IS_DOWN:
-                    time.sleep(LOOKING)
+                    time.sleep(POLL_S)
                 told.up()
         self._library.UnregisterHotKey(None, 1)
 
@@ -142,7 +142,7 @@ class MacKey:
         told = KeyEvents(keys, lambda words: None)
         self._on_main_thread(lambda: self._register(told))
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(BIND_TIMEOUT_S):
                 await told.bound
         except TimeoutError as error:
             raise UnavailableError(
@@ -155,7 +155,7 @@ class MacKey:
         if self._hot_key:
             done = KeyEvents(PressState(lambda: None, lambda: None), lambda words: None)
             self._on_main_thread(lambda: self._unregister(done))
-            await asyncio.wait([done.bound], timeout=PATIENCE)
+            await asyncio.wait([done.bound], timeout=BIND_TIMEOUT_S)
 
     def _register(self, told: KeyEvents) -> None:
         library = self._library

@@ -26,18 +26,17 @@ SHORTCUTS = "org.freedesktop.portal.GlobalShortcuts"
 REGISTRY = "org.freedesktop.host.portal.Registry"
 REQUEST = "org.freedesktop.portal.Request"
 SESSION = "org.freedesktop.portal.Session"
-PAUSES: Sequence[float] = (0.5, 2, 8, 30)
+RETRY_DELAYS_S: Sequence[float] = (0.5, 2, 8, 30)
 """Seconds before each new attempt to get the keys back."""
-BRIEF = 60.0
+MIN_SESSION_S = 60.0
 """Seconds; a session that the desktop closes sooner counts as a failed attempt."""
 
-NO_PORTAL = mark("This desktop has no portal (xdg-desktop-portal) that lends keys to programs.")
+NO_PORTAL = mark("This desktop has no portal (xdg-desktop-portal) that grants keys to programs.")
 NO_SHORTCUTS = mark(
-    "The portal of this desktop lends no keys to programs (GNOME does from version 48)."
+    "The portal of this desktop grants no keys to programs (GNOME's does from version 48)."
 )
 UNKNOWN = mark(
-    "The desktop lends keys only to programs that are installed, and {app_id}.desktop is not in "
-    "its list."
+    "The desktop grants keys only to installed programs, and {app_id}.desktop is not in its list."
 )
 REFUSED_WORDS = mark("The key was not granted in the question that the desktop asked.")
 AGAIN = mark("To be asked again, start JARVIS again; to be asked no more, set no such key.")
@@ -278,8 +277,8 @@ class PortalSession:
             self._opening = ""
             self._fail_requests(TAKEN)
         elif session == self._session:
-            self._brief = self._brief + 1 if _time() - self._since < BRIEF else 0
-            enough = self._brief > len(PAUSES)
+            self._brief = self._brief + 1 if _time() - self._since < MIN_SESSION_S else 0
+            enough = self._brief > len(RETRY_DELAYS_S)
             self._taken(TAKEN if enough else CLOSED)
             if not enough:
                 self._try_again()
@@ -303,10 +302,10 @@ class PortalSession:
             return
         if self._again:
             self._again.cancel()
-        self._again = asyncio.create_task(self._bind_again(0 if at_once else PAUSES[0]))
+        self._again = asyncio.create_task(self._bind_again(0 if at_once else RETRY_DELAYS_S[0]))
 
     async def _bind_again(self, pause: float) -> None:
-        for pause_before in (pause, *PAUSES):
+        for pause_before in (pause, *RETRY_DELAYS_S):
             await asyncio.sleep(pause_before)
             try:
                 return await self._begin()
@@ -339,13 +338,13 @@ def _time() -> float:
     return asyncio.get_running_loop().time()
 
 
-TOGETHER = 0.05
+COLLECT_S = 0.05
 """Seconds in which keys of the same moment are collected."""
-REPEATING = 1.0
+REPEAT_S = 1.0
 """Seconds; another press within them is a key that repeats."""
-WHY = mark("The desktop lends the key to JARVIS; it is changed in the desktop's settings.")
+WHY = mark("The desktop granted the key to JARVIS; change it in the desktop's settings.")
 UNSAID = mark(
-    "The desktop lends a key to JARVIS but does not say which. Where none is set, set one for "
+    "The desktop granted a key to JARVIS but does not say which. If none is set, set one for "
     '"{name}" in its keyboard settings; Hyprland takes a line such as {line}'
 )
 
@@ -368,7 +367,7 @@ class PortalKeys:
         self._wanted[key.id] = key
         async with self._renewing:
             if key not in self._asked:
-                await asyncio.sleep(TOGETHER)
+                await asyncio.sleep(COLLECT_S)
                 await self._renew()
             if key.problem:
                 raise key.problem
@@ -386,7 +385,7 @@ class PortalKeys:
             await self._end()
 
     async def _without(self) -> None:
-        await asyncio.sleep(TOGETHER)
+        await asyncio.sleep(COLLECT_S)
         async with self._renewing:
             if self._asked != tuple(self._wanted.values()):
                 await self._renew()
@@ -485,7 +484,7 @@ class PortalKey:
         """Handle a press. If the key is still down, its release was lost or is never reported."""
         now = asyncio.get_running_loop().time()
         before, self._pressed_at = self._pressed_at, now
-        if self._keys.is_down and now - before > REPEATING:
+        if self._keys.is_down and now - before > REPEAT_S:
             if self._tells_release is None:
                 self._releases(False)
             self._keys.up()

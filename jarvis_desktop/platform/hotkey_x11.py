@@ -232,7 +232,7 @@ class X11Keyboard:
         self._grabs.add((code, modifiers))
 
 
-CHECKING = 0.25
+POLL_S = 0.25
 """Seconds between checks whether a held key is still down. Its release may be lost when a keyboard
 is unplugged or another program grabs the keyboard."""
 WHY = mark("The X server tells JARVIS of the key wherever it is pressed.")
@@ -290,7 +290,7 @@ class X11Key(ThreadedKey):
                     held = False
                     told.up()
                     continue
-                ready = waiting.select(CHECKING if held else None)
+                ready = waiting.select(POLL_S if held else None)
                 if any(key.fd == self._wakened for key, _ in ready):
                     return
 

@@ -232,9 +232,9 @@ class PressState:
             self.release()
 
 
-PATIENCE = 5.0
+BIND_TIMEOUT_S = 5.0
 """Seconds for the system to grant the key."""
-JOINING = 1.0
+JOIN_TIMEOUT_S = 1.0
 """Seconds for a thread to end, which it does not on a system that hangs."""
 
 
@@ -296,7 +296,7 @@ class ThreadedKey(ABC):
         self._thread = threading.Thread(target=self._run, args=(told,), name="hotkey", daemon=True)
         self._thread.start()
         try:
-            async with asyncio.timeout(PATIENCE):
+            async with asyncio.timeout(BIND_TIMEOUT_S):
                 await told.bound
         except TimeoutError as error:
             raise UnavailableError(
@@ -309,7 +309,7 @@ class ThreadedKey(ABC):
         thread, self._thread = self._thread, None
         if thread:
             self._wake(thread)
-            await asyncio.to_thread(thread.join, JOINING)
+            await asyncio.to_thread(thread.join, JOIN_TIMEOUT_S)
 
     def _run(self, told: KeyEvents) -> None:
         try:

@@ -236,7 +236,7 @@ def _kept(name: str) -> Iterator[None]:
     except OSError as error:
         reason = (error.strerror or "unknown reason").lower()
         raise StorageError(
-            tr("{name} could not be kept: {reason}.", name=name, reason=reason),
+            tr("{name} could not be saved: {reason}.", name=name, reason=reason),
             hint=tr("See that the disk has room."),
         ) from error
 

@@ -12,7 +12,7 @@ import pytest
 
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.experts.downloads import (
-    RESERVE,
+    RESERVE_BYTES,
     Download,
     DownloadReport,
     Downloads,
@@ -206,7 +206,7 @@ async def test_what_nobody_foresaw_is_a_failure_too(road, tmp_path, caplog):
 
 
 async def test_what_the_disk_has_no_room_for_is_refused_before_it_is_asked_for(road, tmp_path):
-    road.sizes, road.room = {"a": 60 * MB, "b": 60 * MB}, RESERVE + 80 * MB
+    road.sizes, road.room = {"a": 60 * MB, "b": 60 * MB}, RESERVE_BYTES + 80 * MB
     downloads = made(road, tmp_path)
     downloads.add("expert", "a")
     downloads.add("expert", "b")
@@ -239,7 +239,7 @@ async def test_who_watches_is_told_of_every_change(road, tmp_path):
 
 
 async def test_how_far_it_is_is_told_a_few_times_a_second(road, tmp_path, monkeypatch):
-    monkeypatch.setattr("jarvis_desktop.experts.downloads.TELLING", 0.001)
+    monkeypatch.setattr("jarvis_desktop.experts.downloads.PROGRESS_INTERVAL_S", 0.001)
     downloads = made(road, tmp_path)
     seen: list[int] = []
     downloads.watch(lambda listed: seen.extend(each.have for each in listed))

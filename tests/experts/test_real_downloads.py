@@ -145,9 +145,9 @@ async def test_after_kill_9_it_is_paused_and_goes_on_where_it_was(tmp_path):
 
 
 def _is_free(weights: Weights) -> bool:
-    from jarvis_desktop.experts.weights import is_held
+    from jarvis_desktop.experts.weights import is_locked
 
-    return not is_held(weights._partial(EXPERT))
+    return not is_locked(weights._partial(EXPERT))
 
 
 async def test_what_was_kept_is_deleted_only_where_nobody_goes_on_with_it(tmp_path):

@@ -227,7 +227,7 @@ async def test_too_little_room_on_the_disk_is_said_before_anything_is_read(tmp_p
     with running_hub(repos={EXPERT.repo: FILES}) as hub:
         error = await refusal(make(tmp_path, hub, reserve=10**18))
         assert len(hub.requests) == 1
-    assert "too little room" in error.message
+    assert "not enough room" in error.message
 
 
 async def test_a_repository_without_usable_weights_is_refused(tmp_path):
@@ -333,7 +333,7 @@ async def test_weights_that_are_cut_off_are_not_taken(tmp_path, bytes_left):
 
 async def test_a_damaged_file_of_the_hub_is_no_expert(tmp_path):
     with running_hub(repos={EXPERT.repo: {**FILES, "model.safetensors": WEIGHTS[:9000]}}) as hub:
-        with pytest.raises(UnavailableError, match="are damaged or cut off"):
+        with pytest.raises(UnavailableError, match="are damaged or truncated"):
             await make(tmp_path, hub).fetch(EXPERT, nothing)
         assert not make(tmp_path, hub).installed()
 

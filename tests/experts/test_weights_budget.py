@@ -12,7 +12,7 @@ from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.placement import MB
-from jarvis_desktop.experts.weights import InstalledWeights, Weights, alone, displaced
+from jarvis_desktop.experts.weights import InstalledWeights, Weights, displaced, lock_folder
 from jarvis_desktop.process.model_files import MARKER
 from tests.hub import Hub, running_hub
 from tests.safetensors import weights_of
@@ -174,7 +174,7 @@ async def test_it_is_not_among_those_that_are_asked_about(tmp_path):
     part = left_behind(tmp_path, "e1")
     weights = Weights(tmp_path / "experts", budget=1050 * KB)
     assert weights.displaced(replace(EXPERTS[0], download_mb=1)) == ()
-    with alone(part, "e1"), pytest.raises(UnavailableError, match="of the disk in all"):
+    with lock_folder(part, "e1"), pytest.raises(UnavailableError, match="of the disk in all"):
         weights.displaced(replace(EXPERTS[0], download_mb=1))
 
 
@@ -199,8 +199,8 @@ async def test_what_another_process_fetches_costs_no_expert(tmp_path, notes):
         weights = weights_at(tmp_path, hub, budget=100 * KB)
         await weights.fetch(EXPERTS[0], nothing)
         with (
-            alone(tmp_path / "experts" / "e1.part", "e1"),
-            pytest.raises(UnavailableError, match="e1 is being fetched already"),
+            lock_folder(tmp_path / "experts" / "e1.part", "e1"),
+            pytest.raises(UnavailableError, match="e1 is already being downloaded"),
         ):
             await weights.fetch(EXPERTS[1], nothing)
         assert [item.id for item in weights.installed()] == ["e0"]

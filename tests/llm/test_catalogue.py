@@ -172,7 +172,7 @@ def test_where_the_program_is(monkeypatch, tmp_path, system, there, words):
     monkeypatch.setattr(sys, "platform", system)
     monkeypatch.setattr(shutil, "which", lambda name: there)
     if system == "darwin":
-        monkeypatch.setattr(ollama_program, "MAC", tmp_path)
+        monkeypatch.setattr(ollama_program, "MAC_APP", tmp_path)
         words = [*words, str(tmp_path)]
     if system == "win32":
         program = tmp_path / "Programs" / "Ollama" / "ollama app.exe"

@@ -10,7 +10,7 @@ import pytest
 
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.llm.catalogue import DOWNLOAD, OFFLINE, SERVICE, LLMOfferFinder
+from jarvis_desktop.llm.catalogue import OFFLINE, OLLAMA_URL, SERVICE, LLMOfferFinder
 from jarvis_desktop.llm.choice import LLMChoice, LLMPreference, Provider
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.paths import Paths, shipped
@@ -73,7 +73,7 @@ async def test_the_advice_is_of_what_is_offered(offered: Offered) -> None:
     assert await names(offered()) == (["qwen2.5-1.5b"], "qwen3.5:4b")
     advice = await offered().advice()
     assert advice.startswith("qwen3.5:4b (")
-    assert f"install Ollama from {DOWNLOAD} and fetch it with: jarvis-desktop llm pull" in advice
+    assert f"install Ollama from {OLLAMA_URL} and fetch it with: jarvis-desktop llm pull" in advice
     assert advice.endswith(" Without Ollama: jarvis-desktop llm pull qwen2.5-1.5b.")
     # What the mode or the disk has no place for is not advised.
     assert "Without Ollama" not in await offered(mode=Mode.LITE).advice()

@@ -15,7 +15,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, Think, answer
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.llm.choice import FRESH, LLMChoice, LLMPreference, this_computer
+from jarvis_desktop.llm.choice import SEARCH_INTERVAL_S, LLMChoice, LLMPreference, this_computer
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.paths import shipped
@@ -157,12 +157,12 @@ async def test_it_is_looked_at_again_after_a_while_and_after_a_failure(world: Wo
     assert await chosen(choice) is None
     assert choice.reason == "Ollama runs, but has no LLM that answers."
     world.ollama.llms = {"small:1b": SMALL}
-    world.now = FRESH - 1
+    world.now = SEARCH_INTERVAL_S - 1
     assert await choice.current() is None
-    world.now = FRESH
+    world.now = SEARCH_INTERVAL_S
     llm = await choice.current()
     assert llm
-    world.now += FRESH
+    world.now += SEARCH_INTERVAL_S
     assert await choice.current() is llm  # it may hold weights in memory
     world.ollama.llms = {"other:1b": MIDDLE}
     with pytest.raises(UnavailableError):
@@ -228,7 +228,7 @@ async def test_a_named_llm_of_a_near_service_is_taken_if_it_runs(world: World):
     choice = world.choice("openai", "whatever", address=world.service.address)
     assert await chosen(choice) == ("openai", "whatever")
     world.service.die()
-    world.now = FRESH
+    world.now = SEARCH_INTERVAL_S
     assert await chosen(choice) is None
     assert "does not run at" in choice.reason
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_desktop.core.errors import ExpertError
-from jarvis_desktop.llm.request import PAIRS, Thinking
+from jarvis_desktop.llm.request import THINKING_MARKS, Thinking
 
 
 async def sent(pieces: Iterable[str]) -> AsyncGenerator[str, None]:
@@ -26,7 +26,7 @@ async def spoken(pieces: Iterable[str], *, hold: bool = False, by: Thinking | No
     return "".join(await heard(pieces, hold=hold, by=by))
 
 
-@pytest.mark.parametrize(("start", "end"), PAIRS)
+@pytest.mark.parametrize(("start", "end"), THINKING_MARKS)
 async def test_thinking_before_the_answer_is_taken_out(start, end):
     assert await spoken([f"\n{start}Hm. Let me see.\n{end}\n\nYes."]) == "Yes."
 

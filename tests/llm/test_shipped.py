@@ -65,7 +65,15 @@ def test_what_suits_a_computer_is_offered(computer: Computer, offered: str | Non
 
 
 def test_where_nothing_suits_the_smallest_that_can_run_is_offered() -> None:
-    large = ShippedLLM("large", "large:9b", 6000, 9, "MIT", ("en",), "waiting")
+    large = ShippedLLM(
+        id="large",
+        ollama="large:9b",
+        download_mb=6000,
+        memory_gb=9,
+        licence="MIT",
+        languages=("en",),
+        good_at="waiting",
+    )
     assert fitting([large], room(16)) is large
     assert fitting([large], room(10)) is None
 

@@ -13,7 +13,7 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, answer
-from jarvis_desktop.llm.transformers_local import LEAST_WINDOW, TransformersLLM
+from jarvis_desktop.llm.transformers_local import DEFAULT_WINDOW, TransformersLLM
 from tests.backends.tiny import WORDS
 from tests.llm.tiny import WINDOW, mark, tiny_llms
 
@@ -217,9 +217,9 @@ async def test_one_that_was_removed_is_unavailable(make: Make, tmp_path: Path):
         ('{"max_position_embeddings": 4096}', 4096),
         ('{"max_position_embeddings": 131072}', 8192),
         ('{"text_config": {"max_position_embeddings": 3000}}', 3000),
-        ('{"max_position_embeddings": "many"}', LEAST_WINDOW),
-        ("[1]", LEAST_WINDOW),
-        ("nonsense", LEAST_WINDOW),
+        ('{"max_position_embeddings": "many"}', DEFAULT_WINDOW),
+        ("[1]", DEFAULT_WINDOW),
+        ("nonsense", DEFAULT_WINDOW),
     ],
 )
 def test_the_window_is_what_the_settings_say_within_bounds(tmp_path: Path, config, window):

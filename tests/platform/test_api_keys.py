@@ -202,7 +202,7 @@ def test_a_keyring_that_refuses_to_delete_is_said(
 def test_what_is_no_key_is_refused_unnamed(key: str) -> None:
     with pytest.raises(InputError) as caught:
         api_keys.keep(OPENAI, key)
-    assert caught.value.message == "That is no key."
+    assert caught.value.message == "That is not a key."
 
 
 @pytest.mark.parametrize(

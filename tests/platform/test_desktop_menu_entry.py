@@ -72,7 +72,7 @@ def test_why_it_cannot_be_done_is_told(act, data):
         data.write_text("")
     else:
         entry(data).parent.mkdir(parents=True)
-        entry(data).write_text(desktop.OWN)
+        entry(data).write_text(desktop.OWN_MARK)
         (data / "icons" / "hicolor" / "48x48" / "apps" / f"{APP_ID}.png").mkdir(parents=True)
     with pytest.raises(StorageError, match="menu"):
         act()

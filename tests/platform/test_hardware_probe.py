@@ -42,7 +42,7 @@ def says(text: str, code: int = 0) -> Answer:
     def run(command: list[str], **options: object) -> object:
         assert command[1] in {"--query-gpu=memory.total", "--query-gpu=memory.free"}
         assert command[2] == "--format=csv,noheader,nounits"
-        assert options["timeout"] == hardware_probe.PATIENCE
+        assert options["timeout"] == hardware_probe.DRIVER_TIMEOUT_S
         return SimpleNamespace(stdout=text, returncode=code)
 
     return run

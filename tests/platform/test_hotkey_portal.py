@@ -42,7 +42,7 @@ async def portal(bus):
 
 @pytest.fixture
 async def key(portal, pressed, monkeypatch):
-    monkeypatch.setattr(portal_module, "PAUSES", (0, 0))
+    monkeypatch.setattr(portal_module, "RETRY_DELAYS_S", (0, 0))
     key = PortalKey(TALK, parse("Ctrl+Alt+Space"), pressed.statuses.put_nowait, PortalKeys(APP))
     yield key
     await key.close()
@@ -171,12 +171,12 @@ async def test_a_session_that_is_closed_is_begun_again(portal, key, pressed):
 
 async def test_a_desktop_that_always_takes_it_back_is_left_in_peace(portal, key, pressed):
     await bound(key, pressed)
-    for _ in portal_module.PAUSES:
+    for _ in portal_module.RETRY_DELAYS_S:
         await portal.take_back()
         await pressed.status(is_live)
     await portal.take_back()
     await pressed.status(lambda status: status.why == TAKEN)
-    assert portal.calls.count("BindShortcuts") == 1 + len(portal_module.PAUSES)
+    assert portal.calls.count("BindShortcuts") == 1 + len(portal_module.RETRY_DELAYS_S)
 
 
 async def test_one_that_takes_it_back_at_once_is_asked_a_few_times(portal, key, pressed):
@@ -221,7 +221,7 @@ async def test_a_key_that_repeats_itself_is_pressed_once(portal, key, pressed):
 async def test_a_lost_release_is_made_good_by_the_next_press(portal, key, pressed, monkeypatch):
     await bound(key, pressed)
     await tap(portal, pressed)
-    monkeypatch.setattr(hotkey_portal, "REPEATING", 0)
+    monkeypatch.setattr(hotkey_portal, "REPEAT_S", 0)
     for _ in range(2):
         await portal.press()
     assert [await pressed.next() for _ in range(3)] == ["press", "release", "press"]
@@ -233,7 +233,7 @@ async def test_a_lost_release_is_made_good_by_the_next_press(portal, key, presse
 async def test_a_desktop_that_never_tells_of_a_release_is_known_by_that(
     portal, key, pressed, monkeypatch
 ):
-    monkeypatch.setattr(hotkey_portal, "REPEATING", 0)
+    monkeypatch.setattr(hotkey_portal, "REPEAT_S", 0)
     assert (await bound(key, pressed)).holds
     for _ in range(2):
         await portal.press()

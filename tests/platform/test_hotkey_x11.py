@@ -166,8 +166,8 @@ async def test_a_screen_that_goes_away_is_told_and_the_key_let_go(screen, key, p
 
 
 async def test_a_screen_that_hangs_is_not_waited_for(screen, key, pressed, monkeypatch):
-    monkeypatch.setattr(shortcut, "PATIENCE", 0.2)
-    monkeypatch.setattr(shortcut, "JOINING", 0.2)
+    monkeypatch.setattr(shortcut, "BIND_TIMEOUT_S", 0.2)
+    monkeypatch.setattr(shortcut, "JOIN_TIMEOUT_S", 0.2)
     screen.freeze()
     with pytest.raises(UnavailableError, match="does not answer"):
         await bound(key, pressed)

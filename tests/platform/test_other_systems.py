@@ -183,7 +183,7 @@ async def test_a_key_that_macos_refuses_is_told(carbon, pressed, code, why):
 
 
 async def test_macos_needs_a_window(carbon, pressed, monkeypatch):
-    monkeypatch.setattr(hotkey_native, "PATIENCE", 0.05)
+    monkeypatch.setattr(hotkey_native, "BIND_TIMEOUT_S", 0.05)
     carbon.has_loop = False
     key = hotkey_native.MacKey(KEY, pressed.statuses.put_nowait)
     with pytest.raises(UnavailableError, match="window of JARVIS"):

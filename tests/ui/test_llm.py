@@ -19,7 +19,7 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.llm import ollama as ollama_server
-from jarvis_desktop.llm.catalogue import DOWNLOAD, OFFLINE
+from jarvis_desktop.llm.catalogue import OFFLINE, OLLAMA_URL
 from jarvis_desktop.llm.choice import LLMChoice, LLMPreference, Provider
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.paths import shipped
@@ -243,7 +243,7 @@ def test_without_ollama_one_is_offered_for_the_disk(
     opened: list[QUrl] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
     click(notice, "Get Ollama")
-    assert opened == [QUrl(DOWNLOAD)]
+    assert opened == [QUrl(OLLAMA_URL)]
     with world.qtbot.waitSignal(window.llms.fetched):
         click(notice, "Fetch qwen2.5-1.5b")
     assert world.weights.fetched == [WRITER]

@@ -18,20 +18,19 @@ from dataclasses import astuple, dataclass, replace
 from hashlib import blake2b
 from math import log2
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.experts.hub.entry import OURS, UNFIT, HubEntry, indexed
+from jarvis_desktop.experts.hub.entry import OWN_TAGS, UNFIT, HubEntry, indexed
 
 log = logging.getLogger(__name__)
 
 VERSION = 1
 """Of the tables and of what `entry.indexed` returns; an index of another version is outdated."""
 
-READING_SECONDS, WRITING_SECONDS = 1.0, 30.0
+READ_TIMEOUT_S, WRITE_TIMEOUT_S = 1.0, 30.0
 """How long to wait for another process, in seconds."""
 
 SERIAL_BITS, POPULARITY_BITS = 30, 6
@@ -101,7 +100,7 @@ def open_to_read(path: Path) -> sqlite3.Connection | None:
     if not path.is_file():
         return None
     try:
-        connection = sqlite3.connect(path, timeout=READING_SECONDS, check_same_thread=False)
+        connection = sqlite3.connect(path, timeout=READ_TIMEOUT_S, check_same_thread=False)
         try:
             connection.execute("PRAGMA query_only = 1")
             if _version(connection) == VERSION:
@@ -159,7 +158,7 @@ def writing(path: Path) -> Iterator[None]:
 
 def _opened(path: Path) -> sqlite3.Connection | None:
     """A connection to a file with our tables; None if it contains something else."""
-    connection = sqlite3.connect(path, timeout=WRITING_SECONDS, isolation_level=None)
+    connection = sqlite3.connect(path, timeout=WRITE_TIMEOUT_S, isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode = WAL").fetchall()
         connection.execute("PRAGMA synchronous = NORMAL")
@@ -207,11 +206,8 @@ class RepositoryCheck:
     @staticmethod
     def of(row: Sequence[Any]) -> RepositoryCheck:
         """Restore a check from its row."""
-        repo, moment, state, sha, size, licence, gated, providers, downloads, likes = row
-        listed = tuple(providers.split())
-        return RepositoryCheck(
-            repo, moment, state, sha, size, licence, bool(gated), listed, downloads, likes
-        )
+        *facts, gated, providers, downloads, likes = row
+        return RepositoryCheck(*facts, bool(gated), tuple(providers.split()), downloads, likes)
 
     @property
     def row(self) -> list[object]:
@@ -254,7 +250,7 @@ def checked(expert: Expert, check: RepositoryCheck | None) -> Expert:
     )
 
 
-MERGED = 2000
+MERGE_PAGES = 2000
 """Pages of the full-text index that are merged in one transaction."""
 
 _INSERT = f"INSERT INTO entries VALUES ({', '.join(18 * '?')})"  # noqa: S608 - marks alone
@@ -298,12 +294,7 @@ class HubIndexWriter:
     def __enter__(self) -> HubIndexWriter:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -363,14 +354,14 @@ class HubIndexWriter:
     def tidy(self) -> None:
         """Merge the segments of the full-text index to keep searches fast."""
         # The first number starts the merge, the others continue it, each in a small transaction.
-        size = -MERGED
+        size = -MERGE_PAGES
         while True:
             with self.transaction() as db:
                 before = db.total_changes
                 db.execute("INSERT INTO terms (terms, rank) VALUES ('merge', ?)", [size])
                 if db.total_changes - before < 2:
                     return
-            size = MERGED
+            size = MERGE_PAGES
 
     @contextmanager
     def transaction(self) -> Iterator[sqlite3.Connection]:
@@ -398,25 +389,10 @@ def values_of(entry: HubEntry) -> tuple[object, ...]:
 
 def entry_of(row: Sequence[Any], task: str) -> HubEntry:
     """Restore an entry from a complete row."""
-    _, _, _, repo, sha, modified, downloads, likes, parameters, size, *rest = row
-    licence, gated, library, languages, providers, tags, summary, runs = rest
+    repo, sha, *numbers, licence, gated, library, languages, providers, tags, text, runs = row[3:]
+    lists = (tuple(each.split()) for each in (languages, providers, tags))
     return HubEntry(
-        repo=repo,
-        task=task,
-        sha=sha.hex(),
-        modified=modified,
-        downloads=downloads,
-        likes=likes,
-        parameters=parameters,
-        weights_mb=size,
-        licence=licence,
-        gated=bool(gated),
-        library=library,
-        languages=tuple(languages.split()),
-        providers=tuple(providers.split()),
-        tags=tuple(tags.split()),
-        summary=summary,
-        runs=bool(runs),
+        repo, task, sha.hex(), *numbers, licence, bool(gated), library, *lists, text, bool(runs)
     )
 
 
@@ -466,7 +442,7 @@ def _completed(entry: HubEntry, known: HubEntry) -> HubEntry:
     if known.repo != entry.repo:
         return entry
     entry = replace(entry, summary=entry.summary or known.summary)
-    ours = tuple(tag for tag in known.tags if tag in OURS and tag not in entry.tags)
+    ours = tuple(tag for tag in known.tags if tag in OWN_TAGS and tag not in entry.tags)
     if known.sha != entry.sha or not (ours or known.weights_mb):
         return entry
     return replace(

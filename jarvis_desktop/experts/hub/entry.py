@@ -25,13 +25,13 @@ REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)
 COMMIT = re.compile(r"[0-9a-f]{40}")
 _NAME = re.compile(r"[a-z0-9][a-z0-9._-]{0,39}")
 
-LONGEST_ID = 140
-LONGEST_SUMMARY = 200
-MOST_TAGS = 16
-LARGEST = 1 << 50
+MAX_ID_CHARS = 140
+MAX_SUMMARY_CHARS = 200
+MAX_TAGS = 16
+MAX_COUNT = 1 << 50
 """Larger numbers are not counts."""
 
-MANY = 5
+MANY_LANGUAGES = 5
 """An entry with this many languages is assumed to support any."""
 
 LANGUAGES = frozenset(
@@ -51,7 +51,7 @@ BYTES: Mapping[str, float] = {
 """Bytes per number of each safetensors type."""
 
 LIBRARIES = frozenset({"transformers", "diffusers"})
-FOREIGN = frozenset(
+FOREIGN_TAGS = frozenset(
     """custom_code gptq awq 4-bit 8-bit 2-bit 3-bit 6-bit bitsandbytes fp8 nvfp4 mxfp4 exl2 exl3 mlx
     gguf aqlm hqq eetq quanto compressed-tensors torchao peft lora adapter onnx-only""".split()
 )
@@ -60,7 +60,7 @@ FOREIGN = frozenset(
 HALVES, UNFIT = "files:fp16", "files:none"
 """Our own tags, which no repository can set: it has weights in 16 bits too; its files are not what
 its library loads."""
-OURS = frozenset({HALVES, UNFIT})
+OWN_TAGS = frozenset({HALVES, UNFIT})
 
 _NOISE = frozenset(
     """transformers diffusers safetensors pytorch tf jax onnx endpoints_compatible model-index
@@ -122,9 +122,9 @@ def read(raw: object, task: str) -> HubEntry | None:
         library=library,
         languages=_languages(tags, card),
         providers=providers(raw.get("inferenceProviderMapping")),
-        tags=tuple(_telling(tags, task)),
+        tags=tuple(_descriptive_tags(tags, task)),
         summary=_summary(card),
-        runs=library in LIBRARIES and "safetensors" in tags and FOREIGN.isdisjoint(tags),
+        runs=library in LIBRARIES and "safetensors" in tags and FOREIGN_TAGS.isdisjoint(tags),
     )
 
 
@@ -132,7 +132,7 @@ def is_repo(value: object) -> TypeGuard[str]:
     """Whether this is a repository id, such as "org/name"."""
     return (
         isinstance(value, str)
-        and len(value) <= LONGEST_ID
+        and len(value) <= MAX_ID_CHARS
         and REPO.fullmatch(value) is not None
         and "--" not in value
         and ".." not in value
@@ -146,7 +146,7 @@ def commit(value: object) -> str:
 
 def count(value: object) -> int:
     """Return a count, or 0 if it is not one."""
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= LARGEST:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= MAX_COUNT:
         return value
     return 0
 
@@ -229,14 +229,14 @@ def _languages(tags: Iterable[str], card: Mapping[str, Any]) -> tuple[str, ...]:
         if 2 <= len(code) <= 3 and code.isascii() and code.isalpha() and code.islower()
     ]
     unique = tuple(dict.fromkeys(found))
-    return ("*",) if "multilingual" in tags or len(unique) >= MANY else unique
+    return ("*",) if "multilingual" in tags or len(unique) >= MANY_LANGUAGES else unique
 
 
-def _telling(tags: Iterable[str], task: str) -> Iterator[str]:
+def _descriptive_tags(tags: Iterable[str], task: str) -> Iterator[str]:
     """The tags that describe it; of base models and datasets, the name only."""
     found: dict[str, None] = {}
     for tag in tags:
-        if tag in _NOISE or tag in LANGUAGES or tag == task or len(found) == MOST_TAGS:
+        if tag in _NOISE or tag in LANGUAGES or tag == task or len(found) == MAX_TAGS:
             continue
         key, colon, rest = tag.partition(":")
         if colon:
@@ -250,7 +250,9 @@ def _telling(tags: Iterable[str], task: str) -> Iterator[str]:
 
 def _summary(card: Mapping[str, Any]) -> str:
     keys = ("summary", "model_summary", "description", "model_description")
-    return next((text for key in keys if (text := clean(card.get(key), limit=LONGEST_SUMMARY))), "")
+    return next(
+        (text for key in keys if (text := clean(card.get(key), limit=MAX_SUMMARY_CHARS))), ""
+    )
 
 
 PROCESS_MB = 700
@@ -339,13 +341,13 @@ def _matches(licence: str, patterns: tuple[str, ...]) -> bool:
 RUNS, OPEN, SERVED = "=runs", "=open", "=served"
 LANGUAGE, LICENCE, SIZE = "=in:", "=under:", "=upto:"
 TASK, TOP = "=of:", "=top:"
-TAKEN = 63
+TOP_DOWNLOADS = 63
 """Downloads that make an entry one of the top of its task: the bound of a popularity class."""
 UNKNOWN = "?"
 SIZES = (16, 64, 128, 256, 512, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000)
 """In MB; an entry is listed under each size that it does not exceed."""
-MOST_WORDS = 60
-ASKED = 6
+MAX_WORDS = 60
+MAX_QUERY_WORDS = 6
 """How many words of a request are looked up: the longest, which say most."""
 
 _UNFIT = re.compile(r"[^a-z0-9.+]+")
@@ -363,13 +365,13 @@ def words(entry: HubEntry) -> list[str]:
     spoken = [NAMES.get(code, "") for code in entry.languages]
     tags = [tag.partition(":")[2] or tag for tag in entry.tags]
     text = " ".join((entry.repo, *tags, *spoken, entry.summary)).replace("_", " ")
-    return list(dict.fromkeys(_cut(text)))[:MOST_WORDS]
+    return list(dict.fromkeys(_cut(text)))[:MAX_WORDS]
 
 
 def facts(entry: HubEntry) -> Iterator[str]:
     """Generate the terms of an entry's facts."""
     yield TASK + entry.task
-    if entry.downloads >= TAKEN:
+    if entry.downloads >= TOP_DOWNLOADS:
         yield TOP + entry.task
     if entry.runs:
         yield RUNS
@@ -395,10 +397,10 @@ def licence_term(name: str) -> str:
 
 
 def asked(text: str) -> tuple[str, ...]:
-    """Return the words of a request as terms, at most `ASKED` of them."""
+    """Return the words of a request as terms, at most `MAX_QUERY_WORDS` of them."""
     found = [word for word in tokens(text[:4000]) if word not in FUNCTION_WORDS]
     unique = list(dict.fromkeys(_stem(word) for word in found))
-    kept = set(sorted(unique, key=len, reverse=True)[:ASKED])
+    kept = set(sorted(unique, key=len, reverse=True)[:MAX_QUERY_WORDS])
     return tuple(word for word in unique if word in kept)
 
 

@@ -39,7 +39,7 @@ PIPELINES = frozenset(
     zero-shot-image-classification zero-shot-object-detection""".split()
 )
 """The Hub's tasks that are also ours."""
-OTHERWISE: Mapping[str, tuple[str, ...]] = {
+OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
     "image-editing": ("image-to-image",),
     "visual-question-answering": ("visual-question-answering", "image-text-to-text"),
 }
@@ -52,14 +52,14 @@ FILES: Mapping[str, tuple[str, ...]] = {
     "diffusers": ("model_index.json", "*/*.json", "tokenizer*/*", "*/*.safetensors"),
 }  # fmt: skip
 """The files that experts of each library usually need."""
-LONGEST = 64
+MAX_HANDLE_CHARS = 64
 _HANDLE = re.compile(r"[a-z0-9][a-z0-9.-]*")
 _PAIR = re.compile(r"-([a-z]{2,3})-([a-z]{2,3})$")
 
 
 def tasks_of(task: str) -> tuple[str, ...]:
     """Return the Hub's names for a task."""
-    return OTHERWISE.get(task) or ((task,) if task in PIPELINES else ())
+    return OTHER_NAMES.get(task) or ((task,) if task in PIPELINES else ())
 
 
 def tasks_of_all(tasks: Iterable[str]) -> tuple[str, ...]:
@@ -74,10 +74,10 @@ def handle(repo: str) -> str:
     digest keeps such names apart.
     """
     plain = repo.replace("/", "--").lower()
-    if len(plain) <= LONGEST and _HANDLE.fullmatch(plain) and not plain.endswith("."):
+    if len(plain) <= MAX_HANDLE_CHARS and _HANDLE.fullmatch(plain) and not plain.endswith("."):
         return plain
     digest = _digits(repo)
-    return re.sub(r"[^a-z0-9.-]", "-", plain)[: LONGEST - 9].rstrip(".-") + f"-{digest}"
+    return re.sub(r"[^a-z0-9.-]", "-", plain)[: MAX_HANDLE_CHARS - 9].rstrip(".-") + f"-{digest}"
 
 
 def find(index: HubIndex, name: str) -> HubEntry | None:
@@ -178,7 +178,7 @@ def _digits(repo: str) -> str:
     return f"{key_of(repo):016x}"[:8]
 
 
-BEST = 5
+MAX_OFFERS = 5
 """How many experts of the Hub are offered for a task."""
 
 
@@ -215,14 +215,14 @@ class HubOffers:
         wanted = replace(self._policy(), tasks=names, words=request)
         found: list[Expert | None]
         if served:
-            wanted = replace(wanted, served=True, memory_mb=0, limit=BEST)
+            wanted = replace(wanted, served=True, memory_mb=0, limit=MAX_OFFERS)
             hits = self.index.search(wanted)
             found = [replace(described(each.entry), task=task) for each in hits]
         else:
             # Some are no experts, since their translation direction is unclear.
-            hits = self.index.search(replace(wanted, runs=True, limit=3 * BEST))
+            hits = self.index.search(replace(wanted, runs=True, limit=3 * MAX_OFFERS))
             found = [expert_of(each.entry, task) for each in hits]
-        best = tuple([each for each in found if each])[:BEST]
+        best = tuple([each for each in found if each])[:MAX_OFFERS]
         if not request:
             self._kept[task, served] = best
         return best
@@ -253,13 +253,13 @@ class HubOffers:
             self._seen = version
 
 
-def of_expert(expert: Expert, files: object) -> int:
+def download_size(expert: Expert, files: object) -> int:
     """Return the size in MB of the files that a download fetches; 0 if not known."""
     sizes = _sizes(files)
     return _megabytes(sizes[name] for name in verification.files_of(expert, sizes))
 
 
-def measured(entry: HubEntry, files: object) -> HubEntry:
+def with_size(entry: HubEntry, files: object) -> HubEntry:
     """Return an entry with its size, and mark it unfit if its files are not its library's."""
     there = _sizes(files)
     halves = any(fnmatchcase(name, "*/*.fp16.safetensors") for name in there)

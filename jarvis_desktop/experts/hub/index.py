@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     import numpy as np
 
 
-MOST = 300
+MAX_VECTORS = 300
 """Entries of a task that get a vector."""
-FEW = 8
+MIN_FOR_MEAN = 8
 """With fewer entries, the mean of a task's vectors says nothing."""
 
 
@@ -57,7 +57,7 @@ def near(db: sqlite3.Connection, task: int, direction: Sequence[float]) -> dict[
         return {}
     vectors = _unit(table.reshape(len(rows), -1).astype(np.float32))
     request = _unit(np.asarray(direction, dtype=np.float32))
-    if len(rows) >= FEW:
+    if len(rows) >= MIN_FOR_MEAN:
         middle = vectors.mean(0)
         vectors, request = _unit(vectors - middle), _unit(request - middle)
     nearness = np.clip(vectors @ request, 0.0, 1.0).tolist()
@@ -68,7 +68,7 @@ def missing(db: sqlite3.Connection, task: int, name: str) -> list[tuple[int, str
     """Return key and text of entries whose vector is missing or outdated."""
     rows = db.execute(
         "SELECT * FROM entries WHERE number BETWEEN ? AND ? AND runs ORDER BY number LIMIT ?",
-        [*database.span(task), MOST],
+        [*database.span(task), MAX_VECTORS],
     ).fetchall()
     known = dict(db.execute("SELECT key, text FROM vectors WHERE task = ?", [task]).fetchall())
     texts = [(row[1], text_of(entry_of(row, name))) for row in rows]
@@ -111,13 +111,13 @@ log = logging.getLogger(__name__)
 Embed = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Returns a vector for each text; similar texts have similar directions."""
 
-LOOKED_AT = 32
+READ_PER_WORD = 32
 """How many of the most popular entries with a word are read."""
-WIDER = 10
+WIDE_FACTOR = 10
 """How many times more are read if too few of them meet the criteria."""
-NEAR = 24
+MAX_SIMILAR = 24
 """Entries that are read because of their meaning."""
-FEW_LICENCES = 12
+MAX_LICENCE_TERMS = 12
 """More licences than this are not part of the query: most entries have one of them."""
 WORDS, MEANING, POPULARITY = 1.0, 1.0, 0.15
 """The weight of the words found, of similarity and of popularity.
@@ -305,7 +305,7 @@ def _condition(wanted: HubQuery, allowed: Sequence[str]) -> str | None:
     if not wanted.any_licence:
         if not allowed:
             return None
-        if len(allowed) <= FEW_LICENCES:
+        if len(allowed) <= MAX_LICENCE_TERMS:
             parts.append(terms.any_of(allowed))
     if wanted.language:
         parts.append(terms.any_of((terms.LANGUAGE + wanted.language, terms.LANGUAGE + "*")))
@@ -325,10 +325,10 @@ def _search(
 ) -> list[HubHit]:
     """The promising entries of one task, with their scores."""
     nearness = near(db, task, direction) if direction is not None else {}
-    keys = sorted(nearness, key=lambda key: -nearness[key])[:NEAR]
-    usual = max(LOOKED_AT, 2 * wanted.limit)
+    keys = sorted(nearness, key=lambda key: -nearness[key])[:MAX_SIMILAR]
+    usual = max(READ_PER_WORD, 2 * wanted.limit)
     found: list[HubHit] = []
-    for count in (usual, WIDER * usual):
+    for count in (usual, WIDE_FACTOR * usual):
         lists = _lists(db, task, name, condition, asked, count)
         found = [
             HubHit(entry, _score(entry, lists.weights, nearness.get(key, 0.0)))

@@ -22,15 +22,15 @@ from jarvis_desktop.experts.hub.index import Embed
 from jarvis_desktop.experts.hub.sync_worker import PAGE, SyncStep
 from jarvis_desktop.process.child import Child
 
-READING = "jarvis_desktop.experts.hub.sync_worker:serve"
-TRIES = 5
+WORKER = "jarvis_desktop.experts.hub.sync_worker:serve"
+MAX_ATTEMPTS = 5
 """How often in a row a page may fail."""
-AGE = 7 * 86_400
+RECHECK_AFTER_S = 7 * 86_400
 """Seconds after which a shipped expert's repository is checked again."""
-BATCH = 16
+EMBED_BATCH = 16
 """Summaries that are embedded at once."""
 
-GUESSES: Mapping[str, int] = {
+ESTIMATED_SIZES: Mapping[str, int] = {
     "text-generation": 300_000,
     "text-to-image": 100_000,
     "text-classification": 100_000,
@@ -39,7 +39,7 @@ GUESSES: Mapping[str, int] = {
     "image-classification": 20_000,
 }
 """Estimated lengths of lists that were never read, for the progress only."""
-GUESS = 5_000
+DEFAULT_ESTIMATE = 5_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,7 @@ class HubRefresh:
         """
         key = await asyncio.to_thread(self._key)
         child = Child(
-            READING,
+            WORKER,
             *(self._path, self._endpoint, self._patience, __version__, key),
             name="list of the Hub",
             network=True,
@@ -144,7 +144,7 @@ class HubRefresh:
         now, found = int(time.time()), {}
         for place, expert in enumerate(shipped):
             old = known.get(expert.repo)
-            if expert.repo in found or (old and now - old.moment < AGE):
+            if expert.repo in found or (old and now - old.moment < RECHECK_AFTER_S):
                 continue
             report(place / len(shipped), f"looking at {expert.repo}")
             found[expert.repo] = await self._call(child, "check", expert, now, report=report)
@@ -159,7 +159,7 @@ class HubRefresh:
                 return await child.call(*args, timeout=8 * self._patience + 600)
             except (UnavailableError, ExpertError) as error:
                 failures += 1
-                if not error.retryable or failures == TRIES:
+                if not error.retryable or failures == MAX_ATTEMPTS:
                     raise _told(error) from error
                 wait = error.wait or self._pause * 2 ** (failures - 1)
                 report(None, f"{error.message} Going on in {wait:.0f} s.")
@@ -169,9 +169,9 @@ class HubRefresh:
         """Embed the most popular entries of each task that have no vector."""
         for task in tasks:
             left = await asyncio.to_thread(_unread, self._path, task)
-            for start in range(0, len(left), BATCH):
+            for start in range(0, len(left), EMBED_BATCH):
                 report(start / len(left), f"{task}: reading what its experts are for")
-                batch = left[start : start + BATCH]
+                batch = left[start : start + EMBED_BATCH]
                 await asyncio.to_thread(_read, self._path, task, batch, embed)
 
 
@@ -195,7 +195,7 @@ class _RefreshProgress:
 
     def __init__(self, report: Report, tasks: Sequence[str]) -> None:
         self.report = report
-        self._sizes = {task: GUESSES.get(task, GUESS) for task in tasks}
+        self._sizes = {task: ESTIMATED_SIZES.get(task, DEFAULT_ESTIMATE) for task in tasks}
         self._began = time.monotonic()
         self._done = 0
         """Entries of finished tasks."""
@@ -234,7 +234,7 @@ def _told(error: JarvisError) -> JarvisError:
     if isinstance(error, ExpertError):  # the process ended
         return UnavailableError(
             tr("The list of the Hub could not be read: {message}", message=error.message),
-            hint=tr("What was read is kept. Go on later: jarvis-desktop experts refresh."),
+            hint=tr("What was read is kept. Continue later: jarvis-desktop experts refresh."),
             retryable=True,
             fault=error.fault,
         )

@@ -45,10 +45,10 @@ FIELDS = (
 """The requested fields. The Hub returns `usedStorage` for single repositories only."""
 CARD = (*FIELDS, "cardData")
 
-LARGEST_ANSWER = 16 << 20
+MAX_ANSWER_BYTES = 16 << 20
 """In bytes; the memory that a sync may take."""
-LONGEST_CURSOR = 4000
-LONGEST_WAIT = 1800.0
+MAX_CURSOR_CHARS = 4000
+MAX_WAIT_S = 1800.0
 
 _retry = "Look at the network and try again."
 
@@ -125,7 +125,7 @@ class HubListing:
             body = bytearray()
             for chunk in response.iter_bytes(1 << 16):
                 body += chunk
-                if len(body) > LARGEST_ANSWER:
+                if len(body) > MAX_ANSWER_BYTES:
                     raise TooLargeError
             if response.status_code != 200:
                 raise self._refusal(response.status_code, response.headers)
@@ -135,8 +135,8 @@ class HubListing:
         if status == 429:
             wait = _wait(headers)
             return UnavailableError(
-                tr("The Hub asks to be left alone for {wait} seconds.", wait=f"{wait:.0f}"),
-                hint=tr("What was read is kept. Go on later: jarvis-desktop experts refresh."),
+                tr("The Hub asks to wait {wait} seconds.", wait=f"{wait:.0f}"),
+                hint=tr("What was read is kept. Continue later: jarvis-desktop experts refresh."),
                 retryable=True,
                 fault=Fault.BUSY,
                 wait=wait,
@@ -146,7 +146,7 @@ class HubListing:
         gone = status in (401, 403, 404, 410)
         return UnavailableError(
             tr("The Hub refused to answer (status {status}).", status=status),
-            hint=tr("Log in anew: jarvis-desktop experts key set.")
+            hint=tr("Set a new key: jarvis-desktop experts key set.")
             if status in (401, 403)
             else _retry,
             retryable=not gone,
@@ -156,12 +156,12 @@ class HubListing:
 
 def _next(headers: Mapping[str, str]) -> str:
     """The cursor of the next page. Nothing else of the Hub's link is used."""
-    for part in headers.get("Link", "")[: 3 * LONGEST_CURSOR].split(","):
+    for part in headers.get("Link", "")[: 3 * MAX_CURSOR_CHARS].split(","):
         address, _, relation = part.partition(">")
         if 'rel="next"' in relation:
             query = parse_qs(urlsplit(address.strip().removeprefix("<")).query)
             cursor = query.get("cursor", [""])[0]
-            return cursor if len(cursor) <= LONGEST_CURSOR and cursor.isprintable() else ""
+            return cursor if len(cursor) <= MAX_CURSOR_CHARS and cursor.isprintable() else ""
     return ""
 
 
@@ -180,21 +180,21 @@ def _wait(headers: Mapping[str, str]) -> float:
 
     said = headers.get("Retry-After", "").strip()
     if said.isdecimal() and said.isascii():
-        return min(float(said), LONGEST_WAIT)
+        return min(float(said), MAX_WAIT_S)
     limits = parse_ratelimit_headers(headers)
-    return min(float(limits.reset_in_seconds) + 1, LONGEST_WAIT) if limits else 60.0
+    return min(float(limits.reset_in_seconds) + 1, MAX_WAIT_S) if limits else 60.0
 
 
-PAGE, CARD_PAGE, SMALLEST = 1000, 100, 10
-CARDS = 500
+PAGE, CARD_PAGE, MIN_PAGE = 1000, 100, 10
+MAX_CARDS = 500
 """The cards of this many top entries are read; those of all would be gigabytes."""
-MOST = 3_000_000
+MAX_ENTRIES = 3_000_000
 """Entries of a task after which an endless list is abandoned."""
-MARGIN = 3600
+OVERLAP_S = 3600
 """Seconds that are read twice, because entries may change while a page is read."""
-UNSIZED = 30
+MAX_UNSIZED = 30
 """Entries of a task whose files are requested, since the list does not state their size."""
-AGE = 30 * 86_400
+REREAD_AFTER_S = 30 * 86_400
 """Seconds after which a list is read completely again."""
 
 
@@ -249,7 +249,7 @@ def _hold(path: Path) -> None:
         lock.acquire()
     except Timeout as error:
         raise UnavailableError(
-            tr("The list of the Hub is being read already."), hint=tr("Wait until that is done.")
+            tr("The Hub's list is already being read."), hint=tr("Wait until that is done.")
         ) from error
     _held.append(lock)
 
@@ -272,7 +272,7 @@ class HubReader:
         sort = state.sort or ("downloads" if whole or not state.known else "lastModified")
         page = self._page(task, sort, state)
         if not state.sort:
-            if sort == "lastModified" and page.moment - state.whole > AGE:
+            if sort == "lastModified" and page.moment - state.whole > REREAD_AFTER_S:
                 return self.page(task, True)
             state = replace(
                 state, sort=sort, began=page.moment, round=state.round + (sort == "downloads")
@@ -282,7 +282,7 @@ class HubReader:
         oldest = min((each.modified for each in found), default=state.known + 1)
         done = (
             page.cursor in ("", state.cursor)
-            or position > MOST
+            or position > MAX_ENTRIES
             or (sort == "lastModified" and oldest <= state.known)
         )
         state = replace(state, cursor=page.cursor, position=position)
@@ -293,14 +293,14 @@ class HubReader:
 
     def _page(self, task: str, sort: str, state: SyncState) -> HubPage:
         """The largest page that the Hub returns."""
-        card = sort == "downloads" and state.position < CARDS
+        card = sort == "downloads" and state.position < MAX_CARDS
         while True:
             limit = min(self._limit, CARD_PAGE) if card else self._limit
             try:
                 return self._hub.page(task, sort=sort, cursor=state.cursor, limit=limit, card=card)
             except TooLargeError as error:
-                if limit > SMALLEST:
-                    self._limit = max(SMALLEST, limit // 4)
+                if limit > MIN_PAGE:
+                    self._limit = max(MIN_PAGE, limit // 4)
                 elif card:
                     card = False
                 elif state.cursor:  # the Hub no longer knows the cursor
@@ -326,7 +326,7 @@ class HubReader:
             sort="",
             cursor="",
             position=0,
-            known=max(1, state.began - MARGIN),
+            known=max(1, state.began - OVERLAP_S),
             whole=state.began if whole else state.whole,
         )
         # A list that is suddenly short is the Hub's mistake, so nothing is dropped.
@@ -337,7 +337,7 @@ class HubReader:
 
     def unsized(self, task: str) -> list[HubEntry]:
         """Return the most popular entries whose size the list does not state, such as pipelines."""
-        return self.writer.unsized(self.writer.state(task), UNSIZED)
+        return self.writer.unsized(self.writer.state(task), MAX_UNSIZED)
 
     def size(self, entry: HubEntry) -> None:
         """Determine an entry's size from its files, and save it."""
@@ -349,7 +349,7 @@ class HubReader:
             if error.fault is not Fault.GONE:
                 raise
             return
-        sized = experts.measured(entry, facts.get("siblings"))
+        sized = experts.with_size(entry, facts.get("siblings"))
         self.writer.keep([sized], self.writer.state(entry.task))
 
     def check(self, expert: Expert, now: int) -> RepositoryCheck:
@@ -378,7 +378,7 @@ def _check(expert: Expert, facts: Mapping[str, Any], now: int) -> RepositoryChec
         now,
         state=THERE,
         sha=entries.commit(facts.get("sha")),
-        download_mb=experts.of_expert(expert, facts.get("siblings")),
+        download_mb=experts.download_size(expert, facts.get("siblings")),
         licence=entries.licence(tags, card if isinstance(card, dict) else {}),
         gated=facts.get("gated", False) not in (False, None),
         providers=entries.providers(facts.get("inferenceProviderMapping")),

@@ -169,9 +169,9 @@ class LLMNotice(QFrame):
 
 
 def _open_download_page() -> None:
-    from jarvis_desktop.llm.catalogue import DOWNLOAD
+    from jarvis_desktop.llm.catalogue import OLLAMA_URL
 
-    QDesktopServices.openUrl(QUrl(DOWNLOAD))
+    QDesktopServices.openUrl(QUrl(OLLAMA_URL))
 
 
 def _row(offer: LLMOffer, act: QPushButton, *, needs: str = "") -> QWidget:

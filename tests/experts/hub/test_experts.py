@@ -115,20 +115,20 @@ def test_pipelines_are_measured_by_their_files():
     bare = entry("a/b", "text-to-image", library_name="diffusers", safetensors=None)
     assert bare.weights_mb == 0
     both = ["model_index.json", "unet/u.safetensors", "unet/u.fp16.safetensors", "unet/u.bin"]
-    found = experts.measured(bare, pipeline(*both))
+    found = experts.with_size(bare, pipeline(*both))
     assert found.weights_mb == 4
     assert experts.files_of(found)[-1] == "*/*.fp16.safetensors"
-    found = experts.measured(bare, pipeline("model_index.json", "unet/u.safetensors"))
+    found = experts.with_size(bare, pipeline("model_index.json", "unet/u.safetensors"))
     assert experts.files_of(found)[-1] == "*/*.safetensors"
-    assert experts.measured(found, pipeline(*both)).weights_mb == 4
+    assert experts.with_size(found, pipeline(*both)).weights_mb == 4
     for files in (pipeline("u.safetensors"), pipeline("model_index.json", "unet/u.bin"), None):
-        assert not experts.measured(bare, files).runs
+        assert not experts.with_size(bare, files).runs
 
 
 def test_what_was_read_of_a_repository_outlives_the_list_until_it_changes(tmp_path):
     bare = entry("a/b", "text-to-image", library_name="diffusers", safetensors=None)
-    sized = experts.measured(bare, pipeline("model_index.json", "unet/u.fp16.safetensors"))
-    unfit = experts.measured(replace(bare, repo="a/c"), [])
+    sized = experts.with_size(bare, pipeline("model_index.json", "unet/u.fp16.safetensors"))
+    unfit = experts.with_size(replace(bare, repo="a/c"), [])
     path = index(tmp_path / "hub.db", bare, replace(bare, repo="a/c"), sized, unfit)
     index(path, bare, replace(bare, repo="a/c", likes=99))
     with HubIndexWriter(path) as writer:
@@ -147,10 +147,12 @@ def test_what_was_read_of_a_repository_outlives_the_list_until_it_changes(tmp_pa
 
 def test_sizes_of_shipped_experts_leave_out_pickles_beside_safe_files():
     expert = Expert("x", TASK, files=("*.json", "*.safetensors", "*.bin"))
-    assert experts.of_expert(expert, pipeline("c.json", "m.safetensors", "pytorch_model.bin")) == 4
-    assert experts.of_expert(expert, pipeline("c.json", "pytorch_model.bin")) == 4
-    assert experts.of_expert(expert, [{"rfilename": "c.json"}, 7, {"size": 3}]) == 0
-    assert experts.of_expert(expert, "nonsense") == 0
+    assert (
+        experts.download_size(expert, pipeline("c.json", "m.safetensors", "pytorch_model.bin")) == 4
+    )
+    assert experts.download_size(expert, pipeline("c.json", "pytorch_model.bin")) == 4
+    assert experts.download_size(expert, [{"rfilename": "c.json"}, 7, {"size": 3}]) == 0
+    assert experts.download_size(expert, "nonsense") == 0
 
 
 def test_facts_of_the_hub_lie_over_the_shipped_list_but_pins_stay():

@@ -137,7 +137,7 @@ def test_what_has_all_of_several_common_words_is_found_behind_those_that_have_on
 
 def test_the_end_of_the_top_is_the_end_of_a_class_of_popularity():
     # An entry that leaves the top is indexed anew because its class changes.
-    assert database.popularity(terms.TAKEN) < database.popularity(terms.TAKEN - 1)
+    assert database.popularity(terms.TOP_DOWNLOADS) < database.popularity(terms.TOP_DOWNLOADS - 1)
 
 
 def test_needs_of_memory_follow_the_parameters():

@@ -83,7 +83,7 @@ def test_what_is_no_key_and_what_is_not_taken_is_said(
 ) -> None:
     hub = panel(page, "hub-key", qtbot)
     enter(hub, "sk-other", qtbot)
-    assert hub.trouble.text().startswith("That is no key of the Hugging Face Hub")
+    assert hub.trouble.text().startswith("That is not a key of the Hugging Face Hub")
     assert ring.kept == {}
     hub.field.clear()
     enter(hub, KEY, qtbot)
