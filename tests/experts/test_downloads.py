@@ -212,7 +212,7 @@ async def test_what_the_disk_has_no_room_for_is_refused_before_it_is_asked_for(r
     downloads.add("expert", "b")
     await until(lambda: DownloadState.FAILED in states(downloads).values())
     (failed,) = [each for each in downloads.listed if each.state is DownloadState.FAILED]
-    assert "are to come, and 580 MB are free" in failed.reason
+    assert "are needed, and 580 MB are free" in failed.reason
     assert len(road.begun) == 1
     road.room = 0  # a disk that says nothing keeps nobody from trying
     downloads.resume(failed.key)

@@ -181,7 +181,7 @@ async def test_weights_of_another_format_are_refused(weights, tmp_path):
 
 async def test_a_file_that_is_no_zip_or_a_broken_one_is_refused(weights, tmp_path):
     (tmp_path / "a.zip").write_bytes(b"not packed at all")
-    assert "is no ZIP file" in (await refusal(weights, BASE, tmp_path / "a.zip")).message
+    assert "not a ZIP file" in (await refusal(weights, BASE, tmp_path / "a.zip")).message
     whole = zipped(put(tmp_path / "stick"), tmp_path / "b.zip").read_bytes()
     broken = bytearray(whole)
     broken[whole.index(b"model.bin") + 40] ^= 0xFF

@@ -101,7 +101,7 @@ async def test_a_disk_that_cannot_keep_it_is_said(tmp_path):
         downloads, _ = made(hub, tmp_path)
         downloads.add("expert", "one")
         await until(lambda: downloads.listed[0].state is DownloadState.FAILED)
-    assert "could not be kept" in downloads.listed[0].reason
+    assert "could not be saved" in downloads.listed[0].reason
 
 
 KILLED = """
@@ -156,14 +156,14 @@ async def test_what_was_kept_is_deleted_only_where_nobody_goes_on_with_it(tmp_pa
         assert weights.discard(EXPERT) == 0
         downloads.add("expert", "one")
         await until(lambda: weights.partial(EXPERT) > 1_000_000)
-        with pytest.raises(UnavailableError, match="being fetched"):
+        with pytest.raises(UnavailableError, match="being downloaded"):
             weights.discard(EXPERT)
         await downloads.close()
 
 
 def test_one_at_work_is_not_removed(tmp_path):
     weights = Weights(tmp_path, busy=lambda: {"one"})
-    with pytest.raises(InputError, match="at work"):
+    with pytest.raises(InputError, match="is running"):
         weights.remove(EXPERT)
     assert weights.at_work == {"one"}
     shutil.rmtree(tmp_path)

@@ -163,7 +163,7 @@ async def test_a_gated_repository_says_where_its_terms_are(tmp_path):
     with running_hub(repos={EXPERT.repo: FILES}, gated={EXPERT.repo}) as hub:
         error = await refusal(make(tmp_path, hub))
         assert f"{hub.address}/someone/small-one" in error.hint
-    assert "accepted its terms" in error.message
+    assert "terms were accepted" in error.message
 
 
 @pytest.mark.parametrize(("status", "retryable"), [(401, False), (404, False), (503, True)])
@@ -311,7 +311,7 @@ async def test_a_disk_that_refuses_the_last_step_is_told_and_it_can_be_gone_on_w
         for _ in range(2):  # the second time nothing is left to fetch
             with pytest.raises(StorageError) as caught:
                 await weights.fetch(EXPERT, nothing)
-            assert caught.value.message == "small-one could not be kept: no space left on device."
+            assert caught.value.message == "small-one could not be saved: no space left on device."
             assert caught.value.hint
         monkeypatch.undo()
         asked = len(hub.requests)
@@ -348,7 +348,7 @@ async def test_an_import_that_the_disk_refuses_is_told(tmp_path, monkeypatch):
     old = tmp_path / "experts" / "small-one"
     old.mkdir(parents=True)
     monkeypatch.setattr(shutil, "rmtree", refused)
-    with pytest.raises(StorageError, match="could not be kept: used by another process"):
+    with pytest.raises(StorageError, match="could not be saved: used by another process"):
         await weights.import_folder(EXPERT, tmp_path / "stick")
 
 
@@ -356,7 +356,7 @@ async def test_a_place_where_no_folder_can_be_is_told(tmp_path):
     (tmp_path / "file").touch()
     weights = Weights(tmp_path / "file" / "experts")
     assert weights.installed() == ()
-    with pytest.raises(StorageError, match="could not be kept: not a directory"):
+    with pytest.raises(StorageError, match="could not be saved: not a directory"):
         await weights.fetch(EXPERT, nothing)
 
 

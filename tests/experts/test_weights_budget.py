@@ -218,7 +218,7 @@ async def test_one_that_somebody_deletes_while_it_arrives_is_told(tmp_path):
             if words == f"asking for {upper.repo}":
                 weights.remove(EXPERTS[0])
 
-        with pytest.raises(StorageError, match="not whole on the disk"):
+        with pytest.raises(StorageError, match="no longer complete on the disk"):
             await weights.fetch(upper, report)
 
 

@@ -151,7 +151,7 @@ def test_the_key_of_the_hub_is_kept_for_llms_and_experts_alike(ring: MemoryKeyri
 
 @pytest.mark.parametrize("key", ["sk-secret", "", "hg_word", "hf_two words"])
 def test_what_is_no_key_of_the_hub_is_refused_unnamed(key: str) -> None:
-    with pytest.raises(InputError, match="That is no key") as caught:
+    with pytest.raises(InputError, match="That is not a key") as caught:
         api_keys.keep_hub_key(key)
     assert not key or key not in str(caught.value)
 

@@ -88,7 +88,7 @@ async def test_a_redirect_is_followed_and_checked_anew(site, to):
 async def test_a_disk_that_refuses_the_file_is_told(site, to):
     site.pages["/x.png"] = (200, {}, PNG)
     (to / "x.png").mkdir()
-    with pytest.raises(StorageError, match=r"x\.png could not be kept: file exists"):
+    with pytest.raises(StorageError, match=r"x\.png could not be saved: file exists"):
         await fetcher(site).fetch(site.url("/x.png"), to)
 
 
