@@ -73,6 +73,6 @@ def test_what_cannot_be_used_is_refused_with_the_reason(tmp_path, capsys):
     assert "whisper-tiny cannot be run by this version" in capsys.readouterr().err
     (tmp_path / "mystery").mkdir()
     assert main(["experts", "import", "mystery"]) == 1
-    assert "Which expert mystery holds cannot be told." in capsys.readouterr().err
+    assert "It is unclear which expert mystery contains." in capsys.readouterr().err
     assert main(["experts", "list", "--task", "juggling"]) == 1
     assert "no expert for juggling" in capsys.readouterr().err

@@ -248,7 +248,7 @@ def test_an_expert_is_known_by_the_name_of_what_holds_it(tmp_path):
         (tmp_path / name / "model.safetensors").write_bytes(weights_of(1000))
         assert identified(tmp_path / name, KNOWN) == OTHER
     (tmp_path / "mystery").mkdir()
-    with pytest.raises(InputError, match="mystery holds cannot be told") as caught:
+    with pytest.raises(InputError, match="which expert mystery contains") as caught:
         identified(tmp_path / "mystery", KNOWN)
     assert "--as NAME" in caught.value.hint
 
