@@ -221,7 +221,7 @@ async def test_a_full_queue_is_asked_again_after_a_while(server):
     assert waits == [1, 2]
     server.answers = [full]
     waits.clear()
-    with pytest.raises(ExpertError, match="too much to do: server busy") as caught:
+    with pytest.raises(ExpertError, match="is busy: server busy") as caught:
         await answer(made(server, sleep=sleep, patience=ServerTimeouts(first=40)), asked())
     assert caught.value.retryable
     assert waits == [1, 2, 4, 8, 8, 8, 8]
