@@ -207,7 +207,8 @@ class RepositoryCheck:
     def of(row: Sequence[Any]) -> RepositoryCheck:
         """Restore a check from its row."""
         *facts, gated, providers, downloads, likes = row
-        return RepositoryCheck(*facts, bool(gated), tuple(providers.split()), downloads, likes)
+        fields = (*facts, bool(gated), tuple(providers.split()), downloads, likes)
+        return RepositoryCheck(*fields)
 
     @property
     def row(self) -> list[object]:
@@ -391,9 +392,8 @@ def entry_of(row: Sequence[Any], task: str) -> HubEntry:
     """Restore an entry from a complete row."""
     repo, sha, *numbers, licence, gated, library, languages, providers, tags, text, runs = row[3:]
     lists = (tuple(each.split()) for each in (languages, providers, tags))
-    return HubEntry(
-        repo, task, sha.hex(), *numbers, licence, bool(gated), library, *lists, text, bool(runs)
-    )
+    fields = (*numbers, licence, bool(gated), library, *lists, text, bool(runs))
+    return HubEntry(repo, task, sha.hex(), *fields)
 
 
 def _save(db: sqlite3.Connection, state: SyncState) -> None:
