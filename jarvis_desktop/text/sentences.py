@@ -29,6 +29,8 @@ _ABBREVIATIONS = frozenset(
     "cf jan feb mar apr jun jul aug sep sept oct nov dec mon tue wed thu fri sat sun u.s u.k a.m "
     "p.m mt gen rev hon nr bzw z.b mme ca".split()
 )
+_ALSO_WORDS = frozenset({"sat", "sun"})
+"""Abbreviations that are ordinary words when they are in lower case: "The cat sat."."""
 _MAY_END = frozenset("etc inc ltd co corp a.m p.m u.s u.k al".split())
 _BREAK = lazy_re(r"([.!?…]+[\"'”’)\]]*)(?=\s|$)|([。！？]+[」』”’]*)")
 _FOLLOWING = lazy_re(r"\s*(\S?)")
@@ -153,10 +155,11 @@ def ends_here(line: str, at: int, after: int) -> bool:
         # A question that somebody else asks: "Who?" he said.
         return not (following.islower() and line[after - 1] in '"”’')
     words = line[max(at - 40, 0) : at].split()  # bounded, because the line may be a whole book
-    word = words[-1].lstrip("(\"'“‘[").lower() if words else ""
+    written = words[-1].lstrip("(\"'“‘[") if words else ""
+    word = written.lower()
     if word == "no":
         return not following.isdigit()
-    if word in _ABBREVIATIONS:
+    if word in _ABBREVIATIONS and written not in _ALSO_WORDS:
         return word in _MAY_END and following.isupper()
     if len(word) == 1 and word.isalpha():
         return word == "i" and following.isupper()  # an initial, unless it is the word I

@@ -90,3 +90,12 @@ def test_lines_that_do_not_continue_stay_apart() -> None:
         "Soup of the day with bread and butter and more Fish",
     ]
     assert paragraphs("") == []
+
+
+def test_a_word_that_is_also_an_abbreviation_ends_a_sentence():
+    assert sentences("The cat sat on. The cat sat. We had sun. It rained on Sat. and Sun. too.") == [
+        "The cat sat on.",
+        "The cat sat.",
+        "We had sun.",
+        "It rained on Sat. and Sun. too.",
+    ]

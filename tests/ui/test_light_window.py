@@ -59,18 +59,17 @@ def test_once_all_is_warm_and_circles_of_objects_went(tmp_path: Path) -> None:
     script.write_text(REST, encoding="utf-8")
     with socket.socket() as nobody:  # has the port and does not listen: no Ollama is there
         nobody.bind(("127.0.0.1", 0))
+        environment = os.environ | {
+            "JARVIS_DESKTOP_HOME": str(tmp_path / "home"),
+            "OLLAMA_HOST": f"127.0.0.1:{nobody.getsockname()[1]}",
+            "PYTHONPATH": str(Path(__file__).parents[2]),
+            "QT_QPA_PLATFORM": "offscreen",
+        }
+        # Whoever creates the history needs sqlite-utils, which imports numpy; later starts do not.
+        history = [sys.executable, "-m", "jarvis_desktop", "history", "list"]
+        subprocess.run(history, env=environment, check=True, capture_output=True, timeout=120)
         done = subprocess.run(
-            [sys.executable, script],
-            env=os.environ
-            | {
-                "JARVIS_DESKTOP_HOME": str(tmp_path / "home"),
-                "OLLAMA_HOST": f"127.0.0.1:{nobody.getsockname()[1]}",
-                "PYTHONPATH": str(Path(__file__).parents[2]),
-                "QT_QPA_PLATFORM": "offscreen",
-            },
-            capture_output=True,
-            text=True,
-            timeout=120,
+            [sys.executable, script], env=environment, capture_output=True, text=True, timeout=120
         )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == []
