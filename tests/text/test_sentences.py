@@ -93,7 +93,9 @@ def test_lines_that_do_not_continue_stay_apart() -> None:
 
 
 def test_a_word_that_is_also_an_abbreviation_ends_a_sentence():
-    assert sentences("The cat sat on. The cat sat. We had sun. It rained on Sat. and Sun. too.") == [
+    assert sentences(
+        "The cat sat on. The cat sat. We had sun. It rained on Sat. and Sun. too."
+    ) == [
         "The cat sat on.",
         "The cat sat.",
         "We had sun.",
