@@ -6,7 +6,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
@@ -23,19 +23,18 @@ Tag = Annotated[str, StringConstraints(pattern=r"^[a-z0-9][\w.-]*(/[\w.-]+)?:[\w
 Words = Annotated[str, StringConstraints(min_length=1, max_length=200)]
 
 
-class ShippedLLM(BaseModel):
+@dataclass(frozen=True, slots=True)
+class ShippedLLM:
     """One LLM of the list."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
-
-    id: Handle
-    ollama: Tag
-    download_mb: Annotated[int, Field(gt=0)]
-    memory_gb: Annotated[float, Field(gt=0)]
-    licence: Words
-    languages: Annotated[tuple[str, ...], Field(strict=False, min_length=1)]
-    good_at: Words
-    expert: Handle | Literal[""] = ""
+    id: str
+    ollama: str
+    download_mb: int
+    memory_gb: float
+    licence: str
+    languages: tuple[str, ...]
+    good_at: str
+    expert: str = ""
     """The handle of the same LLM as an expert for transformers, or ""."""
     sees: bool = False
     verified: bool = False
@@ -86,12 +85,29 @@ class Computer:
         return suitable[-1] if suitable else possible[0] if possible else None
 
 
+class LLMBlock(BaseModel):
+    """One [[llm]] block of the file."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    id: Handle
+    ollama: Tag
+    expert: Handle | None = None
+    download_mb: int = Field(gt=0)
+    memory_gb: float = Field(gt=0)
+    licence: Words
+    languages: list[str] = Field(min_length=1)
+    good_at: Words
+    sees: bool = False
+    verified: bool = False
+
+
 class LLMFile(BaseModel):
     """The whole file."""
 
     model_config = ConfigDict(extra="forbid")
 
-    llm: list[ShippedLLM] = Field(min_length=1)
+    llm: list[LLMBlock] = Field(min_length=1)
 
 
 def load(path: Path) -> tuple[ShippedLLM, ...]:
@@ -122,7 +138,15 @@ def load(path: Path) -> tuple[ShippedLLM, ...]:
                 twice=min(twice),
             )
         )
-    return tuple(sorted(blocks, key=lambda llm: llm.need))
+    found = (
+        ShippedLLM(
+            **block.model_dump(exclude={"languages", "expert"}),
+            languages=tuple(block.languages),
+            expert=block.expert or "",
+        )
+        for block in blocks
+    )
+    return tuple(sorted(found, key=lambda llm: llm.need))
 
 
 def fitting(llms: Sequence[ShippedLLM], room: Computer) -> ShippedLLM | None:
