@@ -37,6 +37,8 @@ Result = tuple[str, int, float, str]
 
 def run_all(root: Path, pytest_args: list[str]) -> int:
     """0 if everything passed. With `pytest_args` only pytest runs, without the coverage demand."""
+    # Hundreds of processes start in the tests: none should compile every module again.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     env = dict(os.environ)
     done: list[Result] = []
     with _ended_by_signals():

@@ -39,6 +39,8 @@ FORMS = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 SHOWN = {"tr", "trn", "mark"}
+MAX_SHARE = 0.01
+"""Some hits are good English ("return None where it was found")."""
 
 
 class Text(NamedTuple):

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.english_forms import MAX_SHARE, all_texts, stilted
+
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "jarvis_desktop"
 MODULES = sorted(
@@ -93,6 +95,15 @@ def test_no_module_imports_one_that_imports_it() -> None:
     TopologicalSorter(
         {name: imports_at_run_time(tree) & set(trees) for name, tree in trees.items()}
     ).prepare()  # raises CycleError
+
+
+@pytest.mark.parametrize("kind", ["docstring", "comment", "shown"])
+def test_english_is_plain(kind: str) -> None:
+    """See the word list in CONTRIBUTING; `python -m tests.english_forms` shows every hit."""
+    written = [text for text in all_texts([PACKAGE]) if text.kind == kind]
+    hits = [text for text in written if stilted(text)]
+    assert len(written) > 1000
+    assert len(hits) <= MAX_SHARE * len(written), [f"{it.path}:{it.line}" for it in hits]
 
 
 def test_module_names_say_what_is_in_them() -> None:

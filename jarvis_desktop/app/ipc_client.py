@@ -160,7 +160,7 @@ def _rest_of_line(more: Any) -> bytes:
 def _open_pipe(name: str, end: float) -> Any:
     while True:
         try:
-            return open(name, "r+b", buffering=0)  # noqa: PTH123 - a pipe is no path
+            return open(name, "r+b", buffering=0)  # noqa: PTH123 - a pipe is not a path
         except OSError as error:
             if getattr(error, "winerror", None) != ERROR_PIPE_BUSY or time.monotonic() > end:
                 raise

@@ -1,6 +1,8 @@
 """The single running JARVIS of a user, which answers other processes over a local socket.
 
 Commands and answers are lines of JSON. On Windows the socket is a named pipe.
+
+The lock is taken before Qt is imported, so that two clicks make one window.
 """
 
 from __future__ import annotations
@@ -167,7 +169,7 @@ class _Connection:
             return {"ok": False, "error": error.message, "hint": error.hint}
         except TimeoutError:
             return {"ok": False, "error": TOO_SLOW}
-        except Exception as error:  # noqa: BLE001 - the other is told in any case
+        except Exception as error:  # noqa: BLE001 - the other process gets an answer in any case
             log.error("A command from outside failed: %s", frames(error))
             return {"ok": False, "error": INTERNAL_ERROR}
 

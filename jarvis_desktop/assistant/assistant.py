@@ -1,4 +1,7 @@
-"""The assistant: takes a request through all stages and returns the finished turn."""
+"""The assistant: takes a request through all stages and returns the finished turn.
+
+A turn ends with its answer, not with its voice: silencing an answer does not undo it.
+"""
 
 from __future__ import annotations
 

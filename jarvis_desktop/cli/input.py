@@ -115,7 +115,7 @@ class Keyboard:
                 with self._whole_lines():
                     yield
         finally:
-            self._arrived.set()  # whoever waits for a key may have the rest
+            self._arrived.set()  # the rest is for the next reader of a key
 
     @contextlib.contextmanager
     def single_keys(self) -> Iterator[None]:

@@ -3,6 +3,8 @@
 A `Plan` is a graph of tasks for experts; an outline says in words what is to be reached, in which
 order. It is written with the user and shown as markdown. A step keeps its id, so that the log's
 entries on step 3 stay true when the outline is rewritten.
+
+A plan lives for one run, an outline as long as the goal; neither is made from the other.
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
 """Translation of every sentence that the user reads.
 
 The sentences in the code are English; `speak` sets the catalogue that translates them.
+
+gettext underneath: plain files that translators know, and no Qt below the window.
+`packaging/translations.py` extracts and compiles the texts. Another language rebuilds the window
+(`ui/app.py`): no widget knows how to change its words.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""What the mode allows. Other code asks the policy and never looks at the mode."""
+"""What the mode allows. Other code asks the policy and never looks at the mode.
+
+There is one Policy, and its mode changes: ask it at the moment of use, do not keep its answer.
+Processes with network are ended at a change, because they would not notice it.
+"""
 
 from __future__ import annotations
 

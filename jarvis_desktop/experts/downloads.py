@@ -3,6 +3,10 @@ even after a restart.
 
 A `Downloader` per kind fetches the files; the queue handles order, speed and failures. Downloads
 that a plan needs go through it too, so that the user sees and controls them.
+
+Only the window restores the queue, so that a command never touches its file. Small downloads need
+no question in the modes hybrid and lite; in local every one does, since the network is for nothing
+that was not asked for.
 """
 
 from __future__ import annotations

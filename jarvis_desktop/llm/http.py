@@ -1,4 +1,9 @@
-"""HTTP requests to LLM servers: addresses, timeouts, streamed lines, and errors in sentences."""
+"""HTTP requests to LLM servers: addresses, timeouts, streamed lines, and errors in sentences.
+
+Chat is plain HTTP: Ollama's client cannot send `truncate: false`, without which a prompt is cut
+silently, and huggingface_hub's client rewrites a JSON schema for any address, sends the Hub's saved
+token to it, and refuses 127.0.0.1 under HF_HUB_OFFLINE.
+"""
 
 from __future__ import annotations
 

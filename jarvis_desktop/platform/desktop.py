@@ -29,7 +29,7 @@ class SystemDesktop:
         Raises UnavailableError, with `name` instead of the path if the path is that of a copy.
         """
         if sys.platform == "win32":
-            os.startfile(path)  # noqa: S606 - the system's opener, asked for by the person
+            os.startfile(path)  # noqa: S606 - the system's opener, asked for by the user
             return
         opener = "open" if sys.platform == "darwin" else "xdg-open"
         if has_no_display() or shutil.which(opener) is None:

@@ -2,6 +2,9 @@
 
 Large shared parts such as the planner's weights live there, so that the window's process stays
 light. An idle timeout ends the process when it is not used.
+
+Without it they would take 180 MB of the window's process. The event loop never waits for a plan;
+threads do.
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@
 A crash, a hang or an out-of-memory kill there is just a failed call here. Calls and answers are
 length-prefixed pickles over a plain pipe: a reader of multiprocessing.Queue hangs if the writer is
 killed in the middle, while a pipe returns end-of-file.
+
+A pool library was tried: it has no way to pass progress out of a call. A child reaches no network
+unless it is made with `network=True` (`process/network_guard.py`); the switches of libraries are
+only a courtesy.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class Pool:
         return worker
 
     def _give_back(self, worker: _Worker) -> None:
-        if worker not in self._busy:  # closed meanwhile
+        if worker not in self._busy:  # closed in the meantime
             return
         self._busy.discard(worker)
         if worker.child.pid is None:  # ended just now, timed out, cancelled or crashed

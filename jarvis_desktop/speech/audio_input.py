@@ -2,6 +2,11 @@
 
 The parent calls `open`, then `read` some thirty times a second, then `close`. Nothing is written to
 disk. PortAudio's own thread only stores what arrives; all work is done in `read`.
+
+microWakeWord rather than openWakeWord: its weights come with the package and may be used by
+anybody, while openWakeWord's are for non-commercial use and need a runtime without a wheel for new
+Pythons. On a few recordings of people it heard each "Hey Jarvis", and none in 13 minutes of other
+speech.
 """
 
 from __future__ import annotations

@@ -3,6 +3,10 @@
 A stream that runs without sound must play its whole buffer before anything new, and keeps the
 device awake. One that is open but stopped costs nothing and starts within milliseconds. Only
 imported in child processes.
+
+The process is polled many times a second: an answer is the heartbeat, so that a hung sound server
+is noticed within a second and ended with its process. Silence is passed beside the calls, through
+shared memory (`speech/playback_line.py`).
 """
 
 from __future__ import annotations

@@ -80,7 +80,7 @@ def _ending(turn_id: str) -> str:
 def _is_fresh(path: Path) -> bool:
     try:
         return path.stat().st_mtime > time.time() - CLAIM_SECONDS
-    except OSError:  # released meanwhile
+    except OSError:  # released in the meantime
         return False
 
 

@@ -3,6 +3,9 @@ files that nobody else can change.
 
 The package `library` for scripts is written from verified bytes. Rows of the index have a keyed
 hash, whose key is not in the database: so changing a row and its hashes is detected.
+
+The library is written into a folder made for the run, never mounted as it is: between check and
+import nothing can be changed.
 """
 
 from __future__ import annotations

@@ -404,7 +404,7 @@ class _FileExporter:
             return None
         try:
             return self._put_inside(path) if self._media == "inside" else self._copy(path, artifact)
-        except FileNotFoundError:  # it was removed meanwhile
+        except FileNotFoundError:  # it was removed in the meantime
             return None
 
     def _put_inside(self, path: Path) -> str | None:

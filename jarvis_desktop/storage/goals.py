@@ -2,6 +2,10 @@
 
 A crash or power cut loses no finished round. Files that code made are also in the artifact store,
 so a goal's folder is removed once the goal cannot be resumed.
+
+A turn's journal holds the turn, this memory everything else. A round and the stack of controllers
+are written in one transaction before the next round begins, so `kill -9` loses only the round that
+ran.
 """
 
 from __future__ import annotations

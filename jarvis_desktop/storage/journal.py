@@ -1,4 +1,9 @@
-"""The journal of running turns, which lets an interrupted turn resume after a crash."""
+"""The journal of running turns, which lets an interrupted turn resume after a crash.
+
+It is in the history's database, so that a turn is in one of the two and never in both. A turn
+belongs to a process that holds a lock file: `kill -9` releases a lock, and a process number may be
+reused.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,10 @@
 """How the application itself carries out a task type; and inventories of tasks read from a file.
 
 The inventories let the planner be measured on tasks that are not ours.
+
+A *method* is native or heavy code and runs in a child process; a *skill* is something that the
+application itself does, on the engine's loop. A task type brings its own words along, so that a new
+task is one file.
 """
 
 from __future__ import annotations

@@ -3,6 +3,9 @@
 Decisions never depend on what an LLM, a file or a program says. They depend on what the user agreed
 to, on the sandbox in which code would run, and on whether foreign text was read before. So no text
 can change an approval.
+
+A `Verdict` carries the source as it was shown; its hash is checked at the last border, where the
+code runs or is saved.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Who works on a goal: each role is data for the one controller and the one plan writer."""
+"""Who works on a goal: each role is data for the one controller and the one plan writer.
+
+A new kind of worker is a role, its branches and two prompts. A branch is an object that returns an
+`Observation`; branch names mean the same in every role.
+"""
 
 from __future__ import annotations
 

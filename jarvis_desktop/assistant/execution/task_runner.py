@@ -3,6 +3,10 @@
 `RetryPolicy` decides what a task tries next: the same expert again, the next one, or an earlier
 one. `CircuitBreakers` (Nygard, "Release It!", 2007) keep tasks from waiting for services and
 experts that fail again and again; an expert with an open breaker is tried last.
+
+tenacity retries one function; a task has several experts, lanes that must not be held, and a clock
+that tests control. Raise `retryable=True` only if the same call may work again; an error that asks
+for time says so in `wait`.
 """
 
 from __future__ import annotations

@@ -1,6 +1,11 @@
 """Combine two planners: the quick one if it is sure, the LLM for everything else.
 
 Plain words can show that a request is a goal for agent mode, which no single plan reaches.
+
+Three kinds: `embedded` uses cues, then the scores of the encoder (`backends/task_encoder.py`);
+`llm` the LLM, checked, with the embedded planner to fall back on; `auto` the embedded one if its
+cues are sure, otherwise the LLM. A plan is made from the instruction only: what is pasted after it,
+and what a file says, is content, from which no step, file name or option is read.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Ask questions aloud and on the screen; the first answer counts.
 
 Whatever is not a clear answer to a yes-or-no question has no effect.
+
+A voice agrees to nothing that loses anything: `by_voice` says if a spoken Yes is enough. A refusal
+counts anywhere in the answer; a Yes must be all of it.
 """
 
 from __future__ import annotations

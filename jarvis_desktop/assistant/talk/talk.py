@@ -2,6 +2,9 @@
 
 `Talk` belongs to the event loop; all its methods but two return at once. `TalkKey` is pure and gets
 times in seconds from its caller.
+
+One class for the window, the terminal and the socket alike. It passes on words, never sound; what
+is not understood is reported and becomes no turn.
 """
 
 from __future__ import annotations

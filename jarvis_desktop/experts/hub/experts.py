@@ -219,7 +219,7 @@ class HubOffers:
             hits = self.index.search(wanted)
             found = [replace(described(each.entry), task=task) for each in hits]
         else:
-            # Some are no experts, since their translation direction is unclear.
+            # Some cannot be used, since their translation direction is unclear.
             hits = self.index.search(replace(wanted, runs=True, limit=3 * MAX_OFFERS))
             found = [expert_of(each.entry, task) for each in hits]
         best = tuple([each for each in found if each])[:MAX_OFFERS]

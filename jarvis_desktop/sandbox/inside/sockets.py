@@ -6,6 +6,9 @@ looked up here: each gets an address that represents it.
 
 A request is `REQUEST` bytes: JSON, padded with spaces. A refusal is a byte 1, then JSON: {"errno":
 ..., "message": ...}.
+
+seccomp lets no network socket be made. A proxy on loopback would need a network inside, and every
+other program could use it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Playback of one file, and the timeline that shows and changes its position."""
+"""Playback of one file, and the timeline that shows and changes its position.
+
+Follows what is heard: the sound process reports when the file's beginning was heard, and films
+follow that.
+"""
 
 from __future__ import annotations
 
