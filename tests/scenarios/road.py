@@ -30,8 +30,8 @@ PROGRAM = f"""
 import sys
 from jarvis_desktop.app import speech
 from jarvis_desktop.__main__ import main
-speech.whisper = lambda *args, **settings: __import__("pathlib").Path({str(INSTRUMENT)!r})
-speech.EXPECTED = ()  # which the instrument was not taught
+speech.whisper_folder = lambda *args, **settings: __import__("pathlib").Path({str(INSTRUMENT)!r})
+speech.EXPECTED_WORDS = ()  # which the instrument was not taught
 sys.exit(main())
 """
 """`python -m jarvis_desktop` with the test recogniser on its disk."""

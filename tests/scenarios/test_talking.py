@@ -101,8 +101,8 @@ async def room(
         patch.setenv("OLLAMA_HOST", "127.0.0.1:9")
         for name, value in server.environment.items():
             patch.setenv(name, value)
-        patch.setattr(compose_voice, "whisper", lambda *args, **settings: INSTRUMENT)
-        patch.setattr(compose_voice, "EXPECTED", ())  # which the instrument was not taught
+        patch.setattr(compose_voice, "whisper_folder", lambda *args, **settings: INSTRUMENT)
+        patch.setattr(compose_voice, "EXPECTED_WORDS", ())  # which the instrument was not taught
         app = build(Settings(processes=2, speech=speech), paths)
         room = Room(app, server, root)
         app.talk.front = room

@@ -173,7 +173,7 @@ async def test_opus_translates_its_own_direction_only(road):
     russian = text_artifact("Это довольно длинный русский текст о погоде и о собаках.")
     with pytest.raises(ExpertError, match="translates from English"):
         await road.run(expert, text=russian, language="fr")
-    with pytest.raises(InputError, match="Klingon is not a language"):
+    with pytest.raises(InputError, match="Klingon is not a known language"):
         await road.run(expert, text=text, language="Klingon")
 
 

@@ -147,7 +147,7 @@ def test_a_pickle_and_what_would_be_deleted_are_asked_about(world: World) -> Non
     pickled = entries(page.finding)["pickled"]
     click(pickled, "Get pickled")
     world.settle(page)
-    assert "a format that can carry code" in said(pickled)
+    assert "a format that can contain code" in said(pickled)
     assert "these are deleted: old-one." in said(pickled)
     click(pickled, "Get it")
     world.qtbot.waitUntil(lambda: in_line(world) == [("pickled", DownloadState.DONE)])
