@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import extract_from_dir, extract_from_file
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
@@ -40,8 +40,11 @@ def extracted() -> Catalog:
     ):
         texts.add(text, locations=[(f"jarvis_desktop/{file}", 0)], auto_comments=comments)
     for definition in DEFINITIONS:
-        for text in of_a_task(definition.type):
+        for text in (*of_a_task(definition.type), definition.note):
             texts.add(text, locations=[("jarvis_desktop/tasks", 0)])
+    page = ROOT / "packaging" / "help_tasks.py"
+    for _, text, comments, _ in extract_from_file("python", page, keywords=KEYWORDS):
+        texts.add(text, locations=[(f"packaging/{page.name}", 0)], auto_comments=comments)
     for text in (*of_the_lists(), *NAMES.values()):
         texts.add(text, locations=[("models", 0)])
     return texts

@@ -56,7 +56,7 @@ class Definition:
     method: Method | None = None
     skill: Skill | None = None
     question: Callable[[Call], str] | None = None  # what to ask before a call runs; "" if nothing
-    note: str = ""  # for the README's table: how the built-in way works, or what is needed for one
+    note: str = ""  # for the help: how the built-in way works, or what is needed for one
 
 
 def presets(*groups: tuple[Mapping[str, Value], Iterable[str] | str]) -> tuple[Preset, ...]:

@@ -1,9 +1,21 @@
-"""The help page on tasks is today's."""
+"""The help pages on tasks are today's."""
 
 from __future__ import annotations
 
 import help_tasks
+import pytest
+import translations
+
+from jarvis_desktop.core import i18n
+
+PAGES = help_tasks.pages()
 
 
-def test_the_page_is_up_to_date() -> None:
-    assert help_tasks.PAGE.read_text("utf-8") == help_tasks.page(), "run packaging/help_tasks.py"
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.relative_to(help_tasks.FOLDER).name)
+def test_a_page_is_up_to_date(file) -> None:
+    assert file.read_text("utf-8") == PAGES[file], "run packaging/help_tasks.py"
+
+
+def test_there_is_a_page_in_every_language() -> None:
+    assert len(set(PAGES.values())) == len(translations.LANGUAGES) + 1
+    assert i18n.language() == "en", "it goes back to English"

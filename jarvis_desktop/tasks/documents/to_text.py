@@ -148,5 +148,5 @@ DOCUMENT_TO_TEXT = define(
         "read the table",
     ),
     method=read,
-    note="txt, md, html, pdf (scans by OCR), docx, odt, pptx, xlsx, csv, json, eml, rtf",
+    note="TXT, MD, HTML, PDF (scans by OCR), DOCX, ODT, PPTX, XLSX, CSV, JSON, EML, RTF",
 )  # fmt: skip

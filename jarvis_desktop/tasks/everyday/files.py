@@ -67,7 +67,7 @@ OPEN_FILE = define(
         "view it", "view this", "play the file", "play xfile*", "play it", "start the file",
         "bring up xfile*", "pull up xfile*", "display it", "display xfile*",
     ),
-    skill=open_file, question=question, note="asks first where it could run code",
+    skill=open_file, question=question, note="asks first if it could run code",
 )  # fmt: skip
 
 
