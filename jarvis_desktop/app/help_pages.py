@@ -1,4 +1,7 @@
-"""The help pages of `resources/help`, for the window and for `jarvis-desktop help`."""
+"""The help pages of `resources/help`, for the window and for `jarvis-desktop help`.
+
+The English pages are in that folder, the others in a folder for each language.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.i18n import language, mark, tr
 from jarvis_desktop.paths import shipped
 
 
@@ -35,7 +38,10 @@ TOPICS = (
 
 
 def help_page(name: str) -> str:
-    """The Markdown of a topic. Raises InputError, which lists the topics, if there is none."""
+    """Return the Markdown of a topic in the language in use, or in English if it has no such page.
+
+    Raises InputError, which lists the topics, if there is no such topic.
+    """
     names = [topic.name for topic in TOPICS]
     if name not in names:
         near = get_close_matches(name, names, n=1)
@@ -45,4 +51,7 @@ def help_page(name: str) -> str:
             if near
             else tr("Topics: {names}.", names=", ".join(names)),
         )
-    return shipped("resources", "help", f"{name}.md").read_text("utf-8")
+    page = shipped("resources", "help", language(), f"{name}.md")
+    if not page.exists():
+        page = shipped("resources", "help", f"{name}.md")
+    return page.read_text("utf-8")

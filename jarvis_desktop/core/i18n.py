@@ -22,6 +22,11 @@ def speak(translations: NullTranslations) -> None:
     _spoken = translations
 
 
+def language() -> str:
+    """Return the code of the language in use, which the header of its catalogue names."""
+    return _spoken.info().get("language", "en")
+
+
 def rephrase(how: Callable[[str], str]) -> None:
     """Pass every sentence through `how`, before its values are put in, from now on."""
     global _rephrased

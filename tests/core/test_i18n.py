@@ -4,7 +4,7 @@ from gettext import NullTranslations
 import pytest
 
 from jarvis_desktop.core import i18n
-from jarvis_desktop.core.i18n import mark, tr, trn
+from jarvis_desktop.core.i18n import language, mark, tr, trn
 
 
 class Shouted(NullTranslations):
@@ -15,6 +15,13 @@ class Shouted(NullTranslations):
 
     def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
         return (msgid1 if n == 1 else msgid2).replace("file", "FILE")
+
+
+class German(NullTranslations):
+    """A catalogue whose header names its language."""
+
+    def info(self) -> dict[str, str]:
+        return {"language": "de"}
 
 
 @pytest.fixture
@@ -30,6 +37,12 @@ def test_english_stands_in_the_code() -> None:
     assert trn("{count} file", "{count} files", 1200) == "1,200 files"
     assert mark("Open") == "Open"
     assert tr("") == "", "a catalogue's header is no translation of it"
+
+
+def test_the_language_is_that_of_the_catalogue(shouted: None) -> None:
+    assert language() == "en", "a catalogue that names none"
+    i18n.speak(German())
+    assert language() == "de"
 
 
 def test_another_language_is_spoken_from_then_on(shouted: None) -> None:
