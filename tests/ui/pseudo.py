@@ -43,6 +43,12 @@ _UNITS = frozenset(
 class Pseudo(NullTranslations):
     """Says every text in wide letters, the names of its values excepted."""
 
+    CODE = "xx"
+
+    def info(self) -> dict[str, str]:
+        """The header, which names the language."""
+        return {"language": self.CODE}
+
     def gettext(self, message: str) -> str:
         """The text in wide letters."""
         return "".join(
