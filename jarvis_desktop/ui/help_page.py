@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from PySide6.QtWidgets import QButtonGroup
@@ -14,6 +15,10 @@ from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.page import WindowPage
+
+_block = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
+_break = re.compile(r"(?<=[^\n])\n(?! *(?:- |#|\||\n|$)) *")
+"""A line break within a paragraph or an item of a list."""
 
 
 class HelpPage(WindowPage):
@@ -48,5 +53,12 @@ class HelpPage(WindowPage):
     def show_topic(self, name: str) -> None:
         """Show the page of that name from its beginning."""
         self.topics[name].setChecked(True)
-        self.text.show_text(help_page(name))
+        self.text.show_text(_unwrapped(help_page(name)))
         self.scroller.verticalScrollBar().setValue(0)
+
+
+def _unwrapped(page: str) -> str:
+    """Join the lines of each paragraph, because an answer's line breaks are shown as they are."""
+    parts = _block.split(page)
+    parts[::2] = [_break.sub(" ", text) for text in parts[::2]]
+    return "".join(parts)

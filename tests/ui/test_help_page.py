@@ -28,6 +28,11 @@ def test_a_topic_is_shown_from_its_beginning(window: MainWindow, qtbot: QtBot) -
     assert isinstance(page, HelpPage)
     page.topics["goals"].click()
     qtbot.waitUntil(lambda: "bubblewrap" in page.text.toPlainText())
+    shown = page.text.toPlainText()
+    assert "a chart for each region" in shown, "the lines of a paragraph are joined"
+    assert "until it is right." in shown
+    assert "names a host that code may reach. Neither" in shown
+    assert "prices.csv\n- [ ] 1. Read the prices and check them\n" in shown, "not those of a block"
     page.scroller.verticalScrollBar().setValue(200)
     page.topics["trouble"].click()
     qtbot.waitUntil(lambda: page.text.toPlainText().startswith("When something is missing"))
