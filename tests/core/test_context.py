@@ -2,6 +2,7 @@ from jarvis_desktop.core.context import (
     current_conversation,
     in_private_conversation,
     is_private,
+    local_now,
     private_id,
 )
 
@@ -20,3 +21,7 @@ def test_what_runs_knows_whether_it_works_for_one():
     assert in_private_conversation()
     current_conversation.reset(before)
     assert not in_private_conversation()
+
+
+def test_the_local_time_knows_its_zone():
+    assert local_now().utcoffset() is not None
