@@ -33,7 +33,7 @@ class HelpPage(WindowPage):
         topics = FlowLayout(gap=theme.space())
         self.topics = {}
         for topic in TOPICS:
-            choose = button(tr(topic.title))
+            choose = button(tr(topic.title), kind="tab")
             choose.setCheckable(True)
             choose.clicked.connect(partial(self.show_topic, topic.name))
             self._group.addButton(choose)
