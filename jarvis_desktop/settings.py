@@ -317,7 +317,7 @@ class LLMSettings(SettingsTable):
     sees: bool = setting(
         False,
         mark("The LLM of a service takes pictures"),
-        mark("OpenAI’s protocol does not tell; switch it on where yours does."),
+        mark("OpenAI’s protocol does not say; turn it on if yours does."),
         search=mark("vision images multimodal"),
     )
 
@@ -405,7 +405,7 @@ class ExpertSettings(SettingsTable):
 
     @property
     def disk_budget(self) -> int:
-        """The disk budget in bytes; 0 is no limit."""
+        """The disk budget in bytes; 0 means no limit."""
         return round(self.disk_budget_gb * 1_000_000_000)
 
 
@@ -664,8 +664,8 @@ def load(path: Path) -> tuple[Settings, str]:
     if not told:
         return settings, ""
     return settings, tr(
-        "The settings file {path} has a mistake: {mistakes}. What is wrong is left out, everything "
-        "else holds.",
+        "The settings file {path} has a mistake: {mistakes}. The wrong settings are ignored; the "
+        "others apply.",
         path=path,
         mistakes="; ".join(told),
     )

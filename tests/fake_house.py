@@ -1,4 +1,4 @@
-"""The shelf of experts and LLMs over a fetcher without a network; no part starts a process."""
+"""The manager of experts and LLMs over a fetcher without a network; no part starts a process."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class FakeLocal(LocalBackend):
 
 @dataclass
 class FakeHouse:
-    """What the shelf is made of."""
+    """What the expert manager depends on."""
 
     policy: Policy
     paths: Paths
@@ -97,8 +97,8 @@ class FakeHouse:
         )
 
 
-def fake_shelf(app: Any, **settings: Any) -> ExpertManager:
-    """The shelf of a fake application."""
+def fake_expert_manager(app: Any, **settings: Any) -> ExpertManager:
+    """The expert manager of a fake application."""
     house = FakeHouse(
         app.policy, app.paths, tuple(app.experts), app.weights, app.llms, app.store, **settings
     )

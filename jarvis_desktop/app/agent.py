@@ -86,23 +86,27 @@ def limits_of(settings: AgentSettings) -> GoalLimits:
 
 def build_agent(
     settings: AgentSettings,
-    house: AgentDependencies,
+    dependencies: AgentDependencies,
     *,
     planner: Planner,
-    campaign: ReplanningRunner,
+    replanning_runner: ReplanningRunner,
     inventory: Sequence[TaskType],
 ) -> AgentMode:
-    """Build agent mode. `planner` and `campaign` are those of ordinary requests. Nothing heavy
+    """Build agent mode. `planner` and `replanning_runner` are those of ordinary requests. Nothing heavy
     is loaded."""
-    paths, llms, prompts, store = house.paths, house.llms, house.prompts, house.store
+    paths, llms = dependencies.paths, dependencies.llms
+    prompts, store = dependencies.prompts, dependencies.store
 
     def network() -> bool:
-        return house.policy.allows_downloads
+        return dependencies.policy.allows_downloads
 
     packages = PipPackages(paths.packages, network=network)
     sandbox = OsSandbox(packages=packages.site, find=look_up, check=checked, network=network)
     library = CodeLibrary(
-        paths.code_library, paths.database, now=house.now, meaning=house.scorer.directions
+        paths.code_library,
+        paths.database,
+        now=dependencies.now,
+        meaning=dependencies.scorer.directions,
     )
     approvals = Approvals(code=settings.code, acting=ACTING)
     kinds = roles(task_type.title for task_type in inventory)
@@ -114,11 +118,11 @@ def build_agent(
         ask_plan=settings.ask_plan,
         library=library,
     )
-    workshop = CodeWorkspaces(sandbox, library, folder_of=house.goal_folder)
+    workshop = CodeWorkspaces(sandbox, library, folder_of=dependencies.goal_folder)
     providing = PackageInstaller(packages, workshop)
     trying = FunctionTester(workshop, store)
     branches: dict[str, BranchRunner] = {
-        "run_experts": RunExperts(planner, inventory, campaign, approvals),
+        "run_experts": RunExperts(planner, inventory, replanning_runner, approvals),
         "run_code": RunCode(workshop, providing, approvals, store),
         "write_function": WriteFunction(workshop, providing, approvals, trying),
         "re_plan": RePlan(writer),
@@ -132,14 +136,14 @@ def build_agent(
     branches["extend_library"] = ExtendLibrary(controller.call, library)
     agent = Agent(
         llms=llms,
-        memory=house.goals,
+        memory=dependencies.goals,
         writer=writer,
         controller=controller,
         approvals=approvals,
         limits=limits_of(settings),
         close=workshop.close,
-        advice=LLMOfferFinder(house).advice,
-        now=house.now,
+        advice=LLMOfferFinder(dependencies).advice,
+        now=dependencies.now,
     )
     return AgentMode(
         agent, library, sandbox, packages, LibraryTester(sandbox, trying), approvals, writer

@@ -222,7 +222,7 @@ class Application:
     _background: tuple[asyncio.Task[object], ...] = ()
 
     def __post_init__(self) -> None:
-        self.shelf = ExpertManager(self)
+        self.expert_manager = ExpertManager(self)
 
     @property
     def settings(self) -> Settings:
@@ -278,10 +278,12 @@ class Application:
     async def adopt(self, settings: Settings) -> frozenset[str]:
         """Apply changed settings. Return the names of those that need a restart."""
         if not Policy(settings.mode).allows_downloads:
-            for download in self.shelf.downloads.listed:  # before the network ends and they fail
-                self.shelf.downloads.pause(download.key)
+            for (
+                download
+            ) in self.expert_manager.downloads.listed:  # before the network ends and they fail
+                self.expert_manager.downloads.pause(download.key)
         needs_restart = await self._apply(settings)
-        self.shelf.downloads.mode_changed()
+        self.expert_manager.downloads.mode_changed()
         return needs_restart
 
     async def _apply(self, settings: Settings) -> frozenset[str]:
@@ -348,7 +350,7 @@ class Application:
     async def close(self) -> None:
         """End every child process and close the database."""
         self.timers.close()
-        await self.shelf.close()
+        await self.expert_manager.close()
         await self.assistant.close()
         for task in self._background:
             task.cancel()

@@ -198,7 +198,7 @@ def build(
         record=history.records,
         inspect=partial(inspect, ruled_out=languages.is_clearly_not),
     )
-    fetcher = QueuedFetcher(weights, lambda: app.shelf.downloads)
+    fetcher = QueuedFetcher(weights, lambda: app.expert_manager.downloads)
     obtainer = ExpertAcquirer(fetcher, policy, ask_above_mb=settings.experts.ask_above_mb)
 
     def build_agent_mode() -> AgentMode:
@@ -220,7 +220,7 @@ def build(
                 records.goal_folder,
             ),
             planner=inner,
-            campaign=ReplanningRunner(
+            replanning_runner=ReplanningRunner(
                 inner, INVENTORY, selector=selector, executor=executor, obtainer=obtainer
             ),
             inventory=INVENTORY,

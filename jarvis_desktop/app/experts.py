@@ -118,18 +118,18 @@ class MemoryUse:
 class ExpertManager:
     """Belongs to the application's loop; its properties may be read from any thread."""
 
-    def __init__(self, house: ExpertDependencies) -> None:
-        self._house = house
-        self._neighbour = LLMInMemory(house.llms)
+    def __init__(self, dependencies: ExpertDependencies) -> None:
+        self._dependencies = dependencies
+        self._neighbour = LLMInMemory(dependencies.llms)
         self.downloads = Downloads(
             {
                 "expert": ExpertDownloader(
-                    house.weights, find=house.catalogue.find, free=self._free
+                    dependencies.weights, find=dependencies.catalogue.find, free=self._free
                 ),
-                "llm": OllamaDownloader(house.llms),
+                "llm": OllamaDownloader(dependencies.llms),
             },
-            kept=house.paths.data / "downloads.json",
-            allowed=lambda: house.policy.allows_downloads,
+            kept=dependencies.paths.data / "downloads.json",
+            allowed=lambda: dependencies.policy.allows_downloads,
             on_done=self._done,
         )
 
@@ -140,45 +140,45 @@ class ExpertManager:
     @property
     def may_fetch(self) -> bool:
         """Whether the mode allows downloads."""
-        return self._house.policy.allows_downloads
+        return self._dependencies.policy.allows_downloads
 
     @property
     def known_of_hub(self) -> int:
         """The number of known experts of the Hub; 0 if its list was not read. Any thread may
         ask."""
-        return self._house.hub.size
+        return self._dependencies.hub.size
 
     @property
     def inventory(self) -> Mapping[str, TaskType]:
         """All tasks by name."""
-        return self._house.inventory
+        return self._dependencies.inventory
 
     @property
     def tasks(self) -> tuple[TaskType, ...]:
         """The tasks that shipped experts can do."""
-        house = self._house
-        ours = {name for each in house.experts for name in (each.task, *each.also)}
-        return tuple(each for each in house.inventory.values() if each.name in ours)
+        dependencies = self._dependencies
+        ours = {name for each in dependencies.experts for name in (each.task, *each.also)}
+        return tuple(each for each in dependencies.inventory.values() if each.name in ours)
 
     # Experts
 
     async def kept(self) -> tuple[InstalledExpert, ...]:
         """The experts on this computer, by name."""
-        busy = self._house.weights.at_work  # it changes on the loop
+        busy = self._dependencies.weights.at_work  # it changes on the loop
         return await asyncio.to_thread(self._kept, busy)
 
     async def disk(self) -> MemoryUse:
         """The use of the disk."""
 
         def measure() -> MemoryUse:
-            taken, free = self._house.weights.taken(), self._free()
-            return MemoryUse(taken + free, taken, 0, free, self._house.weights.budget)
+            taken, free = self._dependencies.weights.taken(), self._free()
+            return MemoryUse(taken + free, taken, 0, free, self._dependencies.weights.budget)
 
         return await asyncio.to_thread(measure)
 
     async def memory(self) -> tuple[MemoryUse, ...]:
         """The use of the main memory, and of the graphics card if it can be used."""
-        local = self._house.local
+        local = self._dependencies.local
         hardware = await local.probe.hardware()
         experts, llm = local.held, await self._neighbour.memory()
         most = limits(hardware, local.budget)
@@ -194,78 +194,78 @@ class ExpertManager:
 
     def search(self, sought: ExpertQuery) -> list[ExpertHit]:
         """Experts of the shipped list and of the Hub. It takes a moment; any thread may call it."""
-        house, local = self._house, self._house.local
+        dependencies, local = self._dependencies, self._dependencies.local
         pipelines = tasks_of(sought.task) if sought.task else ()
         room = limits(local.probe.guess(), local.budget)
         search = ExpertSearch(
-            house.catalogue,
-            house.hub,
+            dependencies.catalogue,
+            dependencies.hub,
             fit=self._fitting(),
             memory_mb=max(room.main, room.graphics) / MB,
-            here={each.id for each in house.weights.installed()},
+            here={each.id for each in dependencies.weights.installed()},
         )
         return search(replace(sought, pipelines=pipelines))
 
     def displaced(self, expert: Expert) -> Sequence[str]:
         """The experts that would be deleted to make room for this one. Raises UnavailableError."""
-        return self._house.weights.displaced(expert)
+        return self._dependencies.weights.displaced(expert)
 
     def fetch(self, expert: Expert) -> None:
         """Queue the download of an expert, after that of its base. Raises JarvisError."""
         self.displaced(expert)
-        for each in self._house.weights.missing(expert):
+        for each in self._dependencies.weights.missing(expert):
             self.downloads.add("expert", each.id, size=each.download_mb * MB)
 
     async def fetch_now(self, expert: Expert, report: Report) -> None:
         """Fetch an expert that somebody is waiting for. Raises JarvisError."""
-        for each in self._house.weights.missing(expert):
+        for each in self._dependencies.weights.missing(expert):
             await self.downloads.fetch("expert", each.id, report)
 
     async def remove(self, name: str) -> int:
         """Delete an expert and return its bytes. Raises InputError if it is in use."""
-        return await asyncio.to_thread(self._house.weights.remove, Expert(name, ""))
+        return await asyncio.to_thread(self._dependencies.weights.remove, Expert(name, ""))
 
     async def refresh(self, report: Report) -> RefreshResult:
         """Read the Hub's list of experts. Raises JarvisError; cancelling keeps what was read."""
-        house = self._house
+        dependencies = self._dependencies
         if not self.may_fetch:
             raise InputError(
                 tr("The mode is offline, so the Hub is not asked."), hint=tr("Change the mode.")
             )
-        return await house.hub_refresh.run(
-            tasks_of_all(house.inventory),
+        return await dependencies.hub_refresh.run(
+            tasks_of_all(dependencies.inventory),
             report,
-            shipped=[each for each in house.experts if each.repo],
-            known=await asyncio.to_thread(house.hub.checks),
+            shipped=[each for each in dependencies.experts if each.repo],
+            known=await asyncio.to_thread(dependencies.hub.checks),
         )
 
     async def try_expert(self, name: str, report: Report) -> SmokeTestResult:
         """Run an expert on a small example. Raises JarvisError; cancelling ends it."""
-        house = self._house
-        expert = await asyncio.to_thread(house.catalogue.find, name)
-        folder = await asyncio.to_thread(house.store.workdir)
+        dependencies = self._dependencies
+        expert = await asyncio.to_thread(dependencies.catalogue.find, name)
+        folder = await asyncio.to_thread(dependencies.store.workdir)
         try:
             return await smoke_test(
-                house.local, expert, house.inventory[expert.task], folder, report
+                dependencies.local, expert, dependencies.inventory[expert.task], folder, report
             )
         finally:
-            await asyncio.to_thread(house.store.discard, folder)
+            await asyncio.to_thread(dependencies.store.discard, folder)
 
     # LLMs
 
     async def llms(self, *, anew: bool = False) -> LLMInventory:
-        """An overview of the LLMs. `anew` checks everything again."""
+        """List the LLMs. `anew` checks everything again."""
         if anew:
-            self._house.llms.forget()
+            self._dependencies.llms.forget()
         return await list_llms(
-            self._house.llms,
-            experts=self._house.experts,
+            self._dependencies.llms,
+            experts=self._dependencies.experts,
             program=lambda: bool(ollama.command()),
         )
 
     async def wish(self, name: str) -> dict[str, str]:
         """The settings that select this LLM, which may be "auto". Raises InputError."""
-        return await settings_for(self._house.llms, name)
+        return await settings_for(self._dependencies.llms, name)
 
     def pull(self, name: str, *, size: int = 0) -> None:
         """Queue the download of an LLM of Ollama. Raises InputError."""
@@ -274,14 +274,14 @@ class ExpertManager:
     async def remove_llm(self, known: KnownLLM) -> None:
         """Delete an LLM from the disk. Raises JarvisError."""
         if known.where == "ollama":
-            await self._house.llms.ollama.remove(known.name)
+            await self._dependencies.llms.ollama.remove(known.name)
         else:
             await self.remove(known.name)
-        self._house.llms.forget()
+        self._dependencies.llms.forget()
 
     async def try_llm(self, known: KnownLLM, tell: Callable[[LLMTrial], None]) -> LLMTrial:
-        """Ask an LLM a short question and pass on the answer as it comes. Raises JarvisError."""
-        llms = self._house.llms
+        """Ask an LLM a short question and stream its answer to `tell`. Raises JarvisError."""
+        llms = self._dependencies.llms
         own = known.used or known.where in ("", "openai")
         address = llms.wanted.address if llms.wanted.provider == "ollama" else ""
         wanted = LLMPreference(
@@ -300,15 +300,15 @@ class ExpertManager:
     async def start_ollama(self) -> None:
         """Start Ollama and wait until it answers. Raises UnavailableError."""
         await asyncio.to_thread(ollama.start)
-        llms, loop = self._house.llms, asyncio.get_running_loop()
+        llms, loop = self._dependencies.llms, asyncio.get_running_loop()
         latest = loop.time() + OLLAMA_START_TIMEOUT_S
         while not (await llms.of_ollama()).running and loop.time() < latest:  # noqa: ASYNC110
             await asyncio.sleep(0.3)
         llms.forget()
 
     def _kept(self, busy: Collection[str]) -> tuple[InstalledExpert, ...]:
-        house, fitting = self._house, self._fitting()
-        found = house.weights.installed()
+        dependencies, fitting = self._dependencies, self._fitting()
+        found = dependencies.weights.installed()
         experts = {each.id: self._expert(each.id, each.repo) for each in found}
         return tuple(
             InstalledExpert(
@@ -330,21 +330,21 @@ class ExpertManager:
 
     def _expert(self, name: str, repo: str) -> Expert:
         try:
-            return self._house.catalogue.find(name)
+            return self._dependencies.catalogue.find(name)
         except InputError:  # the Hub's list that it came from is gone
             return Expert(name, "", repo=repo)
 
     def _can_be_tried(self, expert: Expert) -> bool:
-        task = self._house.inventory.get(expert.task)
+        task = self._dependencies.inventory.get(expert.task)
         return (
             task is not None
             and not for_recogniser(expert)
-            and self._house.local.can_run(expert)
+            and self._dependencies.local.can_run(expert)
             and has_smoke_test(task)
         )
 
     def _fitting(self) -> Callable[[Expert], Fit]:
-        local = self._house.local
+        local = self._dependencies.local
         hardware, measured = local.probe.guess(), local.measures.known()
 
         def fitting(expert: Expert) -> Fit:
@@ -359,10 +359,10 @@ class ExpertManager:
         return fitting
 
     def _free(self) -> int:
-        return free_disk_bytes(self._house.paths.weights)
+        return free_disk_bytes(self._dependencies.paths.weights)
 
     def _done(self, download: Download) -> None:
-        self._house.llms.forget()
+        self._dependencies.llms.forget()
 
 
 WHISPER_EXPERTS = ("whisper-small", "whisper-base", "whisper-tiny")

@@ -114,7 +114,7 @@ def device(what: str, found: Sequence[Device], chosen: str) -> Finding:
     is_default = [item.default_input if what == "microphone" else item.default_output
                   for item in found]  # fmt: skip
     usual = next((name for name, it_is in zip(names, is_default, strict=True) if it_is), "")
-    usual = tr("the system's default ({name})", name=usual or tr("not told which"))
+    usual = tr("the system's default ({name})", name=usual or tr("unknown"))
     return Finding(what, "ok", usual + others)
 
 

@@ -86,7 +86,7 @@ def make_private(folder: Path) -> None:
         about = folder.lstat()
         if sys.platform != "win32":
             if not stat.S_ISDIR(about.st_mode) or about.st_uid != os.getuid():
-                raise StorageError(f"The folder {folder} belongs to somebody else.")
+                raise StorageError(f"The folder {folder} belongs to another user.")
             if about.st_mode & 0o077:
                 folder.chmod(0o700)
     except OSError as error:

@@ -34,7 +34,7 @@ COMMAND_TIMEOUT_S = 4.0
 """How long a command may take."""
 MAX_CONNECTIONS = 16
 """Further connections are closed."""
-NOT_A_COMMAND = "That is no command."
+NOT_A_COMMAND = "That is not a command."
 TOO_SLOW = "JARVIS did not do it in time."
 INTERNAL_ERROR = "Something went wrong inside JARVIS itself. The log has the details."
 

@@ -108,15 +108,17 @@ class AssistantDependencies:
 class TurnPipeline:
     """The stages from a request to its written answer. Each method returns how the turn went."""
 
-    def __init__(self, parts: AssistantDependencies) -> None:
-        self._parts = parts
-        self._understanding = RequestReader(parts.intake, parts.recogniser, parts.memory)
+    def __init__(self, dependencies: AssistantDependencies) -> None:
+        self._dependencies = dependencies
+        self._understanding = RequestReader(
+            dependencies.intake, dependencies.recogniser, dependencies.memory
+        )
         self._campaign = ReplanningRunner(
-            parts.planner,
-            parts.inventory,
-            selector=parts.selector,
-            executor=parts.executor,
-            obtainer=parts.obtainer,
+            dependencies.planner,
+            dependencies.inventory,
+            selector=dependencies.selector,
+            executor=dependencies.executor,
+            obtainer=dependencies.obtainer,
         )
 
     @property
@@ -133,18 +135,18 @@ class TurnPipeline:
     ) -> Status:
         """Answer a request with this `plan`, or plan it first."""
         if plan is not None:
-            given = await self._parts.intake.settled(plan, request.folder)
+            given = await self._dependencies.intake.settled(plan, request.folder)
             context = Context(folder=request.folder, trace=live.trace)
             return await self._carry_out(given, context, live, rounds=0)
-        inventory = self._parts.inventory
+        inventory = self._dependencies.inventory
         words, context = await self._understanding.of(
             request, known, live, inventory=inventory, links=request.terms is None
         )
         if request.terms is not None:
             return await self._reach(words, request.terms, context, known, live)
-        planned = await self._parts.planner.plan(words, inventory, context)
+        planned = await self._dependencies.planner.plan(words, inventory, context)
         if isinstance(planned, AnswerDirectly):
-            return await self._parts.answerer.direct(live.turn.text, context, live.say)
+            return await self._dependencies.answerer.direct(live.turn.text, context, live.say)
         if isinstance(planned, Plan):
             return await self._carry_out(planned, context, live, rounds=MAX_REPLANS)
         if isinstance(planned, NeedsAgent):
@@ -156,7 +158,7 @@ class TurnPipeline:
         """Finish a turn that was interrupted."""
         context = await self._context(known, left.turn, left.folder, live)
         if left.goal:
-            return await self._parts.agent().go_on(context, live, conversation=known.id)
+            return await self._dependencies.agent().go_on(context, live, conversation=known.id)
         plan = left.turn.plan
         assert plan is not None
         # A given plan is not replaced on resuming either.
@@ -183,14 +185,14 @@ class TurnPipeline:
         Its results are reused, except those of the tasks `afresh`, those whose files are missing,
         and all that depend on them.
         """
-        plan = await self._parts.intake.settled(plan, None)
+        plan = await self._dependencies.intake.settled(plan, None)
         same = plan.unchanged(turn.plan) if turn.plan else frozenset()
         done = {
             task_id: result
             for task_id, result in turn.results.items()
             if task_id in same
             and result.status is Status.DONE
-            and await self._parts.intake.holds(result.artifacts)
+            and await self._dependencies.intake.holds(result.artifacts)
         }
         stale = plan.depending_on({*afresh, *(task.id for task in plan if task.id not in done)})
         kept = [done[task.id] for task in plan if task.id not in stale]
@@ -206,11 +208,11 @@ class TurnPipeline:
     async def revise(self, plan: Plan, words: str, known: Conversation) -> Plan:
         """The plan changed as the words ask. Raises InputError if they are not understood."""
         given = (item for task in plan for _, item in task.items() if isinstance(item, Artifact))
-        context = await self._parts.memory.context(
+        context = await self._dependencies.memory.context(
             known, tuple(dict.fromkeys(given)), folder=None, trace=log.debug
         )
-        inventory = self._parts.inventory
-        revised = await self._parts.planner.revise(words, inventory, context, plan=plan)
+        inventory = self._dependencies.inventory
+        revised = await self._dependencies.planner.revise(words, inventory, context, plan=plan)
         if isinstance(revised, PlanRejected):
             raise InputError(revised.reason)
         return revised
@@ -218,7 +220,7 @@ class TurnPipeline:
     async def _context(
         self, known: Conversation, turn: Turn, folder: Path | None, live: LiveTurn
     ) -> Context:
-        return await self._parts.memory.context(
+        return await self._dependencies.memory.context(
             known, turn.attachments, folder=folder, trace=live.trace
         )
 
@@ -226,7 +228,7 @@ class TurnPipeline:
         self, words: str, terms: Terms, context: Context, known: Conversation, live: LiveTurn
     ) -> Status:
         """Answer in agent mode."""
-        agent = self._parts.agent()
+        agent = self._dependencies.agent()
         return await agent.take(words, terms, context, live, conversation=known.id)
 
     async def _carry_out(
@@ -239,7 +241,7 @@ class TurnPipeline:
             live.say(tr("The plan was not accepted, so nothing was done."))
             return Status.CANCELLED
         if accepted != plan:
-            accepted = await self._parts.intake.settled(accepted, context.folder)
+            accepted = await self._dependencies.intake.settled(accepted, context.folder)
         live.show(PlanAccepted(accepted))
         await self._campaign.carry_out(accepted, context, live, rounds=rounds)
         return await self._from_results(context, live)
@@ -250,7 +252,7 @@ class TurnPipeline:
             return Status.CANCELLED
         if speech_of(live.turn):
             live.hush()  # the requested speech is played instead
-        return await self._parts.answerer.of_results(live.turn, context, live.say)
+        return await self._dependencies.answerer.of_results(live.turn, context, live.say)
 
 
 def speech_of(turn: Turn) -> list[tuple[Path, str]]:
@@ -273,7 +275,7 @@ def _again(task: Task) -> str:
     )
 
 
-class _Running(NamedTuple):
+class _RunningTurn(NamedTuple):
     task: asyncio.Task[Turn]
     conversation: str
 
@@ -281,10 +283,10 @@ class _Running(NamedTuple):
 class Assistant:
     """Handles requests, each as one turn of a conversation."""
 
-    def __init__(self, parts: AssistantDependencies) -> None:
-        self._parts = parts
-        self._stages = TurnPipeline(parts)
-        self._running: dict[str, _Running] = {}
+    def __init__(self, dependencies: AssistantDependencies) -> None:
+        self._dependencies = dependencies
+        self._stages = TurnPipeline(dependencies)
+        self._running: dict[str, _RunningTurn] = {}
         self._lives: list[LiveTurn] = []
         """The running turns, the newest last."""
         self._settling: set[asyncio.Task[None]] = set()
@@ -308,7 +310,7 @@ class Assistant:
         unfinished = Unfinished(
             known.id, turn, speak=request.speak, folder=request.folder, fixed=plan is not None
         )
-        hands_free = self._parts.hands_free() if request.heard else None
+        hands_free = self._dependencies.hands_free() if request.heard else None
         live = self._live(unfinished, turn, frontend, hands_free)
         with self._under_way(live, known.id):
             live.show(TurnStarted(turn.id, turn.started, request.text.strip()))
@@ -354,7 +356,7 @@ class Assistant:
         ]
         if not running:
             return False
-        settled = await self._parts.intake.settled(plan, None)
+        settled = await self._dependencies.intake.settled(plan, None)
         if (course := self._stages.running_plan(running[-1])) is None:
             return False
         course.change(settled, afresh=afresh)
@@ -366,15 +368,15 @@ class Assistant:
 
     async def experts_for(self, task: Task) -> Sequence[Candidate]:
         """The candidates for the task now, best first, ignoring a pinned expert."""
-        return await self._parts.selector.able(task)
+        return await self._dependencies.selector.able(task)
 
     def unfinished(self) -> Sequence[Unfinished]:
         """The turns that a crash or a power cut interrupted, oldest first. Raises StorageError."""
-        return self._parts.journal.unfinished()
+        return self._dependencies.journal.unfinished()
 
     def elsewhere(self) -> Collection[str]:
         """The ids of the turns that another process is working on. Raises StorageError."""
-        return self._parts.journal.elsewhere()
+        return self._dependencies.journal.elsewhere()
 
     async def resume(self, unfinished: Unfinished, frontend: Frontend) -> Turn:
         """Resume an interrupted turn; finished tasks are not repeated.
@@ -388,12 +390,12 @@ class Assistant:
                 tr(
                     "This request can't be resumed: its plan was made by another version of JARVIS."
                 ),
-                hint=tr("Give it up, which keeps what was done, and ask again."),
+                hint=tr("Give it up, which keeps the finished work, and ask again."),
             )
         if (
             unfinished.goal
         ):  # before it is taken over, so that it is still there once there is an LLM
-            await self._parts.agent().check()
+            await self._dependencies.agent().check()
         left = self._take_over(unfinished)
         known = self._open(left.conversation)
         live = self._live(left, empty_turn(left), frontend)
@@ -401,7 +403,7 @@ class Assistant:
             for event in replayed_events(left):
                 live.retell(event)
             if left.goal:
-                for event in self._parts.agent().retold(left.turn.id):
+                for event in self._dependencies.agent().replay(left.turn.id):
                     live.retell(event)
             await self._complete(partial(self._stages.go_on, left, known, live), known, live)
         return live.turn
@@ -412,12 +414,12 @@ class Assistant:
         Raises InputError if it runs elsewhere or is over, StorageError if it cannot be saved.
         """
         left = self._take_over(unfinished)
-        rounds = tuple(self._parts.agent().retold(left.turn.id)) if left.goal else ()
+        rounds = tuple(self._dependencies.agent().replay(left.turn.id)) if left.goal else ()
         if left.goal:
-            self._parts.agent().give_up(left.turn.id)
-        turn = abandoned_turn(left, self._parts.now(), rounds)
-        self._parts.history.save(left.conversation, turn)
-        self._parts.journal.end(turn.id)
+            self._dependencies.agent().give_up(left.turn.id)
+        turn = abandoned_turn(left, self._dependencies.now(), rounds)
+        self._dependencies.history.save(left.conversation, turn)
+        self._dependencies.journal.end(turn.id)
         return turn
 
     async def set_aside(self, request: Request, *, conversation: str) -> Turn:
@@ -426,7 +428,7 @@ class Assistant:
         Raises StorageError if it cannot be saved.
         """
         turn = replace(self._new(), text=request.text.strip(), reply=tr("Stopped."))
-        turn = turn.apply(TurnFinished(Status.CANCELLED, self._parts.now()))
+        turn = turn.apply(TurnFinished(Status.CANCELLED, self._dependencies.now()))
         with _on_behalf_of(turn.id, conversation):
             # The words are saved first: JARVIS may be about to close, with no time to copy files.
             words = asyncio.create_task(self._keep_last(conversation, turn))
@@ -435,9 +437,9 @@ class Assistant:
             await asyncio.shield(words)
             for path in request.files:
                 with suppress(JarvisError):
-                    given = await self._parts.intake.given(replace(request, files=(path,)))
+                    given = await self._dependencies.intake.given(replace(request, files=(path,)))
                     turn = replace(turn, attachments=turn.attachments + given)
-                    if not self._parts.history.amend(conversation, turn):
+                    if not self._dependencies.history.amend(conversation, turn):
                         break  # the user deleted it in the meantime
         return turn
 
@@ -446,7 +448,7 @@ class Assistant:
 
         Return False if there is no such step; then the turn itself is to be cancelled.
         """
-        return any(live.turn.agentic for live in self._lives) and self._parts.agent().stop()
+        return any(live.turn.agentic for live in self._lives) and self._dependencies.agent().stop()
 
     def names(self) -> Sequence[str]:
         """The names of files that were given recently."""
@@ -454,7 +456,7 @@ class Assistant:
 
     def silence(self) -> None:
         """Stop speaking the answers of the running turns, which continue."""
-        self._parts.speaker.silence()
+        self._dependencies.speaker.silence()
         for live in self._lives:
             live.silence()
             if live.turn.speaking:
@@ -471,12 +473,12 @@ class Assistant:
         ending = {task for task, place in self._running.values() if place == conversation}
         if ending:
             await asyncio.wait(ending, timeout=STOP_TIMEOUT_S)
-        self._parts.history.save(conversation, turn)
+        self._dependencies.history.save(conversation, turn)
 
     def _take_over(self, unfinished: Unfinished) -> Unfinished:
         turn_id = unfinished.turn.id
         runs = turn_id in self._running
-        left = None if runs else self._parts.journal.take_over(turn_id)
+        left = None if runs else self._dependencies.journal.take_over(turn_id)
         if left is None:
             raise InputError(tr("This request is over already, or has been resumed elsewhere."))
         return left
@@ -488,17 +490,19 @@ class Assistant:
         frontend: Frontend,
         hands_free: HandsFree | None = None,
     ) -> LiveTurn:
-        parts = self._parts
-        scribe = JournalWriter(parts.journal, unfinished, acting=parts.acting)
-        speaker = parts.speaker if unfinished.speak else None
-        return LiveTurn(turn, frontend, scribe=scribe, speaker=speaker, hands_free=hands_free)
+        dependencies = self._dependencies
+        journal_writer = JournalWriter(dependencies.journal, unfinished, acting=dependencies.acting)
+        speaker = dependencies.speaker if unfinished.speak else None
+        return LiveTurn(
+            turn, frontend, journal_writer=journal_writer, speaker=speaker, hands_free=hands_free
+        )
 
     @contextmanager
     def _under_way(self, live: LiveTurn, conversation: str) -> Iterator[None]:
         """Register the turn as running, and set the context of its work."""
         turn_id = live.turn.id
         note = current_note.set(live.note)
-        self._running[turn_id] = _Running(_this_task(), conversation)
+        self._running[turn_id] = _RunningTurn(_this_task(), conversation)
         self._lives.append(live)
         try:
             with _on_behalf_of(turn_id, conversation):
@@ -509,11 +513,11 @@ class Assistant:
             current_note.reset(note)
 
     def _new(self) -> Turn:
-        return Turn(id=secrets.token_hex(8), started=self._parts.now())
+        return Turn(id=secrets.token_hex(8), started=self._dependencies.now())
 
     def _open(self, conversation: str | None) -> Conversation:
         try:
-            return self._parts.history.open_conversation(conversation)
+            return self._dependencies.history.open_conversation(conversation)
         except JarvisError:
             # The request can be answered without its past; saving the turn will report the problem.
             return Conversation(conversation or secrets.token_hex(16))
@@ -536,21 +540,21 @@ class Assistant:
             # Save before anything is awaited: users press a button twice.
             live.silence()
             live.say_apart(tr("Stopped."))
-            ended = TurnFinished(Status.CANCELLED, self._parts.now())
+            ended = TurnFinished(Status.CANCELLED, self._dependencies.now())
             self._keep(known, live, ended)
             live.show(ended)
             await live.silent()
             raise
         # Save as soon as the answer is complete: a long answer may be silenced, or the power cut,
         # while it is still being spoken.
-        ended = TurnFinished(status, self._parts.now())
+        ended = TurnFinished(status, self._dependencies.now())
         if self._keep(known, live, ended):
             live.show(Kept())
             self._sum_up(known)
         try:
             await live.spoken()
             for audio, text in speech_of(live.turn):
-                await live.play(self._parts.speaker, audio, text)
+                await live.play(self._dependencies.speaker, audio, text)
         finally:
             live.show(ended)
 
@@ -572,7 +576,7 @@ class Assistant:
 
     def _keep(self, known: Conversation, live: LiveTurn, ended: TurnFinished) -> bool:
         try:
-            self._parts.history.save(known.id, live.turn.apply(ended))
+            self._dependencies.history.save(known.id, live.turn.apply(ended))
         except JarvisError as error:
             live.show(
                 Noted(tr("This turn could not be saved in the history: {error}", error=error))
@@ -582,12 +586,12 @@ class Assistant:
             kept = True
         # A turn that could not be saved may be resumed and saved then, unless it was cancelled.
         if kept or ended.status is Status.CANCELLED:
-            live.scribe.forget()
+            live.journal_writer.forget()
         return kept
 
     def _sum_up(self, known: Conversation) -> None:
         """Summarise older turns while nobody waits for an answer."""
-        settling = asyncio.create_task(self._parts.memory.settle(known.id))
+        settling = asyncio.create_task(self._dependencies.memory.settle(known.id))
         self._settling.add(settling)
         settling.add_done_callback(self._settling.discard)
 

@@ -201,14 +201,14 @@ class LiveTurn:
         turn: Turn,
         frontend: Frontend,
         *,
-        scribe: JournalWriter,
+        journal_writer: JournalWriter,
         speaker: AnswerSpeaker | None = None,
         hands_free: HandsFree | None = None,
     ) -> None:
-        """`scribe` writes the journal. `speaker` speaks the answer, or None to show it only.
+        """`journal_writer` writes the journal. `speaker` speaks the answer, or None to show it only.
         `hands_free` asks questions by voice; without it the front end asks."""
         self.turn = turn
-        self.scribe = scribe
+        self.journal_writer = journal_writer
         self.waited = 0.0
         """Seconds that the user took to answer questions."""
         self._frontend = frontend
@@ -225,7 +225,7 @@ class LiveTurn:
         """Apply an event to the turn, write it to the journal, and pass it to the front end."""
         self.turn = self.turn.apply(event)
         # Before a task is shown as done, and before another one uses its result.
-        unwritten = self.scribe.take(event, self.turn)
+        unwritten = self.journal_writer.take(event, self.turn)
         self._hand_over(event)
         if unwritten:
             self.show(Noted(unwritten))

@@ -61,7 +61,7 @@ def marked_off(text: str, whose: str) -> str:
 
 
 def shortened(text: str, longest: int | None) -> str:
-    """The beginning of a text, or all of it if `longest` is None."""
+    """Cut a text to `longest` characters; None keeps all of it."""
     if longest is None or len(text) <= longest:
         return text
     return f"{text[:longest].rstrip()} […]"
@@ -134,7 +134,7 @@ class HistorySummaries:
         older = _outgrown(self._history.since(conversation_id, through))[:MAX_SUMMARISED]
         if len(older) < MIN_SUMMARISED:
             return False
-        text = await self._retold(before, older)
+        text = await self._summarize(before, older)
         # What was deleted while the LLM wrote must not come back with the summary.
         now = self._history.since(conversation_id, through)[: len(older)]
         if self._history.recap(conversation_id) != recap or _ids(now) != _ids(older):
@@ -150,7 +150,7 @@ class HistorySummaries:
         if len(older) >= MIN_SUMMARISED:
             self._history.keep_recap(conversation_id, Recap(_lines(before, older), older[-1].id))
 
-    async def _retold(self, before: str, turns: Sequence[Turn]) -> str:
+    async def _summarize(self, before: str, turns: Sequence[Turn]) -> str:
         """The summary by the LLM, or a line for each turn if there is none or it writes nothing."""
         try:
             if (llm := await self._llms.current()) and (prompt := self._prompt(llm, before, turns)):

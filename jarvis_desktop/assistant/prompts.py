@@ -74,7 +74,7 @@ class Prompts:
         return Template(name, version, body.strip())
 
     def read(self, file_name: str) -> tuple[str, Path]:
-        """The text of a file and where it was found. Raises StorageError that names it."""
+        """Read a file. Return its text and its path. Raises StorageError that names it."""
         for folder in self._folders:
             path = folder / file_name
             try:

@@ -1,7 +1,7 @@
 """Checks whether the results of an expert can be right, before anything builds on them.
 
-A doubt is the end of a sentence that begins with the expert's name; "" is none. What may well be
-right is not doubted, because a false alarm costs a good result. The checks run in the window's
+A doubt is the end of a sentence that begins with the expert's name; "" means no doubt. Only
+clear cases are doubted, because a false alarm costs a good result. The checks run in the window's
 process, so files are read only as far as that is cheap: pictures are decoded, WAV samples are
 read, and of all other files the beginning.
 """

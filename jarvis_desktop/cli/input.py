@@ -109,7 +109,7 @@ class Keyboard:
 
     @contextlib.asynccontextmanager
     async def lent(self) -> AsyncIterator[None]:
-        """Lend the terminal to somebody else: whole lines, and no other question."""
+        """Lend the terminal to another reader: whole lines, and no other question."""
         try:
             async with self._turn:
                 with self._whole_lines():
@@ -218,7 +218,7 @@ def somebody_is_there() -> bool:
 
 
 async def agreed(question: str) -> bool:
-    """Ask the user to agree. Without a terminal the answer is No."""
+    """Ask the user to agree. Returns False without a terminal."""
     if not somebody_is_there():
         return False
     return (await KEYBOARD.ask(question)).lower() in ("y", "yes")

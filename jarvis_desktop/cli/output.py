@@ -58,7 +58,7 @@ def say_piece(text: str) -> None:
 
 
 def is_on_screen() -> bool:
-    """Whether stdout is a terminal, where it mixes with stderr."""
+    """Whether stdout is a terminal, so that it mixes with stderr."""
     return sys.stdout is not None and sys.stdout.isatty()
 
 

@@ -128,8 +128,8 @@ async def offer_llm(app: Application) -> None:
     from jarvis_desktop.llm.catalogue import LLMOfferFinder
 
     offering = LLMOfferFinder(app)
-    if offering.was_told or not (missing := await offering.missing()):
+    if offering.informed or not (missing := await offering.missing()):
         return
     output.note(f"note    There is no LLM. {missing.reason}")
     output.note(f"        JARVIS plans and answers without one meanwhile. {missing.advice}")
-    offering.note_told()
+    offering.note_informed()

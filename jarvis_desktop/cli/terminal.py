@@ -130,7 +130,9 @@ class GoalProgress:
     def _ended(self, event: events.RoundEnded) -> list[str]:
         ended = self._open.pop(event.number, None) or _OpenRound()
         lines = _format_printed(ended, [ended.begun])
-        said = [] if ended.was_told(event.status) else _new_lines(event.observation, ended.seen)
+        said = (
+            [] if ended.shows_outcome(event.status) else _new_lines(event.observation, ended.seen)
+        )
         self._seen(*said)
         if said or event.status is not Status.DONE or ended.branch not in SILENT_BRANCHES:
             first, *others = said or [ended.branch]
@@ -155,12 +157,11 @@ class _OpenRound:
     begun: str = ""
     """The unfinished last line of its output."""
 
-    def was_told(self, status: Status) -> bool:
-        """Whether its outcome is shown by itself."""
+    def shows_outcome(self, status: Status) -> bool:
+        """Whether the round itself has shown its outcome already."""
         if self.branch == "give_up":  # the answer says it
             return self.outermost
-        told = SHOWN_BRANCHES | {"update_plan"}
-        return self.branch in told and status is not Status.FAILED
+        return self.branch in SHOWN_BRANCHES | {"update_plan"} and status is not Status.FAILED
 
 
 def _format_printed(running: _OpenRound, lines: Sequence[str]) -> list[str]:
@@ -429,7 +430,7 @@ class TerminalFrontend:
         return plan
 
     async def confirm(self, question: str) -> bool:
-        """Ask on the terminal. Without one the answer is No."""
+        """Ask on the terminal. Returns False without one."""
         if self._consent:
             return True
         if not somebody_is_there():

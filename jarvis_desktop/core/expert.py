@@ -104,7 +104,7 @@ class Candidate:
 
     @property
     def label(self) -> str:
-        """The shown name: the expert and where it runs."""
+        """The name to show: the expert with its backend and provider."""
         if self.built_in:
             return tr("built in")
         return f"{self.expert.id} ({self.backend}{f', {self.provider}' if self.provider else ''})"

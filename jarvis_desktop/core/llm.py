@@ -84,7 +84,7 @@ class LLM(Protocol):
         """Stream the answer in pieces, without the LLM's reasoning.
 
         Raises UnavailableError if it cannot be reached, ExpertError if it fails or the answer
-        breaks off. Closing the iterator, or cancelling, stops the work where it runs.
+        breaks off. Closing the iterator, or cancelling, also stops the work on the server.
         """
         ...
 
@@ -101,7 +101,7 @@ def estimated_tokens(text: str) -> int:
     """Return an upper estimate of a text's tokens in the vocabularies of current LLMs.
 
     A token is four English letters, or one Chinese character of three bytes; a third of the bytes
-    covers both. A digit may be a token by itself.
+    covers both. A digit can be a token of its own.
     """
     whole = text.encode(errors="replace")
     others = len(whole.translate(None, _SINGLE))

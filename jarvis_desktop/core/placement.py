@@ -112,7 +112,7 @@ _devices = {
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where an expert computes, and in how many bits."""
+    """The device and number format that an expert computes with."""
 
     device: str = "cpu"
     """ "cpu", "cuda" or "mps"."""

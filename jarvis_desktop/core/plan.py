@@ -208,7 +208,7 @@ def _doing_without(task: Task, gone: Set[int]) -> Task:
 def _out_of_order(task: Task, other: Task) -> InputError:
     return InputError(
         tr(
-            "“{step}” takes the result of “{other}”, so it stands after it.",
+            "“{step}” takes the result of “{other}”, so it must come after it.",
             step=task.type.called,
             other=other.type.called,
         )

@@ -209,7 +209,7 @@ class Voice(Protocol):
 
 
 class Player(Protocol):
-    """Plays sounds on the chosen output, one after the other."""
+    """Plays sounds on the chosen output, in order."""
 
     async def play(
         self,

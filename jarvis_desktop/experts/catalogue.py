@@ -355,7 +355,7 @@ class FitLevel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Fit:
-    """Where an expert would run, what it takes there, and what there is; in bytes."""
+    """How well an expert fits the hardware: what it needs, and what is available, in bytes."""
 
     level: FitLevel
     need: int = 0

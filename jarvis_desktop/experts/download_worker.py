@@ -285,7 +285,9 @@ class HubRepository:
                             name=self.expert.id,
                             file=entry.name,
                         ),
-                        hint=tr("What arrived is kept. Check the network and try again."),
+                        hint=tr(
+                            "The part already downloaded is kept. Check the network and try again."
+                        ),
                         retryable=True,
                     ) from None
 

@@ -92,7 +92,7 @@ class Download:
 
 
 def in_words(download: Download) -> str:
-    """Describe a download's progress, for whoever waits for it."""
+    """Describe a download's progress."""
     if download.asking or not download.size:
         return tr("asking what there is")
     have, size = readable_size(download.have / MB), readable_size(download.size / MB)
@@ -117,7 +117,7 @@ RESERVE_BYTES = 500 * MB
 class Downloader(Protocol):
     """Fetches one kind of thing."""
 
-    async def fetch(self, name: str, told: DownloadReport) -> None:
+    async def fetch(self, name: str, report: DownloadReport) -> None:
         """Download it or resume its download; cancelling keeps what arrived. Raises JarvisError."""
 
     async def measure(self, name: str) -> tuple[int, int]:
@@ -149,14 +149,14 @@ class Downloads:
 
     def __init__(
         self,
-        roads: Mapping[Kind, Downloader],
+        downloaders: Mapping[Kind, Downloader],
         *,
         kept: Path,
         allowed: Callable[[], bool] = lambda: True,
         on_done: Callable[[Download], None] = lambda done: None,
         width: int = MAX_PARALLEL,
     ) -> None:
-        self._roads = roads
+        self._downloaders = downloaders
         self._kept: Path | None = None
         self._file = kept
         self._allowed = allowed
@@ -185,10 +185,10 @@ class Downloads:
             return
         self._restored, self._kept = True, self._file
         for left in await asyncio.to_thread(_read, self._file):
-            if left.key in self._entries or left.kind not in self._roads:
+            if left.key in self._entries or left.kind not in self._downloaders:
                 continue
             try:
-                size, have = await self._roads[left.kind].measure(left.name)
+                size, have = await self._downloaders[left.kind].measure(left.name)
             except JarvisError as error:  # for example, an expert that left the catalogue
                 log.info("a download is not taken up again: %s", error.message)
                 continue
@@ -271,7 +271,7 @@ class Downloads:
         if entry.task:
             await asyncio.wait({entry.task})
         if not entry.shown.over:
-            await self._roads[entry.shown.kind].drop(entry.shown.name)
+            await self._downloaders[entry.shown.kind].drop(entry.shown.name)
         if self._entries.get(key) is entry:
             del self._entries[key]
         self._changed()
@@ -307,9 +307,9 @@ class Downloads:
         entry.task.add_done_callback(lambda done: self._ran(entry))
 
     async def _run(self, entry: _Entry) -> None:
-        road, name, pace = self._roads[entry.shown.kind], entry.shown.name, Pace()
+        downloader, name, pace = self._downloaders[entry.shown.kind], entry.shown.name, Pace()
 
-        def told(fraction: float | None, size: int) -> None:
+        def on_progress(fraction: float | None, size: int) -> None:
             if entry.shown.state is not DownloadState.FETCHING:
                 return
             size = size or entry.shown.size
@@ -326,7 +326,7 @@ class Downloads:
 
         try:
             await self._check_room(entry)
-            await road.fetch(name, told)
+            await downloader.fetch(name, on_progress)
             whole = entry.shown.size or entry.shown.have
             self._put(entry, state=DownloadState.DONE, size=whole, have=whole, speed=0.0)
             self._on_done(entry.shown)
@@ -365,10 +365,10 @@ class Downloads:
 
     async def _check_room(self, entry: _Entry) -> None:
         """Raise UnavailableError, before anything is requested, if the disk is too small."""
-        road = self._roads[entry.shown.kind]
-        size, have = await road.measure(entry.shown.name)
+        downloader = self._downloaders[entry.shown.kind]
+        size, have = await downloader.measure(entry.shown.name)
         self._put(entry, size=size or entry.shown.size, have=have)
-        free = await road.free()
+        free = await downloader.free()
         same = [
             each.shown
             for each in self._entries.values()
@@ -445,13 +445,13 @@ class ExpertDownloader:
         self._find = find
         self._free = free
 
-    async def fetch(self, name: str, told: DownloadReport) -> None:
+    async def fetch(self, name: str, report: DownloadReport) -> None:
         """Download it. Raises JarvisError."""
         expert = await self._expert(name)
 
         def report(fraction: float | None, words: str) -> None:
             size = self._weights.coming(expert)  # 0 during the download of its base
-            told(fraction if size else None, size)
+            report(fraction if size else None, size)
 
         await self._weights.fetch(expert, report)
 
@@ -502,12 +502,12 @@ class QueuedFetcher:
         downloads, this = self._downloads(), asyncio.current_task()
         key: Key = ("expert", expert.id)
 
-        def told(fraction: float | None, how: str) -> None:
+        def on_progress(fraction: float | None, how: str) -> None:
             report(fraction, tr("Fetching {name}: {how}", name=expert.id, how=how))
 
         while True:
             try:
-                return await downloads.fetch(*key, told, size=expert.download_mb * MB)
+                return await downloads.fetch(*key, on_progress, size=expert.download_mb * MB)
             except asyncio.CancelledError:
                 if this and this.cancelling():
                     raise

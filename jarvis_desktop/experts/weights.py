@@ -54,7 +54,7 @@ def displaced(
     budget: int,
     spared: Collection[str] = (),
 ) -> tuple[InstalledWeights, ...]:
-    """Return which experts must go so that `size` more bytes stay within `budget`; 0 is no limit.
+    """Return which experts must go so that `size` more bytes stay within `budget`; 0 means no limit.
 
     `taken` is what all experts take now, partial downloads included. Those in `spared` stay. Raises
     UnavailableError if that is not enough.
@@ -261,7 +261,9 @@ class Weights:
                         name=expert.id,
                         message=error.message,
                     ),
-                    hint=tr("What arrived is kept. Check the network and try again."),
+                    hint=tr(
+                        "The part already downloaded is kept. Check the network and try again."
+                    ),
                     retryable=True,
                 ) from error
             finally:
@@ -351,7 +353,7 @@ class Weights:
 
     async def _make_room(self, expert: Expert, size: int, spared: Collection[str]) -> None:
         """Delete what must go for `size` more bytes, and note it for the user."""
-        stay = {*spared, *self._spared, *self._busy()}  # on the loop, where it changes
+        stay = {*spared, *self._spared, *self._busy()}  # read on the loop, which changes it
         for item in await asyncio.to_thread(self._in_the_way, expert, size, stay):
             await asyncio.to_thread(self._displace, item)
             what = f"{item.id} ({readable_size(item.size / MB)})"

@@ -195,7 +195,7 @@ OLLAMA_URL = "https://ollama.com/download"
 OFFLINE = mark("The mode is offline, so nothing is fetched; choose another mode to get one.")
 SERVICE = mark("Name a service with: jarvis-desktop llm use ID --address ADDRESS.")
 INFORMED_OFFLINE = b"offline"
-"""In the file, if the user was told that there is no way to get an LLM."""
+"""In the file if the user was informed while offline, when no LLM could be downloaded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,52 +253,54 @@ class LLMOfferDependencies(Protocol):
 
     @property
     def paths(self) -> Paths:
-        """The person's folders."""
+        """The user's folders."""
 
 
 class LLMOfferFinder:
     """Finds an LLM to offer, downloads it, and remembers that the user was informed."""
 
-    def __init__(self, house: LLMOfferDependencies) -> None:
-        self._house = house
-        self._mark = house.paths.data / "no-llm-told"
+    def __init__(self, dependencies: LLMOfferDependencies) -> None:
+        self._dependencies = dependencies
+        self._mark = dependencies.paths.data / "no-llm-told"
 
     @property
-    def was_told(self) -> bool:
+    def informed(self) -> bool:
         """Whether the user was informed before, in the window or in a terminal.
 
-        A user who was informed offline, where there is no way to get an LLM, is informed again.
+        A user who was informed while offline is informed again when downloads are possible.
         """
         try:
-            told = self._mark.read_bytes()
+            content = self._mark.read_bytes()
         except OSError:
             return False
-        return told != INFORMED_OFFLINE or not self._house.policy.allows_downloads
+        return content != INFORMED_OFFLINE or not self._dependencies.policy.allows_downloads
 
-    def note_told(self) -> None:
+    def note_informed(self) -> None:
         """Remember that the user was informed."""
-        if self.was_told:
+        if self.informed:
             return
         with suppress(OSError):
             self._mark.parent.mkdir(parents=True, exist_ok=True)
-            self._mark.write_bytes(b"" if self._house.policy.allows_downloads else INFORMED_OFFLINE)
+            self._mark.write_bytes(
+                b"" if self._dependencies.policy.allows_downloads else INFORMED_OFFLINE
+            )
 
     async def missing(self) -> NoLLM | None:
         """Return what to say without an LLM; None if there is one, or none is wanted."""
-        llms = self._house.llms
+        llms = self._dependencies.llms
         if await llms.current() or llms.wanted.provider == "none":
             return None
         return await self._missing()
 
     async def advice(self) -> str:
         """Return what to do without an LLM, on the command line."""
-        if self._house.llms.wanted.provider == "none":
+        if self._dependencies.llms.wanted.provider == "none":
             return tr("Change that with: jarvis-desktop llm use auto.")
         return (await self._missing()).advice
 
     async def _missing(self) -> NoLLM:
-        llms = self._house.llms
-        if not self._house.policy.allows_downloads:
+        llms = self._dependencies.llms
+        if not self._dependencies.policy.allows_downloads:
             return NoLLM(llms.reason, tr(OFFLINE))
         if llms.wanted.provider == "openai":
             return NoLLM(llms.reason, tr(SERVICE))
@@ -312,7 +314,7 @@ class LLMOfferFinder:
 
     def _advice(self, offer: LLMOffer | None, *, with_ollama: LLMOffer | None = None) -> str:
         """Put the offers into words."""
-        if named := self._house.llms.wanted.id:
+        if named := self._dependencies.llms.wanted.id:
             size = f"{best.described}: " if (best := with_ollama or offer) else ""
             return size + tr(
                 "Fetch it with: jarvis-desktop llm pull {name}; or take the best that is there "
@@ -320,7 +322,7 @@ class LLMOfferFinder:
                 name=one_line(named),
             )
         if with_ollama:
-            told = tr(
+            how = tr(
                 "To use it, install Ollama from {address} and fetch it with: "
                 "jarvis-desktop llm pull {name}.",
                 address=OLLAMA_URL,
@@ -331,25 +333,25 @@ class LLMOfferFinder:
                 if offer
                 else ""
             )
-            return f"{_fits(with_ollama)} {told} {without}".rstrip()
+            return f"{_fits(with_ollama)} {how} {without}".rstrip()
         if not offer:
             return tr(SERVICE)
-        told = tr("To use it, fetch it with: jarvis-desktop llm pull {name}.", name=offer.name)
-        return f"{_fits(offer)} {told}"
+        how = tr("To use it, fetch it with: jarvis-desktop llm pull {name}.", name=offer.name)
+        return f"{_fits(offer)} {how}"
 
     async def fetch(self, offer: LLMOffer, report: Report) -> LLM | None:
         """Download an LLM; return the one that is used then. Raises JarvisError."""
         if offer.expert:
-            await self._house.weights.fetch(offer.expert, report)
+            await self._dependencies.weights.fetch(offer.expert, report)
         else:
-            await self._house.llms.ollama.pull(offer.name, report)
-        self._house.llms.forget()
-        return await self._house.llms.current()
+            await self._dependencies.llms.ollama.pull(offer.name, report)
+        self._dependencies.llms.forget()
+        return await self._dependencies.llms.current()
 
     async def _by_ollama(self) -> LLMOffer | None:
-        if self._house.llms.wanted.provider == "transformers":
+        if self._dependencies.llms.wanted.provider == "transformers":
             return None
-        llms, named = self._house.llms, self._house.llms.wanted.id
+        llms, named = self._dependencies.llms, self._dependencies.llms.wanted.id
         able = [llm for llm in llms.shipped if named in ("", llm.ollama)]
         llm = fitting(able, await llms.measured())
         if llm is None:
@@ -358,12 +360,12 @@ class LLMOfferFinder:
 
     async def _from_disk(self) -> LLMOffer | None:
         """The largest that runs without Ollama, with 16 bits or more per number."""
-        llms = self._house.llms
+        llms = self._dependencies.llms
         heavy = Candidate(Expert("llm", "text-generation"), "transformers", heavy=True)
-        if llms.wanted.provider == "ollama" or not self._house.policy.allows(heavy):
+        if llms.wanted.provider == "ollama" or not self._dependencies.policy.allows(heavy):
             return None
         computer = await llms.measured()
-        experts = {expert.id: expert for expert in self._house.experts}
+        experts = {expert.id: expert for expert in self._dependencies.experts}
         fits = [
             _without_ollama(llm, expert)
             for llm in llms.shipped
@@ -438,14 +440,14 @@ class OllamaDownloader:
         self._llms = llms
         self._arrived: dict[str, tuple[int, int]] = {}
 
-    async def fetch(self, name: str, told: Callable[[float | None, int], None]) -> None:
+    async def fetch(self, name: str, report: Callable[[float | None, int], None]) -> None:
         """Download it. Raises JarvisError."""
 
         def counted(have: int, size: int) -> None:
             self._arrived[name] = size, have
-            told(have / size, size)
+            report(have / size, size)
 
-        told(None, 0)
+        report(None, 0)
         await self._llms.ollama.pull(name, lambda fraction, words: None, counted=counted)
         self._llms.forget()
 

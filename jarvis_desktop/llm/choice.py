@@ -271,12 +271,12 @@ class LLMChoice:
                 return await self._any()
 
     async def _any(self) -> LLMMatch:
-        roads = [self._from_ollama, self._from_disk]
+        sources = [self._from_ollama, self._from_disk]
         if self.wanted.address:
-            roads.insert(1, self._from_service)
+            sources.insert(1, self._from_service)
         reasons = []
-        for road in roads:
-            found = await road()
+        for source in sources:
+            found = await source()
             if found.make:
                 return found
             reasons.append(found.reason)

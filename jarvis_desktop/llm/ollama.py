@@ -323,7 +323,9 @@ def _not_pulled(name: str, reason: str) -> UnavailableError:
             name=one_line(name),
             reason=one_line(reason, limit=200).rstrip("."),
         ),
-        hint=tr("What arrived is kept. Look at the network and the disk, and try again."),
+        hint=tr(
+            "The part already downloaded is kept. Check the network and the disk, and try again."
+        ),
     )
 
 

@@ -36,7 +36,7 @@ WM_HOTKEY, WM_QUIT = 0x0312, 0x0012
 IS_DOWN = 0x8000
 POLL_S = 0.01
 """Seconds between checks whether the key is still down."""
-WINDOWS_WHY = mark("Windows tells JARVIS of the key wherever it is pressed.")
+WINDOWS_WHY = mark("Windows reports the key to JARVIS in every window.")
 
 
 def windows_registered(combination: Combination) -> tuple[int, int]:
@@ -96,7 +96,7 @@ NOT_OURS = -9874
 """The result of a handler that leaves an event to others."""
 DIRECT_OBJECT = int.from_bytes(b"----")
 HOT_KEY_ID = int.from_bytes(b"hkid")
-MACOS_WHY = mark("macOS tells JARVIS of the key wherever it is pressed.")
+MACOS_WHY = mark("macOS reports the key to JARVIS in every window.")
 TAKEN = mark("Another program has the key {key} already.")
 
 

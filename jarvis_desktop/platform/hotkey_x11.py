@@ -235,7 +235,7 @@ class X11Keyboard:
 POLL_S = 0.25
 """Seconds between checks whether a held key is still down. Its release may be lost when a keyboard
 is unplugged or another program grabs the keyboard."""
-WHY = mark("The X server tells JARVIS of the key wherever it is pressed.")
+WHY = mark("The X server reports the key to JARVIS in every window.")
 LOST = mark("The connection to the screen was lost, and the key with it.")
 
 

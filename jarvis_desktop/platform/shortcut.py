@@ -159,7 +159,7 @@ def _wrong_modifier(part: str) -> str:
         return tr("something is missing before a +.")
     if _other_names.get(part.lower(), part.lower()) in KEYS:
         return tr(
-            "only one key can be held with Ctrl, Alt, Shift and Super, and {key} stands first.",
+            "only one key can be combined with Ctrl, Alt, Shift and Super, and {key} comes first.",
             key=part,
         )
     name = one_line(part, limit=20)

@@ -60,12 +60,12 @@ class Idling:
             self._leaving = None
 
 
-PATIENCE = 30.0
-"""Seconds for an answer: the first one waits for libraries and weights."""
-IDLE = 600.0
-"""Seconds without a call after which the process ends, to free its memory."""
-JOINING = 5.0
-"""Seconds for the process to end, longer than a child needs."""
+TIMEOUT_S = 30.0
+"""Time limit of a call: the first one waits for libraries and weights."""
+IDLE_S = 600.0
+"""Time without a call after which the process ends, to free its memory."""
+JOIN_TIMEOUT_S = 5.0
+"""Time limit for the process to end, longer than a child needs."""
 
 
 class BackgroundProcess:
@@ -74,7 +74,7 @@ class BackgroundProcess:
     Thread-safe.
     """
 
-    def __init__(self, name: str, *, patience: float = PATIENCE, idle: float = IDLE) -> None:
+    def __init__(self, name: str, *, patience: float = TIMEOUT_S, idle: float = IDLE_S) -> None:
         self._name = name
         self._child = Child("jarvis_desktop.process.background:serve", name=name)
         self._patience = patience
@@ -106,10 +106,10 @@ class BackgroundProcess:
             return
         closing = asyncio.run_coroutine_threadsafe(self._child.close(), loop)
         try:
-            closing.result(JOINING)
+            closing.result(JOIN_TIMEOUT_S)
         finally:
             loop.call_soon_threadsafe(loop.stop)
-            self._thread.join(JOINING)
+            self._thread.join(JOIN_TIMEOUT_S)
 
     async def _call(self, function: str, args: tuple[object, ...]) -> Any:
         with self._idling.work():

@@ -50,7 +50,7 @@ _outward: WeakSet[Child] = WeakSet()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Running:
+class _RunningProcess:
     process: BaseProcess
     pipe: Connection
     answers: asyncio.Queue[Answer]
@@ -84,8 +84,8 @@ class Child:
         self._services = services
         self._args = args
         self._name = name
-        self._running: _Running | None = None
-        self._spawning: asyncio.Future[_Running] | None = None
+        self._running: _RunningProcess | None = None
+        self._spawning: asyncio.Future[_RunningProcess] | None = None
         self._endings: list[threading.Thread] = []
         self._lock = asyncio.Lock()
         self._dismissed = ""
@@ -169,7 +169,7 @@ class Child:
             self._dismissed = reason
             self.kill()
 
-    def _end(self, running: _Running) -> None:
+    def _end(self, running: _RunningProcess) -> None:
         running.process.kill()
         # A large process takes a tenth of a second to end: too long to block a loop.
         ending = threading.Thread(
@@ -183,7 +183,7 @@ class Child:
             ending.start()
             self._endings.append(ending)
 
-    async def _stopped(self, running: _Running, kills: int) -> ExpertError:
+    async def _stopped(self, running: _RunningProcess, kills: int) -> ExpertError:
         """Return why it ended; `kills` is the earlier result of `memory_kills`."""
         await asyncio.to_thread(_join, tuple(self._endings))
         if dismissed := self._dismissed:
@@ -206,7 +206,7 @@ class Child:
             fault=Fault.CRASH,
         )
 
-    async def _ensure(self) -> _Running:
+    async def _ensure(self) -> _RunningProcess:
         self._dismissed = ""
         if self._running and not self._running.lives:
             self.kill()
@@ -234,14 +234,14 @@ class Child:
             )
         return self._running
 
-    def _begin(self) -> asyncio.Future[_Running]:
+    def _begin(self) -> asyncio.Future[_RunningProcess]:
         loop = asyncio.get_running_loop()
         spawning = loop.run_in_executor(None, self._spawn, loop, tuple(self._endings))
         spawning.add_done_callback(self._spawned)
         self._spawning = spawning
         return spawning
 
-    def _spawned(self, spawning: asyncio.Future[_Running]) -> None:
+    def _spawned(self, spawning: asyncio.Future[_RunningProcess]) -> None:
         wanted = spawning is self._spawning
         if wanted:
             self._spawning = None
@@ -254,7 +254,7 @@ class Child:
 
     def _spawn(
         self, loop: asyncio.AbstractEventLoop, endings: tuple[threading.Thread, ...]
-    ) -> _Running:
+    ) -> _RunningProcess:
         _join(endings)  # the old process may still hold a device, or much memory
         context = multiprocessing.get_context("spawn")
         ours, theirs = context.Pipe()
@@ -279,7 +279,7 @@ class Child:
             process.kill()
             process.join(ENDING_SECONDS)
             raise
-        return _Running(process, ours, answers, listener)
+        return _RunningProcess(process, ours, answers, listener)
 
 
 def end_outward(reason: str) -> None:
@@ -320,7 +320,9 @@ def _join(threads: tuple[threading.Thread, ...]) -> None:
         thread.join()
 
 
-async def _exchange(running: _Running, args: tuple[object, ...], report: Report | None) -> Answer:
+async def _exchange(
+    running: _RunningProcess, args: tuple[object, ...], report: Report | None
+) -> Answer:
     try:
         await asyncio.to_thread(running.pipe.send, args)
     except OSError:

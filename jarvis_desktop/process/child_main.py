@@ -53,7 +53,7 @@ def serve(
 
 
 def _answer(handler: Handler, pipe: Connection, call: bytes) -> memoryview:
-    """Call the handler and pickle the answer here, where a failure can be reported."""
+    """Call the handler and pickle the answer here, so that a failure can be reported."""
 
     def report(fraction: float | None, message: str) -> None:
         pipe.send(("progress", fraction, message))

@@ -107,7 +107,7 @@ class CaptureSession:
         if not self._arrived:
             self.close()
             raise UnavailableError(
-                tr("The microphone gives no sound."),
+                tr("No sound comes from the microphone."),
                 hint=tr("Look whether another program keeps it for itself, or plug it in again."),
                 retryable=True,
             )

@@ -256,7 +256,7 @@ class FileStore:
             return Path(tempfile.mkdtemp(dir=self._work))
 
     def discard(self, workdir: Path) -> None:
-        """Remove such a folder with its contents; what remains is left to `sweep`."""
+        """Remove such a folder with its contents; `sweep` removes the rest later."""
         if workdir.parent != self._work:
             raise StorageError(
                 tr("{workdir} is not a work folder.", workdir=one_line(str(workdir)))
@@ -421,7 +421,7 @@ class FileStore:
             if not _same(target.lstat(), status):
                 target.unlink()
                 raise ExpertError(
-                    tr("{name} was exchanged while it was kept.", name=one_line(source.name))
+                    tr("{name} was replaced while it was being saved.", name=one_line(source.name))
                 )
             # Windows cannot remove read-only files.
             target.chmod(0o600 if os.name == "nt" else 0o400)
@@ -488,9 +488,9 @@ def _writing(name: str) -> Iterator[None]:
     except OSError as error:
         if error.errno in _FULL:
             raise StorageError(
-                tr("There is no room on the disk to keep {name}.", name=one_line(name)),
+                tr("The disk is full: {name} could not be saved.", name=one_line(name)),
                 hint=tr("Free some space, then try again."),
             ) from error
         raise StorageError(
-            tr("{name} cannot be kept: {error}.", name=one_line(name), error=reason_of(error))
+            tr("{name} could not be saved: {error}.", name=one_line(name), error=reason_of(error))
         ) from error

@@ -189,13 +189,13 @@ def _check(status: os.stat_result) -> None:
     if stat.S_ISLNK(status.st_mode):
         raise SealBrokenError(tr("is a link"))
     if not stat.S_ISREG(status.st_mode):
-        raise SealBrokenError(tr("is no regular file"))
+        raise SealBrokenError(tr("is not a regular file"))
     if status.st_nlink != 1:
         raise SealBrokenError(tr("has a second name on the disk"))
     if not _POSIX:
         return
     if status.st_uid != os.getuid():
-        raise SealBrokenError(tr("belongs to somebody else"))
+        raise SealBrokenError(tr("belongs to another user"))
     if status.st_mode & (_OTHERS | _ANY_RUN):
         raise SealBrokenError(tr("has permissions that it was not given"))
     if not status.st_mode & stat.S_IRUSR:  # root can read it anyway

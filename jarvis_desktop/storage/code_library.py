@@ -238,7 +238,7 @@ class CodeLibrary:
         changed."""
         good, bad = self._look(name)
         if bad:
-            hint = tr("Remove it, or let it be written anew: jarvis-desktop code remove NAME")
+            hint = tr("Remove it, then have it written again: jarvis-desktop code remove NAME")
             raise StorageError(bad[0], hint=hint)
         if not good:
             raise _unknown(name)
@@ -288,7 +288,7 @@ class CodeLibrary:
         if not names:
             return
         with self._writing() as db:
-            # A version that is being written has taken the count over, and goes on with it.
+            # A version that is being written has a copy of the count and continues it.
             count = "UPDATE library SET used = used + 1 WHERE name = ? AND state <> 'older'"
             db.executemany(count, [(encodable(name),) for name in sorted(set(names))])
 
@@ -298,7 +298,7 @@ class CodeLibrary:
         with self._writing() as db:
             if not self._rows.records(db, clean, whole=True):
                 raise _unknown(name)
-            # A name that nobody was let save stands in no file of ours.
+            # A name that could not be saved has no files.
             if clean.isidentifier():
                 self._files.remove(clean)
             for table in ("library", "library_vectors"):
@@ -355,7 +355,7 @@ class CodeLibrary:
         if everything:
             known = [record.name for record in records]
             for file in self._files.strangers(there, known):
-                bad.append(f"“{one_line(file)}” is refused: it is no file of the library's.")
+                bad.append(f"“{one_line(file)}” is refused: it does not belong to the library.")
         return good, bad
 
     def _changed(self, record: Record, there: Collection[str]) -> str:

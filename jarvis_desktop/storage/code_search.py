@@ -121,7 +121,7 @@ Meaning = Callable[[Sequence[str]], Sequence[Sequence[float]]]
 """Returns the embedding of each text; raises UnavailableError."""
 Connected = Callable[[], AbstractContextManager["Database"]]
 
-MOST_READ = 100
+MAX_EMBEDDED = 100
 """Functions that one search embeds; the next search continues."""
 _PROBE = "Download a table of numbers, draw it, and write a summary of it to a file."
 
@@ -164,7 +164,7 @@ class Nearest:
         with connected() as db:
             rows = db.execute("SELECT name, key, vector FROM library_vectors").fetchall()
         known = {name: bytes(vector) for name, key, vector in rows if keys.get(name) == key}
-        fresh = [item for item in functions if item.name not in known][:MOST_READ]
+        fresh = [item for item in functions if item.name not in known][:MAX_EMBEDDED]
         if fresh:
             found = dict(
                 zip((item.name for item in fresh), meaning(list(map(_told, fresh))), strict=True)
@@ -177,11 +177,10 @@ class Nearest:
         return [known.get(item.name, b"") for item in functions]
 
     def _key(self, function: Function) -> str:
-        return sha256(self._reader + _told(function).encode()).hexdigest()
+        return sha256(self._reader + _text_to_embed(function).encode()).hexdigest()
 
 
-def _told(function: Function) -> str:
-    """Return the text of a function to embed."""
+def _text_to_embed(function: Function) -> str:
     return f"{function.name.replace('_', ' ')}. {function.summary}"
 
 

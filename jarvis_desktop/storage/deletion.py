@@ -1,4 +1,4 @@
-"""Deletion in two steps: into the trash, where it can be undone, and then for good, bit by bit."""
+"""Deletion in two steps: into the trash, which can be undone, then for good, in small batches."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ class Trash:
         return tuple(str(row[0]) for row in rows)
 
 
-AT_ONCE = 20
+BATCH_CONVERSATIONS = 20
 """Conversations that are deleted before other work may run."""
 BIT = 50
 """Turns that are deleted before other work may run."""
@@ -203,8 +203,8 @@ class Erasing:
         with reading():
             rows = self._db.execute(old, (last.isoformat(),)).fetchall() if days > 0 else []
         chosen = [("conversations", str(row[0])) for row in rows]
-        for start in range(0, len(chosen), AT_ONCE):
-            yield chosen[start : start + AT_ONCE]
+        for start in range(0, len(chosen), BATCH_CONVERSATIONS):
+            yield chosen[start : start + BATCH_CONVERSATIONS]
 
     def files(self) -> set[str]:
         """Return the files of all turns, of the journal and of goals, as paths in the store.

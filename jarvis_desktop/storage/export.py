@@ -42,7 +42,7 @@ VERSION = 1
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>()#+!|~&-])")
 
 Link = Callable[[Artifact], str | None]
-"""Returns where a reader of the text finds the file of an artifact; None if it is not included."""
+"""Returns the link from the text to the file of an artifact; None if it is not included."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +345,7 @@ def export_to(
     except (OSError, ValueError) as error:
         with suppress(OSError, ValueError):
             fresh.unlink(missing_ok=True)
-        reason = getattr(error, "strerror", None) or "it is no name of a file"
+        reason = getattr(error, "strerror", None) or "it is not a file name"
         raise StorageError(
             tr(
                 "{name} could not be written: {reason}.",

@@ -60,7 +60,8 @@ class SqliteHistory:
         self.notice = ""
         if moved:
             self.notice = tr(
-                "The history was damaged; a new one is begun. The old one is {path}.", path=moved
+                "The history was damaged, so a new one was started. The old one is {path}.",
+                path=moved,
             )
             log.warning("%s", self.notice)
         self._path = path

@@ -101,7 +101,7 @@ def mapping(value: object) -> dict[str, Any]:
     """Return an object of the JSON."""
     if isinstance(value, dict):
         return value
-    raise DamagedError(tr("There is no object where one should be."))
+    raise DamagedError(tr("An object is missing."))
 
 
 def entries(entry: Values, key: str) -> list[Any]:
@@ -239,8 +239,8 @@ def _placed(task: Task, place: Place) -> Task:
     return task.map_items(moved)
 
 
-MOST_BYTES = 256 * 1024**2
-AT_ONCE = 50
+MAX_BYTES = 256 * 1024**2
+BATCH_TURNS = 50
 """Turns that are written before others may write."""
 
 
@@ -270,18 +270,18 @@ def import_from(
     Existing ids are skipped. A kill at any moment leaves all of it or nothing. Raises InputError, a
     sentence, if the file is not an export.
     """
-    told = _conversations(_document(path))
-    beside = _Beside(path, store, store_root.absolute())
-    for conversation in told:
-        for _ in conversation.turns(inventory, beside.check):
+    conversations = _conversations(_document(path))
+    files = _ImportFiles(path, store, store_root.absolute())
+    for conversation in conversations:
+        for _ in conversation.turns(inventory, files.check):
             pass
     with reading(), attached(database) as db:
         rows = TurnRows(db, store_root.absolute(), inventory)
-        return _Writer(rows, now).write(told, inventory, beside)
+        return _Writer(rows, now).write(conversations, inventory, files)
 
 
 @dataclass(frozen=True, slots=True)
-class _Told:
+class _ImportedConversation:
     """A conversation of the file."""
 
     id: str
@@ -298,8 +298,8 @@ class _Told:
                 raise _refused(str(error)) from error
 
 
-class _Beside:
-    """The files that the JSON names: those of the store, and those in the folder beside it."""
+class _ImportFiles:
+    """The files that the JSON names: in the store, or in the folder next to it."""
 
     def __init__(self, path: Path, store: FileStore, store_root: Path) -> None:
         self._base = path.absolute().parent
@@ -308,28 +308,28 @@ class _Beside:
         self._known: dict[str, tuple[Kind, Path]] = {}
         self.missing = 0
 
-    def check(self, told: str, kind: Kind) -> tuple[Kind, Path]:
+    def check(self, given: str, kind: Kind) -> tuple[Kind, Path]:
         """Refuse a path that leads out of the folder."""
-        if not _is_absolute(told):
-            place = self._base / told
-            if ".." in Path(told).parts or not _resolved(place).is_relative_to(
+        if not _is_absolute(given):
+            place = self._base / given
+            if ".." in Path(given).parts or not _resolved(place).is_relative_to(
                 _resolved(self._base)
             ):
-                raise _refused(f"It names a file outside of its folder: {one_line(told)}")
-        return kind, Path(told)
+                raise _refused(f"It names a file outside of its folder: {one_line(given)}")
+        return kind, Path(given)
 
-    def take(self, told: str, kind: Kind) -> tuple[Kind, Path]:
+    def take(self, given: str, kind: Kind) -> tuple[Kind, Path]:
         """Return the file in the store, or a path without a file if it is unavailable."""
-        if told not in self._known:
-            self._known[told] = self._taken(told, kind)
-        return self._known[told]
+        if given not in self._known:
+            self._known[given] = self._taken(given, kind)
+        return self._known[given]
 
-    def _taken(self, told: str, kind: Kind) -> tuple[Kind, Path]:
-        self.check(told, kind)
-        own = Path(told) if _is_absolute(told) else self._root / told[:2] / told
-        if not _is_absolute(told):
+    def _taken(self, given: str, kind: Kind) -> tuple[Kind, Path]:
+        self.check(given, kind)
+        own = Path(given) if _is_absolute(given) else self._root / given[:2] / given
+        if not _is_absolute(given):
             try:
-                taken = self._store.take_in(self._base / told)
+                taken = self._store.take_in(self._base / given)
             except InputError:
                 pass
             else:
@@ -338,7 +338,7 @@ class _Beside:
         if self._store.holds(own):  # an export without files, which are in this store
             return kind, own
         self.missing += 1
-        return kind, self._root / "missing" / (PureWindowsPath(told).name or "file")
+        return kind, self._root / "missing" / (PureWindowsPath(given).name or "file")
 
 
 class _Writer:
@@ -351,43 +351,51 @@ class _Writer:
         self._trash = Trash(rows.db)
 
     def write(
-        self, told: Sequence[_Told], inventory: Mapping[str, TaskType], beside: _Beside
+        self,
+        found: Sequence[_ImportedConversation],
+        inventory: Mapping[str, TaskType],
+        files: _ImportFiles,
     ) -> Imported:
         """Write what does not exist yet."""
         with writing(self._db):
             number = self._trash.put((), self._now(), extent="turns").number
         conversations = turns = skipped = 0
-        for item in told:
+        for item in found:
             if self._is_there("conversations", item.id):
                 skipped += 1
                 continue
-            written = self._put(item, number, item.turns(inventory, beside.take))
+            written = self._put(item, number, item.turns(inventory, files.take))
             conversations += written > 0
             skipped += not written
             turns += written
         with writing(self._db):
             self._trash.restore(number)
-        return Imported(conversations, turns, skipped, beside.missing)
+        return Imported(conversations, turns, skipped, files.missing)
 
-    def _put(self, told: _Told, number: int, turns: Iterator[Turn]) -> int:
+    def _put(self, conversation: _ImportedConversation, number: int, turns: Iterator[Turn]) -> int:
         """Write the turns of one conversation. Return their number."""
-        identity, written = encodable(told.id) or uuid.uuid4().hex, 0
+        identity, written = encodable(conversation.id) or uuid.uuid4().hex, 0
         begin = "INSERT OR IGNORE INTO conversations (id, started, title, pinned) VALUES (?,?,?,?)"
         batch: list[Turn] = []
         for turn in turns:
             if not self._is_there("turns", turn.id) and turn.id not in {one.id for one in batch}:
                 batch.append(turn)
-            if len(batch) == AT_ONCE:
-                written += self._put_batch(identity, told, begin, batch, number)
-        return written + self._put_batch(identity, told, begin, batch, number)
+            if len(batch) == BATCH_TURNS:
+                written += self._put_batch(identity, conversation, begin, batch, number)
+        return written + self._put_batch(identity, conversation, begin, batch, number)
 
     def _put_batch(
-        self, identity: str, told: _Told, begin: str, batch: list[Turn], number: int
+        self,
+        identity: str,
+        conversation: _ImportedConversation,
+        begin: str,
+        batch: list[Turn],
+        number: int,
     ) -> int:
         if not batch:
             return 0
-        title = encodable(one_line(told.title, limit=MAX_TITLE_CHARS)) or title_of(batch[0])
-        first = (identity, batch[0].started.isoformat(), title, int(told.pinned))
+        title = encodable(one_line(conversation.title, limit=MAX_TITLE_CHARS)) or title_of(batch[0])
+        first = (identity, batch[0].started.isoformat(), title, int(conversation.pinned))
         with writing(self._db) as db:
             self._trash.touch(number, self._now())
             db.execute(begin, first)
@@ -411,56 +419,56 @@ def _document(path: Path) -> dict[str, Any]:
         with os.fdopen(os.open(path, flags), "rb") as file:
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise InputError(tr("{shown} is not a file.", shown=shown))
-            content = file.read(MOST_BYTES + 1)
+            content = file.read(MAX_BYTES + 1)
     except (OSError, ValueError) as error:
-        reason = (getattr(error, "strerror", None) or "it is no name of a file").lower()
+        reason = (getattr(error, "strerror", None) or "it is not a file name").lower()
         raise InputError(
             tr("{shown} cannot be read: {reason}.", shown=shown, reason=reason)
         ) from error
-    if len(content) > MOST_BYTES:
+    if len(content) > MAX_BYTES:
         raise InputError(
             tr(
                 "{shown} is larger than {most_bytes} MB.",
                 shown=shown,
-                most_bytes=MOST_BYTES // 1024**2,
+                most_bytes=MAX_BYTES // 1024**2,
             ),
             hint=tr("Export less at a time."),
         )
     try:
         document = json.loads(content)
     except (ValueError, RecursionError) as error:
-        raise _refused("It is no JSON") from error
+        raise _refused("It is not JSON") from error
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise _refused("It says nothing of being one")
+        raise _refused("It does not have the format of an export")
     if document.get("version") != VERSION:
         raise InputError(tr("This history was exported by another version of JARVIS Desktop."))
     return document
 
 
-def _conversations(document: dict[str, Any]) -> list[_Told]:
+def _conversations(document: dict[str, Any]) -> list[_ImportedConversation]:
     try:
-        return [_told(mapping(item)) for item in entries(document, "conversations")]
+        return [_conversation(mapping(item)) for item in entries(document, "conversations")]
     except DamagedError as error:
         raise _refused(str(error)) from error
 
 
-def _told(entry: dict[str, Any]) -> _Told:
+def _conversation(entry: dict[str, Any]) -> _ImportedConversation:
     identity = "" if entry.get("id") == "" else name(entry, "id")
     if is_private(identity):
-        raise DamagedError(tr("It has a conversation that was not to be kept."))
+        raise DamagedError(tr("It contains a private conversation."))
     pinned, title = entry.get("pinned") is True, text(entry, "title")
-    return _Told(identity, title, pinned, entries(entry, "turns"))
+    return _ImportedConversation(identity, title, pinned, entries(entry, "turns"))
 
 
 def _refused(why: str) -> InputError:
     return InputError(
-        tr("This is no history that JARVIS exported. {rstrip}.", rstrip=why.rstrip(".")),
+        tr("JARVIS did not export this file. {rstrip}.", rstrip=why.rstrip(".")),
         hint=tr("Choose a file that was exported as JSON."),
     )
 
 
-def _is_absolute(told: str) -> bool:
-    return Path(told).is_absolute() or bool(PureWindowsPath(told).drive)
+def _is_absolute(path: str) -> bool:
+    return Path(path).is_absolute() or bool(PureWindowsPath(path).drive)
 
 
 def _resolved(path: Path) -> Path:

@@ -132,7 +132,7 @@ class FactRecords:
         """
         if in_private_conversation():
             raise InputError(
-                tr("Nothing of this conversation is kept, so this was not noted down either."),
+                tr("This conversation is not saved, so this was not noted down either."),
                 hint=tr("Say it in another conversation."),
             )
         text = one_line(encodable(text), limit=MAX_FACT_CHARS + 1)

@@ -69,7 +69,7 @@ def values_of(text: object) -> Any:
     try:
         return json.loads(text) if isinstance(text, str) else _damaged("text")
     except (ValueError, RecursionError) as error:
-        raise DamagedError(tr("It is no JSON.")) from error
+        raise DamagedError(tr("It is not JSON.")) from error
 
 
 def outline_values(outline: Outline) -> Values:

@@ -98,15 +98,14 @@ def _wrapped(address: Address) -> Sequence[Address]:
     return ()
 
 
-MOST_REDIRECTS = 3
+MAX_REDIRECTS = 3
 
-LONGEST_URL = 2000
-"""Characters."""
+MAX_URL_CHARS = 2000
 
 LAST_PORT = 65_535
 
-LONGEST_NAME = 60
-"""Characters of a file's name; most file systems take 255 bytes, up to four for a character."""
+MAX_NAME_CHARS = 60
+"""Most file systems allow 255 bytes for a file name, with up to four for a character."""
 
 BLOCK = 1 << 16
 
@@ -175,7 +174,7 @@ class WebFetcher:
             ) from error
 
     async def _follow(self, client: httpx.AsyncClient, url: httpx.URL, folder: Path) -> Path:
-        for _ in range(MOST_REDIRECTS + 1):
+        for _ in range(MAX_REDIRECTS + 1):
             address = self._check(url.host, await self._find(url.host))
             async with client.stream(
                 "GET",
@@ -247,7 +246,7 @@ def _parsed(url: str) -> httpx.URL:
 
     shown = one_line(url, limit=100)
     try:
-        parsed = httpx.URL(url) if len(url) <= LONGEST_URL else None
+        parsed = httpx.URL(url) if len(url) <= MAX_URL_CHARS else None
     except httpx.InvalidURL:
         parsed = None
     if (
@@ -281,7 +280,7 @@ def _name(url: httpx.URL, content_type: str) -> str:
     if suffix.lower() not in KINDS:
         kind = content_type.partition(";")[0].strip().lower()
         stem, suffix = stem + suffix, mimetypes.guess_extension(kind) or ""
-    return stem[: LONGEST_NAME - len(suffix)] + suffix
+    return stem[: MAX_NAME_CHARS - len(suffix)] + suffix
 
 
 def _reason(error: Exception) -> str:

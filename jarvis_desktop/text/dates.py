@@ -128,7 +128,12 @@ def _date(year: int, month: int, number: int) -> date:
         return date(year, month, number)
     except ValueError as error:
         raise InputError(
-            tr("{year}-{month:02}-{number:02} is no date.", year=year, month=month, number=number)
+            tr(
+                "{year}-{month:02}-{number:02} is not a date.",
+                year=year,
+                month=month,
+                number=number,
+            )
         ) from error
 
 
@@ -164,7 +169,7 @@ class _Time(NamedTuple):
     hour: int
     minute: int
     half: str
-    """ "a", "p", or "" where nobody says which half of the day."""
+    """ "a" for a.m., "p" for p.m., "" if it is not said."""
 
 
 def times_spelt(said: str) -> str:
@@ -231,7 +236,7 @@ def _in_digits(said: str) -> str:
 
 
 def _time(said: str) -> _Time | None:
-    """Raises InputError for a time of day that is none."""
+    """Raises InputError for an impossible time of day, such as 25:00."""
     if found := _AT.search(said):
         hour, minute, half = found[2], found[3], found[4]
     elif found := _ALONE.search(said):
@@ -241,7 +246,7 @@ def _time(said: str) -> _Time | None:
     at = _Time(int(hour), int(minute or 0), half or _half(said, int(hour)))
     if at.hour > 23 or at.minute > 59:
         raise InputError(
-            tr("{hour}:{minute:02} is no time of day.", hour=at.hour, minute=at.minute)
+            tr("{hour}:{minute:02} is not a time of day.", hour=at.hour, minute=at.minute)
         )
     if at.half and at.hour <= 12:
         at = at._replace(hour=at.hour % 12 + (12 if at.half == "p" else 0))
@@ -260,7 +265,7 @@ def _half(said: str, hour: int) -> str:
 def _next(now: datetime, at: _Time, day: Day | None, said: str) -> datetime:
     if at.hour < 5 and re.search(r"\btonight\b", said):  # which is tomorrow by the calendar
         day = None
-    # Whoever names the weekday of today for a time that is over means the next week.
+    # "On Monday at 7", said on a Monday at 8, means the Monday of next week.
     either_half = not at.half and at.hour <= 12 and not (day and day.weekly)
     due = _here(datetime.combine(day.date if day else now.date(), time(at.hour, at.minute)), now)
     if day is None or day.date == now.date():

@@ -138,7 +138,7 @@ class LenientJsonReader:
         return found
 
     def _a_key(self) -> tuple[str, bool]:
-        """A key, and whether a colon, or what stands for one, says that its value follows."""
+        """Read a key. Return it, and whether a colon or a substitute for one follows."""
         if key := _key.match(self._text, self._at):
             self._at = key.end()
             return key[1], True
@@ -214,7 +214,7 @@ class LenientJsonReader:
             first = first or (at, end)
             if (mark, after) in self._endless:
                 return first
-        # No mark stands where one can end a string, nor will one for the strings behind it.
+        # No mark from here on can end a string, so later strings need not search again.
         self._endless.add((mark, after))
         return first or self._rest(start)
 
@@ -227,7 +227,7 @@ class LenientJsonReader:
         return len(self._text), len(self._text)
 
     def _may_follow(self, at: int, after: re.Pattern[str]) -> bool:
-        """Whether what stands at `at` shows that a string ended before it."""
+        """Whether the text at `at` shows that a string ended before it."""
         if not (brackets := _brackets.match(self._text, at)):
             return after.match(self._text, at) is not None
         closes_all = _count(brackets[0]) >= len(self._closers)
@@ -278,11 +278,11 @@ class LenientJsonReader:
             self._at += 1
 
     def _goes_on(self, own: bool, found: dict[str, object] | list[object]) -> bool:
-        """Whether what stands behind this bracket belongs to the container that it would end."""
+        """Whether the text after this bracket still belongs to the container that it would end."""
         if isinstance(found, list):
             has_objects = bool(found) and isinstance(found[-1], dict)
             return not own and has_objects and bool(_new_item.match(self._text, self._at))
-        if own and self._closers[-2:-1] == ["}"]:  # so does what belongs to the one around it
+        if own and self._closers[-2:-1] == ["}"]:  # a member of the outer object looks the same
             return False
         member = _new_member.match(self._text, self._at)
         return member is not None and member[1] not in found

@@ -205,8 +205,8 @@ _SPOKEN_SCALES = ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (1
 _NUMBER = lazy_re(r"(?<![\w.])([$€£])?(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(\s?%)?")
 _SIGNS = {"$": "dollars", "€": "euros", "£": "pounds"}
 
-LONGEST = 12
-"""Digits of a number; a longer one is spelled digit by digit."""
+MAX_DIGITS = 12
+"""A longer number is spelled digit by digit."""
 
 
 def in_words(text: str) -> str:
@@ -221,7 +221,7 @@ def _spoken(match: re.Match[str]) -> str:
     alone = not (sign or minus or part or percent or "," in whole)
     words = _year(int(digits)) if alone and len(digits) == 4 else ""
     if not words:
-        spelled = len(digits) > LONGEST or (len(digits) > 1 and digits[0] == "0")
+        spelled = len(digits) > MAX_DIGITS or (len(digits) > 1 and digits[0] == "0")
         words = _digits(digits) if spelled else cardinal(int(digits))
     found = ["minus"] if minus else []
     found.append(words)
@@ -451,6 +451,6 @@ def _too_large() -> InputError:
 
 def _not_a_sum() -> InputError:
     return InputError(
-        tr("That is no sum I can read."),
+        tr("I can't read that calculation."),
         hint=tr("Try “15 percent of 240”, “twelve times seven” or “5 miles in km”."),
     )

@@ -118,9 +118,9 @@ def _split_block(block: str) -> Iterator[str]:
 
 
 def spoken_sentences(text: str) -> list[str]:
-    """Return the text in stretches to speak one after the other: sentences, long ones cut.
+    """Split the text into the pieces to speak: sentences, with long ones cut.
 
-    No word is lost; no stretch is without words or longer than MAX_SPOKEN_CHARS.
+    No word is lost. Each piece has words and at most MAX_SPOKEN_CHARS.
     """
     lines = (" ".join(line.split()) for line in text.splitlines())
     parts = (part for line in lines for sentence in split(line) for part in cut(sentence))

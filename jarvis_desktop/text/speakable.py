@@ -165,7 +165,7 @@ _EMPHASIS_ENDS = lazy_re(r"(?<=\S)(?:\*+|_+|~~)(?!\w)")
 
 
 def speakable(text: str) -> str:
-    """Return the text as a person would read it aloud, one stretch per line (see `sentences`).
+    """Return the text as a human would read it aloud, one piece per line (see `sentences`).
 
     Code and reasoning are left out, links keep their text, addresses and emoji are removed, and
     table cells become a list; numbers and signs are read in the language of the text.

@@ -170,7 +170,7 @@ _DIGIT = lazy_re(r"(?<=\d)(?=\d)")
 
 
 def _words(found: re.Match[str]) -> str:
-    """report_final.pdf, or where it lies."""
+    """The words of a file name or path, such as report_final.pdf."""
     end = "." if found[0].endswith(".") else ""
     return " ".join(_SEPARATORS.sub(" ", found[0]).split()) + end
 
@@ -180,12 +180,12 @@ def _parts(found: re.Match[str]) -> str:
 
 
 def _short(found: re.Match[str]) -> str:
-    """The beginning of a code, which is all that anybody compares."""
+    """The beginning of a code, which is enough to compare."""
     return f"{' '.join(found[0][:4])}…"
 
 
 def _digits(found: re.Match[str]) -> str:
-    """One after the other, with a pause between groups."""
+    """Each digit by itself, with a pause between groups."""
     groups = re.findall(r"\d+", found[0])
     plus = "+" if found[0].startswith("+") else ""
     return plus + ", ".join(_DIGIT.sub(" ", group) for group in groups)

@@ -81,7 +81,7 @@ def convert(amount: str, unit: str, wanted: str) -> str:
         result = _registry().Quantity(number, source).to(target).magnitude
     except pint.UndefinedUnitError as error:
         raise InputError(
-            tr("“{error}” is no unit I know.", error=_unknown(error, unit, wanted))
+            tr("I don't know the unit “{error}”.", error=_unknown(error, unit, wanted))
         ) from error
     except pint.DimensionalityError as error:
         raise InputError(
@@ -89,7 +89,7 @@ def convert(amount: str, unit: str, wanted: str) -> str:
         ) from error
     except (ArithmeticError, ValueError, TypeError, AttributeError, SyntaxError) as error:
         raise InputError(
-            tr("“{unit}” or “{wanted}” is no unit I know.", unit=unit, wanted=wanted)
+            tr("I don't know the unit “{unit}” or “{wanted}”.", unit=unit, wanted=wanted)
         ) from error
     shown = readable(float(result), digits=5)
     return f"{readable(number)} {_named(unit, source)} is {shown} {_named(wanted, target)}."

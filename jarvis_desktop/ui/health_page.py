@@ -81,7 +81,7 @@ class HealthController(QObject):
         """Start Ollama, and check again."""
 
         async def start(app: Application) -> None:
-            await app.shelf.start_ollama()
+            await app.expert_manager.start_ollama()
 
         self._session.run(start, lambda outcome: self.mended.emit(str(outcome.error or "")))
 

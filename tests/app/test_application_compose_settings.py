@@ -182,13 +182,13 @@ async def test_downloads_wait_where_nothing_may_be_fetched_any_more(
     async def never(*args: object, **more: object) -> None:
         await asyncio.Event().wait()
 
-    monkeypatch.setattr(app.shelf.downloads._roads["llm"], "fetch", never)
-    monkeypatch.setattr(app.shelf.downloads._roads["llm"], "measure", never)
-    app.shelf.pull("tiny:1b")
+    monkeypatch.setattr(app.expert_manager.downloads._downloaders["llm"], "fetch", never)
+    monkeypatch.setattr(app.expert_manager.downloads._downloaders["llm"], "measure", never)
+    app.expert_manager.pull("tiny:1b")
     await app.adopt(Settings(mode=Mode.LOCAL, processes=2))
-    assert app.shelf.downloads.listed[0].under_way
+    assert app.expert_manager.downloads.listed[0].under_way
     await app.adopt(Settings(mode=Mode.OFFLINE))
-    assert app.shelf.downloads.listed[0].state is DownloadState.PAUSED
+    assert app.expert_manager.downloads.listed[0].state is DownloadState.PAUSED
 
 
 async def test_what_is_asked_elsewhere_ends_where_that_is_allowed_no_more(

@@ -39,7 +39,7 @@ class Voiced:
     [
         ("microphone", [DESK, HEADSET], "", "ok", "default (Desk, ALSA); 2 in all"),
         ("speaker", [HEADSET], "", "ok", "default (Headset, ALSA)"),
-        ("speaker", [DESK], "", "ok", "not told which"),
+        ("speaker", [DESK], "", "ok", "unknown"),
         ("microphone", [DESK, HEADSET], "Headset, ALSA", "ok", "Headset, ALSA, as chosen"),
         ("microphone", [DESK], "Old, ALSA", "limited", "not there now: Old, ALSA"),
         ("speaker", [], "", "missing", "no device was found"),

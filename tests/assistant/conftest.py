@@ -120,7 +120,7 @@ class FakeAgent:
         if self.missing:
             raise self.missing
 
-    def retold(self, goal_id: str) -> Sequence[Event]:
+    def replay(self, goal_id: str) -> Sequence[Event]:
         return self.told
 
     def give_up(self, goal_id: str) -> None:

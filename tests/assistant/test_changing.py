@@ -33,7 +33,7 @@ PLAN = Plan(
 @pytest.fixture
 def gates(house: House) -> GatedBackend:
     gates = GatedBackend()
-    house.assistant._parts.executor._means.backends["builtin"] = gates  # type: ignore[index]
+    house.assistant._dependencies.executor._dependencies.backends["builtin"] = gates  # type: ignore[index]
     house.planner.planned = PLAN
     return gates
 
@@ -220,7 +220,7 @@ async def test_a_turn_that_ends_meanwhile_is_not_changed(house: House, gates: Ga
         await running
         return plan
 
-    house.assistant._parts.intake.settled = settled  # type: ignore[method-assign]
+    house.assistant._dependencies.intake.settled = settled  # type: ignore[method-assign]
     assert not await house.assistant.change(PLAN.without(2))
 
 
@@ -229,14 +229,14 @@ async def test_a_choice_of_experts_begins_anew_only_where_it_must(
 ) -> None:
     chosen: list[list[int]] = []
     go = asyncio.Event()
-    select = house.assistant._parts.selector.select
+    select = house.assistant._dependencies.selector.select
 
     async def slowly(tasks: Sequence[Task], text: str = "", **more: object) -> object:
         chosen.append([task.id for task in tasks])
         await go.wait()
         return await select(tasks, text)
 
-    house.assistant._parts.selector.select = slowly  # type: ignore[method-assign,assignment]
+    house.assistant._dependencies.selector.select = slowly  # type: ignore[method-assign,assignment]
     running = began(house)
     while not chosen:
         await asyncio.sleep(0)
@@ -250,7 +250,7 @@ async def test_a_choice_of_experts_begins_anew_only_where_it_must(
 
 
 async def test_a_choice_that_was_stopped_counts_no_more(house: House, gates: GatedBackend) -> None:
-    select = house.assistant._parts.selector.select
+    select = house.assistant._dependencies.selector.select
     begun: list[asyncio.Event] = []
 
     async def stubborn(tasks: Sequence[Task], text: str = "", **more: object) -> object:
@@ -261,7 +261,7 @@ async def test_a_choice_that_was_stopped_counts_no_more(house: House, gates: Gat
             return ()
         return await select(tasks, text)
 
-    house.assistant._parts.selector.select = stubborn  # type: ignore[method-assign,assignment]
+    house.assistant._dependencies.selector.select = stubborn  # type: ignore[method-assign,assignment]
     running = began(house)
     while not begun:
         await asyncio.sleep(0)
@@ -278,7 +278,7 @@ async def test_a_choice_that_fails_ends_all_and_says_why(house: House, gates: Ga
     async def fails(*_: object, **more: object) -> object:
         raise StorageError("The catalogue is gone.")
 
-    house.assistant._parts.selector.select = fails  # type: ignore[method-assign,assignment]
+    house.assistant._dependencies.selector.select = fails  # type: ignore[method-assign,assignment]
     assert await house.assistant.change(PLAN.add(CLOCK, {}))
     turn = await running
     assert turn.status is Status.FAILED
@@ -328,7 +328,7 @@ async def test_a_changed_plan_gets_no_other_one(house: House, gates: GatedBacken
     running = began(house)
     await gates.until_started("a", "b")
     assert await house.assistant.change(PLAN.without(2))
-    house.assistant._parts.executor._means.backends["builtin"] = Broken()  # type: ignore[index]
+    house.assistant._dependencies.executor._dependencies.backends["builtin"] = Broken()  # type: ignore[index]
     assert await house.assistant.change(PLAN.with_arg(0, "text", "c").without(2))
     gates.open("b")
     turn = await running
@@ -353,7 +353,7 @@ async def test_a_turn_that_is_stopped_while_it_thinks_of_another_plan(house: Hou
 
     house.planner.replan = replan  # type: ignore[method-assign]
     house.planner.planned = Plan((Task(0, SHORTEN, {"text": "a"}),))
-    house.assistant._parts.executor._means.backends["builtin"] = Broken()  # type: ignore[index]
+    house.assistant._dependencies.executor._dependencies.backends["builtin"] = Broken()  # type: ignore[index]
     running = began(house)
     await thinking.wait()
     running.cancel()

@@ -58,8 +58,8 @@ async def chosen(tasks: Sequence[Task], text: str = "", **more: object) -> tuple
 def built(folder: str, plan: Plan) -> House:
     house = House(Path(folder))
     house.planner.planned = plan
-    house.assistant._parts.selector.select = chosen  # type: ignore[method-assign,assignment]
-    house.assistant._parts.executor._means.backends["builtin"] = Sleeping()  # type: ignore[index]
+    house.assistant._dependencies.selector.select = chosen  # type: ignore[method-assign,assignment]
+    house.assistant._dependencies.executor._dependencies.backends["builtin"] = Sleeping()  # type: ignore[index]
     return house
 
 

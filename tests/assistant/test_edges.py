@@ -38,7 +38,7 @@ def lacking(house: House) -> None:
         def by_llm(self, task: str, llm: LLM) -> None:
             """No LLM does it."""
 
-    house.assistant._parts.selector._catalogue = Catalogue()
+    house.assistant._dependencies.selector._catalogue = Catalogue()
     house.planner.planned = Plan((Task(0, CLOCK), Task(1, CLOCK)))
     house.backend.does = answering()  # type: ignore[assignment]
 
@@ -128,6 +128,6 @@ async def test_names_in_a_pasted_text_fetch_no_file(house: House) -> None:
     named = [item.name for item in house.planner.asked[0][1].attachments]
     assert named == ["secret.txt"]  # with no inventory every word is an instruction
     house.planner.asked.clear()
-    house.assistant = Assistant(replace(house.assistant._parts, inventory=INVENTORY))
+    house.assistant = Assistant(replace(house.assistant._dependencies, inventory=INVENTORY))
     await house.handle(Request(text=text, folder=house.folder / "work"))
     assert house.planner.asked[0][1].attachments == ()

@@ -23,8 +23,8 @@ from tests.fakes import FakeFrontend, FakeStore
 
 def live_on(frontend: FakeFrontend, speaker: AnswerSpeaker | None = None) -> LiveTurn:
     turn = Turn("t", NOON)
-    scribe = JournalWriter(FakeJournal(), Unfinished("c", turn), acting=())
-    return LiveTurn(turn, frontend, scribe=scribe, speaker=speaker)
+    journal_writer = JournalWriter(FakeJournal(), Unfinished("c", turn), acting=())
+    return LiveTurn(turn, frontend, journal_writer=journal_writer, speaker=speaker)
 
 
 async def test_a_note_of_a_thread_is_shown_and_a_late_one_is_logged(
@@ -108,7 +108,7 @@ class Aloud:
 
 
 def hands_free_live(person: Aloud, *, speaker: AnswerSpeaker | None = None) -> LiveTurn:
-    scribe = JournalWriter(FakeJournal(), Unfinished("c", Turn("t", NOON)), acting=())
+    journal_writer = JournalWriter(FakeJournal(), Unfinished("c", Turn("t", NOON)), acting=())
     asks = HandsFree(person, person)
     frontend = FakeFrontend(answer="typed")
 
@@ -117,7 +117,9 @@ def hands_free_live(person: Aloud, *, speaker: AnswerSpeaker | None = None) -> L
         return ""
 
     frontend.ask = frontend.confirm = never  # type: ignore[method-assign, assignment]
-    return LiveTurn(Turn("t", NOON), frontend, scribe=scribe, speaker=speaker, hands_free=asks)
+    return LiveTurn(
+        Turn("t", NOON), frontend, journal_writer=journal_writer, speaker=speaker, hands_free=asks
+    )
 
 
 async def test_questions_are_put_hands_free_where_that_is_wanted() -> None:

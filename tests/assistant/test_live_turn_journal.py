@@ -232,7 +232,7 @@ async def test_what_is_run_again_is_not_written_down_as_done_or_begun(house: Hou
 
 
 async def test_a_change_of_a_plan_that_was_not_written_down(house: House) -> None:
-    scribe = JournalWriter(house.journal, Unfinished("c", Turn("t", NOON)), acting=())
+    journal_writer = JournalWriter(house.journal, Unfinished("c", Turn("t", NOON)), acting=())
     turn = Turn("t", NOON, plan=CHAIN)
-    assert scribe.take(events.PlanChanged(CHAIN), turn) == ""
+    assert journal_writer.take(events.PlanChanged(CHAIN), turn) == ""
     assert house.journal.kept["t"][1].turn == turn

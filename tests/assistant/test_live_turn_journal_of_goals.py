@@ -35,17 +35,17 @@ OUTLINE = Outline((OutlineStep(1, "Plot"),))
 
 
 class Desk:
-    """A turn with its scribe."""
+    """A turn with its journal_writer."""
 
     def __init__(self, unfinished: Unfinished) -> None:
         self.journal = FakeJournal()
         self.turn = unfinished.turn
-        self.scribe = JournalWriter(self.journal, unfinished, acting=("clock",))
+        self.journal_writer = JournalWriter(self.journal, unfinished, acting=("clock",))
 
     def show(self, *happened: events.Event) -> None:
         for event in happened:
             self.turn = self.turn.apply(event)
-            assert self.scribe.take(event, self.turn) == ""
+            assert self.journal_writer.take(event, self.turn) == ""
 
     @property
     def written(self) -> Unfinished:
@@ -63,7 +63,7 @@ def test_it_is_written_down_when_it_is_taken() -> None:
     assert desk.written.goal
     assert desk.written.speak
     assert desk.written.turn.notes == ("A note.", "Another.")
-    desk.scribe.forget()
+    desk.journal_writer.forget()
     assert not desk.journal.kept
 
 

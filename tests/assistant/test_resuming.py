@@ -314,7 +314,7 @@ async def test_what_was_not_done_again_is_done_where_the_person_asks_for_it_mean
     house: House,
 ) -> None:
     gates = GatedBackend()
-    house.assistant._parts.executor._means.backends["builtin"] = gates  # type: ignore[index]
+    house.assistant._dependencies.executor._dependencies.backends["builtin"] = gates  # type: ignore[index]
     house.frontend.consent = False
     running = asyncio.create_task(
         house.assistant.resume(left(house, perhaps=frozenset({2})), house.frontend)

@@ -73,7 +73,7 @@ async def test_what_acts_is_asked_about_aloud_and_never_agreed_to_so(
 
     answered.frontend.confirm = never  # type: ignore[method-assign]
     answered.assistant = Assistant(
-        replace(answered.assistant._parts, hands_free=lambda: HandsFree(person, person))
+        replace(answered.assistant._dependencies, hands_free=lambda: HandsFree(person, person))
     )
     turn = await answered.handle(Request(heard=HEARD))
     assert turn.status is Status.FAILED
@@ -85,7 +85,7 @@ async def test_what_was_typed_is_asked_about_on_the_screen(answered: House) -> N
     person = Person("yes")
     answered.backend.ask = "This sends your picture away. Go on?"
     answered.assistant = Assistant(
-        replace(answered.assistant._parts, hands_free=lambda: HandsFree(person, person))
+        replace(answered.assistant._dependencies, hands_free=lambda: HandsFree(person, person))
     )
     await answered.handle(Request(text="what time is it"))
     assert answered.frontend.questions == ["This sends your picture away. Go on?"]

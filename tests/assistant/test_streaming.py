@@ -251,7 +251,7 @@ async def test_an_answer_never_waits_for_the_summing_up(house: House) -> None:
             left.append(conversation_id)
             raise
 
-    house.assistant._parts.memory.settle = settle  # type: ignore[method-assign]
+    house.assistant._dependencies.memory.settle = settle  # type: ignore[method-assign]
     talking(house, "Yes.")
     for number in range(2):
         turn = await house.handle(Request(text="Really?"))
@@ -269,7 +269,7 @@ async def test_a_turn_that_was_not_kept_is_not_summed_up(house: House) -> None:
     async def settle(conversation_id: str) -> None:
         begun.append(conversation_id)
 
-    house.assistant._parts.memory.settle = settle  # type: ignore[method-assign]
+    house.assistant._dependencies.memory.settle = settle  # type: ignore[method-assign]
     house.history.error = ExpertError("The disk is full.")
     talking(house, "Yes.")
     await house.handle(Request(text="Really?"))

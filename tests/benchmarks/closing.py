@@ -49,7 +49,7 @@ def begin(window):
         window.talker.start()
 def fetch(app):
     async def add():
-        app.shelf.downloads.add("expert", "sd-turbo")
+        app.expert_manager.downloads.add("expert", "sd-turbo")
     KEPT.append(window_of[0].session.engine.run(add, lambda outcome: None))
 KEPT, window_of = [], []
 def end():

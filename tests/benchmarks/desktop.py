@@ -170,7 +170,7 @@ def download(window: Any) -> None:
     """Fetch an expert from a Hub on this computer."""
 
     async def add() -> Any:
-        downloads = window.session.app.shelf.downloads
+        downloads = window.session.app.expert_manager.downloads
         downloads.add("expert", EXPERT)
         return downloads
 

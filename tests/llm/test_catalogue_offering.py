@@ -108,11 +108,11 @@ async def test_a_named_one_without_ollama(offered: Offered) -> None:
 
 
 def test_who_was_told_offline_is_told_once_more_where_there_is_a_way(offered: Offered) -> None:
-    assert not offered(mode=Mode.OFFLINE).was_told
-    offered(mode=Mode.OFFLINE).note_told()
-    assert offered(mode=Mode.OFFLINE).was_told
-    assert not offered().was_told
-    offered().note_told()
-    assert offered().was_told
-    offered(mode=Mode.OFFLINE).note_told()
-    assert offered().was_told
+    assert not offered(mode=Mode.OFFLINE).informed
+    offered(mode=Mode.OFFLINE).note_informed()
+    assert offered(mode=Mode.OFFLINE).informed
+    assert not offered().informed
+    offered().note_informed()
+    assert offered().informed
+    offered(mode=Mode.OFFLINE).note_informed()
+    assert offered().informed

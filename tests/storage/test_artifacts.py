@@ -216,7 +216,7 @@ def test_a_full_disk_is_told_and_leaves_nothing_behind(tmp_path: Path):
         check=True,
         cwd=Path(__file__).parents[2],
     )
-    assert done.stdout == "There is no room on the disk to keep big.txt.\n"
+    assert done.stdout == "The disk is full: big.txt could not be saved.\n"
     assert [path for path in (tmp_path / "store").rglob("*") if path.is_file()] == []
 
 
@@ -277,7 +277,7 @@ def test_a_result_exchanged_while_it_is_kept_is_refused(
         return rename(self, target)
 
     monkeypatch.setattr(Path, "replace", exchanged)
-    with pytest.raises(ExpertError, match="was exchanged"):
+    with pytest.raises(ExpertError, match="was replaced"):
         store.keep(artifact)
     assert secret.read_text() == "words"
     assert list((tmp_path / "store").glob("??/*")) == []

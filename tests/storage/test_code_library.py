@@ -254,7 +254,7 @@ def test_each_function_is_read_once_until_its_words_or_the_reader_change(
     other = Reader("number", "else", "Download")
     opened(tmp_path, other).search("numbers", 3)
     assert len(other.read) == 4
-    monkeypatch.setattr(code_search, "MOST_READ", 1)
+    monkeypatch.setattr(code_search, "MAX_EMBEDDED", 1)
     third = Reader("twice")
     assert len(opened(tmp_path, third).search("numbers", 3)) == 2
     assert len(third.read) == 3

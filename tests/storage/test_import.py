@@ -240,7 +240,7 @@ async def test_a_hostile_turn_is_refused_and_leaves_nothing(
 ):
     (tmp_path / "link").symlink_to("/etc")
     file = written(tmp_path / "x.json", json.dumps(document(**changes)))
-    with pytest.raises(InputError, match="no history that JARVIS exported") as caught:
+    with pytest.raises(InputError, match="did not export this file") as caught:
         await history.import_from(file)
     assert "\n" not in caught.value.message
     assert len(caught.value.message) < 250
@@ -273,7 +273,7 @@ NO_HISTORIES = [
 
 @pytest.mark.parametrize("text", NO_HISTORIES, ids=range(len(NO_HISTORIES)))
 async def test_what_is_no_history_is_refused(history: SqliteHistory, tmp_path: Path, text: str):
-    with pytest.raises(InputError, match="no history that JARVIS exported"):
+    with pytest.raises(InputError, match="did not export this file"):
         await history.import_from(written(tmp_path / "x.json", text))
 
 
@@ -292,7 +292,7 @@ async def test_what_is_no_file_is_refused_at_once(
             await history.import_from(path)
     with pytest.raises(InputError, match="another version"):
         await history.import_from(written(tmp_path / "new.json", changed(version=2)))
-    monkeypatch.setattr(import_, "MOST_BYTES", 10)
+    monkeypatch.setattr(import_, "MAX_BYTES", 10)
     with pytest.raises(InputError, match="larger than"):
         await history.import_from(written(tmp_path / "x.json", changed()))
 

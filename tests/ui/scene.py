@@ -41,7 +41,7 @@ from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.plan.list_view import TaskRow
 from jarvis_desktop.ui.request.attachments import AttachmentChip
 from tests.fake_fetcher import FakeFetcher
-from tests.fake_house import fake_shelf
+from tests.fake_house import fake_expert_manager
 from tests.fake_voice import FakeHotkey, FakeMicrophone, FakePlayer, FakeRecogniser, FakeVoice
 from tests.tasks.calls import FakeTimers
 from tests.ui.fake_history import FakeHistory
@@ -323,7 +323,7 @@ class FakeApp:
     def __post_init__(self) -> None:
         self.store = FileStore(self.paths.artifacts)
         self.speaker = AnswerSpeaker(self.voice, self.player, self.store)
-        self.shelf = fake_shelf(self)
+        self.expert_manager = fake_expert_manager(self)
         self.talk = Talk(self.microphone, self.recogniser, way="hold")
 
     def build(self) -> Application:
@@ -350,7 +350,7 @@ class FakeApp:
         self.commands = commands
 
     async def close(self) -> None:
-        await self.shelf.close()
+        await self.expert_manager.close()
         await self.talk.close()
         self.closed += 1
 

@@ -146,7 +146,7 @@ def test_what_is_fetched_goes_on_and_is_told_to_nobody_who_is_gone(
         report(0.5, "half")
         session.engine.post(lambda: told.append(True))
 
-    monkeypatch.setattr(app.shelf, "fetch_now", fetch_now)
+    monkeypatch.setattr(app.expert_manager, "fetch_now", fetch_now)
     window = face.window
     expert = Expert("writer", "text-generation", download_mb=1, licence="MIT")
     window.llms.fetch(LLMOffer("writer", 1, "MIT", "plans", verified=True, expert=expert))

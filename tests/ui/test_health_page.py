@@ -126,7 +126,7 @@ def test_ollama_is_started_where_that_helps(
         if len(begun) == 1:
             raise UnavailableError("It does not answer.")
 
-    monkeypatch.setattr(app.shelf, "start_ollama", start)
+    monkeypatch.setattr(app.expert_manager, "start_ollama", start)
     llm = page.rows[2]
     cases: tuple[tuple[Provider, list[str]], ...] = (
         ("auto", []),

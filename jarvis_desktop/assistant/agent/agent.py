@@ -74,7 +74,7 @@ class Agent:
             self._memory.begin(goal, [ControllerFrame(OUTERMOST, turn.text)])
         return await self._reach(goal, self._memory.log(goal.id), context, live)
 
-    def retold(self, goal_id: str) -> Iterator[Event]:
+    def replay(self, goal_id: str) -> Iterator[Event]:
         """Yield what happened in the rounds of a goal, to show it from its beginning."""
         for entry in self._memory.log(goal_id):
             yield RoundStarted(entry.number, entry.path, entry.branch, entry.what, entry.code)

@@ -425,7 +425,7 @@ def _explain_changes(work: _OutlineJob, draft: Outline) -> str:
     """Return what differs from the previous plan, and why; "" for a first one."""
     told = " ".join(changes(work.before, draft))
     because = f", because: {work.reason.rstrip(' .')}" if work.reason else ""
-    return f"The plan was written anew{because}. {told}" if told else ""
+    return f"The plan was rewritten{because}. {told}" if told else ""
 
 
 def _describe_revision(shown: Outline, draft: Outline | None) -> str:

@@ -74,7 +74,7 @@ class Execution:
         self,
         plan: Plan,
         choose: Choose,
-        means: CallDependencies,
+        dependencies: CallDependencies,
         *,
         show: Show,
         confirm: Confirm,
@@ -84,7 +84,7 @@ class Execution:
         """`results` are those of tasks that have ended already."""
         self._plan = plan
         self._choose = choose
-        self._means = means
+        self._dependencies = dependencies
         self._show = show
         self._confirm = confirm
         self._folder = folder
@@ -212,7 +212,7 @@ class Execution:
                 self._moved.set()
 
         scene = TaskContext(self._results, show, self._confirm, self._folder)
-        end(await carry_out(task, self._selections[task.id], scene, self._means))
+        end(await carry_out(task, self._selections[task.id], scene, self._dependencies))
 
     def _end(self, *ended: TaskResult) -> None:
         """Start what waited for these results, or skip it if they failed."""
@@ -268,7 +268,7 @@ class Executor:
         skills, which have no rivals and are not given to `inspect` either. `clock` returns seconds
         and never goes backwards; `jitter` returns numbers from 0 to 1.
         """
-        self._means = CallDependencies(
+        self._dependencies = CallDependencies(
             backends,
             store,
             {name: asyncio.Semaphore(width) for name, width in lanes.items()},
@@ -323,7 +323,13 @@ class Executor:
         Tasks with one of these `results` have ended already.
         """
         return Execution(
-            plan, choose, self._means, show=show, confirm=confirm, folder=folder, results=results
+            plan,
+            choose,
+            self._dependencies,
+            show=show,
+            confirm=confirm,
+            folder=folder,
+            results=results,
         )
 
 
@@ -423,9 +429,9 @@ class ReplanningRunner:
     ) -> None:
         """Run the plan and at most `rounds` new ones, and reuse finished results.
 
-        That includes results that the turn has already. The tasks `withheld` are not run, for the
-        given reason, unless the user asks for them meanwhile. A failed task is a value in the turn,
-        with its reason. A plan that the user changed is not replaced by a new one.
+        This includes results that the turn already has. The tasks in `withheld` are not run, for
+        the given reason, unless the user asks for them in the meantime. A failed task is a value in
+        the turn, with its reason. A plan that the user changed is not replaced by a new one.
         """
         held = {number: (plan.task(number), reason) for number, reason in withheld.items()}
         done = {

@@ -385,7 +385,7 @@ class CircuitOpen(Exception):
 class CallAttempt:
     """One call of the candidate of `step`, after `timeouts` earlier calls that timed out."""
 
-    means: CallDependencies
+    dependencies: CallDependencies
     type: TaskType
     step: RetryStep
     call: Call
@@ -399,7 +399,7 @@ class CallAttempt:
 
         Raises JarvisError and CircuitOpen.
         """
-        candidate, breakers = self.step.candidate, self.means.breakers
+        candidate, breakers = self.step.candidate, self.dependencies.breakers
         try:
             made = tuple(await self._in_lane())
             if not made:
@@ -419,19 +419,19 @@ class CallAttempt:
         return made
 
     async def _in_lane(self) -> Iterable[Artifact]:
-        means, candidate = self.means, self.step.candidate
-        async with means.lanes.get(self._backend.lane) or nullcontext():
+        dependencies, candidate = self.dependencies, self.step.candidate
+        async with dependencies.lanes.get(self._backend.lane) or nullcontext():
             # The breaker may have opened while this call waited for its lane.
-            if not self.step.last and (objection := means.breakers.admit(candidate)):
+            if not self.step.last and (objection := dependencies.breakers.admit(candidate)):
                 raise CircuitOpen(objection)
             call = replace(self.call, seconds=self._deadline())
-            started = means.clock()
+            started = dependencies.clock()
             try:
-                async with asyncio.timeout(means.timeout) as timeout:
+                async with asyncio.timeout(dependencies.timeout) as timeout:
                     return await self._backend.run(candidate, call, self.report)
             except TimeoutError as error:
                 # Otherwise it is a time-out within the backend.
-                name, seconds = candidate.expert.id, f"{means.timeout:.0f}"
+                name, seconds = candidate.expert.id, f"{dependencies.timeout:.0f}"
                 told = (
                     tr("{id} was stopped after {seconds} seconds.", id=name, seconds=seconds)
                     if timeout.expired()
@@ -439,10 +439,10 @@ class CallAttempt:
                 )
                 raise ExpertError(told, fault=Fault.TIMEOUT) from error
             finally:
-                self.seconds = means.clock() - started
+                self.seconds = dependencies.clock() - started
 
     async def _inspect(self, made: Sequence[Artifact]) -> None:
-        inspect = self.means.inspect
+        inspect = self.dependencies.inspect
         if inspect is None or self._skilled:
             return
         if any(item.path or len(item.text or "") > LONG_TEXT_CHARS for item in made):
@@ -451,16 +451,16 @@ class CallAttempt:
             inspect(self.step.candidate, self.call, self.type, made)
 
     def _deadline(self) -> float | None:
-        if self.means.record is None or self._skilled:
+        if self.dependencies.record is None or self._skilled:
             return None
         candidate = self.step.candidate
-        known = self.means.record.of(self.call.task).get(candidate.kept_as)
+        known = self.dependencies.record.of(self.call.task).get(candidate.kept_as)
         return deadline(candidate, known, size=self.call.size, timeouts=self.timeouts)
 
     def _note(self, *, worked: bool) -> None:
         """Record the outcome. Wrong files and missing weights are not the expert's fault."""
-        if self.means.record and not self._skilled:
-            self.means.record.note(
+        if self.dependencies.record and not self._skilled:
+            self.dependencies.record.note(
                 self.step.candidate.kept_as,
                 self.call.task,
                 seconds=self.seconds,
@@ -470,7 +470,7 @@ class CallAttempt:
 
     @property
     def _backend(self) -> Backend:
-        return self.means.backends[self.step.candidate.backend]
+        return self.dependencies.backends[self.step.candidate.backend]
 
     @property
     def _skilled(self) -> bool:
@@ -553,15 +553,15 @@ class TaskContext:
 
 
 async def carry_out(
-    task: Task, selection: Selection | None, scene: TaskContext, means: CallDependencies
+    task: Task, selection: Selection | None, scene: TaskContext, dependencies: CallDependencies
 ) -> TaskResult:
     """Run the task until it is done or has failed. Results of finished calls survive a retry."""
     if selection is None or not selection.candidates:
         reason = selection.reason if selection else tr("No expert was selected.")
         return TaskResult(task.id, Status.FAILED, reason=reason)
-    work = _TaskRun(task, selection.candidates, scene, means)
+    work = _TaskRun(task, selection.candidates, scene, dependencies)
     try:
-        while step := work.ladder.next():
+        while step := work.retries.next():
             if await work.attempt(step):
                 return TaskResult(task.id, Status.DONE, tuple(work.made), tuple(work.attempts))
     except _Refused:
@@ -579,16 +579,19 @@ class _TaskRun:
         task: Task,
         candidates: Sequence[Candidate],
         scene: TaskContext,
-        means: CallDependencies,
+        dependencies: CallDependencies,
     ) -> None:
-        self.ladder = RetryPolicy(
-            candidates, patience=means.patience, clock=means.clock, jitter=means.jitter
+        self.retries = RetryPolicy(
+            candidates,
+            patience=dependencies.patience,
+            clock=dependencies.clock,
+            jitter=dependencies.jitter,
         )
         self.made: list[Artifact] = []
         self.attempts: list[Attempt] = []
         self._task = task
         self._scene = scene
-        self._means = means
+        self._dependencies = dependencies
         self._calls_done = 0
         self._agreed = False
         """Whether the user agreed, which holds for one attempt only."""
@@ -598,15 +601,15 @@ class _TaskRun:
 
     async def attempt(self, step: RetryStep) -> bool:
         """Make an attempt. Return whether the task is done. Raises _Refused."""
-        means, candidate = self._means, step.candidate
-        if not step.last and (objection := means.breakers.objection(candidate)):
+        dependencies, candidate = self._dependencies, step.candidate
+        if not step.last and (objection := dependencies.breakers.objection(candidate)):
             self._put_aside(candidate, objection)
             return False
         if step.reason:
             self._scene.show(Retrying(self._task.id, candidate, step.wait, step.reason))
             await asyncio.sleep(step.wait)  # outside of any lane
         self._scene.show(TaskStarted(self._task.id, candidate))
-        started = means.clock()
+        started = dependencies.clock()
         self._spent = Spent()
         try:
             with self._keeping_account():
@@ -623,7 +626,7 @@ class _TaskRun:
             log.error("A task failed unexpectedly: %s", frames(error))
             self._failed(step, JarvisError(tr(INTERNAL_ERROR), retryable=True), started)
             return False
-        self.attempts.append(Attempt(candidate, means.clock() - started, spent=self._spent))
+        self.attempts.append(Attempt(candidate, dependencies.clock() - started, spent=self._spent))
         return True
 
     @contextmanager
@@ -641,14 +644,14 @@ class _TaskRun:
 
     def _put_aside(self, candidate: Candidate, objection: str) -> None:
         self._scene.show(Traced(objection))
-        self.ladder.put_aside(candidate)
+        self.retries.put_aside(candidate)
 
     def _failed(self, step: RetryStep, error: JarvisError, started: float) -> None:
         candidate, again = step.candidate, error.retryable and not self._agreed
         self._timeouts[candidate] += error.fault is Fault.TIMEOUT
         failure = Attempt(
             candidate,
-            self._means.clock() - started,
+            self._dependencies.clock() - started,
             str(error),
             kind=error.kind,
             retryable=again,
@@ -657,43 +660,43 @@ class _TaskRun:
         )
         self.attempts.append(failure)
         self._scene.show(AttemptFailed(self._task.id, failure))
-        shunned = bool(self._means.breakers.objection(candidate))
-        self.ladder.failed(step, error, again=again, shunned=shunned)
+        shunned = bool(self._dependencies.breakers.objection(candidate))
+        self.retries.failed(step, error, again=again, shunned=shunned)
 
     async def _go_on(self, step: RetryStep) -> None:
         """Make the remaining calls in order."""
         for inputs in calls_of(self._task, self._scene.results)[self._calls_done :]:
             self.made += await self._call(step, inputs)
             self._calls_done += 1
-            self.ladder.worked(step.candidate)
+            self.retries.worked(step.candidate)
 
     async def _call(
         self, step: RetryStep, inputs: Mapping[str, tuple[Artifact, ...]]
     ) -> list[Artifact]:
-        means, task, scene = self._means, self._task, self._scene
+        dependencies, task, scene = self._dependencies, self._task, self._scene
 
         def report(fraction: float | None, message: str) -> None:
             scene.show(TaskProgress(task.id, fraction, message))
 
         # Each call gets its own folder, so that leftovers of a failed call are never results.
-        workdir = means.store.workdir()
+        workdir = dependencies.store.workdir()
         try:
             call = Call(task.type.name, inputs, options_of(task), workdir, scene.folder)
-            if question := means.backends[step.candidate.backend].question(call):
+            if question := dependencies.backends[step.candidate.backend].question(call):
                 if not await scene.confirm(question):
                     raise _Refused
                 self._agreed = True
             timeouts = self._timeouts[step.candidate]
-            trial = CallAttempt(means, task.type, step, call, report, timeouts)
+            trial = CallAttempt(dependencies, task.type, step, call, report, timeouts)
             return [await self._keep(item) for item in await trial.results()]
         finally:
-            means.store.discard(workdir)
+            dependencies.store.discard(workdir)
 
     async def _keep(self, artifact: Artifact) -> Artifact:
         made = replace(artifact, made_by=self._task.id)
         if made.path is None:
             return made
-        return await asyncio.to_thread(self._means.store.keep, made)
+        return await asyncio.to_thread(self._dependencies.store.keep, made)
 
 
 class _Refused(Exception):

@@ -31,7 +31,7 @@ class ExpertAcquirer:
     """Fetches the experts that selections offer.
 
     The user is asked about downloads larger than `ask_above_mb`, pickles, and experts that would
-    replace others; in local mode, where nothing uses the network unasked, about every one.
+    replace others. In local mode the user is asked about every download.
     """
 
     def __init__(self, fetcher: Fetcher, policy: Policy, *, ask_above_mb: int = 500) -> None:

@@ -354,10 +354,10 @@ def _stretches(question: ApiQuestion, chunks: Any) -> list[tuple[float, str]]:
     for each in chunks if isinstance(chunks, list) else ():
         (start, *_) = question.several(each.timestamp)
         if isinstance(start, bool) or not isinstance(start, int | float) or not 0 <= start < 1e6:
-            raise question.unusable(tr("it does not say when what is said"))
+            raise question.unusable(tr("it returns no timestamps"))
         stretches.append((float(start), question.words(each.text)))
     if not stretches:
-        raise question.error(mark("{id} does not say when what is said."))
+        raise question.error(mark("{id} returns no timestamps."))
     return stretches
 
 

@@ -53,7 +53,7 @@ def _list(args: argparse.Namespace) -> int:
                 output.say(f"    {_figures(item)}")
             if not found and not damaged:
                 output.say("The code library is empty.")
-        return _told(damaged)
+        return _report_damaged(damaged)
 
     return session.run(args, work)
 
@@ -101,7 +101,7 @@ def _test(args: argparse.Namespace) -> int:
             output.write_json({"functions": results, "damaged": damaged})
         elif not chosen and not damaged:
             output.say("The code library is empty.")
-        _told(damaged)
+        _report_damaged(damaged)
         return _verdict([item["passed"] for item in results] + [False for _ in damaged])
 
     return session.run(args, work)
@@ -133,7 +133,7 @@ def _remove(args: argparse.Namespace) -> int:
     return session.run(args, work)
 
 
-def _told(damaged: Sequence[str]) -> int:
+def _report_damaged(damaged: Sequence[str]) -> int:
     """Report refused functions. Return the exit code."""
     for sentence in damaged:
         output.note(f"note    {sentence}")

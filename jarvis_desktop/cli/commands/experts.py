@@ -54,7 +54,7 @@ def _search(args: argparse.Namespace) -> int:
         from jarvis_desktop.experts.catalogue import ExpertQuery
 
         _tasks(app, [args.task] if args.task else [])  # refuses unknown tasks
-        hits = app.shelf.search(
+        hits = app.expert_manager.search(
             ExpertQuery(
                 words=" ".join(args.words),
                 task=args.task or "",
@@ -330,7 +330,9 @@ def _pull(args: argparse.Namespace) -> int:
             try:
                 path = await app.weights.fetch(expert, progress())
             except asyncio.CancelledError:
-                output.note("What arrived is kept; the same command goes on with it.")
+                output.note(
+                    "The part already downloaded is kept; the same command resumes the download."
+                )
                 raise
         if args.json:
             output.write_json({"expert": expert, "folder": path})

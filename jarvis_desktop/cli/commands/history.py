@@ -262,7 +262,7 @@ def _rename(args: argparse.Namespace) -> int:
     async def work(app: Application) -> int:
         _, found = app.history.resolve(args.id)
         app.history.rename(found, args.title)
-        return _told(args, {"id": found, "title": args.title}, "It has the new title.")
+        return _print_result(args, {"id": found, "title": args.title}, "It has the new title.")
 
     return session.run(args, work)
 
@@ -283,12 +283,12 @@ def _pin(args: argparse.Namespace) -> int:
         pin = app.history.pin if table == "conversations" else app.history.pin_turn
         pin(found, not args.off)
         words = "It is not pinned any more." if args.off else "It is pinned."
-        return _told(args, {"id": found, "pinned": not args.off}, words)
+        return _print_result(args, {"id": found, "pinned": not args.off}, words)
 
     return session.run(args, work)
 
 
-def _told(args: argparse.Namespace, values: dict[str, object], words: str) -> int:
+def _print_result(args: argparse.Namespace, values: dict[str, object], words: str) -> int:
     if args.json:
         output.write_json(values)
     else:
@@ -300,7 +300,7 @@ def _day(text: str) -> date:
     try:
         return date.fromisoformat(text)
     except ValueError:
-        raise argparse.ArgumentTypeError(f"{text!r} is no day like 2026-05-31") from None
+        raise argparse.ArgumentTypeError(f"{text!r} is not a date like 2026-05-31") from None
 
 
 def _counted(number: int, noun: str) -> str:

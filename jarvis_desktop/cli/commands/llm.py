@@ -31,7 +31,7 @@ class LLMRow:
 
     id: str
     installed: str
-    """Where it is: "ollama", "disk", a service in use, or ""."""
+    """Its source: "ollama", "disk", a service in use, or "" if it is not installed."""
     used: bool
     about: str
     download_mb: float = 0

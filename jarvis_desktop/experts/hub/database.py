@@ -274,7 +274,7 @@ class SyncState:
     sort: str = ""
     """What the current reading is sorted by; "" if none is under way."""
     cursor: str = ""
-    """Where it resumes."""
+    """The page to resume at."""
     position: int = 0
     """How many entries it has read."""
     began: int = 0

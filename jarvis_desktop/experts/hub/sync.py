@@ -160,7 +160,7 @@ class HubRefresh:
             except (UnavailableError, ExpertError) as error:
                 failures += 1
                 if not error.retryable or failures == MAX_ATTEMPTS:
-                    raise _told(error) from error
+                    raise _as_unavailable(error) from error
                 wait = error.wait or self._pause * 2 ** (failures - 1)
                 report(None, f"{error.message} Going on in {wait:.0f} s.")
                 await asyncio.sleep(wait)
@@ -230,11 +230,13 @@ class _RefreshProgress:
         self.report(min(1.0, have / whole), words + (f", {time_left(left)} left" if left else ""))
 
 
-def _told(error: JarvisError) -> JarvisError:
+def _as_unavailable(error: JarvisError) -> JarvisError:
     if isinstance(error, ExpertError):  # the process ended
         return UnavailableError(
             tr("The list of the Hub could not be read: {message}", message=error.message),
-            hint=tr("What was read is kept. Continue later: jarvis-desktop experts refresh."),
+            hint=tr(
+                "The part already read is kept. Continue later: jarvis-desktop experts refresh."
+            ),
             retryable=True,
             fault=error.fault,
         )

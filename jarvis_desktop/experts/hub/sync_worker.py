@@ -136,7 +136,9 @@ class HubListing:
             wait = _wait(headers)
             return UnavailableError(
                 tr("The Hub asks to wait {wait} seconds.", wait=f"{wait:.0f}"),
-                hint=tr("What was read is kept. Continue later: jarvis-desktop experts refresh."),
+                hint=tr(
+                    "The part already read is kept. Continue later: jarvis-desktop experts refresh."
+                ),
                 retryable=True,
                 fault=Fault.BUSY,
                 wait=wait,
@@ -314,7 +316,7 @@ class HubReader:
                     return self._page(task, sort, replace(state, cursor="", position=0))
                 else:
                     raise UnavailableError(
-                        tr("The Hub gives no list of experts for {task}.", task=task),
+                        tr("The Hub returned no list of experts for {task}.", task=task),
                         hint=tr("Leave that task out, or try again later."),
                         fault=Fault.ANSWER,
                     ) from error

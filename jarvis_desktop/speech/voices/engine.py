@@ -281,7 +281,7 @@ class PiperVoice:
             )
         if not piper_weights(self.folder):
             return UnavailableError(
-                tr("Piper cannot speak, for there is no voice of it here."),
+                tr("Piper cannot speak, because no Piper voice is installed."),
                 hint=tr(
                     "Fetch one from {piper_voices}, such as en_US-lessac-medium (63 MB), and put "
                     "its .onnx file and its .onnx.json file into {folder}.",

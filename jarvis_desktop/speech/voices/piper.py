@@ -72,7 +72,7 @@ class PiperEngine:
         """Speak a text to its file."""
         voice = voice or next(iter(self.voices()), None)
         if voice is None:
-            raise UnavailableError(tr("There is no voice of Piper any more."))
+            raise UnavailableError(tr("The Piper voice is no longer installed."))
         until = time.monotonic() + order.seconds
         try:
             part = self._run(voice.id, order.pace).say(order.text, until)

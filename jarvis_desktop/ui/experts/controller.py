@@ -78,20 +78,20 @@ class ExpertsController(QObject):
 
     def look(self) -> None:
         """Refresh the installed experts and the disk."""
-        self._ask("kept", lambda app: app.shelf.kept(), self.kept)
-        self._ask("disk", lambda app: app.shelf.disk(), self.disk)
+        self._ask("kept", lambda app: app.expert_manager.kept(), self.kept)
+        self._ask("disk", lambda app: app.expert_manager.disk(), self.disk)
 
     def look_at_llms(self, *, anew: bool = False) -> None:
         """Refresh the LLMs; `anew` asks their providers again."""
-        self._ask("llms", lambda app: app.shelf.llms(anew=anew), self.llms)
+        self._ask("llms", lambda app: app.expert_manager.llms(anew=anew), self.llms)
 
     def search(self, sought: ExpertQuery) -> None:
         """Search; only the latest query is answered."""
         self._sought = sought
 
         async def work(app: Application) -> object:
-            hits = await asyncio.to_thread(app.shelf.search, sought)
-            return hits, await asyncio.to_thread(lambda: app.shelf.known_of_hub)
+            hits = await asyncio.to_thread(app.expert_manager.search, sought)
+            return hits, await asyncio.to_thread(lambda: app.expert_manager.known_of_hub)
 
         def ended(outcome: Outcome) -> None:
             newest = self._sought
@@ -108,7 +108,7 @@ class ExpertsController(QObject):
         """Do something short; if it fails, the reason is emitted."""
 
         async def called(app: Application) -> None:
-            done = work(app.shelf)
+            done = work(app.expert_manager)
             if asyncio.iscoroutine(done):
                 await done
 
@@ -123,7 +123,7 @@ class ExpertsController(QObject):
             self._settings.write()
             self.tell(outcome)
 
-        self.jobs.start("use", lambda app: app.shelf.wish(name), wished)
+        self.jobs.start("use", lambda app: app.expert_manager.wish(name), wished)
 
     def tell(self, outcome: Outcome) -> None:
         """Emit why something failed."""
@@ -140,7 +140,7 @@ class ExpertsController(QObject):
         self.jobs.start(name, work, ended)
 
     def _measure(self) -> None:
-        self._ask("memory", lambda app: app.shelf.memory(), self.memory)
+        self._ask("memory", lambda app: app.expert_manager.memory(), self.memory)
 
     def _ready(self) -> None:
         if self._shown:
@@ -182,8 +182,8 @@ class DownloadsMonitor(QObject):
         engine = self._session.engine
 
         async def watch() -> None:
-            app.shelf.downloads.watch(lambda listed: engine.post(self._hear, listed))
-            await app.shelf.downloads.restore()
+            app.expert_manager.downloads.watch(lambda listed: engine.post(self._hear, listed))
+            await app.expert_manager.downloads.restore()
 
         engine.run(watch, _ended)
 
@@ -294,10 +294,10 @@ class LLMMonitor(QObject):
 
         async def work(app: Application) -> LLM | None:
             if offer.expert:
-                await app.shelf.fetch_now(offer.expert, report)
+                await app.expert_manager.fetch_now(offer.expert, report)
             else:
                 size = offer.download_mb * MB
-                await app.shelf.downloads.fetch("llm", offer.name, report, size=size)
+                await app.expert_manager.downloads.fetch("llm", offer.name, report, size=size)
             app.llms.forget()
             return await app.llms.current()
 
@@ -331,10 +331,10 @@ class LLMMonitor(QObject):
             if wanted:
                 app.llms.forget()
             llm = await app.llms.current()
-            tell = wanted or (first and not offering.was_told)
+            tell = wanted or (first and not offering.informed)
             missing = await offering.missing() if tell else None
             if missing:
-                offering.note_told()
+                offering.note_informed()
             return LLMOverview(described(llm) if llm else "", app.llms.reason, wanted, missing)
 
         return self._jobs.start("check", work, self._looked)

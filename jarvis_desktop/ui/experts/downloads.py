@@ -47,7 +47,7 @@ class DownloadsPart(QWidget):
         foot = QHBoxLayout()
         foot.addStretch(1)
         self.clear = button(tr("Clear those that are ready"), kind="quiet")
-        self.clear.clicked.connect(lambda: desk.do(lambda shelf: shelf.downloads.clear()))
+        self.clear.clicked.connect(lambda: desk.do(lambda manager: manager.downloads.clear()))
         foot.addWidget(self.clear)
         column.addLayout(foot)
         self.empty = Empty("download")
@@ -114,19 +114,19 @@ class DownloadsPart(QWidget):
             drop = small(
                 "close", tr("Take {name} off the list", name=name), tr("Take off the list")
             )
-            drop.clicked.connect(lambda: self._desk.do(lambda shelf: shelf.downloads.drop(key)))
+            drop.clicked.connect(lambda: self._desk.do(lambda manager: manager.downloads.drop(key)))
         else:
             drop = small("close", tr("Cancel {name}", name=name), tr("Cancel it"))
             drop.clicked.connect(lambda: self._ask(entry, download))
         return [*made, drop]
 
     def _do(self, what: str, download: Download) -> None:
-        self._desk.do(lambda shelf: getattr(shelf.downloads, what)(download.key))
+        self._desk.do(lambda manager: getattr(manager.downloads, what)(download.key))
 
     def _ask(self, entry: ExpertListItem, download: Download) -> None:
         """Cancel a download; ask first if much has already arrived."""
         now = next((each for each in self._watch.listed if each.key == download.key), download)
-        drop = partial(self._desk.do, lambda shelf: shelf.downloads.drop(download.key))
+        drop = partial(self._desk.do, lambda manager: manager.downloads.drop(download.key))
         if now.have < MUCH:
             drop()
             return

@@ -201,7 +201,7 @@ class InstalledPart(QWidget):
             self._desk.look()
 
         entry.complain("")
-        self._desk.jobs.start(f"remove {key}", lambda app: app.shelf.remove(key), ended)
+        self._desk.jobs.start(f"remove {key}", lambda app: app.expert_manager.remove(key), ended)
 
     def _test(self, entry: ExpertListItem, key: str) -> None:
         what = f"try {key}"
@@ -222,7 +222,7 @@ class InstalledPart(QWidget):
                 entry.complain(why(outcome))
             self._desk.look()
 
-        self._desk.jobs.start(what, lambda app: app.shelf.try_expert(key, _ignore), ended)
+        self._desk.jobs.start(what, lambda app: app.expert_manager.try_expert(key, _ignore), ended)
 
 
 def _ignore(fraction: float | None, words: str) -> None:

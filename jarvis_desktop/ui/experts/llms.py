@@ -151,9 +151,9 @@ class LLMOffers(QWidget):
     def _fetch(self, known: KnownLLM, shelved: LLMInventory) -> None:
         listed, expert = known.listed, _expert(known, shelved)
         if expert:
-            self._desk.do(lambda shelf: shelf.fetch(expert))
+            self._desk.do(lambda manager: manager.fetch(expert))
         elif listed:
-            self._desk.do(lambda shelf: shelf.pull(listed.ollama, size=known.size))
+            self._desk.do(lambda manager: manager.pull(listed.ollama, size=known.size))
 
 
 def _need(listed: ShippedLLM, shelved: LLMInventory) -> int:
@@ -207,7 +207,9 @@ class LLMTest(QObject):
         engine, entry, known = self._desk.session.engine, self._entry, self._known
 
         async def work(app: Application) -> LLMTrial:
-            return await app.shelf.try_llm(known, lambda trial: engine.post(_show, entry, trial))
+            return await app.expert_manager.try_llm(
+                known, lambda trial: engine.post(_show, entry, trial)
+            )
 
         self._desk.jobs.start(what, work, self._ended)
 
@@ -340,7 +342,7 @@ class LLMPart(QWidget):
         match need:
             case Need.START:
                 self._desk.jobs.start(
-                    "start ollama", lambda app: app.shelf.start_ollama(), self._started
+                    "start ollama", lambda app: app.expert_manager.start_ollama(), self._started
                 )
                 self.state.wait(tr("Ollama is started…"))
             case Need.FETCH:
@@ -358,7 +360,7 @@ class LLMPart(QWidget):
     def _pull_named(self) -> None:
         name = self.name.text().strip()
         if name and self._may_fetch:
-            self._desk.do(lambda shelf: shelf.pull(name))
+            self._desk.do(lambda manager: manager.pull(name))
             self.name.clear()
             self.downloads_wanted.emit()
 
@@ -379,7 +381,7 @@ class LLMPart(QWidget):
 
         def remove() -> None:
             name = f"remove {known.name}"
-            self._desk.jobs.start(name, lambda app: app.shelf.remove_llm(known), ended)
+            self._desk.jobs.start(name, lambda app: app.expert_manager.remove_llm(known), ended)
 
         entry.ask(question, tr("Remove it"), remove)
 

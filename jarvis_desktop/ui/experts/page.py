@@ -122,8 +122,8 @@ class ExpertsPage(WindowPage):
         return True
 
     def _ready(self, app: Application) -> None:
-        self.installed.know(app.shelf.inventory)
-        self.finding.know(app.shelf.inventory, app.shelf.tasks)
+        self.installed.know(app.expert_manager.inventory)
+        self.finding.know(app.expert_manager.inventory, app.expert_manager.tasks)
         self._allow(app)
 
     def _allow(self, app: Application) -> None:

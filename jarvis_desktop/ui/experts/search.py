@@ -208,7 +208,9 @@ class HubList(QFrame):
             return
         self.trouble.hide()
         report = self._desk.jobs.reporter(self._far)
-        if self._desk.jobs.start(REFRESH, lambda app: app.shelf.refresh(report), self._ended):
+        if self._desk.jobs.start(
+            REFRESH, lambda app: app.expert_manager.refresh(report), self._ended
+        ):
             self.act.setText(tr("Cancel"))
             self.act.setAccessibleName(tr("Stop reading the list"))
             self._far(None, tr("Asking the Hub…"))
@@ -422,7 +424,7 @@ class FindingPart(QWidget):
         expert = hit.expert
 
         async def work(app: Application) -> Sequence[str]:
-            return await asyncio.to_thread(app.shelf.displaced, expert)
+            return await asyncio.to_thread(app.expert_manager.displaced, expert)
 
         def ended(outcome: Outcome) -> None:
             if outcome.value is None:
@@ -443,7 +445,7 @@ class FindingPart(QWidget):
         self._desk.jobs.start(f"get {expert.id}", work, ended)
 
     def _get(self, expert: Expert) -> None:
-        self._desk.do(lambda shelf: shelf.fetch(expert))
+        self._desk.do(lambda manager: manager.fetch(expert))
 
 
 def _doubts(hit: ExpertHit, gone: Sequence[str]) -> list[str]:

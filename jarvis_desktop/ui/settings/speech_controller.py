@@ -155,7 +155,7 @@ class SpeechController(QObject):
         report = self.jobs.reporter(self.progressed.emit)
 
         async def fetch(app: Application) -> Expert:
-            await app.shelf.fetch_now(expert, report)
+            await app.expert_manager.fetch_now(expert, report)
             return expert
 
         self.jobs.start("fetch", fetch, self.fetched.emit)

@@ -71,7 +71,7 @@ class Room:
         self.goal_run = goal_run_for(self.person, memory=self.memory, context=self.context)
         begun = Unfinished("c", self.goal_run.live.turn, goal=True)
         self.journal.begin(begun)
-        self.goal_run.live.scribe = JournalWriter(self.journal, begun, acting=("clock",))
+        self.goal_run.live.journal_writer = JournalWriter(self.journal, begun, acting=("clock",))
         self.goal_run.begin_round()
         self.inventory = inventory
         self.branch = self.branch_of(self.planner)
@@ -131,7 +131,7 @@ class Room:
         live = LiveTurn(
             empty_turn(left),
             self.person,
-            scribe=JournalWriter(self.journal, left, acting=("clock",)),
+            journal_writer=JournalWriter(self.journal, left, acting=("clock",)),
         )
         for event in replayed_events(left):
             live.retell(event)

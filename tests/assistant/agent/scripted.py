@@ -107,7 +107,9 @@ def outline(text: str = PLAN) -> Outline:
 def live_on(frontend: FakeFrontend) -> LiveTurn:
     turn = Turn("g", NOON, text=GOAL, agentic=True)
     return LiveTurn(
-        turn, frontend, scribe=JournalWriter(FakeJournal(), Unfinished("c", turn), acting=())
+        turn,
+        frontend,
+        journal_writer=JournalWriter(FakeJournal(), Unfinished("c", turn), acting=()),
     )
 
 

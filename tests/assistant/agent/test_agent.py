@@ -236,7 +236,7 @@ async def test_rounds_and_plans_are_retold() -> None:
     ]
     front.memory.begin(goal, [*frames, ControllerFrame("librarian", "write")])
     front.memory.keep("g", front.memory.frames("g"), [entry(1)])
-    told = list(front.agent.retold("g"))
+    told = list(front.agent.replay("g"))
     assert told == [
         RoundStarted(1, "assistant", "coder", "plot", "x = 1"),
         RoundEnded(1, Status.DONE, "plotted", (), "x = 1", 2.5),
@@ -250,7 +250,7 @@ async def test_what_is_told_again_is_as_clean_and_as_short_as_it_was() -> None:
     front.memory.begin(Goal("g", "c", GOAL, Terms(), NOON), [ControllerFrame("assistant", GOAL)])
     hostile = replace(entry(1), observation="\x1b[2J" + "x" * 20_000)
     front.memory.keep("g", front.memory.frames("g"), [hostile])
-    (ended,) = [event for event in front.agent.retold("g") if isinstance(event, RoundEnded)]
+    (ended,) = [event for event in front.agent.replay("g") if isinstance(event, RoundEnded)]
     assert "\x1b" not in ended.observation
     assert len(ended.observation) < MAX_PREVIEW_CHARS + 100
 

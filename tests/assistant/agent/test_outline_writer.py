@@ -213,7 +213,7 @@ async def test_a_later_plan_keeps_what_is_settled_and_is_told(prompts: Prompts) 
         "- [ ] 2. Draw a chart\n- [ ] 5. Tell it"
     )
     why = (
-        "The plan was written anew, because: No matplotlib. Step 3 was taken out: Name the best "
+        "The plan was rewritten, because: No matplotlib. Step 3 was taken out: Name the best "
         "month Step 4 is new: Begin anew Step 2 now says: Draw a chart Step 5 is new: Tell it"
     )
     assert study.goal_run.frames[0].notices == ("Hello.", why)

@@ -32,8 +32,8 @@ class Scene:
         self.fetcher = FakeFetcher()
         self.frontend = FakeFrontend(consent=consent)
         turn = Turn("t", NOON)
-        scribe = JournalWriter(FakeJournal(), Unfinished("c", turn), acting=())
-        self.live = LiveTurn(turn, self.frontend, scribe=scribe)
+        journal_writer = JournalWriter(FakeJournal(), Unfinished("c", turn), acting=())
+        self.live = LiveTurn(turn, self.frontend, journal_writer=journal_writer)
         self.obtainer = ExpertAcquirer(self.fetcher, Policy(mode), ask_above_mb=500)
 
     async def obtain(self, *experts: Expert) -> bool:

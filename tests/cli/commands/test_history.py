@@ -65,5 +65,5 @@ def test_what_is_exported_is_imported_elsewhere(asked: Jarvis, tmp_path: Path) -
     (tmp_path / "bad.json").write_text(json.dumps({"conversations": []}))
     refused = asked("history", "import", "bad.json")
     assert refused.code == 1
-    assert "no history that JARVIS exported" in refused.err
+    assert "did not export this file" in refused.err
     assert asked("history", "import", "gone.json").code == 1

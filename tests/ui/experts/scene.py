@@ -1,4 +1,4 @@
-"""The page of experts and LLMs, by itself, over a shelf without a network."""
+"""The page of experts and LLMs, by itself, over an expert manager without a network."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from jarvis_desktop.ui.experts.page import ExpertsPage
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsController
 from tests.fake_fetcher import FakeFetcher
-from tests.fake_house import FakeHouse, fake_shelf
+from tests.fake_house import FakeHouse, fake_expert_manager
 from tests.ui.scene import FakeApp, no_llms
 
 WEIGHTS = ("*.json", "*.safetensors")
@@ -132,7 +132,7 @@ class World:
             policy=Policy(mode),
             llms=llms or no_llms(),
         )
-        app.shelf = fake_shelf(app, **house)
+        app.expert_manager = fake_expert_manager(app, **house)
         session = WindowSession(self.engine)
         settings = SettingsController(session)
         page = ExpertsPage(PageContext(session, cast(Any, None), self.actions, settings))
@@ -149,8 +149,8 @@ class World:
 
     @property
     def house(self) -> FakeHouse:
-        """What the shelf is made of."""
-        return cast(Any, self.app.shelf)._house  # type: ignore[no-any-return]
+        """What the expert manager depends on."""
+        return cast(Any, self.app.expert_manager)._dependencies  # type: ignore[no-any-return]
 
     def settle(self, page: ExpertsPage) -> None:
         """Wait until everything that was asked is answered."""

@@ -54,7 +54,7 @@ def held(world: World) -> Held:
 
 def get(world: World, page: ExpertsPage, *experts) -> None:
     for expert in experts:
-        world.engine.call(world.app.shelf.fetch, expert)
+        world.engine.call(world.app.expert_manager.fetch, expert)
 
 
 def wait(world: World, true: Callable[[], object]) -> None:

@@ -134,7 +134,7 @@ def test_one_is_fetched_by_its_button_and_shown_when_it_is_here(
     part = opened(world)
     assert "Ollama runs, but has no LLM that can be used" in said(part.state)
     click(part.state, "Fetch the one that fits")
-    downloads = world.app.shelf.downloads
+    downloads = world.app.expert_manager.downloads
     world.qtbot.waitUntil(
         lambda: (
             [(each.name, each.have) for each in downloads.listed] == [("qwen3.5:4b", 1_000_000_000)]
@@ -165,7 +165,7 @@ def test_any_other_is_fetched_by_its_name(world: World, ollama: Ollama) -> None:
     page = world.pages[0]
     assert page.downloads.isVisible()
     world.qtbot.waitUntil(
-        lambda: [each.name for each in world.app.shelf.downloads.listed] == ["llama3.2:1b"]
+        lambda: [each.name for each in world.app.expert_manager.downloads.listed] == ["llama3.2:1b"]
     )
     assert part.name.text() == ""
 

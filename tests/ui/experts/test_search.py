@@ -48,7 +48,7 @@ def choose(world: World, page: ExpertsPage, name: str, value: str) -> list[str]:
 
 
 def in_line(world: World) -> list[tuple[str, DownloadState]]:
-    return [(each.name, each.state) for each in world.app.shelf.downloads.listed]
+    return [(each.name, each.state) for each in world.app.expert_manager.downloads.listed]
 
 
 def test_what_fits_comes_first_and_each_says_how_well(world: World) -> None:
@@ -230,7 +230,7 @@ def test_reading_the_list_can_be_cancelled(world: World) -> None:
 def test_two_thousand_are_shown_at_once_and_more_on_demand(world: World) -> None:
     many = [replace(TRANSLATOR, id=f"expert-{number}") for number in range(2000)]
     page = world.open("more", experts=many)
-    hits = world.app.shelf.search(page.finding.filters.sought(limit=2000))
+    hits = world.app.expert_manager.search(page.finding.filters.sought(limit=2000))
     assert len(hits) == 2000
     begin = time.perf_counter()
     page.desk.found.emit(page.finding.filters.sought(limit=2000), hits, 0)

@@ -302,7 +302,7 @@ def test_conversations_are_imported(
     qtbot.waitUntil(lambda: app.history.imports == [tmp_path / "in.json"])
     said = filled.banner.message.text
     qtbot.waitUntil(lambda: said() == "2 conversations were read. 1 was there already.")
-    app.history.error = InputError("This is no history that JARVIS exported.")
+    app.history.error = InputError("JARVIS did not export this file.")
     click(page.import_.begin)
     choose(filled, tmp_path / "in.json")
     qtbot.waitUntil(lambda: "no history" in said())

@@ -45,7 +45,7 @@ class RePlan:
                 "No other plan was written, so the old one stays. Go on with its next step in "
                 "another way, or ask the person."
             )
-        return Observation(f"The plan was written anew. {' '.join(told)}", trusted=True)
+        return Observation(f"The plan was rewritten. {' '.join(told)}", trusted=True)
 
 
 class UpdatePlan:

@@ -77,12 +77,12 @@ class RunExperts:
         self,
         planner: Planner,
         inventory: Sequence[TaskType],
-        campaign: ReplanningRunner,
+        replanning_runner: ReplanningRunner,
         approvals: Approvals,
     ) -> None:
         self._planner = planner
         self._inventory = inventory
-        self._campaign = campaign
+        self._replanning_runner = replanning_runner
         self._approvals = approvals
 
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
@@ -132,10 +132,10 @@ class RunExperts:
         left = [task for task in plan if task.id not in live.turn.results]
         if cut_off and left:
             live.show(
-                Noted(tr("This was cut off: what is asked about now may have been done already."))
+                Noted(tr("This was interrupted: the step in question may have been done already."))
             )
         withheld = await self._approvals.acting(run, left)
-        await self._campaign.carry_out(whole, context, live, rounds=0, withheld=withheld)
+        await self._replanning_runner.carry_out(whole, context, live, rounds=0, withheld=withheld)
 
     async def _another(
         self, plan: Plan, run: GoalRun, request: str, context: Context

@@ -41,7 +41,7 @@ from jarvis_desktop.tasks.images.io import save_png, to_array
 
 MAX_PEOPLE = 20
 MIN_PERSON_SCORE, MIN_JOINT_SCORE = 0.4, 0.3
-BOX_SCALE = 1.25  # how much the box of a person is enlarged for the pose model, as in its training
+BOX_SCALE = 1.25  # enlarges a detected box for the pose model, as in its training
 COCO_JOINTS = 17
 
 

@@ -65,9 +65,7 @@ class TokenWindows:
 def windows(tokenizer: Any, config: Any, text: str, *, question: str = "") -> TokenWindows:
     """Split a text into windows, each with the question. Raises ExpertError on a slow tokenizer."""
     if not tokenizer.is_fast:
-        raise ExpertError(
-            tr("The expert has a tokenizer that does not tell where its words stand.")
-        )
+        raise ExpertError(tr("The tokenizer of the expert does not report the positions of words."))
     if tokenizer.pad_token is None:  # decoders have none; padding is masked anyway
         tokenizer.pad_token = tokenizer.eos_token
     longest = max(min(context(config), tokenizer.model_max_length, MAX_WINDOW_TOKENS), 8)

@@ -26,12 +26,12 @@ async def test_the_plan_is_written_anew(prompts: Prompts) -> None:
     study = Study(prompts, drafted((2, "Draw a chart"), "Tell it"), plan=OLD)
     found = await replan(study, "No\nmatplotlib")
     assert found == Observation(
-        "The plan was written anew. Step 3 was taken out: Name the best month "
+        "The plan was rewritten. Step 3 was taken out: Name the best month "
         "Step 2 now says: Draw a chart Step 4 is new: Tell it",
         trusted=True,
     )
     (notice,) = study.goal_run.frames[0].notices
-    assert notice.startswith("The plan was written anew, because: No matplotlib. Step 3 was")
+    assert notice.startswith("The plan was rewritten, because: No matplotlib. Step 3 was")
 
 
 async def test_what_the_person_makes_of_it_is_told(prompts: Prompts) -> None:
