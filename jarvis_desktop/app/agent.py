@@ -92,8 +92,8 @@ def build_agent(
     replanning_runner: ReplanningRunner,
     inventory: Sequence[TaskType],
 ) -> AgentMode:
-    """Build agent mode. `planner` and `replanning_runner` are those of ordinary requests. Nothing heavy
-    is loaded."""
+    """Build agent mode. Ordinary requests share `planner` and `replanning_runner`. Nothing heavy is
+    loaded."""
     paths, llms = dependencies.paths, dependencies.llms
     prompts, store = dependencies.prompts, dependencies.store
 

@@ -113,7 +113,7 @@ class TurnPipeline:
         self._understanding = RequestReader(
             dependencies.intake, dependencies.recogniser, dependencies.memory
         )
-        self._campaign = ReplanningRunner(
+        self._replanning_runner = ReplanningRunner(
             dependencies.planner,
             dependencies.inventory,
             selector=dependencies.selector,
@@ -128,7 +128,7 @@ class TurnPipeline:
 
     def running_plan(self, turn_id: str) -> RunningPlan | None:
         """The plan of experts that this turn is carrying out now."""
-        return self._campaign.running_plan(turn_id)
+        return self._replanning_runner.running_plan(turn_id)
 
     async def answer(
         self, request: Request, plan: Plan | None, known: Conversation, live: LiveTurn
@@ -169,7 +169,9 @@ class TurnPipeline:
         for task in plan:
             if task.id in left.perhaps and not await live.confirm(_again(task)):
                 withheld[task.id] = tr("It may have been done already, so it was not done again.")
-        await self._campaign.carry_out(plan, context, live, rounds=rounds, withheld=withheld)
+        await self._replanning_runner.carry_out(
+            plan, context, live, rounds=rounds, withheld=withheld
+        )
         return await self._from_results(context, live)
 
     async def once_more(
@@ -202,7 +204,7 @@ class TurnPipeline:
         for result in kept:
             live.show(TaskFinished(result))
         context = await self._context(known, turn, None, live)
-        await self._campaign.carry_out(plan, context, live, rounds=0)
+        await self._replanning_runner.carry_out(plan, context, live, rounds=0)
         return await self._from_results(context, live)
 
     async def revise(self, plan: Plan, words: str, known: Conversation) -> Plan:
@@ -243,7 +245,7 @@ class TurnPipeline:
         if accepted != plan:
             accepted = await self._dependencies.intake.settled(accepted, context.folder)
         live.show(PlanAccepted(accepted))
-        await self._campaign.carry_out(accepted, context, live, rounds=rounds)
+        await self._replanning_runner.carry_out(accepted, context, live, rounds=rounds)
         return await self._from_results(context, live)
 
     async def _from_results(self, context: Context, live: LiveTurn) -> Status:

@@ -205,8 +205,8 @@ class LiveTurn:
         speaker: AnswerSpeaker | None = None,
         hands_free: HandsFree | None = None,
     ) -> None:
-        """`journal_writer` writes the journal. `speaker` speaks the answer, or None to show it only.
-        `hands_free` asks questions by voice; without it the front end asks."""
+        """`speaker` speaks the answer, or None to show it only. `hands_free` asks questions
+        by voice; without it the front end asks."""
         self.turn = turn
         self.journal_writer = journal_writer
         self.waited = 0.0

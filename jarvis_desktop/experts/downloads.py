@@ -449,11 +449,11 @@ class ExpertDownloader:
         """Download it. Raises JarvisError."""
         expert = await self._expert(name)
 
-        def report(fraction: float | None, words: str) -> None:
+        def on_progress(fraction: float | None, words: str) -> None:
             size = self._weights.coming(expert)  # 0 during the download of its base
             report(fraction if size else None, size)
 
-        await self._weights.fetch(expert, report)
+        await self._weights.fetch(expert, on_progress)
 
     async def measure(self, name: str) -> tuple[int, int]:
         """Return its listed size and what has arrived, in bytes."""

@@ -167,7 +167,11 @@ class Nearest:
         fresh = [item for item in functions if item.name not in known][:MAX_EMBEDDED]
         if fresh:
             found = dict(
-                zip((item.name for item in fresh), meaning(list(map(_told, fresh))), strict=True)
+                zip(
+                    (item.name for item in fresh),
+                    meaning(list(map(_text_to_embed, fresh))),
+                    strict=True,
+                )
             )
             values = [(name, keys[name], packed(each)) for name, each in found.items()]
             known |= {name: vector for name, _, vector in values}
