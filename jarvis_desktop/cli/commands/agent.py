@@ -82,7 +82,8 @@ def host(text: str) -> str:
         raise argparse.ArgumentTypeError(f"“{shown}” names no one host; name each one of them")
     if not parse_hosts([text]):
         raise argparse.ArgumentTypeError(
-            f"“{shown}” is not a host; write HOST or HOST:PORT, such as example.org or 127.0.0.1:8080"
+            f"“{shown}” is not a host; write HOST or HOST:PORT, such as example.org or "
+            "127.0.0.1:8080"
         )
     return text.strip().lower()
 
