@@ -54,7 +54,7 @@ def displaced(
     budget: int,
     spared: Collection[str] = (),
 ) -> tuple[InstalledWeights, ...]:
-    """Return which experts must go so that `size` more bytes stay within `budget`; 0 means no limit.
+    """Return which experts must go to fit `size` more bytes in `budget`; 0 means no limit.
 
     `taken` is what all experts take now, partial downloads included. Those in `spared` stay. Raises
     UnavailableError if that is not enough.
