@@ -25,7 +25,7 @@ MARKER = "expert.json"
 RECORD = "verified.json"
 """The record of hashed files, so that gigabytes are not read at every load.
 
-It is in the expert's folder, like the marker: forging it would be no easier than changing the digests.
+It is in the expert's folder, like the marker: whoever could forge it could change the digests too.
 """
 SETTLED_NS = 2_000_000_000
 """A file changed this shortly before hashing could change again with the same time stamp."""
