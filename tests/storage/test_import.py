@@ -286,7 +286,7 @@ async def test_what_is_no_file_is_refused_at_once(
         (tmp_path, "is not a file"),
         (tmp_path / "pipe", "is not a file"),
         (Path("/dev/zero"), "is not a file"),
-        (Path("a\0b"), "no name of a file"),
+        (Path("a\0b"), "not a file name"),
     ):
         with pytest.raises(InputError, match=why):
             await history.import_from(path)

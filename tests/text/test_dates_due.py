@@ -84,7 +84,7 @@ def test_what_comes_before_the_purpose_counts_first(said: str, due: str):
         ("tonight", "At what time"),
         ("today at 9 am", "is over already"),
         ("this is for today at 11:30 am", "is over already"),
-        ("at 7:75", "no time of day"),
+        ("at 7:75", "not a time of day"),
         ("on february 30 at 9", "is not a date"),
         ("on 2026-13-01 at 9", "is not a date"),
         ("on the 45th at 9", "No month has a day 45"),
