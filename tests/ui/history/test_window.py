@@ -305,7 +305,7 @@ def test_conversations_are_imported(
     app.history.error = InputError("JARVIS did not export this file.")
     click(page.import_.begin)
     choose(filled, tmp_path / "in.json")
-    qtbot.waitUntil(lambda: "no history" in said())
+    qtbot.waitUntil(lambda: "did not export" in said())
     app.history.error = None
 
 
