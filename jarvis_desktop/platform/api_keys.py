@@ -116,7 +116,7 @@ def state(address: str) -> KeyState:
 
 def hub_key() -> str:
     """Return the key of the Hugging Face Hub, or "". May wait for the user, like `key_for`."""
-    return _kept(HUB) or _variable(HUB_VARIABLE)
+    return _from_keyring(HUB) or _variable(HUB_VARIABLE)
 
 
 def keep_hub_key(key: str) -> None:
@@ -154,7 +154,7 @@ def key_for(address: str) -> str:
     safe = place.startswith("https://") or is_here(urlsplit(place).hostname or "")
     if safe and (key := _variable(VARIABLE)):
         return key
-    if kept := _kept(place):
+    if kept := _from_keyring(place):
         return kept
     return _variable(HUB_VARIABLE) if place == HUB else ""
 
@@ -227,7 +227,7 @@ def _variable(name: str) -> str:
     return os.environ.get(name, _hidden.get(name, "")).strip()
 
 
-def _kept(place: str) -> str:
+def _from_keyring(place: str) -> str:
     import keyring
 
     try:

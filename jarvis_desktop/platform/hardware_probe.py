@@ -114,7 +114,7 @@ def _of_cards(what: str, card: str = "") -> list[int]:
     """A figure of NVIDIA's driver in bytes, for each card or for one."""
     if not (program := shutil.which("nvidia-smi")):
         return []
-    lines = _said(
+    lines = _output_lines(
         [program, f"--query-gpu={what}", "--format=csv,noheader,nounits"]
         + ([f"--id={card}"] if card else [])
     )
@@ -122,7 +122,7 @@ def _of_cards(what: str, card: str = "") -> list[int]:
     return [int(line) * MIB for line in lines if line.strip().isdecimal()]
 
 
-def _said(command: list[str]) -> list[str]:
+def _output_lines(command: list[str]) -> list[str]:
     """The output lines of a system program; [] if it fails."""
     try:
         answer = subprocess.run(
@@ -184,7 +184,7 @@ def _number(path: Path) -> int:
 
 def _mac_available() -> int:
     """From vm_stat: free memory, and what macOS would free at once."""
-    lines = _said(["/usr/bin/vm_stat"])
+    lines = _output_lines(["/usr/bin/vm_stat"])
     words = lines[0].split() if lines else []
     size = next((int(word) for word in words if word.isdecimal()), 0)
     counted = ("Pages free", "Pages inactive", "Pages speculative", "Pages purgeable")

@@ -145,7 +145,7 @@ def _plain(entry: ExportedConversation, link: Link) -> Iterator[str]:
 def details(turn: Turn, link: Link) -> Iterator[str]:
     """Yield the attachments, and who did what with what result, a line each."""
     for item in turn.attachments:
-        yield f"given: {_made(item, link) if link is not in_place else one_line(item.title)}"
+        yield f"given: {_file_line(item, link) if link is not in_place else one_line(item.title)}"
     for step in turn.outline or ():
         words = one_line(": ".join(part for part in (step.text, step.note) if part), limit=400)
         yield f"step {step.id} {step.state}: {words}"
@@ -156,20 +156,20 @@ def details(turn: Turn, link: Link) -> Iterator[str]:
 
 
 def _round(item: Round, link: Link) -> str:
-    made = ", ".join(_made(each, link) for each in item.artifacts)
+    made = ", ".join(_file_line(each, link) for each in item.artifacts)
     said = one_line(item.observation, limit=400)
     head = f"round {item.number}, {item.path}: {item.branch} {item.status or 'cut off'}"
     return ": ".join(part for part in (head, one_line(item.what, limit=400), said, made) if part)
 
 
 def _result(result: TaskResult, name: str, link: Link) -> str:
-    made = ", ".join(_made(item, link) for item in result.artifacts)
+    made = ", ".join(_file_line(item, link) for item in result.artifacts)
     return ": ".join(
         part for part in (f"{name} {result.status}", made, one_line(result.reason)) if part
     )
 
 
-def _made(artifact: Artifact, link: Link) -> str:
+def _file_line(artifact: Artifact, link: Link) -> str:
     place = link(artifact) if artifact.path else None
     where = f" ({place})" if place else ""
     return one_line(f"{artifact.title}{where}", limit=400)
@@ -222,7 +222,7 @@ def page(entries: Iterable[ExportedConversation], link: Link) -> Iterator[str]:
     """Yield the page bit by bit. `link` returns the address of a file, which is safe."""
     yield _HEAD
     for entry in entries:
-        yield f"<h1>{_shown(one_line(entry.title))}</h1>\n"
+        yield f"<h1>{_escape(one_line(entry.title))}</h1>\n"
         for turn in entry.conversation.turns:
             yield from _turn(turn, link)
     yield _FOOT
@@ -231,15 +231,15 @@ def page(entries: Iterable[ExportedConversation], link: Link) -> Iterator[str]:
 def _turn(turn: Turn, link: Link) -> Iterator[str]:
     mark = " pinned" if turn.pinned else ""
     yield f'<article class="turn{mark}"><time>{turn.started:%Y-%m-%d %H:%M}</time>\n'
-    yield f'<div class="asked">{_shown(turn.text)}</div>\n'
+    yield f'<div class="asked">{_escape(turn.text)}</div>\n'
     for item in turn.attachments:
         yield _figure(item, link)
     yield _answer(turn.reply)
     for item in turn.artifacts:
         yield _figure(item, link)
     if lines := list(details(turn, lambda artifact: None)):
-        told = "".join(f"<li>{_shown(line)}</li>" for line in lines)
-        who = _shown(tr("Who did what"))
+        told = "".join(f"<li>{_escape(line)}</li>" for line in lines)
+        who = _escape(tr("Who did what"))
         yield f'<details class="by"><summary>{who}</summary><ul>{told}</ul></details>\n'
     yield "</article>\n"
 
@@ -255,9 +255,9 @@ def _answer(text: str) -> str:
 def _figure(artifact: Artifact, link: Link) -> str:
     if artifact.path is None:
         return ""
-    name, place = _shown(one_line(artifact.title)), link(artifact)
+    name, place = _escape(one_line(artifact.title)), link(artifact)
     if place is None:
-        left_out = _shown(tr("{file} (not included)", file=one_line(artifact.title)))
+        left_out = _escape(tr("{file} (not included)", file=one_line(artifact.title)))
         return f'<p class="by">{left_out}</p>\n'
     at = escape(place, quote=True)
     match artifact.kind:
@@ -272,7 +272,7 @@ def _figure(artifact: Artifact, link: Link) -> str:
     return f"<figure>{seen}<figcaption>{name}</figcaption></figure>\n"
 
 
-def _shown(text: str) -> str:
+def _escape(text: str) -> str:
     return escape(encodable(text), quote=True)
 
 

@@ -69,10 +69,10 @@ def recognise(head: bytes, tail: bytes, suffix: str) -> Found | None:
     for offset, signature, found in _FURTHER:
         if head.startswith(signature, offset):
             return found
-    return _listed(head) or _by_frames(head)
+    return _from_signature(head) or _by_frames(head)
 
 
-def _listed(head: bytes) -> Found | None:
+def _from_signature(head: bytes) -> Found | None:
     import filetype
 
     match = filetype.guess(head)

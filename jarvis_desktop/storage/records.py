@@ -73,16 +73,16 @@ class TrackRecords:
             "SELECT expert, seconds, worked, size, at FROM expert_runs WHERE task = ?"
             " ORDER BY number"
         )
-        runs: dict[str, list[_Run]] = defaultdict(list)
+        runs: dict[str, list[_ExpertRun]] = defaultdict(list)
         try:
             with reading():
                 for expert, *row in self._db.execute(find, (task,)).fetchall():
-                    runs[str(expert)].append(_Run(*row))
+                    runs[str(expert)].append(_ExpertRun(*row))
         except StorageError as error:
             log.info("The runs of %s were not read: %s", task, error.message)
         return {expert: self._experience(rows) for expert, rows in runs.items()}
 
-    def _experience(self, rows: list[_Run]) -> Experience:
+    def _experience(self, rows: list[_ExpertRun]) -> Experience:
         """Summarize runs, oldest first."""
         good = [row for row in rows if row.worked]
         times = [row.seconds for row in good]
@@ -99,7 +99,7 @@ class TrackRecords:
         )
 
 
-class _Run(NamedTuple):
+class _ExpertRun(NamedTuple):
     seconds: float
     worked: bool
     size: int

@@ -209,7 +209,7 @@ def search(
         block += 1
         if len(found) < BLOCK_HITS:
             break
-    return _shown(db, numbers[begin : begin + limit], patterns)
+    return _matches(db, numbers[begin : begin + limit], patterns)
 
 
 def _block(
@@ -287,7 +287,7 @@ def _worth(days: float, request: str, patterns: Sequence[_Pattern]) -> float:
     return asked / len(patterns) + HALF_WORTH_DAYS / (HALF_WORTH_DAYS + max(days, 0.0))
 
 
-def _shown(
+def _matches(
     db: Database, numbers: Sequence[int], patterns: Sequence[_Pattern]
 ) -> tuple[TurnHit, ...]:
     """Return the hits of these numbers, in order."""

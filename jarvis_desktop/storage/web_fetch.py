@@ -210,7 +210,7 @@ class WebFetcher:
         name = _name(url, response.headers.get("Content-Type", ""))
         to, size = folder / name, 0
         # Writes go to the page cache, so they hardly block the loop.
-        with _kept(name), to.open("xb") as file:
+        with _saving(name), to.open("xb") as file:
             async for chunk in response.aiter_raw(BLOCK):
                 size += len(chunk)
                 if size > self._limits.bytes:
@@ -227,7 +227,7 @@ class WebFetcher:
 
 
 @contextmanager
-def _kept(name: str) -> Iterator[None]:
+def _saving(name: str) -> Iterator[None]:
     try:
         yield
     except TimeoutError:  # a subclass of OSError, but a network error

@@ -61,14 +61,14 @@ def attempt(label, work):
     try:
         work()
     except BaseException as error:
-        results.append((label, told(error)))
+        results.append((label, describe_error(error)))
         print("FAILED", label)
     else:
         results.append((label, ""))
         print("passed", label)
 
 
-def told(error):
+def describe_error(error):
     """The traceback from the code under test on, with the values at its last line."""
     steps = traceback.extract_tb(error.__traceback__)
     place = error.__traceback__
@@ -114,7 +114,7 @@ def run_tests(label, source):
     try:
         exec(compile(source, filename, "exec", dont_inherit=True), tests)
     except BaseException as error:
-        results.append((f"{label}the tests are read", told(error)))
+        results.append((f"{label}the tests are read", describe_error(error)))
         return
     for name, test in list(tests.items()):
         if name.startswith("test_") and callable(test):

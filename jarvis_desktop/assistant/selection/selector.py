@@ -231,7 +231,7 @@ class Selector:
         `text` is the request. `trace` receives how the LLM was asked. Experts in `unwanted` are not
         offered.
         """
-        llm, ordered = await self._found(tuple(tasks), text, unwanted)
+        llm, ordered = await self._choose_all(tuple(tasks), text, unwanted)
         selections = [selection for selection, _ in ordered]
         questions = [question for _, question in ordered if question]
         if not (llm and self._chooser and questions):
@@ -245,14 +245,14 @@ class Selector:
     async def able(self, task: Task) -> tuple[Candidate, ...]:
         """Everyone who could do the task, best first. Ignores a pinned expert and does not ask
         the LLM."""
-        _, ((selection, _),) = await self._found((replace(task, expert=""),), "")
+        _, ((selection, _),) = await self._choose_all((replace(task, expert=""),), "")
         return selection.candidates
 
-    async def _found(
+    async def _choose_all(
         self, tasks: Sequence[Task], text: str, unwanted: Collection[str] = ()
     ) -> tuple[LLM | None, list[tuple[Selection, ExpertQuestion | None]]]:
         """The LLM, and for each task its selection and what the LLM could be asked about it."""
-        found = {task.id: self._listed(task.type) for task in tasks}
+        found = {task.id: self._candidates_of(task.type) for task in tasks}
         ordered: dict[int, tuple[Selection, ExpertQuestion | None]] = {
             task.id: (
                 Selection(task.id, found[task.id], f"{_where_it_runs(found[task.id][0])}."),
@@ -297,7 +297,7 @@ class Selector:
             spoken_by_all = replace(expert, languages=())
             return not objection(spoken_by_all, task, request="", room=room)
 
-        known = self._known(task, self._listed(task_type), llm)
+        known = self._known(task, self._candidates_of(task_type), llm)
         allowed = [item for item in known.candidates if self._policy.allows(item)]
         if any(
             not self.fitting.objection_to_asking(
@@ -319,7 +319,7 @@ class Selector:
             return None
         return await self._llms.current()
 
-    def _listed(self, task_type: TaskType) -> tuple[Candidate, ...]:
+    def _candidates_of(self, task_type: TaskType) -> tuple[Candidate, ...]:
         """The candidates for a task, without those on the network if the mode forbids them."""
         found = self._catalogue.candidates(task_type.name)
         return tuple(

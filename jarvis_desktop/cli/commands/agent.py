@@ -158,7 +158,7 @@ def _list(args: argparse.Namespace) -> int:
     async def work(app: Application) -> int:
         found = app.goals.list(args.limit)
         if args.json:
-            output.write_json([_listed(item) for item in found])
+            output.write_json([_goal_values(item) for item in found])
             return output.DONE
         for item in found:
             when = output.format_time(item.started)
@@ -174,10 +174,10 @@ def _show(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
 
     async def work(app: Application) -> int:
-        goal = _found(app, args.id)
+        goal = _find_goal(app, args.id)
         outline, log = _outline(app, goal), app.goals.log(goal.id)
         if args.json:
-            output.write_json({**_listed(goal), "plan": outline, "log": log})
+            output.write_json({**_goal_values(goal), "plan": outline, "log": log})
             return output.DONE
         output.say(f"{output.format_time(goal.started)}  {_state(goal)}\n{goal.text}")
         output.say("\nplan\n" + (outline.markdown if outline else "There is none yet."))
@@ -205,10 +205,10 @@ def _lines(entry: LogEntry) -> Iterable[str]:
 def _plan(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
 
-    given = _given(args.set) if args.set else None
+    given = _read_text(args.set) if args.set else None
 
     async def work(app: Application) -> int:
-        goal = _found(app, args.id)
+        goal = _find_goal(app, args.id)
         outline = _outline(app, goal)
         if given is None and not args.edit:
             if args.json:
@@ -252,7 +252,7 @@ def _remove(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
 
     async def work(app: Application) -> int:
-        goal = _found(app, args.id)
+        goal = _find_goal(app, args.id)
         if goal.status is None and any(
             item.turn.id == goal.id for item in app.assistant.unfinished()
         ):
@@ -276,7 +276,7 @@ def _remove(args: argparse.Namespace) -> int:
     return session.run(args, work)
 
 
-def _found(app: Application, prefix: str) -> Goal:
+def _find_goal(app: Application, prefix: str) -> Goal:
     """The goal of that id. Raises InputError if there is none, or several match."""
     found = [item for item in app.goals.list(ALL) if item.id.startswith(prefix)] if prefix else []
     if len(found) == 1:
@@ -305,7 +305,7 @@ def _check_it_rests(app: Application, goal: Goal) -> None:
         )
 
 
-def _given(name: str) -> str:
+def _read_text(name: str) -> str:
     if name == "-":
         return whole_input()
     try:
@@ -327,7 +327,7 @@ def _title(goal: Goal) -> str:
     return f"“{one_line(goal.text, limit=70)}”"
 
 
-def _listed(goal: Goal) -> dict[str, object]:
+def _goal_values(goal: Goal) -> dict[str, object]:
     return {
         "goal": goal.id,
         "conversation": goal.conversation,

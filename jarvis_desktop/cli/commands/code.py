@@ -45,7 +45,9 @@ def _list(args: argparse.Namespace) -> int:
     async def work(app: Application) -> int:
         found, damaged = app.library.list(), app.library.damaged()
         if args.json:
-            output.write_json({"functions": [_listed(item) for item in found], "damaged": damaged})
+            output.write_json(
+                {"functions": [_function_values(item) for item in found], "damaged": damaged}
+            )
         else:
             for item in found:
                 output.say(item.signature)
@@ -147,7 +149,7 @@ def _figures(function: Function) -> str:
     return f"version {function.version}, {tests}, {used}" + (f"; needs {needs}" if needs else "")
 
 
-def _listed(function: Function) -> dict[str, object]:
+def _function_values(function: Function) -> dict[str, object]:
     return {
         "name": function.name,
         "signature": function.signature,
@@ -163,7 +165,7 @@ def _listed(function: Function) -> dict[str, object]:
 def _whole(function: Function, versions: Sequence[Function]) -> dict[str, object]:
     draft = function.draft
     return {
-        **_listed(function),
+        **_function_values(function),
         "source": draft.source,
         "tests": draft.tests,
         "approved": function.approved,

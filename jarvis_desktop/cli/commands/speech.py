@@ -339,7 +339,7 @@ def _transcribe(args: argparse.Namespace) -> int:
     async def work(app: Application) -> int:
         if goal.place and goal.is_folder:
             make_folder(goal.place)
-        run = _Run(app, goal, args)
+        run = _TranscriptionRun(app, goal, args)
         for path in args.audio:
             await run.write_down(path)
         return run.finish()
@@ -384,7 +384,7 @@ def _goal(out: str | None, format: str | None, *, several: bool) -> _Goal:
     return _Goal(format or (suffix if suffix in FORMATS else "txt"), place)
 
 
-class _Run:
+class _TranscriptionRun:
     """One command, with the results of its recordings."""
 
     def __init__(self, app: Application, goal: _Goal, args: argparse.Namespace) -> None:

@@ -265,7 +265,7 @@ async def test_a_crash_has_nothing_planned_anew_nor_done_again(room: Rooms) -> N
     assert ids(turn.plan) == [0, 1, 2, 3]
     assert "join of summarization of clock of, named" in found.text
     notes = [event.text for event in at.shown(Noted)]
-    assert any(text.startswith("This was cut off:") for text in notes)
+    assert any(text.startswith("This was interrupted:") for text in notes)
 
 
 async def test_after_a_crash_when_all_is_done_it_is_only_told(room: Rooms) -> None:
@@ -277,7 +277,7 @@ async def test_after_a_crash_when_all_is_done_it_is_only_told(room: Rooms) -> No
     assert await at.ask() == first
     assert at.done == ["clock"]
     assert len(at.planner.asked) == 1
-    assert not any(event.text.startswith("This was cut off:") for event in at.shown(Noted))
+    assert not any(event.text.startswith("This was interrupted:") for event in at.shown(Noted))
 
 
 @pytest.mark.parametrize(("wish", "later"), [("Do it.", 1), ("Do something else.", 0)])

@@ -198,7 +198,7 @@ async def test_what_is_asked_elsewhere_ends_where_that_is_allowed_no_more(
     children: list[Child] = []
 
     def make() -> Child:
-        children.append(Child("tests.app.test_application_compose_settings:hangs", name="service"))
+        children.append(Child("tests.app.test_changed_settings:hangs", name="service"))
         return children[-1]
 
     monkeypatch.setattr(app.api._pool, "_make", make)
@@ -225,7 +225,7 @@ def looks_up() -> object:
     return handle
 
 
-LOOKS_UP = "tests.app.test_application_compose_settings:looks_up"
+LOOKS_UP = "tests.app.test_changed_settings:looks_up"
 
 
 async def test_a_process_that_reaches_out_is_started_anew_under_the_new_rules(
@@ -259,7 +259,7 @@ def hangs() -> object:
 
 
 async def test_what_is_under_way_there_ends_with_the_reason() -> None:
-    child = Child("tests.app.test_application_compose_settings:hangs", name="outward", network=True)
+    child = Child("tests.app.test_changed_settings:hangs", name="outward", network=True)
     try:
         call = asyncio.create_task(child.call(timeout=60))
         while child.pid is None:
