@@ -222,7 +222,7 @@ def page(entries: Iterable[ExportedConversation], link: Link) -> Iterator[str]:
     """Yield the page bit by bit. `link` returns the address of a file, which is safe."""
     yield _HEAD
     for entry in entries:
-        yield f"<h1>{_escape(one_line(entry.title))}</h1>\n"
+        yield f"<h1>{_as_html(one_line(entry.title))}</h1>\n"
         for turn in entry.conversation.turns:
             yield from _turn(turn, link)
     yield _FOOT
@@ -231,15 +231,15 @@ def page(entries: Iterable[ExportedConversation], link: Link) -> Iterator[str]:
 def _turn(turn: Turn, link: Link) -> Iterator[str]:
     mark = " pinned" if turn.pinned else ""
     yield f'<article class="turn{mark}"><time>{turn.started:%Y-%m-%d %H:%M}</time>\n'
-    yield f'<div class="asked">{_escape(turn.text)}</div>\n'
+    yield f'<div class="asked">{_as_html(turn.text)}</div>\n'
     for item in turn.attachments:
         yield _figure(item, link)
     yield _answer(turn.reply)
     for item in turn.artifacts:
         yield _figure(item, link)
     if lines := list(details(turn, lambda artifact: None)):
-        told = "".join(f"<li>{_escape(line)}</li>" for line in lines)
-        who = _escape(tr("Who did what"))
+        told = "".join(f"<li>{_as_html(line)}</li>" for line in lines)
+        who = _as_html(tr("Who did what"))
         yield f'<details class="by"><summary>{who}</summary><ul>{told}</ul></details>\n'
     yield "</article>\n"
 
@@ -255,9 +255,9 @@ def _answer(text: str) -> str:
 def _figure(artifact: Artifact, link: Link) -> str:
     if artifact.path is None:
         return ""
-    name, place = _escape(one_line(artifact.title)), link(artifact)
+    name, place = _as_html(one_line(artifact.title)), link(artifact)
     if place is None:
-        left_out = _escape(tr("{file} (not included)", file=one_line(artifact.title)))
+        left_out = _as_html(tr("{file} (not included)", file=one_line(artifact.title)))
         return f'<p class="by">{left_out}</p>\n'
     at = escape(place, quote=True)
     match artifact.kind:
@@ -272,7 +272,7 @@ def _figure(artifact: Artifact, link: Link) -> str:
     return f"<figure>{seen}<figcaption>{name}</figcaption></figure>\n"
 
 
-def _escape(text: str) -> str:
+def _as_html(text: str) -> str:
     return escape(encodable(text), quote=True)
 
 
