@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtGui import QActionGroup, QResizeEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QMenu, QPushButton, QSizePolicy
+from PySide6.QtWidgets import QFrame, QMenu, QPushButton, QSizePolicy
 
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.plan import SIMPLE, Ask
@@ -17,6 +17,7 @@ from jarvis_desktop.core.speech import MicrophoneState, TalkState
 from jarvis_desktop.ui.mode_picker import MEANINGS, ModeMenu, opens_more
 from jarvis_desktop.ui.plan.list_view import plain_menu
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
@@ -65,14 +66,16 @@ class Header(QFrame):
         super().__init__()
         self.setObjectName("header")
         self._settings = settings
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(theme.space("three"), 10, theme.space("two"), 10)
-        layout.setSpacing(theme.space())
         self.lists = IconButton("menu", tr("Show the conversations"))
         self.lists.setToolTip(tr("Conversations (Ctrl+F)"))
-        layout.addWidget(self.lists)
         self.title = ElidedLabel(tr(NEW), role="heading")
-        layout.addWidget(self.title, 1)
+        layout = hbox(
+            self.lists,
+            (self.title, 1),
+            parent=self,
+            margins=(theme.space("three"), 10, theme.space("two"), 10),
+            spacing=theme.space(),
+        )
         self.voice = _Shrinking("mic", tr("Voice"), kind="mic")
         self.voice.clicked.connect(self.voice_wanted)
         self._microphone = ""

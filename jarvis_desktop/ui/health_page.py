@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QVBoxLayout
+from PySide6.QtWidgets import QFrame, QProgressBar
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr, trn
@@ -22,7 +22,7 @@ from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
@@ -175,21 +175,19 @@ class FindingRow(QFrame):
         self.setObjectName("setting")
         self._finding: Finding | None = None
         self._shown: tuple[Finding, bool] | None = None
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
+        outer = vbox(parent=self, spacing=0)
         if not first:
             rule = QFrame()
             rule.setObjectName("rule")
             rule.setFixedHeight(1)
             outer.addWidget(rule)
-        line = QHBoxLayout()
-        line.setContentsMargins(theme.space("two"), 11, theme.space("two"), 11)
-        line.setSpacing(12)
         self.symbol = Symbol("done", "done", size=18)
-        line.addWidget(self.symbol, alignment=Qt.AlignmentFlag.AlignTop)
-        words = QVBoxLayout()
-        words.setSpacing(1)
+        line = hbox(
+            (self.symbol, Qt.AlignmentFlag.AlignTop),
+            margins=(theme.space("two"), 11, theme.space("two"), 11),
+            spacing=12,
+        )
+        words = vbox(spacing=1)
         self.title, self.detail = Label(), Label(role="small", wrap=True)
         self.fix = Label(role="fix", wrap=True)
         for label in (self.detail, self.fix):
@@ -272,9 +270,7 @@ class HealthPage(WindowPage):
         self.column.addWidget(self.progress)
         self.card = QFrame()
         self.card.setObjectName("card")
-        self._lines = QVBoxLayout(self.card)
-        self._lines.setContentsMargins(0, 0, 0, 0)
-        self._lines.setSpacing(0)
+        self._lines = vbox(parent=self.card, spacing=0)
         self.column.addWidget(self.card)
         self.trouble = Label(role="warning", wrap=True)
         self.trouble.hide()

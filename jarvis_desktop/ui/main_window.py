@@ -18,10 +18,8 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import (
     QApplication,
-    QHBoxLayout,
     QMainWindow,
     QStackedWidget,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -55,6 +53,7 @@ from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.welcome import Welcome
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import Banner, DropZone
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.page import WIDEST
 
 if TYPE_CHECKING:
@@ -99,33 +98,23 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self._central = central = QWidget()
         central.setObjectName("stage")
-        row = QHBoxLayout(central)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
         self.sidebar = self.past.sidebar
-        row.addWidget(self.sidebar)
         middle = TypeAnywhere()
-        right = QVBoxLayout(middle)
-        right.setContentsMargins(0, 0, 0, 0)
-        right.setSpacing(0)
         self._surroundings = PageContext(self.session, self.talker, self.wishes, self.desk)
         self.places = PageStack(middle, self._surroundings)
-        row.addWidget(self.places, 1)
+        row = hbox(self.sidebar, (self.places, 1), parent=central, spacing=0)
         self.header = Header(self.desk)
-        right.addWidget(self.header)
+        right = vbox(self.header, parent=middle, spacing=0)
         self.banner = Banner()
         self.llm_notice, self.resume_notice = LLMNotice(), ResumeNotice(self.session)
         self.elsewhere, self.leaving = ElsewhereNotice(self.session), QuitNotice()
-        held = QVBoxLayout()
-        held.setContentsMargins(theme.space("three"), theme.space(), theme.space("three"), 0)
-        held.addWidget(self.banner)
+        held = vbox(
+            self.banner, margins=(theme.space("three"), theme.space(), theme.space("three"), 0)
+        )
         cards = (self.leaving, self.past.sign, self.elsewhere, self.resume_notice, self.llm_notice)
         for notice in cards:
             notice.setMaximumWidth(WIDEST)
-            row = QHBoxLayout()
-            row.addStretch(1)
-            row.addWidget(notice, 1000)
-            row.addStretch(1)
+            row = hbox(None, (notice, 1000), None)
             held.addLayout(row)
         right.addLayout(held)
         self.welcome = Welcome()
@@ -148,12 +137,7 @@ class MainWindow(QMainWindow):
         self.turns = TurnController(
             self.session, self.wishes, self.composer, self.conversation, self.send
         )
-        foot = QHBoxLayout()
-        foot.setContentsMargins(*[theme.space("two")] * 4)
-        foot.addStretch(1)
-        foot.addWidget(self.composer, 1000)
-        foot.addStretch(1)
-        right.addLayout(foot)
+        right.addLayout(hbox(None, (self.composer, 1000), None, margins=theme.space("two")))
         self.setCentralWidget(central)
         self.drop_zone = DropZone(central)
         DropTarget(self, self.drop_zone, self._drop)

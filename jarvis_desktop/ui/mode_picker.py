@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 from PySide6.QtCore import QEvent, QPoint, QSize, Qt, Signal
 from PySide6.QtGui import QGuiApplication, QKeyEvent
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label
@@ -91,25 +91,20 @@ class ModeChoice(QWidget):
         self.now = Mode.LOCAL
         self._wanted: Mode | None = None
         self.rows = {mode: ModeRow(mode) for mode in MEANINGS}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
+        column = vbox(parent=self, spacing=2)
         for mode, row in self.rows.items():
             row.clicked.connect(lambda _=False, mode=mode: self.pick(mode))
             column.addWidget(row)
         self.question = QFrame()
         self.question.setObjectName("modequestion")
-        asked = QVBoxLayout(self.question)
-        asked.setContentsMargins(12, 10, 12, 10)
         self.words = Label(wrap=True)
-        asked.addWidget(self.words)
         self.yes, self.no = button(tr("Change"), kind="primary"), button(tr("Stay as it is"))
         self.yes.clicked.connect(self._agreed)
         self.no.clicked.connect(self.withdraw)
         answers = FlowLayout(gap=theme.space())
         answers.addWidget(self.yes)
         answers.addWidget(self.no)
-        asked.addLayout(answers)
+        vbox(self.words, answers, parent=self.question, margins=(12, 10, 12, 10))
         self.question.hide()
         column.addWidget(self.question)
         self.setFocusProxy(self.rows[self.now])
@@ -177,21 +172,24 @@ class ModeRow(QPushButton):
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setAccessibleDescription(tr(meaning.means))
         self._name = tr(meaning.name)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(10, 8, 10, 8)
-        line.setSpacing(12)
         self._symbol = Symbol(meaning.icon, "muted", size=22)
-        line.addWidget(self._symbol, alignment=Qt.AlignmentFlag.AlignTop)
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(Label(self._name, role="strong"))
-        words.addWidget(Label(tr(meaning.means), role="small", wrap=True))
-        line.addLayout(words, 1)
+        words = vbox(
+            Label(self._name, role="strong"),
+            Label(tr(meaning.means), role="small", wrap=True),
+            spacing=0,
+        )
         self._tick = Symbol("done", "accent", size=18)
         keep = self._tick.sizePolicy()
         keep.setRetainSizeWhenHidden(True)
         self._tick.setSizePolicy(keep)
-        line.addWidget(self._tick, alignment=Qt.AlignmentFlag.AlignVCenter)
+        hbox(
+            (self._symbol, Qt.AlignmentFlag.AlignTop),
+            (words, 1),
+            (self._tick, Qt.AlignmentFlag.AlignVCenter),
+            parent=self,
+            margins=(10, 8, 10, 8),
+            spacing=12,
+        )
         self._icon = meaning.icon
         for inner in self.findChildren(QWidget):
             inner.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
@@ -243,11 +241,8 @@ class ModeMenu(QFrame):
         super().__init__(parent, Qt.WindowType.Popup)
         self.setObjectName("modemenu")
         self.setAccessibleName(tr("How far a request may travel"))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(*[theme.space()] * 4)
-        column.setSpacing(theme.space())
         self.choice = ModeChoice()
-        column.addWidget(self.choice)
+        vbox(self.choice, parent=self, margins=theme.space(), spacing=theme.space())
         self.choice.changed.connect(self._chosen)
         self.choice.installEventFilter(self)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from jarvis_desktop import paths
 from jarvis_desktop.core.display import one_line
@@ -24,6 +24,7 @@ from jarvis_desktop.ui.settings.speech_controller import SpeechController
 from jarvis_desktop.ui.welcome import EXAMPLES, ExampleButton
 from jarvis_desktop.ui.widgets import flow_layout, theme
 from jarvis_desktop.ui.widgets.banners import CoverParent
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import Label
 
@@ -43,11 +44,12 @@ class OnboardingStep(QWidget):
     def __init__(self, title: str, told: str) -> None:
         super().__init__()
         self.setAccessibleName(title)
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(theme.space("two"))
-        self.column.addWidget(Label(title, role="display", wrap=True))
-        self.column.addWidget(Label(told, role="muted", wrap=True))
+        self.column = vbox(
+            Label(title, role="display", wrap=True),
+            Label(told, role="muted", wrap=True),
+            parent=self,
+            spacing=theme.space("two"),
+        )
 
     def appear(self) -> None:
         """It is shown now."""
@@ -213,16 +215,13 @@ class FirstStart(QFrame):
         self._show(0)
 
     def _build(self) -> None:
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
+        outer = vbox(parent=self)
         scrolled = QWidget()
         scrolled.setObjectName("scrolled")
-        row = QHBoxLayout(scrolled)
-        row.setContentsMargins(*[theme.space("three")] * 4)
+        row = hbox(parent=scrolled, margins=theme.space("three"))
         column = QWidget()
         column.setMaximumWidth(WIDEST)
-        pages = QVBoxLayout(column)
-        pages.setContentsMargins(0, theme.space("four"), 0, 0)
+        pages = vbox(parent=column, margins=(0, theme.space("four"), 0, 0))
         for step in self.steps:
             step.hide()
             pages.addWidget(step)
@@ -235,9 +234,6 @@ class FirstStart(QFrame):
         self._scroll.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self._scroll.setWidget(scrolled)
         outer.addWidget(self._scroll, 1)
-        foot = QHBoxLayout()
-        foot.setContentsMargins(*[theme.space("two")] * 4)
-        foot.setSpacing(theme.space())
         self.place = Label(role="small")
         self.leave = button(tr("Skip all"), kind="quiet")
         self.leave.clicked.connect(self.skip)
@@ -245,8 +241,7 @@ class FirstStart(QFrame):
         self.back.clicked.connect(lambda: self._show(self._here - 1))
         self.next = button(tr("Next"), kind="primary")
         self.next.clicked.connect(self._go_on)
-        foot.addWidget(self.place)
-        foot.addStretch(1)
+        foot = hbox(self.place, None, margins=theme.space("two"), spacing=theme.space())
         for each in (self.leave, self.back, self.next):
             foot.addWidget(each)
         outer.addLayout(foot)

@@ -13,7 +13,6 @@ from PySide6.QtWidgets import (
     QPushButton,
     QScrollArea,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -21,6 +20,7 @@ from jarvis_desktop import paths
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 
@@ -70,18 +70,21 @@ class ExampleButton(QPushButton):
         self.setAccessibleName(tr("Try: {request}", request=example.text))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._row = layout = QHBoxLayout(self)
-        layout.setContentsMargins(14, 12, 14, 12)
-        layout.setSpacing(12)
-        layout.addWidget(
-            Symbol(example.icon, "accent", size=20), alignment=Qt.AlignmentFlag.AlignTop
+        self._row = layout = hbox(
+            (Symbol(example.icon, "accent", size=20), Qt.AlignmentFlag.AlignTop),
+            (
+                vbox(
+                    Label(tr(example.title), role="strong"),
+                    Label(f"“{example.text}”", role="small", wrap=True),
+                    None,
+                    spacing=2,
+                ),
+                1,
+            ),
+            parent=self,
+            margins=(14, 12, 14, 12),
+            spacing=12,
         )
-        words = QVBoxLayout()
-        words.setSpacing(2)
-        words.addWidget(Label(tr(example.title), role="strong"))
-        words.addWidget(Label(f"“{example.text}”", role="small", wrap=True))
-        words.addStretch(1)
-        layout.addLayout(words, 1)
         for child in self.findChildren(QLabel):
             child.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
@@ -111,9 +114,11 @@ class Welcome(QScrollArea):
         outer = QHBoxLayout(scrolled)
         column = QWidget()
         column.setMaximumWidth(720)
-        layout = QVBoxLayout(column)
-        layout.setContentsMargins(theme.space("three"), 0, theme.space("three"), 0)
-        layout.setSpacing(theme.space())
+        layout = vbox(
+            parent=column,
+            margins=(theme.space("three"), 0, theme.space("three"), 0),
+            spacing=theme.space(),
+        )
         layout.addStretch(2)
         layout.addWidget(Label(tr("What can I do for you?"), role="display", wrap=True))
         layout.addWidget(

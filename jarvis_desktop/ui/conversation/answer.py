@@ -12,7 +12,6 @@ from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
-    QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
     QTextEdit,
@@ -180,8 +179,7 @@ class AnswerText(QWidget):
         self.more.clicked.connect(self._show_more)
         self.more.setAccessibleName(tr("Show more of this text"))
         self.more.hide()
-        row = hbox(self.more, None)
-        self._column = vbox(row, parent=self, spacing=10)
+        self._column = vbox(hbox(self.more, None), parent=self, spacing=10)
         self._later = QTimer(self, singleShot=True)
         self._later.timeout.connect(self._go_on)
 
@@ -306,9 +304,7 @@ class AnswerText(QWidget):
             by = inset(block.place.quotes, block.place.lists, self.fontMetrics().height())
         if by:
             holder = QWidget()
-            row = QHBoxLayout(holder)
-            row.setContentsMargins(0, 0, 0, 0)
-            row.setSpacing(0)
+            row = hbox(parent=holder, spacing=0)
             row.addSpacing(by)
             row.addWidget(part, 1)
         self._selecting.join(part)

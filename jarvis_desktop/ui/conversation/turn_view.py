@@ -7,7 +7,6 @@ from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QKeyEvent, QKeySequenc
 from PySide6.QtWidgets import (
     QApplication,
     QFrame,
-    QHBoxLayout,
     QPlainTextEdit,
     QSizePolicy,
     QTextEdit,
@@ -68,9 +67,11 @@ class RequestBubble(QWidget):
         self._bubble.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
         self.text = TextView(tr("Your request"), hug=True)
         hbox(self.text, parent=self._bubble, margins=(14, 9, 14, 9))
-        row = hbox(None, (self._bubble, 100))
         layout = vbox(
-            row, parent=self, margins=(theme.space("four") * 2, 0, 0, 0), spacing=theme.space()
+            hbox(None, (self._bubble, 100)),
+            parent=self,
+            margins=(theme.space("four") * 2, 0, 0, 0),
+            spacing=theme.space(),
         )
         self._column = layout
         self._chips: QWidget | None = None
@@ -327,10 +328,11 @@ class TurnView(QFrame):
     def _draw_notes(self, turn: Turn) -> None:
         for note in turn.notes[len(self._notes) :]:
             self._notes.append(note)
-            row = QHBoxLayout()
-            row.setSpacing(6)
-            row.addWidget(Symbol("note", size=16), alignment=Qt.AlignmentFlag.AlignTop)
-            row.addWidget(Label(note[:2000], role="small", wrap=True), 1)
+            row = hbox(
+                (Symbol("note", size=16), Qt.AlignmentFlag.AlignTop),
+                (Label(note[:2000], role="small", wrap=True), 1),
+                spacing=6,
+            )
             holder = QWidget()
             holder.setLayout(row)
             row.setContentsMargins(0, 0, 0, 0)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, QRectF, Qt, QTimer, Signal, SignalInstance
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr, trn
@@ -18,6 +18,7 @@ from jarvis_desktop.core.placement import MB
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import AppJobs, WindowSession
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -206,9 +207,11 @@ class DownloadMark(QWidget):
         self._fraction: float | None = None
         self._button = button
         self._described = button.accessibleDescription()
-        row = QVBoxLayout(button)
-        row.setContentsMargins(theme.space(), 0, theme.space(), 0)
-        row.addWidget(self, 0, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
+        vbox(
+            (self, Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter),
+            parent=button,
+            margins=(theme.space(), 0, theme.space(), 0),
+        )
         self.hide()
         self._watch = DownloadsMonitor(session, self)
         self._watch.changed.connect(self._show)

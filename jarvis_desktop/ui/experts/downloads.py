@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
@@ -15,6 +15,7 @@ from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem, small
 from jarvis_desktop.ui.widgets import labels
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 
 STATES = {
@@ -39,17 +40,10 @@ class DownloadsPart(QWidget):
         super().__init__()
         self._desk, self._watch = desk, watch
         self._states: dict[object, DownloadState] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
         self.list = EntryList(tr("Downloads"))
-        column.addWidget(self.list)
-        foot = QHBoxLayout()
-        foot.addStretch(1)
         self.clear = button(tr("Clear those that are ready"), kind="quiet")
         self.clear.clicked.connect(lambda: desk.do(lambda manager: manager.downloads.clear()))
-        foot.addWidget(self.clear)
-        column.addLayout(foot)
+        foot = hbox(None, self.clear)
         self.empty = Empty("download")
         self.empty.show_words(
             tr("Nothing is being fetched"),
@@ -60,7 +54,7 @@ class DownloadsPart(QWidget):
             tr("Look for experts"),
         )
         self.empty.act.clicked.connect(self.more_wanted)
-        column.addWidget(self.empty)
+        vbox(self.list, foot, self.empty, parent=self, spacing=12)
         watch.changed.connect(self.show_downloads)
         self.show_downloads(watch.listed)
 

@@ -11,16 +11,14 @@ from PySide6.QtGui import QPainter, QPainterPath, QPaintEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
-    QHBoxLayout,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.labels import Label
 
 if TYPE_CHECKING:
@@ -96,9 +94,7 @@ class GaugeLegend(QWidget):
     def __init__(self) -> None:
         super().__init__()
         self._colour = ""
-        row = QHBoxLayout(self)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(0)
+        row = hbox(parent=self, spacing=0)
         row.addSpacing(DOT + 4)
         self.figure = Label(role="small")
         row.addWidget(self.figure)
@@ -126,9 +122,7 @@ class Gauge(QWidget):
 
     def __init__(self, name: str) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.space("half"))
+        column = vbox(parent=self, spacing=theme.space("half"))
         self.name = Label(name, role="heading")
         self.bar = Bar()
         held = QWidget()

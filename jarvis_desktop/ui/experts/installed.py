@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QWidget
 
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.task import TaskType
@@ -17,6 +17,7 @@ from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import ExpertsController, why
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem, small
 from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import SelectOption, button
 from jarvis_desktop.ui.widgets.icons import SearchEdit
 
@@ -45,28 +46,18 @@ class InstalledPart(QWidget):
         self._desk, self._actions = desk, actions
         self._kept: Sequence[InstalledExpert] = ()
         self._inventory: Mapping[str, TaskType] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
         self.tools = QWidget()
-        row = QHBoxLayout(self.tools)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.space())
         self.search = SearchEdit(tr("Search the experts on this computer"), tr("Search"))
         self.search.textChanged.connect(self._lay_out)
-        row.addWidget(self.search, 1)
         self.sort = SelectOption(tr("Order of the list"))
         self.sort.offer([(key, tr(said)) for key, said in SORTS], "name")
         self.sort.activated.connect(self._lay_out)
-        row.addWidget(self.sort)
-        column.addWidget(self.tools)
+        hbox((self.search, 1), self.sort, parent=self.tools, spacing=theme.space())
         self.list = EntryList(tr("Experts on this computer"))
-        column.addWidget(self.list)
         self.empty = Empty("download")
         self.empty.act.clicked.connect(self.more_wanted)
-        column.addWidget(self.empty)
         self.nothing = Empty("search")
-        column.addWidget(self.nothing)
+        vbox(self.tools, self.list, self.empty, self.nothing, parent=self, spacing=12)
         self.list.hide()
         self.empty.hide()
         self.nothing.hide()

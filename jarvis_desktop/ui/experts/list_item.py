@@ -13,16 +13,14 @@ from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QBoxLayout,
     QFrame,
-    QHBoxLayout,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, TextView
@@ -58,19 +56,19 @@ class ExpertListItem(QFrame):
         super().__init__()
         self.setObjectName("entry")
         self.setProperty("first", False)
-        column = QVBoxLayout(self)
-        column.setContentsMargins(theme.space("two"), 12, theme.space("two"), 12)
-        column.setSpacing(theme.space())
+        column = vbox(
+            parent=self,
+            margins=(theme.space("two"), 12, theme.space("two"), 12),
+            spacing=theme.space(),
+        )
         self._row = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._row.setSpacing(12)
-        words = QVBoxLayout()
-        words.setSpacing(2)
         head = QWidget()
         self._head = FlowLayout(head, gap=6)
         self.title = ElidedLabel(role="strong", widest=TITLE)
         self._head.addWidget(self.title)
         self._tags: list[Tag] = []
-        words.addWidget(head)
+        words = vbox(head, spacing=2)
         self.about = Label(wrap=True)
         self.facts = Label(role="small", wrap=True)
         for label in (self.about, self.facts):
@@ -78,9 +76,7 @@ class ExpertListItem(QFrame):
             words.addWidget(label)
         self._row.addLayout(words, 1)
         self.doings = QWidget()
-        self._doings = QHBoxLayout(self.doings)
-        self._doings.setContentsMargins(0, 0, 0, 0)
-        self._doings.setSpacing(theme.space("half"))
+        self._doings = hbox(parent=self.doings, spacing=theme.space("half"))
         self._row.addWidget(self.doings, 0, Qt.AlignmentFlag.AlignTop)
         column.addLayout(self._row)
         self._question: _Question | None = None
@@ -241,17 +237,19 @@ class _Question(QFrame):
     def __init__(self, text: str, doing: str, *, risk: bool) -> None:
         super().__init__()
         self.setObjectName("asks")
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(12, 10, 12, 10)
-        layout.setSpacing(theme.space())
-        layout.addWidget(Label(text, wrap=True))
         held = QWidget()
         self.row = FlowLayout(held, gap=theme.space())
         self.yes = button(doing, kind="risk" if risk else "primary")
         self.no = button(tr("Not now"))
         self.row.addWidget(self.yes)
         self.row.addWidget(self.no)
-        layout.addWidget(held)
+        vbox(
+            Label(text, wrap=True),
+            held,
+            parent=self,
+            margins=(12, 10, 12, 10),
+            spacing=theme.space(),
+        )
         self.setAccessibleName(text)
 
 
@@ -262,9 +260,7 @@ class EntryList(QFrame):
         super().__init__()
         self.setObjectName("card")
         self.setAccessibleName(name)
-        self._column = QVBoxLayout(self)
-        self._column.setContentsMargins(1, 1, 1, 1)
-        self._column.setSpacing(0)
+        self._column = vbox(parent=self, margins=1, spacing=0)
         self.entries: dict[object, ExpertListItem] = {}
 
     @contextmanager
@@ -311,22 +307,20 @@ class Empty(QFrame):
     def __init__(self, icon: str) -> None:
         super().__init__()
         self.setObjectName("empty")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(*[theme.space("three")] * 4)
-        column.setSpacing(theme.space())
-        column.addWidget(Symbol(icon, "muted", size=28), 0, Qt.AlignmentFlag.AlignHCenter)
         self.title = Label(role="strong", wrap=True)
         self.title.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(self.title)
         self.told = Label(role="small", wrap=True)
         self.told.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        column.addWidget(self.told)
-        row = QHBoxLayout()
-        row.addStretch(1)
         self.act = button("", kind="primary")
-        row.addWidget(self.act)
-        row.addStretch(1)
-        column.addLayout(row)
+        vbox(
+            (Symbol(icon, "muted", size=28), Qt.AlignmentFlag.AlignHCenter),
+            self.title,
+            self.told,
+            hbox(None, self.act, None),
+            parent=self,
+            margins=theme.space("three"),
+            spacing=theme.space(),
+        )
 
     def show_words(self, title: str, told: str, doing: str = "") -> None:
         """Say what is missing, and what to do."""

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QProgressBar, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QWidget
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
@@ -46,14 +46,13 @@ class LLMNotice(QFrame):
         self.setObjectName("card")
         self._name = self._words = ""
         self._missing: NoLLM | None = None
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(theme.space("two"), theme.space(), 12, 12)
-        layout.setSpacing(theme.space("half"))
-        head = QHBoxLayout()
-        head.setSpacing(INDENT - ICON)
-        head.addWidget(Symbol("llm", "accent", size=ICON))
+        layout = vbox(
+            parent=self,
+            margins=(theme.space("two"), theme.space(), 12, 12),
+            spacing=theme.space("half"),
+        )
         self.title = Label(role="strong", wrap=True)
-        head.addWidget(self.title, 1)
+        head = hbox(Symbol("llm", "accent", size=ICON), (self.title, 1), spacing=INDENT - ICON)
         self.later = button(tr("Not now"), kind="quiet")
         self.later.clicked.connect(self.hide)
         self.stop = button(tr("Cancel"))
@@ -61,9 +60,7 @@ class LLMNotice(QFrame):
         for each in (self.later, self.stop):
             head.addWidget(each)
         layout.addLayout(head)
-        column = QVBoxLayout()
-        column.setContentsMargins(INDENT, 0, 0, 0)
-        column.setSpacing(theme.space())
+        column = vbox(margins=(INDENT, 0, 0, 0), spacing=theme.space())
         layout.addLayout(column)
         self.words = Label(role="small", wrap=True)
         column.addWidget(self.words)
@@ -72,9 +69,7 @@ class LLMNotice(QFrame):
         self.progress.setAccessibleName(tr("Progress of the download"))
         column.addWidget(self.progress)
         self._rows = QWidget()
-        self._offers = QVBoxLayout(self._rows)
-        self._offers.setContentsMargins(0, 0, 0, 0)
-        self._offers.setSpacing(theme.space())
+        self._offers = vbox(parent=self._rows, spacing=theme.space())
         column.addWidget(self._rows)
         self.trouble = Label(role="warning", wrap=True)
         column.addWidget(self.trouble)
@@ -177,16 +172,20 @@ def _open_download_page() -> None:
 def _row(offer: LLMOffer, act: QPushButton, *, needs: str = "") -> QWidget:
     """One LLM with its facts and the button to get it."""
     row = QWidget()
-    layout = QHBoxLayout(row)
-    layout.setContentsMargins(0, 0, 0, 0)
-    layout.setSpacing(12)
-    words = QVBoxLayout()
-    words.setSpacing(0)
-    words.addWidget(Label(offer.name))
     facts = (_size(offer), tr("licence {licence}", licence=offer.licence), tr(offer.good_at), needs)
-    words.addWidget(Label(" · ".join(fact for fact in facts if fact), role="small", wrap=True))
-    layout.addLayout(words, 1)
-    layout.addWidget(act, alignment=Qt.AlignmentFlag.AlignVCenter)
+    hbox(
+        (
+            vbox(
+                Label(offer.name),
+                Label(" · ".join((fact for fact in facts if fact)), role="small", wrap=True),
+                spacing=0,
+            ),
+            1,
+        ),
+        (act, Qt.AlignmentFlag.AlignVCenter),
+        parent=row,
+        spacing=12,
+    )
     return row
 
 
@@ -247,13 +246,14 @@ class LLMState(QFrame):
         super().__init__()
         self.setObjectName("card")
         self._need = Need.NOTHING
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.space("two"), 14, theme.space("two"), 14)
-        row.setSpacing(12)
         self._symbol = Symbol("llm", "muted", size=24)
-        row.addWidget(self._symbol, 0, Qt.AlignmentFlag.AlignTop)
-        column = QVBoxLayout()
-        column.setSpacing(theme.space("half"))
+        row = hbox(
+            (self._symbol, Qt.AlignmentFlag.AlignTop),
+            parent=self,
+            margins=(theme.space("two"), 14, theme.space("two"), 14),
+            spacing=12,
+        )
+        column = vbox(spacing=theme.space("half"))
         self.title = Label(tr("Looking for LLMs…"), role="strong", wrap=True)
         self.told = Label(role="small", wrap=True)
         self.trouble = Label(role="warning", wrap=True)

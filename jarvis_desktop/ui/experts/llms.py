@@ -9,10 +9,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QCompleter,
-    QHBoxLayout,
     QLineEdit,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -27,6 +25,7 @@ from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsContro
 from jarvis_desktop.ui.experts.list_item import EntryList, ExpertListItem, small
 from jarvis_desktop.ui.experts.llm_status import LLMState, Need
 from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import Label
 
@@ -50,12 +49,8 @@ class LLMOffers(QWidget):
         super().__init__()
         self._desk, self._watch = desk, watch
         self._shelved: LLMInventory | None = None
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
-        column.addWidget(Label(tr("Fit this computer"), role="heading"))
         self.list = EntryList(tr("LLMs that could be fetched"))
-        column.addWidget(self.list)
+        vbox(Label(tr("Fit this computer"), role="heading"), self.list, parent=self, spacing=12)
         self.hide()
 
     def show_offers(self, shelved: LLMInventory, *, may_fetch: bool) -> None:
@@ -243,35 +238,26 @@ class LLMPart(QWidget):
         self._desk, self._watch = desk, watch
         self._shelved: LLMInventory | None = None
         self._may_fetch = True
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
         self.state = LLMState()
         self.state.need.connect(self._met)
-        column.addWidget(self.state)
         self.here_title = Label(tr("Here"), role="heading")
-        column.addWidget(self.here_title)
         self.here = EntryList(tr("LLMs that are here"))
-        column.addWidget(self.here)
         self.more = LLMOffers(desk, watch)
         self.more.downloads_wanted.connect(self.downloads_wanted)
-        column.addWidget(self.more)
         self.by_name = QWidget()
-        row = QHBoxLayout(self.by_name)
-        row.setContentsMargins(0, 0, 0, 0)
-        row.setSpacing(theme.space())
         self.name = QLineEdit()
         self.name.setProperty("role", "plain")
         self.name.setPlaceholderText(tr("Another one of Ollama’s library, such as gemma3:4b"))
         self.name.setAccessibleName(tr("Name of an LLM of Ollama’s library"))
         self.name.returnPressed.connect(self._pull_named)
-        row.addWidget(self.name, 1)
         self.pull = button(tr("Fetch"), tr("Fetch the LLM of that name"))
         self.pull.setEnabled(False)
         self.name.textChanged.connect(lambda text: self.pull.setEnabled(bool(text.strip())))
         self.pull.clicked.connect(self._pull_named)
-        row.addWidget(self.pull)
-        column.addWidget(self.by_name)
+        hbox((self.name, 1), self.pull, parent=self.by_name, spacing=theme.space())
+        vbox(
+            self.state, self.here_title, self.here, self.more, self.by_name, parent=self, spacing=12
+        )
         for widget in (self.here_title, self.here, self.by_name):
             widget.hide()
         desk.llms.connect(self._show)

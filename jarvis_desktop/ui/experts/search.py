@@ -11,10 +11,8 @@ from PySide6.QtCore import Qt, QTimer, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QProgressBar,
     QPushButton,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -30,7 +28,7 @@ from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController, why
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import SelectOption, Tick, button
 from jarvis_desktop.ui.widgets.icons import SearchEdit
 from jarvis_desktop.ui.widgets.labels import Label
@@ -75,14 +73,11 @@ class ExpertFilters(QWidget):
 
     def __init__(self) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.space())
         self.words = SearchEdit(
             tr("Search for experts"), tr("What should it do? For example: describe pictures")
         )
         self.words.textChanged.connect(self.changed)
-        column.addWidget(self.words)
+        column = vbox(self.words, parent=self, spacing=theme.space())
         held = QWidget()
         flow = FlowLayout(held, gap=theme.space())
         self.task = SelectOption(tr("Task"))
@@ -151,25 +146,24 @@ class HubList(QFrame):
         self.setObjectName("strip")
         self._desk = desk
         self._allowed = True
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, theme.space(), theme.space(), theme.space())
-        column.setSpacing(theme.space())
-        row = QHBoxLayout()
-        row.setSpacing(12)
         self.said = Label(role="small", wrap=True)
-        row.addWidget(self.said, 1)
         self.act = button(tr("Read the list"))
         self.act.clicked.connect(self._act)
-        row.addWidget(self.act)
-        column.addLayout(row)
+        row = hbox((self.said, 1), self.act, spacing=12)
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName(tr("Progress of reading the list"))
         self.progress.hide()
-        column.addWidget(self.progress)
         self.trouble = Label(role="warning", wrap=True)
         self.trouble.hide()
-        column.addWidget(self.trouble)
+        vbox(
+            row,
+            self.progress,
+            self.trouble,
+            parent=self,
+            margins=(12, theme.space(), theme.space(), theme.space()),
+            spacing=theme.space(),
+        )
         self._known = 0
         self.show_known(0)
 
@@ -253,9 +247,6 @@ class FindingPart(QWidget):
         self._count = SHOWN
         self._may_fetch = True
         self._inventory: Mapping[str, TaskType] = {}
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(12)
         self.offline = Label(
             tr(
                 "In the mode “offline” nothing is fetched. What is found can be read about; to "
@@ -266,25 +257,29 @@ class FindingPart(QWidget):
             wrap=True,
         )
         self.offline.hide()
-        column.addWidget(self.offline)
         self.filters = ExpertFilters()
         self.filters.changed.connect(self._typed)
-        column.addWidget(self.filters)
         self.hub = HubList(desk)
         self.hub.renewed.connect(self.search)
-        column.addWidget(self.hub)
         self.state = Label(tr("Searching…"), role="small", wrap=True)
-        column.addWidget(self.state)
         self.list = EntryList(tr("Experts that were found"))
         self.list.hide()
-        column.addWidget(self.list)
         self.more = button(tr("Show more"))
         self.more.clicked.connect(self._show_more)
         self.more.hide()
-        column.addWidget(self.more, 0, Qt.AlignmentFlag.AlignHCenter)
         self.nothing = Empty("search")
         self.nothing.hide()
-        column.addWidget(self.nothing)
+        vbox(
+            self.offline,
+            self.filters,
+            self.hub,
+            self.state,
+            self.list,
+            (self.more, Qt.AlignmentFlag.AlignHCenter),
+            self.nothing,
+            parent=self,
+            spacing=12,
+        )
         self._pause = QTimer(self, singleShot=True, interval=TYPING)
         self._pause.timeout.connect(self.search)
         desk.found.connect(self._found)

@@ -36,6 +36,7 @@ from jarvis_desktop.ui.history.controller import UNDO, HistoryController, Remova
 from jarvis_desktop.ui.history.list_view import ROW, HistoryRow
 from jarvis_desktop.ui.history.sidebar import AsideSign, Sidebar
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 
@@ -177,16 +178,18 @@ class UndoBar(QFrame):
         super().__init__(parent)
         self._over = over
         self.setObjectName("undo")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.space("two"), theme.space(), theme.space(), theme.space())
-        row.setSpacing(theme.space())
         self._ring = _Ring()
-        row.addWidget(self._ring)
         self.words = ElidedLabel()
-        row.addWidget(self.words, 1)
         self.button = button(tr("Undo"), tr("Undo the deletion"), tip=tr("Undo (Ctrl+Z)"))
         self.button.clicked.connect(self.undone)
-        row.addWidget(self.button)
+        hbox(
+            self._ring,
+            (self.words, 1),
+            self.button,
+            parent=self,
+            margins=(theme.space("two"), theme.space(), theme.space(), theme.space()),
+            spacing=theme.space(),
+        )
         over.installEventFilter(self)
         self.hide()
 

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QDate, Qt
-from PySide6.QtWidgets import QDateEdit, QFileDialog, QHBoxLayout, QWidget
+from PySide6.QtWidgets import QDateEdit, QFileDialog, QWidget
 
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.storage.export import SUFFIXES
 from jarvis_desktop.ui.history.controller import HistoryController
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.forms import Section, SelectOption, button, unmoved
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.page import WindowPage
@@ -82,16 +83,12 @@ class HistoryPage(WindowPage):
 class _Kept(Section):
     def __init__(self, open_settings: Callable[[], None]) -> None:
         super().__init__(tr("What is kept"))
-        row = QHBoxLayout()
-        row.setSpacing(theme.space())
         self.count = Label(wrap=True)
-        row.addWidget(self.count, 1)
         settings = button(
             tr("Forget old ones…"), tip=tr("After how many days conversations are forgotten")
         )
         settings.clicked.connect(open_settings)
-        row.addWidget(settings)
-        self.column.addLayout(row)
+        self.column.addLayout(hbox((self.count, 1), settings, spacing=theme.space()))
 
     def show_count(self, conversations: int, turns: int) -> None:
         """Say how much there is."""
@@ -188,8 +185,7 @@ class _Delete(Section):
         self.which.offer([(name, tr(words)) for name, words in RANGES.items()], "year")
         self.row(tr("Which"), self.which)
         self._days = QWidget()
-        row = QHBoxLayout(self._days)
-        row.setContentsMargins(0, 0, 0, 0)
+        row = hbox(parent=self._days)
         self.first, self.last = _day(tr("From")), _day(tr("To"))
         for words, field in ((tr("From"), self.first), (tr("To"), self.last)):
             row.addWidget(Label(words))
@@ -199,17 +195,18 @@ class _Delete(Section):
         self.begin.clicked.connect(self._ask)
         _at_end(self, self.begin)
         self._question = QWidget()
-        asked = QHBoxLayout(self._question)
-        asked.setContentsMargins(0, 0, 0, 0)
-        asked.setSpacing(theme.space())
         self.question = Label(role="danger", wrap=True)
-        asked.addWidget(self.question, 1)
         self.never_mind = button(tr("Keep them"))
         self.never_mind.clicked.connect(self.keep)
-        asked.addWidget(self.never_mind)
         self.sure = button(tr("Delete"), kind="risk")
         self.sure.clicked.connect(self._delete)
-        asked.addWidget(self.sure)
+        hbox(
+            (self.question, 1),
+            self.never_mind,
+            self.sure,
+            parent=self._question,
+            spacing=theme.space(),
+        )
         self.column.addWidget(self._question)
         self.which.currentIndexChanged.connect(lambda: self.keep())
         self.keep()
@@ -248,10 +245,7 @@ class _Delete(Section):
 
 
 def _at_end(section: Section, widget: QWidget) -> None:
-    row = QHBoxLayout()
-    row.addStretch(1)
-    row.addWidget(widget)
-    section.column.addLayout(row)
+    section.column.addLayout(hbox(None, widget))
 
 
 def _day(name: str) -> QDateEdit:

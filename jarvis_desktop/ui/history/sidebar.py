@@ -28,6 +28,7 @@ from jarvis_desktop.ui.history.controller import HistoryBatch
 from jarvis_desktop.ui.history.list_view import HistoryList, HistoryRow
 from jarvis_desktop.ui.navigation import PLACES
 from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, SearchEdit, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
@@ -154,11 +155,8 @@ class SearchField(QFrame):
 
     def __init__(self) -> None:
         super().__init__()
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.space("half"))
-        row = QHBoxLayout()
-        row.setSpacing(theme.space("half"))
+        column = vbox(parent=self, spacing=theme.space("half"))
+        row = hbox(spacing=theme.space("half"))
         self.field = _Field(tr("Search the conversations"), tr("Search"))
         self.field.setToolTip(tr("Search in all that was asked and answered (Ctrl+F)"))
         self.field.setMaxLength(500)
@@ -172,13 +170,10 @@ class SearchField(QFrame):
         row.addWidget(self.button)
         column.addLayout(row)
         self.chosen = QFrame()
-        line = QHBoxLayout(self.chosen)
-        line.setContentsMargins(2, 0, 0, 0)
         self._words = ElidedLabel(role="accent-small")
-        line.addWidget(self._words, 1)
         self.without = IconButton("close", tr("Without filters"), kind="tiny")
         self.without.clicked.connect(self._drop_filters)
-        line.addWidget(self.without)
+        hbox((self._words, 1), self.without, parent=self.chosen, margins=(2, 0, 0, 0))
         self.chosen.hide()
         column.addWidget(self.chosen)
         self.field.textChanged.connect(self._changed)
@@ -279,25 +274,26 @@ class Sidebar(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("sidebar")
-        column = QVBoxLayout(self)
-        column.setContentsMargins(12, 12, 12, 12)
-        column.setSpacing(theme.space())
-        column.addLayout(self._head())
-        column.addLayout(self._beginnings())
         self.search = SearchField()
-        column.addWidget(self.search)
         self.list = HistoryList()
         self.list.chosen.connect(lambda row: self.opened.emit(row.id, row.turn_id))
         self.list.left.connect(self.search.setFocus)
         self.search.down.connect(self.list.enter)
         self.search.searched.connect(self._sought)
         self.search.entered.connect(self._open_first)
-        column.addWidget(self.list, 1)
         self.empty = _Empty()
-        column.addWidget(self.empty, 1)
+        column = vbox(
+            self._head(),
+            self._beginnings(),
+            self.search,
+            (self.list, 1),
+            (self.empty, 1),
+            parent=self,
+            margins=12,
+            spacing=theme.space(),
+        )
         self.places: dict[str, IconButton] = {}
-        below = QVBoxLayout()
-        below.setSpacing(2)
+        below = vbox(spacing=2)
         for place in PLACES:
             if place.name in ("history", "help", "keys"):  # the menu above goes there
                 continue
@@ -368,41 +364,28 @@ class Sidebar(QFrame):
         self.setFixedWidth(max(WIDTH, self.fontMetrics().averageCharWidth() * LETTERS))
 
     def _head(self) -> QHBoxLayout:
-        head = QHBoxLayout()
-        head.setSpacing(10)
         sign = QLabel()
         sign.setPixmap(icons.application_icon().pixmap(QSize(26, 26), self.devicePixelRatioF()))
-        head.addWidget(sign)
-        head.addWidget(Label("JARVIS", role="title"))
-        head.addStretch(1)
         self.more = IconButton("more", tr("More about the conversations"))
         self.more.clicked.connect(lambda: self.open_menu())
-        head.addWidget(self.more)
-        return head
+        return hbox(sign, Label("JARVIS", role="title"), None, self.more, spacing=10)
 
     def _beginnings(self) -> QVBoxLayout:
-        column = QVBoxLayout()
-        column.setSpacing(theme.space("half"))
-        row = QHBoxLayout()
-        row.setSpacing(theme.space("half"))
         words = tr("New conversation")
         self.new = _wide(IconButton("plus", words, kind="new", text=words))
         self.new.setToolTip(tr("New conversation (Ctrl+N)"))
         self.new.clicked.connect(lambda: self.new_wanted.emit(True))
-        row.addWidget(self.new)
         self.unkept = IconButton("unkept", tr("New conversation that is not remembered"))
         self.unkept.setToolTip(tr("Talk without being remembered (Ctrl+Shift+N)"))
         self.unkept.clicked.connect(lambda: self.new_wanted.emit(False))
-        row.addWidget(self.unkept)
-        column.addLayout(row)
+        row = hbox(self.new, self.unkept, spacing=theme.space("half"))
         words = tr("Not remembered")
         self.aside = _wide(IconButton("unkept", words, kind="place", text=words))
         self.aside.setToolTip(tr("The conversation that is not remembered"))
         self.aside.setCheckable(True)
         self.aside.clicked.connect(self.aside_wanted)
         self.aside.hide()
-        column.addWidget(self.aside)
-        return column
+        return vbox(row, self.aside, spacing=theme.space("half"))
 
     def open_menu(self) -> QMenu:
         """Show what can be done with all conversations."""
@@ -473,18 +456,20 @@ class AsideSign(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("aside")
-        row = QHBoxLayout(self)
-        row.setContentsMargins(theme.space("two"), theme.space(), theme.space(), theme.space())
-        row.setSpacing(theme.space())
-        row.addWidget(Symbol("unkept", "muted"))
         told = tr("Not remembered: nothing of this conversation is kept or learned from.")
         self.setAccessibleName(told)
-        row.addWidget(Label(told, role="small", wrap=True), 1)
         self.forget = button(
             tr("Forget it"),
             tr("Forget this conversation now"),
             tip=tr("End this conversation; nothing of it is left"),
         )
         self.forget.clicked.connect(self.forget_wanted)
-        row.addWidget(self.forget)
+        hbox(
+            Symbol("unkept", "muted"),
+            (Label(told, role="small", wrap=True), 1),
+            self.forget,
+            parent=self,
+            margins=(theme.space("two"), theme.space(), theme.space(), theme.space()),
+            spacing=theme.space(),
+        )
         self.hide()

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from PySide6.QtCore import QObject, Qt, QTimer, Signal
-from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout
+from PySide6.QtWidgets import QApplication, QFrame
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.i18n import tr
@@ -21,6 +21,7 @@ from jarvis_desktop.process import network_guard
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label
@@ -158,17 +159,19 @@ class SettingsNotice(QFrame):
         super().__init__()
         self.setObjectName("banner")
         self._waits = ""
-        line = QHBoxLayout(self)
-        line.setContentsMargins(12, theme.space(), 12, theme.space())
-        line.setSpacing(10)
         self._symbol = Symbol("failed", "danger")
-        line.addWidget(self._symbol, alignment=Qt.AlignmentFlag.AlignTop)
         self.words = Label(wrap=True)
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        line.addWidget(self.words, 1)
         self.restart = button(tr("Restart now"))
         self.restart.clicked.connect(lambda: QApplication.exit(RESTART))
-        line.addWidget(self.restart)
+        hbox(
+            (self._symbol, Qt.AlignmentFlag.AlignTop),
+            (self.words, 1),
+            self.restart,
+            parent=self,
+            margins=(12, theme.space(), 12, theme.space()),
+            spacing=10,
+        )
         self.hide()
 
     def complain(self, reason: str) -> None:

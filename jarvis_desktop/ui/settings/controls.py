@@ -23,13 +23,11 @@ from PySide6.QtWidgets import (
     QButtonGroup,
     QCheckBox,
     QFrame,
-    QHBoxLayout,
     QLineEdit,
     QRadioButton,
     QSizePolicy,
     QSlider,
     QStyle,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -37,6 +35,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import SelectOption, unmoved
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
@@ -148,9 +147,7 @@ class Options(QWidget):
     def __init__(self, row: SettingsRow) -> None:
         super().__init__()
         self.setAccessibleName(tr(row.title))
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
+        column = vbox(parent=self, spacing=2)
         self._group = QButtonGroup(self)
         self._radios: dict[str, QRadioButton] = {}
         for option in row.options:
@@ -160,18 +157,19 @@ class Options(QWidget):
             radio.clicked.connect(lambda _=False, value=option.value: self.changed.emit(value))
             self._group.addButton(radio)
             self._radios[option.value] = radio
-            words = QVBoxLayout()
-            words.setSpacing(0)
+            words = vbox(spacing=0)
             for label in (_Pressing(radio, tr(option.words)), _Pressing(radio, tr(option.told))):
                 if label.text():
                     words.addWidget(label)
             label.setProperty("role", "small")
-            line = QHBoxLayout()
-            line.setContentsMargins(0, 0, 0, theme.space())
-            line.setSpacing(theme.space())
-            line.addWidget(radio, alignment=Qt.AlignmentFlag.AlignTop)
-            line.addLayout(words, 1)
-            column.addLayout(line)
+            column.addLayout(
+                hbox(
+                    (radio, Qt.AlignmentFlag.AlignTop),
+                    (words, 1),
+                    margins=(0, 0, 0, theme.space()),
+                    spacing=theme.space(),
+                )
+            )
         self.setFocusProxy(next(iter(self._radios.values())))
 
     def radio(self, value: str) -> QRadioButton:
@@ -217,11 +215,7 @@ class Slide(QWidget):
         unmoved(self.slider)
         self.value = Label(role="small")
         self.value.setAlignment(Qt.AlignmentFlag.AlignTrailing | Qt.AlignmentFlag.AlignVCenter)
-        line = QHBoxLayout(self)
-        line.setContentsMargins(0, 0, 0, 0)
-        line.setSpacing(theme.space())
-        line.addWidget(self.slider, 1)
-        line.addWidget(self.value)
+        hbox((self.slider, 1), self.value, parent=self, spacing=theme.space())
         self.setFocusProxy(self.slider)
         self._low = field.low
         self.slider.valueChanged.connect(self._moved)
@@ -425,21 +419,18 @@ class SettingRow(QFrame):
         self._marked.timeout.connect(lambda: theme.restyle(self, marked=False))
 
     def _build(self) -> None:
-        head = QHBoxLayout()
-        head.setSpacing(theme.space("half"))
-        head.addWidget(self.title, 1)
-        head.addWidget(self.back)
-        words = QVBoxLayout()
-        words.setSpacing(1)
-        words.addLayout(head)
-        words.addWidget(self.help)
-        words.addWidget(self.trouble)
+        words = vbox(
+            hbox((self.title, 1), self.back, spacing=theme.space("half")),
+            self.help,
+            self.trouble,
+            spacing=1,
+        )
         self._line = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         self._line.setSpacing(theme.space("two"))
         self._line.addLayout(words, 1)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(theme.space("two"), 11, theme.space("two"), 11)
-        outer.addLayout(self._line)
+        outer = vbox(
+            self._line, parent=self, margins=(theme.space("two"), 11, theme.space("two"), 11)
+        )
         if self.row.whole:
             outer.addWidget(self.control)
         else:

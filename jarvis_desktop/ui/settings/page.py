@@ -10,7 +10,6 @@ from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
-    QHBoxLayout,
     QListWidget,
     QListWidgetItem,
     QVBoxLayout,
@@ -26,6 +25,7 @@ from jarvis_desktop.ui.settings.groups import GROUPS
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsCard, SettingsGroup
 from jarvis_desktop.ui.settings.speech_controller import SpeechController
 from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import SelectOption
 from jarvis_desktop.ui.widgets.icons import SearchEdit
 from jarvis_desktop.ui.widgets.labels import Label
@@ -46,11 +46,8 @@ class Subject(QWidget):
         self.group = group
         self.rows: dict[str, SettingRow] = {}
         self._cards: list[_Card] = []
-        column = QVBoxLayout(self)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(theme.space())
         self.title = Label(tr(group.title), role="subject")
-        column.addWidget(self.title)
+        column = vbox(self.title, parent=self, spacing=theme.space())
         for card in group.cards:
             made = _Card(card, hands)
             self._cards.append(made)
@@ -121,9 +118,7 @@ class _Card(QFrame):
         self.card = card
         self.rows: dict[str, SettingRow] = {}
         self._lines: list[QFrame] = []
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, theme.space("half"), 0, 0)
-        outer.setSpacing(6)
+        outer = vbox(parent=self, margins=(0, theme.space("half"), 0, 0), spacing=6)
         self._words: list[Label] = []
         if card.title:
             self._words.append(Label(tr(card.title), role="strong"))
@@ -134,9 +129,7 @@ class _Card(QFrame):
             outer.addWidget(words)
         frame = QFrame()
         frame.setObjectName("card")
-        column = QVBoxLayout(frame)
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(0)
+        column = vbox(parent=frame, spacing=0)
         outer.addWidget(frame)
         for number, row in enumerate(card.rows):
             if number:
@@ -217,19 +210,13 @@ class SettingsPage(WindowPage):
         outer = self.layout()
         assert isinstance(outer, QVBoxLayout)
         outer.removeWidget(self.scroller)
-        self._top = QHBoxLayout()
-        self._top.setContentsMargins(theme.space("three"), 0, theme.space("three"), 0)
-        self._top.addWidget(self.unfolding)
+        self._top = hbox(self.unfolding, margins=(theme.space("three"), 0, theme.space("three"), 0))
         outer.addLayout(self._top)
-        self._middle = middle = QHBoxLayout()
-        middle.setSpacing(0)
-        middle.addWidget(self.list)
-        middle.addWidget(self.scroller, 1)
+        self._middle = middle = hbox(self.list, (self.scroller, 1), spacing=0)
         outer.addLayout(middle, 1)
         self.notice = SettingsNotice()
         self.column.addWidget(self.notice)
-        self._shown = QVBoxLayout()
-        self._shown.setSpacing(theme.space("three"))
+        self._shown = vbox(spacing=theme.space("three"))
         self.column.addLayout(self._shown)
         self.nothing = Label(role="muted", wrap=True)
         self.nothing.hide()

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QGridLayout, QHBoxLayout, QLineEdit, QPushButton, QWidget
+from PySide6.QtWidgets import QGridLayout, QLineEdit, QPushButton, QWidget
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, UnavailableError
@@ -29,7 +29,7 @@ from jarvis_desktop.ui.session import AppJobs
 from jarvis_desktop.ui.settings.controls import Switch
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow, fields
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox
 from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
@@ -58,15 +58,9 @@ class KeyPanel(SettingsPanel):
         self._hub = row.key == "hub-key"
         self._jobs = AppJobs(hands.settings.session, self)
         name = tr(row.title)
-        state = QHBoxLayout()
-        state.setSpacing(theme.space())
         self.symbol = Symbol("skipped", "muted", size=16)
         self.state = Label(wrap=True)
-        state.addWidget(self.symbol)
-        state.addWidget(self.state, 1)
-        self.column.addLayout(state)
-        typed = QHBoxLayout()
-        typed.setSpacing(theme.space())
+        self.column.addLayout(hbox(self.symbol, (self.state, 1), spacing=theme.space()))
         self.field = QLineEdit()
         self.field.setProperty("role", "plain")
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
@@ -78,9 +72,7 @@ class KeyPanel(SettingsPanel):
         self.keep.setEnabled(False)
         self.field.textChanged.connect(lambda text: self.keep.setEnabled(bool(text.strip())))
         self.keep.clicked.connect(self._keep)
-        typed.addWidget(self.field, 1)
-        typed.addWidget(self.keep)
-        self.column.addLayout(typed)
+        self.column.addLayout(hbox((self.field, 1), self.keep, spacing=theme.space()))
         self.test = button(tr("Test"), tr("Test the key: {name}", name=name))
         self.test.clicked.connect(self._test)
         self.remove = button(tr("Remove"), tr("Remove the key: {name}", name=name))
@@ -387,8 +379,7 @@ class ResetAll(SettingsPanel):
     def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._settings = hands.settings
-        line = QHBoxLayout()
-        line.setSpacing(theme.space())
+        line = hbox(spacing=theme.space())
         self.ask = button(tr("Reset all settings…"))
         self.yes = button(tr("Reset all"), kind="risk")
         self.no = button(tr("Keep them"))
@@ -454,14 +445,10 @@ class NetworkPanel(SettingsPanel):
         super().__init__(tr(row.title))
         self._settings = hands.settings
         self._jobs = AppJobs(hands.settings.session, self)
-        line = QHBoxLayout()
-        line.setSpacing(theme.space())
         self.test = button(tr("Test"), tr("Test the network"))
         self.test.clicked.connect(self._test)
         self.told = Label(role="small", wrap=True)
-        line.addWidget(self.test)
-        line.addWidget(self.told, 1)
-        self.column.addLayout(line)
+        self.column.addLayout(hbox(self.test, (self.told, 1), spacing=theme.space()))
         self.setFocusProxy(self.test)
 
     def _test(self) -> None:
@@ -521,10 +508,7 @@ class DesktopPanel(SettingsPanel):
         self.put.setAccessibleName(tr("Put JARVIS into the menu of this desktop"))
         self.put.clicked.connect(self._put)
         self.put.hide()
-        line = QHBoxLayout()
-        line.setSpacing(theme.space())
-        line.addWidget(self.menu, 1)
-        line.addWidget(self.put)
+        line = hbox((self.menu, 1), self.put, spacing=theme.space())
         self.column.addWidget(self.tray)
         self.column.addWidget(self.overlay)
         self.column.addLayout(line)

@@ -6,7 +6,7 @@ import sys
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QFocusEvent, QGuiApplication, QKeyEvent, QKeySequence, QShortcut
-from PySide6.QtWidgets import QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QPushButton
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError
@@ -15,6 +15,7 @@ from jarvis_desktop.core.speech import HotkeyStatus, HotkeyWay
 from jarvis_desktop.platform.shortcut import QUICK, TALK, parse
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow, fields
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
@@ -50,12 +51,7 @@ class KeyRecorder(SettingsPanel):
         self.field.gave_up.connect(lambda: self.complain(""))
         self.none = IconButton("close", tr("No key for: {name}", name=tr(row.title)))
         self.none.clicked.connect(lambda: self._take(""))
-        line = QHBoxLayout()
-        line.setSpacing(theme.space("half"))
-        line.addWidget(self.field)
-        line.addWidget(self.none)
-        line.addStretch(1)
-        self.column.addLayout(line)
+        self.column.addLayout(hbox(self.field, self.none, None, spacing=theme.space("half")))
         self.setFocusProxy(self.field)
         self.status = Label(role="small", wrap=True)
         self.column.addWidget(self.status)

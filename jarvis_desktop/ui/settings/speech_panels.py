@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QTimer, Signal
 from PySide6.QtWidgets import (
-    QHBoxLayout,
     QProgressBar,
     QPushButton,
     QSizePolicy,
-    QVBoxLayout,
     QWidget,
 )
 
@@ -28,7 +26,7 @@ from jarvis_desktop.ui.settings.speech_controller import SpeechOverview
 from jarvis_desktop.ui.voice.live_transcript import PartialText
 from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import LevelMeter
+from jarvis_desktop.ui.widgets.flow_layout import LevelMeter, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import SelectOption, SettingsPanel, button
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
@@ -61,15 +59,11 @@ class LevelPanel(SettingsPanel):
         self._settings = hands.settings
         self._loudest = 0.0
         self._quiet = tr(QUIET)
-        line = QHBoxLayout()
-        line.setSpacing(theme.space())
         self.meter = LevelMeter(name=tr("Loudness of the microphone"))
         self.meter.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.test = button(tr(SHOW), tip=tr("Opens the microphone; nothing is kept"))
         self.test.clicked.connect(self._toggle)
-        line.addWidget(self.meter, 1)
-        line.addWidget(self.test)
-        self.column.addLayout(line)
+        self.column.addLayout(hbox((self.meter, 1), self.test, spacing=theme.space()))
         self.setFocusProxy(self.test)
         self._end = QTimer(self, singleShot=True, interval=LONGEST_LOOK)
         self._end.timeout.connect(self.leave)
@@ -125,16 +119,12 @@ class TrialPanel(SettingsPanel):
         self._own = Talker(self._session.engine, self)
         self._on = self._begun = self._understood = False
         self._ended = 0.0
-        line = QHBoxLayout()
-        line.setSpacing(theme.space())
         self.say = button(tr(SAY), kind="primary")
         self.say.setEnabled(self._session.app is not None)
         self._session.ready.connect(self._ready)
         self.say.clicked.connect(self._toggle)
         self.told = Label(tr(WAITS), role="small", wrap=True)
-        line.addWidget(self.say)
-        line.addWidget(self.told, 1)
-        self.column.addLayout(line)
+        self.column.addLayout(hbox(self.say, (self.told, 1), spacing=theme.space()))
         self.words = PartialText()
         self.column.addWidget(self.words)
         self.words.hide()
@@ -243,11 +233,7 @@ class DeviceChoice(SettingsPanel):
         )
         self.again = IconButton("refresh", again)
         self.again.clicked.connect(hands.voice.list_devices)
-        line = QHBoxLayout()
-        line.setSpacing(theme.space())
-        line.addWidget(self.list, 1)
-        line.addWidget(self.again)
-        self.column.addLayout(line)
+        self.column.addLayout(hbox((self.list, 1), self.again, spacing=theme.space()))
         self.setFocusProxy(self.list)
         hands.voice.listed.connect(self.show_devices)
         self._offer()
@@ -300,14 +286,10 @@ class SentencePanel(SettingsPanel):
         super().__init__(tr(row.title))
         self._desk = desk = hands.voice
         self._settings = hands.settings
-        line = QHBoxLayout()
-        line.setSpacing(theme.space())
         self.say = button(tr(HEAR))
         self.say.clicked.connect(self._toggle)
         self.told = Label(tr(TOLD), role="small", wrap=True)
-        line.addWidget(self.say)
-        line.addWidget(self.told, 1)
-        self.column.addLayout(line)
+        self.column.addLayout(hbox(self.say, (self.told, 1), spacing=theme.space()))
         self.setFocusProxy(self.say)
         desk.said.connect(self._said)
         desk.looked.connect(self._looked)
@@ -401,17 +383,12 @@ class RecogniserPanel(SettingsPanel):
         self.used = Label(wrap=True)
         self.column.addWidget(self.used)
         self.offers = QWidget()
-        self._rows = QVBoxLayout(self.offers)
-        self._rows.setContentsMargins(0, 0, 0, 0)
-        self._rows.setSpacing(theme.space())
+        self._rows = vbox(parent=self.offers, spacing=theme.space())
         self.column.addWidget(self.offers)
-        coming = QHBoxLayout()
         self.coming = Label(role="small", wrap=True)
         self.stop = button(tr("Cancel"), tr("Cancel the download"))
         self.stop.clicked.connect(lambda: desk.jobs.cancel("fetch"))
-        coming.addWidget(self.coming, 1)
-        coming.addWidget(self.stop)
-        self.column.addLayout(coming)
+        self.column.addLayout(hbox((self.coming, 1), self.stop))
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName(tr("Progress of the download"))
@@ -442,14 +419,10 @@ class RecogniserPanel(SettingsPanel):
 
     def _row(self, expert: Expert) -> tuple[QWidget, QPushButton]:
         row = QWidget()
-        layout = QHBoxLayout(row)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.space())
+        layout = hbox(parent=row, spacing=theme.space())
         size = labels.size(expert.download_mb * 1_000_000)
         size = size if expert.verified else tr("about {size}", size=size)
-        words = QVBoxLayout()
-        words.setSpacing(0)
-        words.addWidget(Label(expert.id))
+        words = vbox(Label(expert.id), spacing=0)
         facts = [
             size,
             tr("licence {name}", name=expert.licence),

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from PySide6.QtCore import QEvent, QObject, QSize, Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
@@ -19,17 +20,19 @@ class Banner(QFrame):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("banner")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, theme.space(), theme.space(), theme.space())
-        layout.setSpacing(10)
         self._symbol = Symbol("failed", "danger")
-        layout.addWidget(self._symbol, alignment=Qt.AlignmentFlag.AlignTop)
         self.message = Label(wrap=True)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        layout.addWidget(self.message, 1)
         close = IconButton("close", tr("Close this message"), kind="tiny")
         close.clicked.connect(self.hide)
-        layout.addWidget(close, alignment=Qt.AlignmentFlag.AlignTop)
+        hbox(
+            (self._symbol, Qt.AlignmentFlag.AlignTop),
+            (self.message, 1),
+            (close, Qt.AlignmentFlag.AlignTop),
+            parent=self,
+            margins=(12, theme.space(), theme.space(), theme.space()),
+            spacing=10,
+        )
         self.hide()
 
     def say(self, message: str, *, calm: bool = False) -> None:
@@ -47,16 +50,14 @@ class BannerCard(QFrame):
     def __init__(self, icon: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("card")
-        self._row = QHBoxLayout(self)
-        self._row.setContentsMargins(theme.space("two"), 12, 12, 12)
-        self._row.setSpacing(12)
-        self._row.addWidget(Symbol(icon, "accent", size=20))
-        column = QVBoxLayout()
-        column.setSpacing(0)
         self.title, self.words = Label(role="strong", wrap=True), Label(role="small", wrap=True)
-        column.addWidget(self.title)
-        column.addWidget(self.words)
-        self._row.addLayout(column, 1)
+        self._row = hbox(
+            Symbol(icon, "accent", size=20),
+            (vbox(self.title, self.words, spacing=0), 1),
+            parent=self,
+            margins=(theme.space("two"), 12, 12, 12),
+            spacing=12,
+        )
         self.hide()
 
     def offer(self, text: str, *, kind: str = "") -> QPushButton:
@@ -79,18 +80,20 @@ class SpeakingStrip(QFrame):
     def __init__(self, actions: Actions) -> None:
         super().__init__()
         self.setObjectName("speaking")
-        layout = QHBoxLayout(self)
-        layout.setContentsMargins(12, 6, 6, 6)
-        layout.setSpacing(10)
-        layout.addWidget(Symbol("speaker", "on_soft"))
         self.sentence = Label(wrap=True)
-        layout.addWidget(self.sentence, 1)
         self.button = IconButton(
             "silent", tr("Silence the voice"), kind="quiet", text=tr("Silence"), colour="on_soft"
         )
         self.button.setIconSize(QSize(16, 16))
         self.button.clicked.connect(actions.silence)
-        layout.addWidget(self.button)
+        hbox(
+            Symbol("speaker", "on_soft"),
+            (self.sentence, 1),
+            self.button,
+            parent=self,
+            margins=(12, 6, 6, 6),
+            spacing=10,
+        )
         self.hide()
 
     def show_sentence(self, sentence: str) -> None:

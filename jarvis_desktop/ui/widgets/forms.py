@@ -23,19 +23,18 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFrame,
-    QHBoxLayout,
     QPlainTextEdit,
     QPushButton,
     QSizePolicy,
     QStyle,
     QStyleOptionButton,
-    QVBoxLayout,
     QWidget,
 )
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
 
@@ -51,10 +50,12 @@ class Section(QFrame):
     def __init__(self, title: str, told: str = "") -> None:
         super().__init__()
         self.setObjectName("card")
-        self.column = QVBoxLayout(self)
-        self.column.setContentsMargins(theme.space("two"), 12, theme.space("two"), 14)
-        self.column.setSpacing(theme.space())
-        self.column.addWidget(Label(title, role="strong"))
+        self.column = vbox(
+            Label(title, role="strong"),
+            parent=self,
+            margins=(theme.space("two"), 12, theme.space("two"), 14),
+            spacing=theme.space(),
+        )
         if told:
             self.column.addWidget(Label(told, role="small", wrap=True))
         self.trouble = Label(role="warning", wrap=True)
@@ -63,8 +64,7 @@ class Section(QFrame):
 
     def row(self, name: str, *widgets: QWidget) -> None:
         """Add a label with its widgets. The first widget stretches and gets the label's name."""
-        row = QHBoxLayout()
-        row.setSpacing(theme.space())
+        row = hbox(spacing=theme.space())
         label = Label(name)
         label.setFixedWidth(LABELS)
         label.setBuddy(widgets[0])
@@ -276,19 +276,13 @@ class Fold(QWidget):
         super().__init__()
         self._name = name
         self._body = QWidget()
-        self.column = QVBoxLayout(self._body)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(6)
+        self.column = vbox(parent=self._body, spacing=6)
         self.heading = IconButton(
             "down", tr("Hide {name}", name=name), kind="fold", text=" ", tip=tr("Hide")
         )
         self.heading.setIconSize(QSize(14, 14))
         self.heading.clicked.connect(lambda: self.unfold(self._body.isHidden()))
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.setSpacing(theme.space("half"))
-        layout.addWidget(self.heading)
-        layout.addWidget(self._body)
+        vbox(self.heading, self._body, parent=self, spacing=theme.space("half"))
         self.unfold(unfolded)
 
     @property
@@ -347,16 +341,17 @@ class SettingsPanel(QWidget):
         """`name` is what a screen reader says of it."""
         super().__init__()
         self.setAccessibleName(name)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, theme.space("half"), 0, 0)
-        outer.setSpacing(theme.space())
-        self.column = QVBoxLayout()
-        self.column.setSpacing(theme.space())
-        outer.addLayout(self.column)
+        self.column = vbox(spacing=theme.space())
         self.trouble = Label(role="warning", wrap=True)
         self.trouble.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.trouble.hide()
-        outer.addWidget(self.trouble)
+        vbox(
+            self.column,
+            self.trouble,
+            parent=self,
+            margins=(0, theme.space("half"), 0, 0),
+            spacing=theme.space(),
+        )
 
     def complain(self, trouble: str) -> None:
         """Show what is wrong; "" hides it."""

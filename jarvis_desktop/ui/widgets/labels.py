@@ -16,13 +16,13 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QTextEdit,
-    QVBoxLayout,
     QWidget,
 )
 
 from jarvis_desktop.core.artifact import Kind, kind_of_name
 from jarvis_desktop.core.display import encodable
 from jarvis_desktop.core.i18n import mark, tr, trn
+from jarvis_desktop.ui.widgets.flow_layout import vbox
 
 FIRST = 20_000
 """Characters of a long text that are shown at first."""
@@ -216,10 +216,7 @@ class LongText(QWidget):
         self.more.clicked.connect(self._show_more)
         self.more.setAccessibleName(tr("Show more of this text"))
         self.more.hide()
-        layout = QVBoxLayout(self)
-        layout.setContentsMargins(0, 0, 0, 0)
-        layout.addWidget(self.view)
-        layout.addWidget(self.more, alignment=Qt.AlignmentFlag.AlignLeft)
+        vbox(self.view, (self.more, Qt.AlignmentFlag.AlignLeft), parent=self)
 
     def show_text(self, text: str) -> None:
         """Show a text."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
 
@@ -27,31 +28,28 @@ class WindowPage(QFrame):
         super().__init__()
         self.setObjectName("page")
         self.setAccessibleName(title)
-        outer = QVBoxLayout(self)
-        outer.setContentsMargins(0, 0, 0, 0)
-        outer.setSpacing(0)
         self.back = IconButton("back", tr("Back to the conversation"))
         self.back.setToolTip(tr("Back to the conversation (Esc)"))
         self.back.clicked.connect(self.left)
-        head = QHBoxLayout()
-        head.setContentsMargins(theme.space("two"), 10, theme.space("three"), 10)
-        head.setSpacing(theme.space())
-        head.addWidget(self.back)
-        head.addWidget(Label(title, role="title"))
-        head.addStretch(1)
-        self.tools = QHBoxLayout()
-        self.tools.setSpacing(theme.space())
-        head.addLayout(self.tools)
-        outer.addLayout(head)
+        self.tools = hbox(spacing=theme.space())
+        outer = vbox(
+            hbox(
+                self.back,
+                Label(title, role="title"),
+                None,
+                self.tools,
+                margins=(theme.space("two"), 10, theme.space("three"), 10),
+                spacing=theme.space(),
+            ),
+            parent=self,
+            spacing=0,
+        )
         scrolled = QWidget()
         scrolled.setObjectName("scrolled")
-        row = QHBoxLayout(scrolled)
-        row.setContentsMargins(*[theme.space("three")] * 4)
+        row = hbox(parent=scrolled, margins=theme.space("three"))
         column = QWidget()
         column.setMaximumWidth(WIDEST)
-        self.column = QVBoxLayout(column)
-        self.column.setContentsMargins(0, 0, 0, 0)
-        self.column.setSpacing(theme.space("two"))
+        self.column = vbox(parent=column, spacing=theme.space("two"))
         if told:
             self.column.addWidget(Label(told, role="muted", wrap=True))
         row.addStretch(1)
