@@ -183,12 +183,12 @@ def _is_gone(function: Callable[..., object]) -> bool:
 def while_there(owner: QObject, tell: Callable[..., object]) -> Callable[..., None]:
     """`tell`, for as long as `owner` is there: what is watched on the engine outlives windows."""
 
-    def told(*args: object) -> None:
+    def call(*args: object) -> None:
         if isValid(owner):
             with suppress(RuntimeError):  # it went at this moment
                 tell(*args)
 
-    return told
+    return call
 
 
 class EngineQuestion:
@@ -258,7 +258,7 @@ class QtFrontend(QObject):
         """
         if not isinstance(event, RoundProgress):
             self._hand_over()
-            self._tell(event)
+            self._emit(event)
             return
         if event.number != self._printing:
             self._hand_over()
@@ -276,9 +276,9 @@ class QtFrontend(QObject):
         if self._printed:
             text = "".join(self._printed)[-MAX_PRINTED_CHARS:]
             self._printed = []
-            self._tell(RoundProgress(self._printing, text))
+            self._emit(RoundProgress(self._printing, text))
 
-    def _tell(self, event: Event) -> None:
+    def _emit(self, event: Event) -> None:
         while_there(self, lambda: self.happened.emit(event))()
 
     async def review(self, plan: Plan) -> Plan | None:

@@ -17,9 +17,9 @@ from jarvis_desktop.core.speech import MicrophoneState, TalkState
 from jarvis_desktop.ui.mode_picker import MEANINGS, ModeMenu, opens_more
 from jarvis_desktop.ui.plan.list_view import plain_menu
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
+from jarvis_desktop.ui.widgets.layout import hbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings

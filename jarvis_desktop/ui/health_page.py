@@ -22,10 +22,10 @@ from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.page import WindowPage
 
 if TYPE_CHECKING:
@@ -251,16 +251,16 @@ TOLD = mark("What JARVIS needs of this computer, how it is now, and what mends i
 class HealthPage(WindowPage):
     """Looks whenever it is opened."""
 
-    def __init__(self, surroundings: PageContext) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__(tr("Check-up"), tr(TOLD))
-        self._actions = surroundings.actions
-        self._session = surroundings.session
-        self.desk = HealthController(surroundings.session, self)
+        self._actions = context.actions
+        self._session = context.session
+        self.controller = HealthController(context.session, self)
         self._found: dict[int, Sequence[Finding]] = {}
         self._startable = False
         self.rows: list[FindingRow] = []
         self.again = IconButton("refresh", tr("Check again"))
-        self.again.clicked.connect(self.desk.examine)
+        self.again.clicked.connect(self.controller.examine)
         self.tools.addWidget(self.again)
         self.summary = Label(tr("Getting ready…"), role="strong", wrap=True)
         self.column.addWidget(self.summary)
@@ -284,11 +284,11 @@ class HealthPage(WindowPage):
         foot.addWidget(self.logs)
         self.column.addLayout(foot)
         self.column.addStretch(1)
-        self.desk.begun.connect(self._begun)
-        self.desk.found.connect(self._look)
-        self.desk.startable.connect(self._can_start)
-        self.desk.ended.connect(self._ended)
-        self.desk.mended.connect(self._mended)
+        self.controller.begun.connect(self._begun)
+        self.controller.found.connect(self._look)
+        self.controller.startable.connect(self._can_start)
+        self.controller.ended.connect(self._ended)
+        self.controller.mended.connect(self._mended)
         self._session.ready.connect(self._ready)
         self._drawing = QTimer(self, singleShot=True, interval=0)
         self._drawing.timeout.connect(self._draw)
@@ -296,11 +296,11 @@ class HealthPage(WindowPage):
 
     def appear(self, part: str = "") -> None:
         """Check again."""
-        self.desk.examine()
+        self.controller.examine()
 
     def _ready(self) -> None:
         if self.isVisible():
-            self.desk.examine()
+            self.controller.examine()
 
     @property
     def findings(self) -> list[Finding]:
@@ -314,7 +314,7 @@ class HealthPage(WindowPage):
         self.progress.setRange(0, count)
         self.progress.setValue(0)
         self.progress.show()
-        self._tell("")
+        self._show_message("")
         self.summary.setText(tr("Looking…"))
 
     def _look(self, number: int, findings: Sequence[Finding]) -> None:
@@ -331,14 +331,14 @@ class HealthPage(WindowPage):
         self.progress.hide()
         states = [item.state for item in self.findings]
         problems, warnings = states.count("missing"), states.count("limited")
-        told = []
+        message = []
         if problems:
-            told.append(trn("{count} problem", "{count} problems", problems))
+            message.append(trn("{count} problem", "{count} problems", problems))
         if warnings:
-            told.append(
+            message.append(
                 trn("{count} thing could be better", "{count} things could be better", warnings)
             )
-        self.summary.setText(", ".join(told) or tr("Everything works."))
+        self.summary.setText(", ".join(message) or tr("Everything works."))
 
     def _draw(self) -> None:
         """Show what was found; rows stay the same widgets, so that none loses the keyboard. Those
@@ -361,16 +361,16 @@ class HealthPage(WindowPage):
         self.copy.setEnabled(bool(findings))
 
     def _start(self) -> None:
-        self._tell(tr("Ollama is being started…"))
-        self.desk.start_ollama()
+        self._show_message(tr("Ollama is being started…"))
+        self.controller.start_ollama()
 
     def _mended(self, trouble: str) -> None:
-        self._tell(trouble)
+        self._show_message(trouble)
         if not trouble:
-            self.told.emit(tr("Ollama runs."), True)
-            self.desk.examine()
+            self.message.emit(tr("Ollama runs."), True)
+            self.controller.examine()
 
-    def _tell(self, words: str) -> None:
+    def _show_message(self, words: str) -> None:
         self.trouble.setText(words)
         self.trouble.setVisible(bool(words))
 

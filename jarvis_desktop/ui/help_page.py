@@ -12,8 +12,8 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.conversation.answer import AnswerText
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
 from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.layout import FlowLayout
 from jarvis_desktop.ui.widgets.page import WindowPage
 
 _block = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)

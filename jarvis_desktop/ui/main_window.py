@@ -33,7 +33,6 @@ from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.conversation.notices import ElsewhereNotice, QuitNotice, ResumeNotice
 from jarvis_desktop.ui.conversation.turn_controller import TurnController
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.experts.controller import DownloadMark, LLMMonitor, LLMOverview, described
 from jarvis_desktop.ui.experts.llm_status import LLMNotice
 from jarvis_desktop.ui.header import Header
@@ -41,6 +40,7 @@ from jarvis_desktop.ui.history.controller import HistoryController
 from jarvis_desktop.ui.history.drawer import HistoryPanel
 from jarvis_desktop.ui.media.image_viewer import ImageViewer, pictures_of
 from jarvis_desktop.ui.navigation import PLACES, PageStack
+from jarvis_desktop.ui.pending_turn import OpenConversation, PendingTurn
 from jarvis_desktop.ui.plan.controller import PlanController
 from jarvis_desktop.ui.request.attachments import DropTarget
 from jarvis_desktop.ui.request.composer import Composer, TypeAnywhere
@@ -53,7 +53,7 @@ from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.welcome import Welcome
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import Banner, DropZone
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 from jarvis_desktop.ui.widgets.page import WIDEST
 
 if TYPE_CHECKING:
@@ -78,14 +78,14 @@ class MainWindow(QMainWindow):
         self._seen = False
         self._viewer: ImageViewer | None = None
         self.first: FirstStart | None = None
-        self.wishes = Actions(self)
-        self.wishes.plans = PlanController(session, self._settings, self)
+        self.user_actions = Actions(self)
+        self.user_actions.plans = PlanController(session, self._settings, self)
         self.filing = FileDialogs(self, session.engine)
         self.talker = Talker(session.engine, self)
         self.llms = LLMMonitor(session, self)
-        self.desk = SettingsController(session, self)
-        self.past = HistoryPanel(self, HistoryController(session, self))
-        self.wishes.history = self.past.desk
+        self.settings_controller = SettingsController(session, self)
+        self.history = HistoryPanel(self, HistoryController(session, self))
+        self.user_actions.history = self.history.controller
         self.setWindowTitle("JARVIS Desktop")
         self.setMinimumSize(460, 420)
         self._build()
@@ -98,12 +98,14 @@ class MainWindow(QMainWindow):
     def _build(self) -> None:
         self._central = central = QWidget()
         central.setObjectName("stage")
-        self.sidebar = self.past.sidebar
+        self.sidebar = self.history.sidebar
         middle = TypeAnywhere()
-        self._surroundings = PageContext(self.session, self.talker, self.wishes, self.desk)
-        self.places = PageStack(middle, self._surroundings)
+        self._context = PageContext(
+            self.session, self.talker, self.user_actions, self.settings_controller
+        )
+        self.places = PageStack(middle, self._context)
         row = hbox(self.sidebar, (self.places, 1), parent=central, spacing=0)
-        self.header = Header(self.desk)
+        self.header = Header(self.settings_controller)
         right = vbox(self.header, parent=middle, spacing=0)
         self.banner = Banner()
         self.llm_notice, self.resume_notice = LLMNotice(), ResumeNotice(self.session)
@@ -111,14 +113,20 @@ class MainWindow(QMainWindow):
         held = vbox(
             self.banner, margins=(theme.space("three"), theme.space(), theme.space("three"), 0)
         )
-        cards = (self.leaving, self.past.sign, self.elsewhere, self.resume_notice, self.llm_notice)
+        cards = (
+            self.leaving,
+            self.history.sign,
+            self.elsewhere,
+            self.resume_notice,
+            self.llm_notice,
+        )
         for notice in cards:
             notice.setMaximumWidth(WIDEST)
             row = hbox(None, (notice, 1000), None)
             held.addLayout(row)
         right.addLayout(held)
         self.welcome = Welcome()
-        self.conversation = ConversationView(self.wishes)
+        self.conversation = ConversationView(self.user_actions)
         self.stack = QStackedWidget()
         self.stack.addWidget(self.welcome)
         self.stack.addWidget(self.conversation)
@@ -135,7 +143,7 @@ class MainWindow(QMainWindow):
         )
         self.voice = VoiceController(self, self.session, self.talker, self.header, self.composer)
         self.turns = TurnController(
-            self.session, self.wishes, self.composer, self.conversation, self.send
+            self.session, self.user_actions, self.composer, self.conversation, self.send
         )
         right.addLayout(hbox(None, (self.composer, 1000), None, margins=theme.space("two")))
         self.setCentralWidget(central)
@@ -150,8 +158,8 @@ class MainWindow(QMainWindow):
         session.busy_changed.connect(self.composer.show_busy)
         session.stops_next.connect(self.composer.show_stop)
         session.asked.connect(self._asked)
-        self.wishes.media.serve(session)
-        self.wishes.media.failed.connect(self.banner.say)
+        self.user_actions.media.serve(session)
+        self.user_actions.media.failed.connect(self.banner.say)
         session.rang.connect(self._rang)
         session.failed.connect(self.banner.say)
 
@@ -164,23 +172,23 @@ class MainWindow(QMainWindow):
         self.welcome.chosen.connect(self.send)
         self.welcome.voice_wanted.connect(self.voice.settings_wanted)
         self.voice.settings_wanted.connect(partial(self.places.go, "settings", "voice"))
-        self.wishes.go.connect(self.places.go)
-        self.past.connect_parts()
+        self.user_actions.go.connect(self.places.go)
+        self.history.connect_parts()
         self.places.gone.connect(self._gone)
-        self.places.told.connect(lambda text, good: self.banner.say(text, calm=good))
+        self.places.message.connect(lambda text, good: self.banner.say(text, calm=good))
         self.header.explained.connect(lambda text: self.banner.say(text, calm=True))
         self.spoken.late.connect(lambda text: self.banner.say(text, calm=True))
-        wishes = self.wishes
-        wishes.silence.connect(self.session.silence)
+        actions = self.user_actions
+        actions.silence.connect(self.session.silence)
         filing = self.filing
         filing.chosen.connect(self.add_files)
         filing.failed.connect(self.banner.say)
-        wishes.open_file.connect(filing.open)
-        wishes.show_folder.connect(lambda path: filing.open(path.parent))
-        wishes.save_as.connect(filing.save_as)
-        wishes.attach.connect(lambda path: self.add_files([path]))
-        wishes.enlarge.connect(self._enlarge)
-        wishes.copy_text.connect(lambda text: QGuiApplication.clipboard().setText(text))
+        actions.open_file.connect(filing.open)
+        actions.show_folder.connect(lambda path: filing.open(path.parent))
+        actions.save_as.connect(filing.save_as)
+        actions.attach.connect(lambda path: self.add_files([path]))
+        actions.enlarge.connect(self._enlarge)
+        actions.copy_text.connect(lambda text: QGuiApplication.clipboard().setText(text))
         self.leaving.stay.clicked.connect(self.composer.field.setFocus)
         field, goal, quits = self.composer.field, self.composer.goal, self.quit_wanted.emit
         bind(self, WINDOW, escape=self._escape, write=field.setFocus, goal=goal.toggle, quit=quits)
@@ -228,7 +236,7 @@ class MainWindow(QMainWindow):
         """Show the pages of the first start."""
         from jarvis_desktop.ui.onboarding import FirstStart
 
-        self.first = FirstStart(self._surroundings, self.llms, self._central)
+        self.first = FirstStart(self._context, self.llms, self._central)
         self.first.over.connect(self._begun)
         self.first.chosen.connect(self.send)
 
@@ -305,8 +313,8 @@ class MainWindow(QMainWindow):
 
     def _rang(self, timer: Timer) -> None:
         label = one_line(timer.label)
-        told = tr("The timer is up: {label}", label=label) if label else tr("The timer is up.")
-        self.banner.say(told, calm=True)
+        message = tr("The timer is up: {label}", label=label) if label else tr("The timer is up.")
+        self.banner.say(message, calm=True)
         QApplication.alert(self)
 
     # What the user wants
@@ -331,7 +339,7 @@ class MainWindow(QMainWindow):
 
     def _enlarge(self, artifact: Artifact) -> None:
         among = pictures_of(entry.turn for entry in self.session.open.entries)
-        self._viewer = ImageViewer(self._central, artifact, self.wishes, among)
+        self._viewer = ImageViewer(self._central, artifact, self.user_actions, among)
         self._viewer.destroyed.connect(self._viewer_gone)
 
     def _viewer_gone(self) -> None:
@@ -361,7 +369,7 @@ class MainWindow(QMainWindow):
 
     def keep(self) -> None:
         """Remember the window's place and its switches, and what was set a moment ago."""
-        self.desk.write()
+        self.settings_controller.write()
         self._settings.setValue("geometry", self.saveGeometry())
         self._settings.setValue("speak", self.header.speak.isChecked())
         self._settings.sync()

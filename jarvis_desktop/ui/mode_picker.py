@@ -11,10 +11,10 @@ from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
 
 
 @dataclass(frozen=True, slots=True)

@@ -35,38 +35,38 @@ class NavigationPlace:
     make: Callable[[PageContext], WindowPage]
 
 
-def _experts(surroundings: PageContext) -> WindowPage:
+def _experts(context: PageContext) -> WindowPage:
     from jarvis_desktop.ui.experts.page import ExpertsPage
 
-    return ExpertsPage(surroundings)
+    return ExpertsPage(context)
 
 
-def _settings(surroundings: PageContext) -> WindowPage:
+def _settings(context: PageContext) -> WindowPage:
     from jarvis_desktop.ui.settings.page import SettingsPage
 
-    return SettingsPage(surroundings)
+    return SettingsPage(context)
 
 
-def _doctor(surroundings: PageContext) -> WindowPage:
+def _doctor(context: PageContext) -> WindowPage:
     from jarvis_desktop.ui.health_page import HealthPage
 
-    return HealthPage(surroundings)
+    return HealthPage(context)
 
 
-def _history(surroundings: PageContext) -> WindowPage:
+def _history(context: PageContext) -> WindowPage:
     from jarvis_desktop.ui.history.page import HistoryPage
 
-    return HistoryPage(surroundings)
+    return HistoryPage(context)
 
 
-def _help(surroundings: PageContext) -> WindowPage:
+def _help(context: PageContext) -> WindowPage:
     from jarvis_desktop.ui.help_page import HelpPage
 
-    return HelpPage(surroundings)
+    return HelpPage(context)
 
 
-def _keys(surroundings: PageContext) -> WindowPage:
-    return ShortcutsPage(surroundings)
+def _keys(context: PageContext) -> WindowPage:
+    return ShortcutsPage(context)
 
 
 PLACES: tuple[NavigationPlace, ...] = (
@@ -84,12 +84,12 @@ class PageStack(QStackedWidget):
 
     gone = Signal(str)
     """Carries the name of the open page; "" is the conversation."""
-    told = Signal(str, bool)
+    message = Signal(str, bool)
     """Carries what a page tells, and whether it is good news."""
 
-    def __init__(self, conversation: QWidget, surroundings: PageContext) -> None:
+    def __init__(self, conversation: QWidget, context: PageContext) -> None:
         super().__init__()
-        self._surroundings = surroundings
+        self._context = context
         self._conversation = conversation
         self._pages: dict[str, WindowPage] = {}
         self.addWidget(conversation)
@@ -104,9 +104,9 @@ class PageStack(QStackedWidget):
         """The page of that name, built if it was not opened yet."""
         if name not in self._pages:
             place = next(item for item in PLACES if item.name == name)
-            page = self._pages[name] = place.make(self._surroundings)
+            page = self._pages[name] = place.make(self._context)
             page.left.connect(self.back)
-            page.told.connect(self.told)
+            page.message.connect(self.message)
             self.addWidget(page)
         return self._pages[name]
 
@@ -139,14 +139,14 @@ GLOBAL = mark("The keys that work in every program are chosen in the settings.")
 class ShortcutsPage(WindowPage):
     """Only to be read."""
 
-    def __init__(self, surroundings: PageContext) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__(tr("Keyboard shortcuts"), tr(TOLD))
         pages = tuple(WindowShortcut((each.keys,), each.title) for each in PLACES if each.keys)
         for title, table in GROUPS:
             self.column.addWidget(_group(tr(title), table + pages if table is WINDOW else table))
         self.column.addWidget(Label(tr(GLOBAL), role="small", wrap=True))
         self.choose = button(tr("Choose them"))
-        self.choose.clicked.connect(lambda: surroundings.actions.go.emit("settings", "keys"))
+        self.choose.clicked.connect(lambda: context.actions.go.emit("settings", "keys"))
         self.column.addWidget(self.choose, 0, Qt.AlignmentFlag.AlignLeft)
         self.column.addStretch(1)
 

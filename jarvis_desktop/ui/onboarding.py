@@ -22,11 +22,11 @@ from jarvis_desktop.ui.settings.page import Subject
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsCard, SettingsGroup
 from jarvis_desktop.ui.settings.speech_controller import SpeechController
 from jarvis_desktop.ui.welcome import EXAMPLES, ExampleButton
-from jarvis_desktop.ui.widgets import flow_layout, theme
+from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import CoverParent
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import go_round, hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
@@ -41,12 +41,12 @@ FIRST = 3
 class OnboardingStep(QWidget):
     """One page; fill `column`."""
 
-    def __init__(self, title: str, told: str) -> None:
+    def __init__(self, title: str, description: str) -> None:
         super().__init__()
         self.setAccessibleName(title)
         self.column = vbox(
             Label(title, role="display", wrap=True),
-            Label(told, role="muted", wrap=True),
+            Label(description, role="muted", wrap=True),
             parent=self,
             spacing=theme.space("two"),
         )
@@ -61,17 +61,17 @@ class OnboardingStep(QWidget):
 class ModeStep(OnboardingStep):
     """How far a request may travel."""
 
-    def __init__(self, surroundings: PageContext) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__(
             tr("How far may your requests travel?"),
             tr("You can change this at any time, at the top of the window."),
         )
-        self._desk = surroundings.settings
+        self._controller = context.settings
         self.choice = ModeChoice()
-        self.choice.changed.connect(lambda mode: self._desk.change("mode", mode))
-        self._desk.session.settled.connect(self._settled)
-        if self._desk.now:
-            self._settled(self._desk.now)
+        self.choice.changed.connect(lambda mode: self._controller.change("mode", mode))
+        self._controller.session.settled.connect(self._settled)
+        if self._controller.now:
+            self._settled(self._controller.now)
         self.column.addWidget(self.choice)
         self.column.addStretch(1)
 
@@ -86,23 +86,23 @@ class ModeStep(OnboardingStep):
 class VoiceStep(OnboardingStep):
     """Tests of the microphone and the voice."""
 
-    def __init__(self, surroundings: PageContext) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__(
             tr("Can we hear each other?"),
             tr("Choose your microphone and say a sentence. You can also do everything by typing."),
         )
-        self._desk = surroundings.settings
-        self._voice = SpeechController(self._desk, self)
+        self._controller = context.settings
+        self._voice = SpeechController(self._controller, self)
         rows = tuple(row for row in (*HEARING.rows, *SPEAKING.rows) if row.key in TRIED)
-        hands = RowContext(surroundings, self._desk, self._voice, lambda row: None)
+        hands = RowContext(context, self._controller, self._voice, lambda row: None)
         group = SettingsGroup("voice", mark("Voice"), "mic", (SettingsCard(rows),))
         self.subject = Subject(group, hands)
         self.subject.title.hide()
-        self.subject.changed.connect(self._desk.change)
-        self._desk.session.settled.connect(self.subject.show_settings)
-        self._desk.session.ready.connect(self._ready)
-        if self._desk.now:
-            self.subject.show_settings(self._desk.now)
+        self.subject.changed.connect(self._controller.change)
+        self._controller.session.settled.connect(self.subject.show_settings)
+        self._controller.session.ready.connect(self._ready)
+        if self._controller.now:
+            self.subject.show_settings(self._controller.now)
         self.column.addWidget(self.subject)
         self.column.addStretch(1)
 
@@ -194,7 +194,7 @@ class FirstStart(QFrame):
     chosen = Signal(object)
     """Carries a first Request; it is over then."""
 
-    def __init__(self, surroundings: PageContext, watch: LLMMonitor, parent: QWidget) -> None:
+    def __init__(self, context: PageContext, watch: LLMMonitor, parent: QWidget) -> None:
         super().__init__(parent)
         self.setObjectName("page")
         self.setAccessibleName(tr("First start"))
@@ -202,8 +202,8 @@ class FirstStart(QFrame):
         asking = RequestStep()
         asking.chosen.connect(self._choose)
         self.steps: tuple[OnboardingStep, ...] = (
-            ModeStep(surroundings),
-            VoiceStep(surroundings),
+            ModeStep(context),
+            VoiceStep(context),
             LLMStep(watch),
             asking,
         )
@@ -257,7 +257,7 @@ class FirstStart(QFrame):
         """Stay within: what is beneath cannot be seen."""
         if self.isHidden():  # what hides hands its focus on
             return super().focusNextPrevChild(forwards)
-        flow_layout.go_round(self, forwards=forwards)
+        go_round(self, forwards=forwards)
         if (focused := self.focusWidget()) and self._scroll.isAncestorOf(focused):
             self._scroll.ensureWidgetVisible(focused)
         return True

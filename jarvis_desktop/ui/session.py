@@ -27,7 +27,7 @@ from jarvis_desktop.ui.engine import (
     Then,
     while_there,
 )
-from jarvis_desktop.ui.exchange import (
+from jarvis_desktop.ui.pending_turn import (
     ApplicationLifetime,
     OpenConversation,
     PendingTurn,
@@ -79,7 +79,7 @@ class WindowSession(QObject):
         super().__init__(parent)
         self.engine = engine
         self.open = OpenConversation()
-        self.aside: OpenConversation | None = None
+        self.private: OpenConversation | None = None
         """The conversation that is not to be kept, from its opening until it is forgotten."""
         self.quick = OpenConversation()
         """The conversation in the quick box."""
@@ -194,12 +194,12 @@ class WindowSession(QObject):
         if kept:
             self._switch(OpenConversation())
         else:
-            self.aside = self.aside or OpenConversation(unkept=True)
-            self._switch(self.aside)
+            self.private = self.private or OpenConversation(private=True)
+            self._switch(self.private)
 
     def forget_aside(self) -> None:
         """Close the conversation that is not to be kept: nothing is left of it."""
-        place, self.aside = self.aside, None
+        place, self.private = self.private, None
         if place is None:
             return
         for exchange in self._waiting_in(place):
@@ -271,15 +271,15 @@ class WindowSession(QObject):
     def _place_of(self, conversation_id: str) -> OpenConversation | None:
         """The conversation, if it is open or has a running or waiting turn."""
         active = [*self._waiting, *([self._running[0]] if self._running else [])]
-        aside = [self.aside] if self.aside else []
-        places = [self.open, self.quick, *aside, *(exchange.place for exchange in active)]
+        private = [self.private] if self.private else []
+        places = [self.open, self.quick, *private, *(exchange.place for exchange in active)]
         return next((place for place in places if place.id == conversation_id), None)
 
     def _refuse(self) -> None:
         self._drop(list(self._waiting), Status.FAILED)
         self.failed.emit(self.broken)
 
-    def _tell(self, outcome: Outcome) -> None:
+    def _report_error(self, outcome: Outcome) -> None:
         if outcome.error:
             self.failed.emit(str(outcome.error))
 
@@ -345,7 +345,7 @@ class WindowSession(QObject):
         """Nothing was there to interrupt, or the engine failed: then the turn itself is to end."""
         if not outcome.value and self.running is exchange:
             self._halt(exchange)
-        self._tell(outcome)
+        self._report_error(outcome)
 
     def _halt(self, exchange: PendingTurn) -> None:
         self._drop(self._waiting_in(exchange.place))
@@ -373,8 +373,10 @@ class WindowSession(QObject):
                 exchange.turn = replace(outcome.value, attachments=exchange.turn.attachments)
                 self.changed.emit(exchange)
                 self.kept.emit()
-            if exchange.place is self.aside or not exchange.place.unkept:  # else it was forgotten
-                self._tell(outcome)
+            if (
+                exchange.place is self.private or not exchange.place.private
+            ):  # else it was forgotten
+                self._report_error(outcome)
 
         self.run(exchange.set_aside, kept)
 
@@ -385,11 +387,11 @@ class WindowSession(QObject):
         if exchange.turn.status is None:
             exchange.finish(Status.CANCELLED if outcome.cancelled else Status.FAILED)
         self.changed.emit(exchange)
-        self._tell(outcome)
+        self._report_error(outcome)
         self._next()
         self.busy_changed.emit(self.busy)
         self.kept.emit()
-        if exchange.place.unkept and exchange.place is not self.aside:
+        if exchange.place.private and exchange.place is not self.private:
             self._forget(exchange.place)
 
     def _read(self, outcome: Outcome) -> None:
@@ -397,7 +399,7 @@ class WindowSession(QObject):
             place = OpenConversation(outcome.value.id)
             place.entries = [PendingTurn(turn, place) for turn in outcome.value.turns]
             self._switch(place)
-        self._tell(outcome)
+        self._report_error(outcome)
 
     def _forget(self, place: OpenConversation) -> None:
         self.forgotten.emit(place)
@@ -405,7 +407,7 @@ class WindowSession(QObject):
         async def forget(app: Application) -> None:
             app.history.forget_private(place.id or "")
 
-        self.run(forget, self._tell)
+        self.run(forget, self._report_error)
 
     def _seek(self, turn_id: str) -> None:
         for number, entry in enumerate(self.open.entries):

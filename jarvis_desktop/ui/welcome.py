@@ -20,9 +20,9 @@ from jarvis_desktop import paths
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class ExampleButton(QPushButton):
         self.setAccessibleName(tr("Try: {request}", request=example.text))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
-        self._row = layout = hbox(
+        self._row = hbox(
             (Symbol(example.icon, "accent", size=20), Qt.AlignmentFlag.AlignTop),
             (
                 vbox(

@@ -21,7 +21,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
-from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
+from jarvis_desktop.ui.pending_turn import OpenConversation, PendingTurn
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.markdown_samples import HOSTILE_MARKDOWN
 

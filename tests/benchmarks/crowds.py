@@ -27,8 +27,8 @@ from jarvis_desktop.experts.catalogue import ExpertHit, ExpertQuery, Fit, FitLev
 from jarvis_desktop.ui.actions import Actions, PageContext
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineThread
-from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.experts.page import ExpertsPage
+from jarvis_desktop.ui.pending_turn import OpenConversation, PendingTurn
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsController
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -73,9 +73,9 @@ def watched(heart: Heart, what: str, act: Callable[[], object]) -> Row:
 
 def of_plan(heart: Heart, engine: EngineThread, folder: Path) -> list[Row]:
     """A large plan is drawn, changes, is shown as a list and as a whole."""
-    desk = FakePlanController(engine, folder / "window.ini")
+    controller = FakePlanController(engine, folder / "window.ini")
     actions = Actions()
-    actions.plans = desk
+    actions.plans = controller
     view = ConversationView(actions)
     view.resize(900, 800)
     view.show()
@@ -90,8 +90,10 @@ def of_plan(heart: Heart, engine: EngineThread, folder: Path) -> list[Row]:
 
     rows.append(watched(heart, "one of its steps begins", start))
     rows.append(watched(heart, "the window becomes narrower", lambda: view.resize(700, 800)))
-    rows.append(watched(heart, "it is shown as a list", lambda: desk.show_form("outline")))
-    rows.append(watched(heart, "it is shown as a graph again", lambda: desk.show_form("graph")))
+    rows.append(watched(heart, "it is shown as a list", lambda: controller.show_form("outline")))
+    rows.append(
+        watched(heart, "it is shown as a graph again", lambda: controller.show_form("graph"))
+    )
     view.hide()
     view.deleteLater()
     idle()
@@ -111,7 +113,7 @@ def of_finds(heart: Heart, engine: EngineThread) -> list[Row]:
     hits = finds(FINDS)
 
     def find(found: Sequence[ExpertHit]) -> None:
-        page.desk.found.emit(ExpertQuery(limit=FINDS), found, 0)
+        page.controller.found.emit(ExpertQuery(limit=FINDS), found, 0)
 
     rows = [
         watched(heart, f"{FINDS:,} experts are found", lambda: find(hits)),

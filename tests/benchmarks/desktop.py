@@ -189,7 +189,7 @@ def hostile(window: Any) -> None:
     from jarvis_desktop.ui.conversation.turn_view import TurnView
     from tests.ui.scene import HOSTILE
 
-    view = TurnView(window.wishes)
+    view = TurnView(window.user_actions)
     view.resize(700, 500)
     view.show()
     now = datetime.now(UTC)

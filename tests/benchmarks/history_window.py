@@ -68,10 +68,10 @@ def main(turns: int) -> int:
         fill(history, turns)
         history.close()
         session, sidebar = WindowSession(engine), Sidebar()
-        desk = HistoryController(session)
-        desk.read.connect(sidebar.show_batch)
-        sidebar.search.searched.connect(desk.look)
-        sidebar.list.lines.more_wanted.connect(desk.more)
+        controller = HistoryController(session)
+        controller.read.connect(sidebar.show_batch)
+        sidebar.search.searched.connect(controller.look)
+        sidebar.list.lines.more_wanted.connect(controller.more)
         sidebar.resize(280, 800)
         sidebar.show()
         session.start(FakeApp(history=opened()).build)  # type: ignore[arg-type]
@@ -87,7 +87,9 @@ def main(turns: int) -> int:
             QTest.qWait(60)
             for letter in f"w{chance.randrange(1000)}":
                 read: list[float] = []
-                link = desk.read.connect(lambda batch, read=read: read.append(time.perf_counter()))
+                link = controller.read.connect(
+                    lambda batch, read=read: read.append(time.perf_counter())
+                )
                 begun = time.perf_counter()
                 QTest.keyClicks(sidebar.search.field, letter)
                 while not read or painted.at < read[-1]:
@@ -95,7 +97,7 @@ def main(turns: int) -> int:
                     if read and not sidebar.list.isVisible():
                         break
                 taken.append(time.perf_counter() - begun)
-                desk.read.disconnect(link)
+                controller.read.disconnect(link)
         p50, p95, most = quantiles(taken)
         told = f"p50 {p50:.1f}  p95 {p95:.1f}  max {most:.1f} ms   limit {LIMIT:.0f}"
         sys.stdout.write(f"from a letter to what is painted: {told}\n")

@@ -196,7 +196,7 @@ class FakeAssistant:
         return self.experts
 
     async def revise(self, plan: Plan, words: str, *, conversation: str | None) -> Plan:
-        self.wishes.append(words)
+        self.revisions.append(words)
         if isinstance(self.revised, JarvisError):
             raise self.revised
         return self.revised or plan

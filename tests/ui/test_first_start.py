@@ -52,8 +52,8 @@ def test_the_mode_is_chosen(
     assert isinstance(step, ModeStep)
     click(step.choice.rows[Mode.OFFLINE])
     click(first.next)
-    with qtbot.waitSignal(window.desk.saved):
-        window.desk.write()
+    with qtbot.waitSignal(window.settings_controller.saved):
+        window.settings_controller.write()
     assert 'mode = "offline"' in app.paths.settings.read_text("utf-8")
 
 

@@ -19,8 +19,8 @@ from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.conversation import approvals
 from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, OutlineReview, QuestionPanel
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.exchange import StopButtonState, StopScope
 from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.pending_turn import StopButtonState, StopScope
 from tests.ui import goal_scene, scene
 from tests.ui.scene import NOW, FakeApp, Shown
 

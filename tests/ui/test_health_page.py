@@ -57,14 +57,14 @@ def page(
     some = (found("SQLite", GOOD), found("sound", SPEAKER), found("language model", LLM),
             HealthCheck("planner", _broken))  # fmt: skip
     monkeypatch.setattr(health_checks, "CHECKS", some)
-    surroundings = PageContext(
+    context = PageContext(
         session, Talker(session.engine), Actions(session), SettingsController(session, session)
     )
-    page = HealthPage(surroundings)
+    page = HealthPage(context)
     qtbot.addWidget(page)
     page.resize(700, 700)
     page.show()
-    with qtbot.waitSignal(page.desk.ended):
+    with qtbot.waitSignal(page.controller.ended):
         session.start(app.build)
     yield page
     session.end()
@@ -110,7 +110,7 @@ def test_the_progress_is_shown_while_it_looks(
     assert not page.again.isEnabled()
     qtbot.waitUntil(lambda: page.progress.value() == 1)
     assert len([row for row in page.rows if row.isVisible()]) == 1
-    with qtbot.waitSignal(page.desk.ended):
+    with qtbot.waitSignal(page.controller.ended):
         page._session.engine.call(go_on.set)
     assert page.summary.text() == "Everything works."
     assert page.again.isEnabled()
@@ -136,13 +136,13 @@ def test_ollama_is_started_where_that_helps(
     for wanted, installed in cases:
         app.llms.wanted = LLMPreference(wanted)
         monkeypatch.setattr(ollama, "command", lambda found=installed: found)
-        with qtbot.waitSignal(page.desk.ended):
+        with qtbot.waitSignal(page.controller.ended):
             page.appear()
         assert llm.begin.isVisible() is (wanted == "ollama")
-    with qtbot.waitSignal(page.desk.mended):
+    with qtbot.waitSignal(page.controller.mended):
         QTest.mouseClick(llm.begin, LEFT)
     assert page.trouble.text() == "It does not answer."
-    with qtbot.waitSignals([page.desk.mended, page.desk.ended, page.told]):
+    with qtbot.waitSignals([page.controller.mended, page.controller.ended, page.message]):
         QTest.mouseClick(llm.begin, LEFT)
     assert not page.trouble.isVisible()
 

@@ -22,7 +22,7 @@ from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.storage.file_inspection import InspectedFile
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.history.drawer import BESIDE
+from jarvis_desktop.ui.history.drawer import MIN_CONVERSATION_WIDTH
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.request.attachments import AttachmentChip
 from jarvis_desktop.ui.session import WindowSession
@@ -240,7 +240,7 @@ def test_a_picture_is_enlarged_and_escape_closes_it(
 ) -> None:
     path = tmp_path / "a.png"
     assert window.grab().save(str(path))
-    window.wishes.enlarge.emit(Artifact(Kind.IMAGE, path=path))
+    window.user_actions.enlarge.emit(Artifact(Kind.IMAGE, path=path))
     viewer = window._viewer
     assert viewer is not None
     qtbot.waitUntil(viewer.view.isVisible)
@@ -250,7 +250,7 @@ def test_a_picture_is_enlarged_and_escape_closes_it(
 
 def test_a_file_that_is_gone_is_told(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
     with qtbot.waitSignal(window.filing.failed):
-        window.wishes.open_file.emit(tmp_path / "gone.pdf")
+        window.user_actions.open_file.emit(tmp_path / "gone.pdf")
     assert window.banner.message.text() == "gone.pdf no longer exists."
 
 
@@ -259,12 +259,12 @@ def test_a_result_goes_on_in_the_next_request(
 ) -> None:
     made = tmp_path / "made.txt"
     made.write_text("words")
-    window.wishes.attach.emit(made)
+    window.user_actions.attach.emit(made)
     qtbot.waitUntil(lambda: window.composer.attached.files() == (made,))
 
 
 def test_text_is_copied(window: MainWindow) -> None:
-    window.wishes.copy_text.emit("<b>words</b>")
+    window.user_actions.copy_text.emit("<b>words</b>")
     assert QGuiApplication.clipboard().text() == "<b>words</b>"
 
 
@@ -337,7 +337,7 @@ def test_its_place_and_switches_are_remembered(
 def test_what_was_set_a_moment_before_the_end_is_kept(
     window: MainWindow, session: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
-    window.desk.change("window.theme", "dark")
+    window.settings_controller.change("window.theme", "dark")
     window.close()
     session.end()
     session.engine.submit(session.close_app()).result(5)
@@ -353,9 +353,9 @@ def test_what_was_set_last_is_kept_though_no_thread_was_free_to_write_it(
         await asyncio.gather(*(asyncio.to_thread(go_on.wait, 5) for _ in range(40)))
 
     session.engine.run(occupy_all_threads, ended.append)
-    window.desk.change("window.theme", "light")
-    window.desk.write()
-    window.desk.change("window.theme", "dark")
+    window.settings_controller.change("window.theme", "light")
+    window.settings_controller.write()
+    window.settings_controller.change("window.theme", "dark")
     window.close()
     session.end()
     closing = session.engine.submit(session.close_app())
@@ -367,7 +367,7 @@ def test_what_was_set_last_is_kept_though_no_thread_was_free_to_write_it(
 
 
 def test_a_narrow_window_leaves_the_list_out(window: MainWindow) -> None:
-    window.resize(window.sidebar.width() + BESIDE - 10, 600)
+    window.resize(window.sidebar.width() + MIN_CONVERSATION_WIDTH - 10, 600)
     assert not window.sidebar.isVisible()
-    window.resize(window.sidebar.width() + BESIDE + 10, 600)
+    window.resize(window.sidebar.width() + MIN_CONVERSATION_WIDTH + 10, 600)
     assert window.sidebar.isVisible()

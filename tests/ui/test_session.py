@@ -14,8 +14,8 @@ from jarvis_desktop.core.events import Kept, ReplyChunk
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.engine import EngineThread, QtFrontend
-from jarvis_desktop.ui.exchange import OpenConversation
 from jarvis_desktop.ui.main_window import MainWindow
+from jarvis_desktop.ui.pending_turn import OpenConversation
 from jarvis_desktop.ui.request.attachments import FileOffers
 from jarvis_desktop.ui.session import WindowSession
 from tests.ui import scene

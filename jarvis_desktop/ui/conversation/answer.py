@@ -32,8 +32,8 @@ from jarvis_desktop.ui.conversation.markdown import (
 )
 from jarvis_desktop.ui.conversation.prose import Prose, inset
 from jarvis_desktop.ui.conversation.table_view import TableBlock
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.labels import FIRST, MORE, more_of
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 Texts = (QTextEdit, QPlainTextEdit)
 

@@ -22,10 +22,10 @@ from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.shortcuts import ENTER
 from jarvis_desktop.ui.voice.talk import Dictation
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import Fold, GrowingTextField
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label, LongText
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 QUESTION_CHARS = 1200
 """Characters of a question shown at first: the answer buttons must stay in view."""

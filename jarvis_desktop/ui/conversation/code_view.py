@@ -32,9 +32,9 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label, goes_through
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.conversation.markdown import CodeFence

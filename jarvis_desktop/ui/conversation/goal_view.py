@@ -17,10 +17,10 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.code_view import MAX_CODE_LINES, CodeText
 from jarvis_desktop.ui.media.cards import ResultCards
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import Fold
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, LongText
+from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
 
 INITIAL_ROUNDS = 8
 ROUNDS_PER_CLICK = 25

@@ -15,7 +15,7 @@ from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.ports import Timer, Unfinished
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.exchange import PendingTurn
+from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import labels
 from jarvis_desktop.ui.widgets.banners import BannerCard

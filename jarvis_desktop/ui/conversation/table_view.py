@@ -51,9 +51,9 @@ from jarvis_desktop.ui.conversation.code_view import monospaced
 from jarvis_desktop.ui.conversation.markdown import MarkdownTable, Span
 from jarvis_desktop.ui.conversation.prose import direction
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label, goes_through
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 MEASURED_ROWS = 60  # rows that are measured for the width of a column
 MAX_COLUMN_PX = 340

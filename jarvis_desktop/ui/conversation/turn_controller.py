@@ -18,7 +18,7 @@ from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineJob, Outcome
-from jarvis_desktop.ui.exchange import OpenConversation, Rerun
+from jarvis_desktop.ui.pending_turn import OpenConversation, Rerun
 from jarvis_desktop.ui.request.composer import Composer
 from jarvis_desktop.ui.request.file_dialogs import write_atomically
 from jarvis_desktop.ui.session import WindowSession

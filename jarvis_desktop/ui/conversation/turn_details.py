@@ -21,9 +21,9 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.goal_view import branch_name, role_name
 from jarvis_desktop.ui.conversation.markdown import MarkdownTable
 from jarvis_desktop.ui.widgets import icons, labels
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, clear
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import FlowLayout, clear
 
 MAX_REASON_CHARS = 300
 

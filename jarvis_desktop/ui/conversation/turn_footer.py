@@ -16,9 +16,9 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.markdown import to_plain_text
 from jarvis_desktop.ui.widgets import icons, labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
+from jarvis_desktop.ui.widgets.layout import hbox
 
 LLM_BACKEND = "llm"  # the backend whose texts are Markdown
 

@@ -50,9 +50,9 @@ from jarvis_desktop.ui.plan.plan_view import PlanReviewPanel, PlanView
 from jarvis_desktop.ui.request.attachments import AttachmentChip
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import SpeakingStrip
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import FIRST, Label, TextView
+from jarvis_desktop.ui.widgets.layout import FlowLayout, discard, hbox, vbox
 
 MAX_CHIPS = 100
 
@@ -328,14 +328,13 @@ class TurnView(QFrame):
     def _draw_notes(self, turn: Turn) -> None:
         for note in turn.notes[len(self._notes) :]:
             self._notes.append(note)
-            row = hbox(
+            holder = QWidget()
+            hbox(
                 (Symbol("note", size=16), Qt.AlignmentFlag.AlignTop),
                 (Label(note[:2000], role="small", wrap=True), 1),
+                parent=holder,
                 spacing=6,
             )
-            holder = QWidget()
-            holder.setLayout(row)
-            row.setContentsMargins(0, 0, 0, 0)
             self._notes_place.column.addWidget(holder)
         self._notes_place.setVisible(bool(self._notes))
 

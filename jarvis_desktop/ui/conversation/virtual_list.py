@@ -15,8 +15,8 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import discard, thread
 from jarvis_desktop.ui.widgets.labels import FIRST
+from jarvis_desktop.ui.widgets.layout import discard, thread
 from jarvis_desktop.ui.widgets.page import WIDEST
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from jarvis_desktop.paths import APP_ID, shipped
 from jarvis_desktop.platform.dbus import BusSignal, CallError, MessageBus
 from jarvis_desktop.text.speakable import plain
 from jarvis_desktop.ui.engine import EngineThread, Outcome
-from jarvis_desktop.ui.exchange import PendingTurn
+from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.session import WindowSession
 
 NAME = "org.freedesktop.Notifications"
@@ -181,11 +181,11 @@ class Notifier(QObject):
             return
         bus = self._bus
 
-        def told(outcome: Outcome) -> None:
+        def finished(outcome: Outcome) -> None:
             if outcome.error:
                 self._tell_by_tray(note)
 
-        self._engine.run(lambda: bus.tell(note), told)
+        self._engine.run(lambda: bus.tell(note), finished)
 
     def withdraw(self, key: str) -> None:
         """Withdraw a note: the user has seen its subject."""
@@ -295,8 +295,8 @@ class TurnNotifications(QObject):
         actions = [(DEFAULT, tr("Show")), (SHOW, tr("Show"))]
         if exchange.turn.reply and exchange.question is None:
             actions.append((SPEAK, tr("Read aloud")))
-        told = f"{words}: {body}" if words and body else words or body
-        self._notifier.tell(Note(key, title, told, tuple(actions)))
+        text = f"{words}: {body}" if words and body else words or body
+        self._notifier.tell(Note(key, title, text, tuple(actions)))
 
     def _rang(self, timer: Timer) -> None:
         if not self._wanted:
@@ -332,11 +332,11 @@ class TurnNotifications(QObject):
         async def again() -> None:
             timers.set(SNOOZE, timer.label)
 
-        def told(outcome: Outcome) -> None:
+        def finished(outcome: Outcome) -> None:
             if outcome.error:
                 self._session.failed.emit(str(outcome.error))
 
-        self._session.engine.run(again, told)
+        self._session.engine.run(again, finished)
 
 
 def first_words(turn: Turn) -> str:

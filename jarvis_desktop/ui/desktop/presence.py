@@ -18,9 +18,9 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.ui.desktop.notifications import Note, Notifier, TurnNotifications
-from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.mode_picker import opens_more
+from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.quick.overlay import PhaseTracker
 from jarvis_desktop.ui.quick.quick_box import QuickBoxController
 from jarvis_desktop.ui.quick.tray import TrayIcon
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.app.single_instance import CommandHandler
     from jarvis_desktop.settings import Settings
 
-LATE = 5000
+TRAY_WAIT_MS = 5000
 """Milliseconds to wait for the tray of a session that has just started."""
 TRAY_NOTE = "tray"
 TOKEN = "XDG_ACTIVATION_TOKEN"  # noqa: S105 - no secret
@@ -56,9 +56,9 @@ class Presence(QObject):
         self.quick = QuickBoxController(window, self.phases, self)
         self.notifier = Notifier(session.engine, self.tray.tell, self)
         self.telling = TurnNotifications(session, self.notifier, self._is_seen, self)
-        self._late = QTimer(self, singleShot=True, interval=LATE)
+        self._late = QTimer(self, singleShot=True, interval=TRAY_WAIT_MS)
         self._late.timeout.connect(self.show)
-        window.past.is_seen = self._is_seen
+        window.history.is_seen = self._is_seen
         window.installEventFilter(self)
         self._connect()
         for name, act in (
@@ -98,8 +98,8 @@ class Presence(QObject):
         self.quick.window_wanted.connect(self.show)
         self.quick.key_changed.connect(tray.show_keys)
         self.telling.show_wanted.connect(self._show_exchange)
-        self.telling.speak_wanted.connect(window.wishes.read_aloud)
-        window.wishes.enlarge.connect(lambda _: self.show())
+        self.telling.speak_wanted.connect(window.user_actions.read_aloud)
+        window.user_actions.enlarge.connect(lambda _: self.show())
         QGuiApplication.instance().focusWindowChanged.connect(self._looked_at)  # type: ignore[union-attr]
 
     def begin(self, wish: LaunchRequest) -> None:

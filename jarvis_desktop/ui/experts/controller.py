@@ -18,7 +18,7 @@ from jarvis_desktop.core.placement import MB
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import AppJobs, WindowSession
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import vbox
+from jarvis_desktop.ui.widgets.layout import vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application

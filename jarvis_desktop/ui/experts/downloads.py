@@ -15,8 +15,8 @@ from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem, small
 from jarvis_desktop.ui.widgets import labels
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 STATES = {
     DownloadState.WAITING: (mark("Waits its turn"), "plain"),
@@ -36,13 +36,13 @@ class DownloadsPart(QWidget):
     more_wanted = Signal()
     """The queue is empty and the user wants to search for experts."""
 
-    def __init__(self, desk: ExpertsController, watch: DownloadsMonitor) -> None:
+    def __init__(self, controller: ExpertsController, watch: DownloadsMonitor) -> None:
         super().__init__()
-        self._desk, self._watch = desk, watch
+        self._controller, self._watch = controller, watch
         self._states: dict[object, DownloadState] = {}
         self.list = EntryList(tr("Downloads"))
         self.clear = button(tr("Clear those that are ready"), kind="quiet")
-        self.clear.clicked.connect(lambda: desk.do(lambda manager: manager.downloads.clear()))
+        self.clear.clicked.connect(lambda: controller.do(lambda manager: manager.downloads.clear()))
         foot = hbox(None, self.clear)
         self.empty = Empty("download")
         self.empty.show_words(
@@ -108,19 +108,21 @@ class DownloadsPart(QWidget):
             drop = small(
                 "close", tr("Take {name} off the list", name=name), tr("Take off the list")
             )
-            drop.clicked.connect(lambda: self._desk.do(lambda manager: manager.downloads.drop(key)))
+            drop.clicked.connect(
+                lambda: self._controller.do(lambda manager: manager.downloads.drop(key))
+            )
         else:
             drop = small("close", tr("Cancel {name}", name=name), tr("Cancel it"))
             drop.clicked.connect(lambda: self._ask(entry, download))
         return [*made, drop]
 
     def _do(self, what: str, download: Download) -> None:
-        self._desk.do(lambda manager: getattr(manager.downloads, what)(download.key))
+        self._controller.do(lambda manager: getattr(manager.downloads, what)(download.key))
 
     def _ask(self, entry: ExpertListItem, download: Download) -> None:
         """Cancel a download; ask first if much has already arrived."""
         now = next((each for each in self._watch.listed if each.key == download.key), download)
-        drop = partial(self._desk.do, lambda manager: manager.downloads.drop(download.key))
+        drop = partial(self._controller.do, lambda manager: manager.downloads.drop(download.key))
         if now.have < MUCH:
             drop()
             return

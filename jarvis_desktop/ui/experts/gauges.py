@@ -18,15 +18,15 @@ from PySide6.QtWidgets import (
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.experts import MemoryUse
 
 HEIGHT, RADIUS, DOT = 8, 4, 9
 """Pixels."""
-NARROW = 560
+MIN_WIDTH_IN_ONE_LINE = 560
 """Pixels; in a narrower card the bars stand under each other."""
 LEAST = 3
 """Pixels of a part that is there at all."""
@@ -226,7 +226,9 @@ class Gauges(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = event.size().width() < NARROW * max(1.0, self.fontMetrics().height() / 20)
+        narrow = event.size().width() < MIN_WIDTH_IN_ONE_LINE * max(
+            1.0, self.fontMetrics().height() / 20
+        )
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         self._row.setDirection(way)
 

@@ -17,9 +17,9 @@ from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import ExpertsController, why
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem, small
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import SelectOption, button
 from jarvis_desktop.ui.widgets.icons import SearchEdit
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.experts import InstalledExpert
@@ -41,9 +41,9 @@ class InstalledPart(QWidget):
     removed = Signal(str)
     """Carries what was removed, in a sentence."""
 
-    def __init__(self, desk: ExpertsController, actions: Actions) -> None:
+    def __init__(self, controller: ExpertsController, actions: Actions) -> None:
         super().__init__()
-        self._desk, self._actions = desk, actions
+        self._controller, self._actions = controller, actions
         self._kept: Sequence[InstalledExpert] = ()
         self._inventory: Mapping[str, TaskType] = {}
         self.tools = QWidget()
@@ -61,7 +61,7 @@ class InstalledPart(QWidget):
         self.list.hide()
         self.empty.hide()
         self.nothing.hide()
-        desk.kept.connect(self._show)
+        controller.kept.connect(self._show)
 
     def know(self, inventory: Mapping[str, TaskType]) -> None:
         """Set the names of the tasks."""
@@ -189,16 +189,16 @@ class InstalledPart(QWidget):
                         size=labels.size(outcome.value),
                     )
                 )
-            self._desk.look()
+            self._controller.look()
 
         entry.complain("")
-        self._desk.jobs.start(f"remove {key}", lambda app: app.expert_manager.remove(key), ended)
+        self._controller.jobs.start(f"remove {key}", lambda app: app.expert_manager.remove(key), ended)
 
     def _test(self, entry: ExpertListItem, key: str) -> None:
         what = f"try {key}"
         test = entry.doings.findChildren(QPushButton)[0]
-        if what in self._desk.jobs:
-            self._desk.jobs.cancel(what)
+        if what in self._controller.jobs:
+            self._controller.jobs.cancel(what)
             return
         entry.complain("")
         entry.say(tr("Working… The first time its weights are loaded, which takes longer."))
@@ -211,9 +211,9 @@ class InstalledPart(QWidget):
             entry.say(_found(outcome.value) if outcome.value else "")
             if outcome.value is None:
                 entry.complain(why(outcome))
-            self._desk.look()
+            self._controller.look()
 
-        self._desk.jobs.start(what, lambda app: app.expert_manager.try_expert(key, _ignore), ended)
+        self._controller.jobs.start(what, lambda app: app.expert_manager.try_expert(key, _ignore), ended)
 
 
 def _ignore(fraction: float | None, words: str) -> None:

@@ -20,14 +20,14 @@ from PySide6.QtWidgets import (
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, TextView
+from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
 
 TITLE = 360
 """Pixels of a name; a longer one is cut."""
-NARROW = 520
+MIN_WIDTH_IN_ONE_LINE = 520
 """Pixels; in a narrower line what can be done stands under the words."""
 
 
@@ -220,7 +220,9 @@ class ExpertListItem(QFrame):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = event.size().width() < NARROW * max(1.0, self.fontMetrics().height() / 20)
+        narrow = event.size().width() < MIN_WIDTH_IN_ONE_LINE * max(
+            1.0, self.fontMetrics().height() / 20
+        )
         way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
         if self._row.direction() != way:
             self._row.setDirection(way)
@@ -309,24 +311,24 @@ class Empty(QFrame):
         self.setObjectName("empty")
         self.title = Label(role="strong", wrap=True)
         self.title.setAlignment(Qt.AlignmentFlag.AlignHCenter)
-        self.told = Label(role="small", wrap=True)
-        self.told.setAlignment(Qt.AlignmentFlag.AlignHCenter)
+        self.message = Label(role="small", wrap=True)
+        self.message.setAlignment(Qt.AlignmentFlag.AlignHCenter)
         self.act = button("", kind="primary")
         vbox(
             (Symbol(icon, "muted", size=28), Qt.AlignmentFlag.AlignHCenter),
             self.title,
-            self.told,
+            self.message,
             hbox(None, self.act, None),
             parent=self,
             margins=theme.space("three"),
             spacing=theme.space(),
         )
 
-    def show_words(self, title: str, told: str, doing: str = "") -> None:
+    def show_words(self, title: str, message: str, doing: str = "") -> None:
         """Say what is missing, and what to do."""
         self.title.setText(title)
-        self.told.setText(told)
-        self.told.setVisible(bool(told))
+        self.message.setText(message)
+        self.message.setVisible(bool(message))
         self.act.setText(doing)
         self.act.setAccessibleName(doing)
         self.act.setVisible(bool(doing))

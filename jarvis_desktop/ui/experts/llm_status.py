@@ -16,10 +16,10 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.llm.catalogue import LLMInventory, LLMOffer, NoLLM
@@ -231,7 +231,7 @@ class LLMStateText:
     """What is shown."""
 
     title: str
-    told: str
+    message: str
     need: Need = Need.NOTHING
     good: bool = False
 
@@ -255,10 +255,10 @@ class LLMState(QFrame):
         )
         column = vbox(spacing=theme.space("half"))
         self.title = Label(tr("Looking for LLMs…"), role="strong", wrap=True)
-        self.told = Label(role="small", wrap=True)
+        self.message = Label(role="small", wrap=True)
         self.trouble = Label(role="warning", wrap=True)
         self.trouble.hide()
-        for label in (self.title, self.told, self.trouble):
+        for label in (self.title, self.message, self.trouble):
             column.addWidget(label)
         self.held = QWidget()
         flow = FlowLayout(self.held, gap=theme.space())
@@ -278,8 +278,8 @@ class LLMState(QFrame):
         self._need = said.need
         self._symbol.show_icon("llm", "done" if said.good else "muted")
         self.title.setText(said.title)
-        self.told.setText(said.told)
-        self.told.setVisible(bool(said.told))
+        self.message.setText(said.message)
+        self.message.setVisible(bool(said.message))
         self.act.setVisible(said.need is not Need.NOTHING)
         self.act.setEnabled(True)
         self.act.setText(tr(LABELS.get(said.need, "")))
@@ -288,10 +288,10 @@ class LLMState(QFrame):
         self.held.setVisible(said.need is not Need.NOTHING or not said.good)
         self.setAccessibleName(said.title)
 
-    def wait(self, told: str) -> None:
+    def wait(self, message: str) -> None:
         """Show that something was started."""
         self.complain("")
-        self.told.setText(told)
+        self.message.setText(message)
         self.act.setEnabled(False)
 
     def complain(self, trouble: str) -> None:
@@ -322,17 +322,17 @@ def said_of(shelved: LLMInventory, *, may_fetch: bool) -> LLMStateText:
         return LLMStateText(tr("The LLM that you chose is not there"), reason, Need.AUTO)
     meanwhile = tr(MEANWHILE)
     if not shelved.installed:
-        told = tr(
+        message = tr(
             "Ollama runs LLMs on this computer; install it, and choose one here. {meanwhile}",
             meanwhile=meanwhile,
         )
-        return LLMStateText(tr("There is no LLM yet"), told, Need.GET)
+        return LLMStateText(tr("There is no LLM yet"), message, Need.GET)
     if not shelved.ollama.running:
-        told = tr("Ollama is installed, but does not run. {meanwhile}", meanwhile=meanwhile)
-        return LLMStateText(tr("Ollama does not run"), told, Need.START)
-    told = f"{reason} {meanwhile}"
+        message = tr("Ollama is installed, but does not run. {meanwhile}", meanwhile=meanwhile)
+        return LLMStateText(tr("Ollama does not run"), message, Need.START)
+    message = f"{reason} {meanwhile}"
     return LLMStateText(
         tr("Ollama runs, but has no LLM that can be used"),
-        told,
+        message,
         Need.FETCH if may_fetch else Need.NOTHING,
     )

@@ -25,9 +25,9 @@ from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsContro
 from jarvis_desktop.ui.experts.list_item import EntryList, ExpertListItem, small
 from jarvis_desktop.ui.experts.llm_status import LLMState, Need
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -45,9 +45,9 @@ class LLMOffers(QWidget):
     downloads_wanted = Signal()
     """The user wants to see the downloads."""
 
-    def __init__(self, desk: ExpertsController, watch: DownloadsMonitor) -> None:
+    def __init__(self, controller: ExpertsController, watch: DownloadsMonitor) -> None:
         super().__init__()
-        self._desk, self._watch = desk, watch
+        self._controller, self._watch = controller, watch
         self._shelved: LLMInventory | None = None
         self.list = EntryList(tr("LLMs that could be fetched"))
         vbox(Label(tr("Fit this computer"), role="heading"), self.list, parent=self, spacing=12)
@@ -146,9 +146,9 @@ class LLMOffers(QWidget):
     def _fetch(self, known: KnownLLM, shelved: LLMInventory) -> None:
         listed, expert = known.listed, _expert(known, shelved)
         if expert:
-            self._desk.do(lambda manager: manager.fetch(expert))
+            self._controller.do(lambda manager: manager.fetch(expert))
         elif listed:
-            self._desk.do(lambda manager: manager.pull(listed.ollama, size=known.size))
+            self._controller.do(lambda manager: manager.pull(listed.ollama, size=known.size))
 
 
 def _need(listed: ShippedLLM, shelved: LLMInventory) -> int:
@@ -180,16 +180,20 @@ class LLMTest(QObject):
     """Belongs to a line of the list, and to its button."""
 
     def __init__(
-        self, desk: ExpertsController, entry: ExpertListItem, button: QPushButton, known: KnownLLM
+        self,
+        controller: ExpertsController,
+        entry: ExpertListItem,
+        button: QPushButton,
+        known: KnownLLM,
     ) -> None:
         super().__init__(button)
-        self._desk, self._entry, self._button, self._known = desk, entry, button, known
+        self._controller, self._entry, self._button, self._known = controller, entry, button, known
 
     def press(self) -> None:
         """Begin, or stop what was begun."""
         what = f"try llm {self._known.name}"
-        if what in self._desk.jobs:
-            self._desk.jobs.cancel(what)
+        if what in self._controller.jobs:
+            self._controller.jobs.cancel(what)
             return
         self._entry.complain("")
         self._entry.say(
@@ -199,14 +203,14 @@ class LLMTest(QObject):
         )
         self._entry.show_progress(None, tr("Progress of the test"))
         self._button.setText(tr("Stop"))
-        engine, entry, known = self._desk.session.engine, self._entry, self._known
+        engine, entry, known = self._controller.session.engine, self._entry, self._known
 
         async def work(app: Application) -> LLMTrial:
             return await app.expert_manager.try_llm(
                 known, lambda trial: engine.post(_show, entry, trial)
             )
 
-        self._desk.jobs.start(what, work, self._ended)
+        self._controller.jobs.start(what, work, self._ended)
 
     def _ended(self, outcome: Outcome) -> None:
         self._entry.done()
@@ -216,7 +220,7 @@ class LLMTest(QObject):
             self._entry.complain(why(outcome))
         else:
             _show(self._entry, outcome.value)
-        self._desk.look_at_llms()
+        self._controller.look_at_llms()
 
 
 def _show(entry: ExpertListItem, trial: LLMTrial) -> None:
@@ -233,16 +237,16 @@ class LLMPart(QWidget):
     downloads_wanted = Signal()
     """The user wants to see the downloads."""
 
-    def __init__(self, desk: ExpertsController, watch: DownloadsMonitor) -> None:
+    def __init__(self, controller: ExpertsController, watch: DownloadsMonitor) -> None:
         super().__init__()
-        self._desk, self._watch = desk, watch
+        self._controller, self._watch = controller, watch
         self._shelved: LLMInventory | None = None
         self._may_fetch = True
         self.state = LLMState()
         self.state.need.connect(self._met)
         self.here_title = Label(tr("Here"), role="heading")
         self.here = EntryList(tr("LLMs that are here"))
-        self.more = LLMOffers(desk, watch)
+        self.more = LLMOffers(controller, watch)
         self.more.downloads_wanted.connect(self.downloads_wanted)
         self.by_name = QWidget()
         self.name = QLineEdit()
@@ -260,7 +264,7 @@ class LLMPart(QWidget):
         )
         for widget in (self.here_title, self.here, self.by_name):
             widget.hide()
-        desk.llms.connect(self._show)
+        controller.llms.connect(self._show)
         watch.changed.connect(self._coming)
         self._done: set[str] = set()
 
@@ -311,10 +315,10 @@ class LLMPart(QWidget):
         made: list[QPushButton] = []
         if not known.used and known.where:
             use = button(tr("Use it"), tr("Use {name}", name=name))
-            use.clicked.connect(lambda: self._desk.use(known.name))
+            use.clicked.connect(lambda: self._controller.use(known.name))
             made.append(use)
         test = button(tr("Test"), tr("Test {name}", name=name))
-        trial = LLMTest(self._desk, entry, test, known)
+        trial = LLMTest(self._controller, entry, test, known)
         test.clicked.connect(trial.press)
         made.append(test)
         if known.where in ("ollama", "transformers"):
@@ -327,26 +331,26 @@ class LLMPart(QWidget):
         """Do what the state above asks for."""
         match need:
             case Need.START:
-                self._desk.jobs.start(
+                self._controller.jobs.start(
                     "start ollama", lambda app: app.expert_manager.start_ollama(), self._started
                 )
                 self.state.wait(tr("Ollama is started…"))
             case Need.FETCH:
                 self.more.fetch_best()
             case Need.AUTO:
-                self._desk.use("auto")
+                self._controller.use("auto")
             case Need.LOOK:
-                self._desk.look_at_llms(anew=True)
+                self._controller.look_at_llms(anew=True)
 
     def _started(self, outcome: Outcome) -> None:
         if outcome.error:
             self.state.complain(str(outcome.error))
-        self._desk.look_at_llms(anew=True)
+        self._controller.look_at_llms(anew=True)
 
     def _pull_named(self) -> None:
         name = self.name.text().strip()
         if name and self._may_fetch:
-            self._desk.do(lambda manager: manager.pull(name))
+            self._controller.do(lambda manager: manager.pull(name))
             self.name.clear()
             self.downloads_wanted.emit()
 
@@ -363,11 +367,11 @@ class LLMPart(QWidget):
         def ended(outcome: Outcome) -> None:
             if outcome.error:
                 entry.complain(why(outcome))
-            self._desk.look_at_llms(anew=True)
+            self._controller.look_at_llms(anew=True)
 
         def remove() -> None:
             name = f"remove {known.name}"
-            self._desk.jobs.start(name, lambda app: app.expert_manager.remove_llm(known), ended)
+            self._controller.jobs.start(name, lambda app: app.expert_manager.remove_llm(known), ended)
 
         entry.ask(question, tr("Remove it"), remove)
 
@@ -375,8 +379,8 @@ class LLMPart(QWidget):
         """Refresh when a download is finished, and show which LLMs are queued."""
         done = {each.name for each in listed if each.over}
         if done - self._done:
-            self._desk.look_at_llms(anew=True)
-            self._desk.look()
+            self._controller.look_at_llms(anew=True)
+            self._controller.look()
         self._done = done
         self._lay_out()
 

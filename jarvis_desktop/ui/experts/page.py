@@ -16,9 +16,9 @@ from jarvis_desktop.ui.experts.gauges import Gauges
 from jarvis_desktop.ui.experts.installed import InstalledPart
 from jarvis_desktop.ui.experts.llms import LLMPart
 from jarvis_desktop.ui.experts.search import FindingPart
-from jarvis_desktop.ui.widgets import flow_layout, theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout
+from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.layout import FlowLayout, go_on
 from jarvis_desktop.ui.widgets.page import WindowPage
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ PARTS = {
 class ExpertsPage(WindowPage):
     """Four parts, of which one is shown; the figures above them stay."""
 
-    def __init__(self, surroundings: PageContext) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__(
             tr("Experts and LLMs"),
             tr(
@@ -44,15 +44,15 @@ class ExpertsPage(WindowPage):
                 "hear, see, draw, translate."
             ),
         )
-        session = surroundings.session
-        self.desk = ExpertsController(surroundings.settings, self)
+        session = context.session
+        self.controller = ExpertsController(context.settings, self)
         self.watch = DownloadsMonitor(session, self)
         self.gauges = Gauges()
         self.column.addWidget(self.gauges)
-        self.llms = LLMPart(self.desk, self.watch)
-        self.installed = InstalledPart(self.desk, surroundings.actions)
-        self.finding = FindingPart(self.desk, self.watch)
-        self.downloads = DownloadsPart(self.desk, self.watch)
+        self.llms = LLMPart(self.controller, self.watch)
+        self.installed = InstalledPart(self.controller, context.actions)
+        self.finding = FindingPart(self.controller, self.watch)
+        self.downloads = DownloadsPart(self.controller, self.watch)
         self._parts: dict[str, QWidget] = {
             "llms": self.llms,
             "installed": self.installed,
@@ -79,12 +79,12 @@ class ExpertsPage(WindowPage):
         self.column.addWidget(held)
 
     def _connect(self) -> None:
-        desk = self.desk
-        desk.disk.connect(self.gauges.show_disk)
-        desk.memory.connect(self.gauges.show_memory)
-        desk.kept.connect(self._count_kept)
-        desk.failed.connect(lambda reason: self.told.emit(reason, False))
-        self.installed.removed.connect(lambda said: self.told.emit(said, True))
+        controller = self.controller
+        controller.disk.connect(self.gauges.show_disk)
+        controller.memory.connect(self.gauges.show_memory)
+        controller.kept.connect(self._count_kept)
+        controller.failed.connect(lambda reason: self.message.emit(reason, False))
+        self.installed.removed.connect(lambda said: self.message.emit(said, True))
         self.installed.more_wanted.connect(lambda: self.show_part("more"))
         self.downloads.more_wanted.connect(lambda: self.show_part("more"))
         self.finding.downloads_wanted.connect(lambda: self.show_part("downloads"))
@@ -100,12 +100,12 @@ class ExpertsPage(WindowPage):
             self.show_part(part)
         if app := self._session.app:
             self._allow(app)
-        self.desk.appear()
+        self.controller.appear()
         self.finding.search()
 
     def leave(self) -> None:
         """Look no more; what was begun goes on."""
-        self.desk.leave()
+        self.controller.leave()
 
     def show_part(self, name: str) -> None:
         """Show one part."""
@@ -115,7 +115,7 @@ class ExpertsPage(WindowPage):
         self.scroller.verticalScrollBar().setValue(0)
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
-        if not flow_layout.go_on(self, forwards=forwards):
+        if not go_on(self, forwards=forwards):
             return super().focusNextPrevChild(forwards)
         if (focused := self.focusWidget()) and self.scroller.isAncestorOf(focused):
             self.scroller.ensureWidgetVisible(focused)

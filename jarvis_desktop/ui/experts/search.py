@@ -28,10 +28,10 @@ from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController, why
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import SelectOption, Tick, button
 from jarvis_desktop.ui.widgets.icons import SearchEdit
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -141,10 +141,10 @@ class HubList(QFrame):
 
     renewed = Signal()
 
-    def __init__(self, desk: ExpertsController) -> None:
+    def __init__(self, controller: ExpertsController) -> None:
         super().__init__()
         self.setObjectName("strip")
-        self._desk = desk
+        self._controller = controller
         self._allowed = True
         self.said = Label(role="small", wrap=True)
         self.act = button(tr("Read the list"))
@@ -170,12 +170,12 @@ class HubList(QFrame):
     def allow(self, may_fetch: bool) -> None:
         """Whether the mode lets the Hub be asked."""
         self._allowed = may_fetch
-        self.act.setEnabled(may_fetch or REFRESH in self._desk.jobs)
+        self.act.setEnabled(may_fetch or REFRESH in self._controller.jobs)
 
     def show_known(self, known: int) -> None:
         """Show how many experts of the Hub are known."""
         self._known = known
-        if REFRESH in self._desk.jobs:
+        if REFRESH in self._controller.jobs:
             return
         if known:
             self.said.setText(
@@ -197,14 +197,12 @@ class HubList(QFrame):
         self.act.setAccessibleName(self.act.text())
 
     def _act(self) -> None:
-        if REFRESH in self._desk.jobs:
-            self._desk.jobs.cancel(REFRESH)
+        if REFRESH in self._controller.jobs:
+            self._controller.jobs.cancel(REFRESH)
             return
         self.trouble.hide()
-        report = self._desk.jobs.reporter(self._far)
-        if self._desk.jobs.start(
-            REFRESH, lambda app: app.expert_manager.refresh(report), self._ended
-        ):
+        report = self._controller.jobs.reporter(self._far)
+        if self._controller.jobs.start(REFRESH, lambda app: app.expert_manager.refresh(report), self._ended):
             self.act.setText(tr("Cancel"))
             self.act.setAccessibleName(tr("Stop reading the list"))
             self._far(None, tr("Asking the Hub…"))
@@ -240,9 +238,9 @@ class FindingPart(QWidget):
     downloads_wanted = Signal()
     """The user wants to see the downloads."""
 
-    def __init__(self, desk: ExpertsController, watch: DownloadsMonitor) -> None:
+    def __init__(self, controller: ExpertsController, watch: DownloadsMonitor) -> None:
         super().__init__()
-        self._desk, self._watch = desk, watch
+        self._controller, self._watch = controller, watch
         self._hits: Sequence[ExpertHit] = ()
         self._count = SHOWN
         self._may_fetch = True
@@ -259,7 +257,7 @@ class FindingPart(QWidget):
         self.offline.hide()
         self.filters = ExpertFilters()
         self.filters.changed.connect(self._typed)
-        self.hub = HubList(desk)
+        self.hub = HubList(controller)
         self.hub.renewed.connect(self.search)
         self.state = Label(tr("Searching…"), role="small", wrap=True)
         self.list = EntryList(tr("Experts that were found"))
@@ -282,8 +280,8 @@ class FindingPart(QWidget):
         )
         self._pause = QTimer(self, singleShot=True, interval=TYPING)
         self._pause.timeout.connect(self.search)
-        desk.found.connect(self._found)
-        desk.kept.connect(lambda kept: self.search() if self._hits else None)
+        controller.found.connect(self._found)
+        controller.kept.connect(lambda kept: self.search() if self._hits else None)
         watch.changed.connect(lambda listed: self._mark())
 
     def know(self, inventory: Mapping[str, TaskType], tasks: Sequence[TaskType]) -> None:
@@ -300,7 +298,7 @@ class FindingPart(QWidget):
     def search(self) -> None:
         """Search for what is asked for now."""
         self._pause.stop()
-        self._desk.search(self.filters.sought(limit=MOST))
+        self._controller.search(self.filters.sought(limit=MOST))
 
     def _typed(self) -> None:
         self._count = SHOWN
@@ -437,10 +435,10 @@ class FindingPart(QWidget):
             else:
                 self._get(expert)
 
-        self._desk.jobs.start(f"get {expert.id}", work, ended)
+        self._controller.jobs.start(f"get {expert.id}", work, ended)
 
     def _get(self, expert: Expert) -> None:
-        self._desk.do(lambda manager: manager.fetch(expert))
+        self._controller.do(lambda manager: manager.fetch(expert))
 
 
 def _doubts(hit: ExpertHit, gone: Sequence[str]) -> list[str]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.storage.deletion import Trashed
     from jarvis_desktop.storage.export import Exported, Form, Media
     from jarvis_desktop.storage.import_ import Imported
-    from jarvis_desktop.ui.exchange import PendingTurn
+    from jarvis_desktop.ui.pending_turn import PendingTurn
 
 PAGE = 200
 """Conversations read at a time."""
@@ -68,7 +68,7 @@ class HistoryController(QObject):
     """Carries an Exchange of the open conversation that is not there any more."""
     turn_back = Signal(int, object)
     """Carries where in the open conversation an Exchange is again, and the Exchange."""
-    told = Signal(str, bool)
+    message = Signal(str, bool)
     """Carries a message for the user, and whether it is good news."""
     counted = Signal(int, int)
     """Carries how many conversations and turns there are."""
@@ -144,7 +144,7 @@ class HistoryController(QObject):
             elif rows is not None:
                 self._rows = [*self._rows, *rows] if skip else rows
                 self.read.emit(HistoryBatch(rows, not skip, more=len(rows) >= most))
-            self._tell(outcome)
+            self._report_error(outcome)
 
         self._jobs.start("read", work, then)
 
@@ -171,7 +171,7 @@ class HistoryController(QObject):
         if row.turn_id:
             self._delete_turn(row.turn_id)
         elif (running := self.session.running) and running.place.id == row.id:
-            self.told.emit(tr("A request runs in this conversation. Stop it first."), False)
+            self.message.emit(tr("A request runs in this conversation. Stop it first."), False)
         else:
             words = tr("“{title}” is deleted.", title=row.name)
             self._trash(lambda app: app.history.trash([row.id]), lambda gone: words)
@@ -179,7 +179,7 @@ class HistoryController(QObject):
     def delete_turn(self, turn: Turn) -> None:
         """Delete a turn of the open conversation."""
         if turn.status is None:
-            self.told.emit(tr("This request runs. Stop it first."), False)
+            self.message.emit(tr("This request runs. Stop it first."), False)
         else:
             self._delete_turn(turn.id)
 
@@ -213,7 +213,7 @@ class HistoryController(QObject):
             async def work(app: Application) -> int:
                 return await app.history.empty_trash(removal.number)
 
-            self.session.run(work, self._tell)
+            self.session.run(work, self._report_error)
 
     # Out and in
 
@@ -225,8 +225,8 @@ class HistoryController(QObject):
 
         def then(outcome: Outcome) -> None:
             if outcome.value:
-                self.told.emit(_exported(outcome.value), True)
-            self._tell(outcome)
+                self.message.emit(_exported(outcome.value), True)
+            self._report_error(outcome)
 
         self.session.run(work, then)
 
@@ -238,8 +238,8 @@ class HistoryController(QObject):
 
         def then(outcome: Outcome) -> None:
             if outcome.value:
-                self.told.emit(_imported(outcome.value), True)
-            self._tell(outcome)
+                self.message.emit(_imported(outcome.value), True)
+            self._report_error(outcome)
             self.refresh()
             self.count()
 
@@ -293,7 +293,7 @@ class HistoryController(QObject):
                 self._removal = Removal(gone.number, words(gone), shown, turn)
                 self._final.start()
                 self.removed.emit(self._removal)
-            self._tell(outcome)
+            self._report_error(outcome)
             self.refresh()
             self.count()
 
@@ -316,16 +316,16 @@ class HistoryController(QObject):
             return True
 
         def then(outcome: Outcome) -> None:
-            self._tell(outcome)
+            self._report_error(outcome)
             if outcome.value:
                 done()
             self.refresh()
 
         self.session.run(change, then)
 
-    def _tell(self, outcome: Outcome) -> None:
+    def _report_error(self, outcome: Outcome) -> None:
         if outcome.error:
-            self.told.emit(str(outcome.error), False)
+            self.message.emit(str(outcome.error), False)
 
 
 def _exported(done: Exported) -> str:

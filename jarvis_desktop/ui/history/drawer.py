@@ -31,20 +31,20 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui import shortcuts
-from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.history.controller import UNDO, HistoryController, Removal
 from jarvis_desktop.ui.history.list_view import ROW, HistoryRow
 from jarvis_desktop.ui.history.sidebar import AsideSign, Sidebar
+from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
+from jarvis_desktop.ui.widgets.layout import hbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.main_window import MainWindow
 
 
-BESIDE = 488
+MIN_CONVERSATION_WIDTH = 488
 """Pixels that the conversation needs beside the sidebar."""
 
 
@@ -118,7 +118,7 @@ class HistoryDrawer(QObject):
         return False
 
     def _fit(self) -> None:
-        narrow = self._stage.width() < self._sidebar.width() + BESIDE
+        narrow = self._stage.width() < self._sidebar.width() + MIN_CONVERSATION_WIDTH
         if narrow != self.narrow:
             self.narrow = narrow
             self._button.setVisible(narrow)
@@ -161,7 +161,7 @@ class _Scrim(QWidget):
         self.pressed()
 
 
-ABOVE = 128
+BOTTOM_OFFSET = 128
 """Pixels above the lower edge of the window, so that the input stays visible."""
 WIDEST = 460
 RING = 18
@@ -214,7 +214,7 @@ class UndoBar(QFrame):
         width = min(WIDEST, room.width() - 2 * theme.space("two"))
         height = self.sizeHint().height()
         self.setGeometry(
-            room.center().x() - width // 2, room.bottom() - ABOVE - height, width, height
+            room.center().x() - width // 2, room.bottom() - BOTTOM_OFFSET - height, width, height
         )
 
 
@@ -254,10 +254,10 @@ class _Ring(QWidget):
 class HistoryPanel(QObject):
     """The sidebar, the undo bar, and the notice about a private conversation."""
 
-    def __init__(self, window: MainWindow, desk: HistoryController) -> None:
+    def __init__(self, window: MainWindow, controller: HistoryController) -> None:
         super().__init__(window)
         self._window = window
-        self.desk = desk
+        self.controller = controller
         self.sidebar = Sidebar()
         self.sign = AsideSign()
         self._unread: set[str] = set()
@@ -266,7 +266,12 @@ class HistoryPanel(QObject):
 
     def connect_parts(self) -> None:
         """Connect the parts once the window is complete."""
-        window, desk, sidebar, session = self._window, self.desk, self.sidebar, self._window.session
+        window, controller, sidebar, session = (
+            self._window,
+            self.controller,
+            self.sidebar,
+            self._window.session,
+        )
         stage = window.centralWidget()
         row = stage.layout() if stage else None
         assert stage
@@ -275,24 +280,24 @@ class HistoryPanel(QObject):
         self.drawer = HistoryDrawer(stage, row, sidebar, window.header.lists)
         sidebar.opened.connect(self._open)
         sidebar.new_wanted.connect(self.begin)
-        sidebar.aside_wanted.connect(lambda: self.begin(kept=False))
+        sidebar.private_wanted.connect(lambda: self.begin(kept=False))
         sidebar.place_wanted.connect(self._go)
-        sidebar.search.searched.connect(desk.look)
+        sidebar.search.searched.connect(controller.look)
         sidebar.search.experts_wanted.connect(
-            lambda: desk.experts(sidebar.search.menu.offer_experts)
+            lambda: controller.experts(sidebar.search.menu.offer_experts)
         )
         lines = sidebar.list
-        lines.lines.more_wanted.connect(desk.more)
-        lines.lines.renamed.connect(desk.rename)
-        lines.pin_wanted.connect(desk.pin)
-        lines.delete_wanted.connect(desk.delete)
+        lines.lines.more_wanted.connect(controller.more)
+        lines.lines.renamed.connect(controller.rename)
+        lines.pin_wanted.connect(controller.pin)
+        lines.delete_wanted.connect(controller.delete)
         lines.export_wanted.connect(self._export)
-        desk.read.connect(sidebar.show_batch)
-        desk.read.connect(lambda batch: self._mark())
-        desk.removed.connect(self._removed)
-        window.turns.follow(desk)
-        desk.told.connect(lambda text, good: window.banner.say(text, calm=good))
-        self.undo.undone.connect(desk.undo)
+        controller.read.connect(sidebar.show_batch)
+        controller.read.connect(lambda batch: self._mark())
+        controller.removed.connect(self._removed)
+        window.turns.follow(controller)
+        controller.message.connect(lambda text, good: window.banner.say(text, calm=good))
+        self.undo.undone.connect(controller.undo)
         self.sign.forget_wanted.connect(session.forget_aside)
         session.changed.connect(self._changed)
         session.switched.connect(self._switched)
@@ -303,7 +308,7 @@ class HistoryPanel(QObject):
             begin=lambda: self.begin(kept=True),
             aside=lambda: self.begin(kept=False),
             search=self.search,
-            undo=desk.undo,
+            undo=controller.undo,
         )
 
     def begin(self, kept: bool) -> None:
@@ -325,12 +330,12 @@ class HistoryPanel(QObject):
 
     def _go(self, place: str, part: str) -> None:
         self.drawer.close()
-        self.desk.chosen = None
+        self.controller.chosen = None
         self._window.places.go(place, part)
 
     def _export(self, row: HistoryRow) -> None:
         self.drawer.close()
-        self.desk.chosen = row
+        self.controller.chosen = row
         self._window.places.go("history", "export")
 
     def _removed(self, removal: Removal | None) -> None:
@@ -341,13 +346,13 @@ class HistoryPanel(QObject):
         place = exchange.place
         over = exchange.turn.status is not None and not exchange.waiting
         elsewhere = place is not self._window.session.open and not self.is_seen(exchange)
-        if over and place.id and elsewhere and not place.unkept:
+        if over and place.id and elsewhere and not place.private:
             self._unread.add(place.id)
 
     def _switched(self) -> None:
         session = self._window.session
         self._unread.discard(session.open.id or "")
-        self.sign.setVisible(session.open.unkept)
+        self.sign.setVisible(session.open.private)
         self._mark()
 
     def _mark(self) -> None:
@@ -361,5 +366,5 @@ class HistoryPanel(QObject):
         title = self.sidebar.list.lines.find(session.open.id or "").data(ROW)
         if title:  # the user may have renamed it
             self._window.header.show_title(title.name)
-        aside = session.aside
-        self.sidebar.show_aside(aside is not None, opened=session.open is aside)
+        private = session.private
+        self.sidebar.show_private(private is not None, opened=session.open is private)

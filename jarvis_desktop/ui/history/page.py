@@ -14,9 +14,9 @@ from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.storage.export import SUFFIXES
 from jarvis_desktop.ui.history.controller import HistoryController
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.forms import Section, SelectOption, button, unmoved
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox
 from jarvis_desktop.ui.widgets.page import WindowPage
 
 if TYPE_CHECKING:
@@ -46,19 +46,19 @@ RANGES = {
 class HistoryPage(WindowPage):
     """The work is done by HistoryController."""
 
-    def __init__(self, surroundings: PageContext) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__(
             tr("Conversations"),
             tr("Your requests and their results are stored on this computer, for you alone."),
         )
-        desk = surroundings.actions.history
-        assert desk
-        self._desk = desk
-        self._actions = surroundings.actions
+        controller = context.actions.history
+        assert controller
+        self._controller = controller
+        self._actions = context.actions
         self.kept = _Kept(lambda: self._actions.go.emit("settings", "history"))
-        self.export = _Export(self, desk)
-        self.import_ = _Import(self, desk)
-        self.delete = _Delete(desk)
+        self.export = _Export(self, controller)
+        self.import_ = _Import(self, controller)
+        self.delete = _Delete(controller)
         self._parts: dict[str, _Export | _Import | _Delete] = {
             "export": self.export,
             "import": self.import_,
@@ -67,12 +67,12 @@ class HistoryPage(WindowPage):
         for section in (self.kept, self.export, self.import_, self.delete):
             self.column.addWidget(section)
         self.column.addStretch(1)
-        desk.counted.connect(self.kept.show_count)
-        desk.counted.connect(self.delete.show_count)
+        controller.counted.connect(self.kept.show_count)
+        controller.counted.connect(self.delete.show_count)
 
     def appear(self, part: str = "") -> None:
         """Count again, and go to the requested part."""
-        self._desk.count()
+        self._controller.count()
         self.export.offer()
         self.delete.keep()
         if section := self._parts.get(part):
@@ -102,11 +102,11 @@ class _Kept(Section):
 
 
 class _Export(Section):
-    def __init__(self, page: QWidget, desk: HistoryController) -> None:
+    def __init__(self, page: QWidget, controller: HistoryController) -> None:
         super().__init__(
             tr("Export"), tr("To read elsewhere, to keep, or to move to another computer.")
         )
-        self._page, self._desk = page, desk
+        self._page, self._controller = page, controller
         self.what = SelectOption(tr("Which conversations are exported"))
         self.form = SelectOption(tr("As what it is exported"))
         self.form.offer([(form, tr(words)) for form, words in FORMS.items()], "html")
@@ -122,14 +122,14 @@ class _Export(Section):
 
     def offer(self) -> None:
         """Offer what can be exported now."""
-        chosen, opened = self._desk.chosen, self._desk.session.open
+        chosen, opened = self._controller.chosen, self._controller.session.open
         offers = [("all", tr("All conversations"))]
         if opened.id:
             offers.append(("open", tr("The open conversation")))
         if chosen:
             offers.append(("chosen", chosen.name))
         # What is not remembered can be exported while it is open only.
-        usual = "open" if opened.id and opened.unkept else "all"
+        usual = "open" if opened.id and opened.private else "all"
         self.what.offer(offers, "chosen" if chosen else usual)
 
     def _offer_media(self) -> None:
@@ -141,25 +141,27 @@ class _Export(Section):
         form, media = self.form.value, self.media.value
         ids = {
             "all": None,
-            "open": [self._desk.session.open.id or ""],
-            "chosen": [self._desk.chosen.id] if self._desk.chosen else None,
+            "open": [self._controller.session.open.id or ""],
+            "chosen": [self._controller.chosen.id] if self._controller.chosen else None,
         }[self.what.value]
         suffix = SUFFIXES[form]
         dialog = _dialog(self._page, tr("Export conversations"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(suffix)
         dialog.selectFile(f"JARVIS {date.today():%Y-%m-%d}{suffix}")
-        dialog.fileSelected.connect(lambda name: self._desk.export(Path(name), form, ids, media))
+        dialog.fileSelected.connect(
+            lambda name: self._controller.export(Path(name), form, ids, media)
+        )
         dialog.open()
 
 
 class _Import(Section):
-    def __init__(self, page: QWidget, desk: HistoryController) -> None:
+    def __init__(self, page: QWidget, controller: HistoryController) -> None:
         super().__init__(
             tr("Import"),
             tr("Reads conversations that were exported for JARVIS. What is here already stays."),
         )
-        self._page, self._desk = page, desk
+        self._page, self._controller = page, controller
         self.begin = button(tr("Import…"))
         self.begin.clicked.connect(self._choose)
         _at_end(self, self.begin)
@@ -168,18 +170,18 @@ class _Import(Section):
         dialog = _dialog(self._page, tr("Import conversations"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([tr("Exported conversations (*.json)"), tr("All files (*)")])
-        dialog.fileSelected.connect(lambda name: self._desk.import_from(Path(name)))
+        dialog.fileSelected.connect(lambda name: self._controller.import_from(Path(name)))
         dialog.open()
 
 
 class _Delete(Section):
     """Deletes after a confirmation; it can be undone for a moment."""
 
-    def __init__(self, desk: HistoryController) -> None:
+    def __init__(self, controller: HistoryController) -> None:
         super().__init__(
             tr("Delete"), tr("With their files. It can be undone for ten seconds, then never.")
         )
-        self._desk = desk
+        self._controller = controller
         self._there = 0
         self.which = SelectOption(tr("Which conversations are deleted"))
         self.which.offer([(name, tr(words)) for name, words in RANGES.items()], "year")
@@ -241,7 +243,7 @@ class _Delete(Section):
             "all": (None, None),
         }[self.which.value]
         self.keep()
-        self._desk.delete_many(since, until)  # type: ignore[arg-type]
+        self._controller.delete_many(since, until)  # type: ignore[arg-type]
 
 
 def _at_end(section: Section, widget: QWidget) -> None:

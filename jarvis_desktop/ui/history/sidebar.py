@@ -28,10 +28,10 @@ from jarvis_desktop.ui.history.controller import HistoryBatch
 from jarvis_desktop.ui.history.list_view import HistoryList, HistoryRow
 from jarvis_desktop.ui.navigation import PLACES
 from jarvis_desktop.ui.widgets import icons, theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, SearchEdit, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 KINDS = {
     Kind.IMAGE: mark("Pictures"),
@@ -266,7 +266,7 @@ class Sidebar(QFrame):
     """Carries the ids of the conversation that was chosen and of the turn in it, or ""."""
     new_wanted = Signal(bool)
     """A new conversation is requested; carries whether it is saved."""
-    aside_wanted = Signal()
+    private_wanted = Signal()
     """The user wants to return to the private conversation."""
     place_wanted = Signal(str, str)
     """Carries the name of the requested page, and its part."""
@@ -344,11 +344,11 @@ class Sidebar(QFrame):
         """Say which conversation is open, and where something runs or is new, by their ids."""
         self.list.lines.mark(opened=opened, running=running, unread=unread)
 
-    def show_aside(self, there: bool, *, opened: bool) -> None:
+    def show_private(self, there: bool, *, opened: bool) -> None:
         """Show whether there is a private conversation, and whether it is open."""
-        self.aside.setVisible(there)
-        self.aside.setChecked(opened)
-        self.unkept.setVisible(not there)
+        self.private.setVisible(there)
+        self.private.setChecked(opened)
+        self.new_private.setVisible(not there)
 
     def show_place(self, name: str) -> None:
         """Show which page is open; "" is the conversation."""
@@ -375,17 +375,17 @@ class Sidebar(QFrame):
         self.new = _wide(IconButton("plus", words, kind="new", text=words))
         self.new.setToolTip(tr("New conversation (Ctrl+N)"))
         self.new.clicked.connect(lambda: self.new_wanted.emit(True))
-        self.unkept = IconButton("unkept", tr("New conversation that is not remembered"))
-        self.unkept.setToolTip(tr("Talk without being remembered (Ctrl+Shift+N)"))
-        self.unkept.clicked.connect(lambda: self.new_wanted.emit(False))
-        row = hbox(self.new, self.unkept, spacing=theme.space("half"))
+        self.new_private = IconButton("unkept", tr("New conversation that is not remembered"))
+        self.new_private.setToolTip(tr("Talk without being remembered (Ctrl+Shift+N)"))
+        self.new_private.clicked.connect(lambda: self.new_wanted.emit(False))
+        row = hbox(self.new, self.new_private, spacing=theme.space("half"))
         words = tr("Not remembered")
-        self.aside = _wide(IconButton("unkept", words, kind="place", text=words))
-        self.aside.setToolTip(tr("The conversation that is not remembered"))
-        self.aside.setCheckable(True)
-        self.aside.clicked.connect(self.aside_wanted)
-        self.aside.hide()
-        return vbox(row, self.aside, spacing=theme.space("half"))
+        self.private = _wide(IconButton("unkept", words, kind="place", text=words))
+        self.private.setToolTip(tr("The conversation that is not remembered"))
+        self.private.setCheckable(True)
+        self.private.clicked.connect(self.private_wanted)
+        self.private.hide()
+        return vbox(row, self.private, spacing=theme.space("half"))
 
     def open_menu(self) -> QMenu:
         """Show what can be done with all conversations."""
@@ -456,8 +456,8 @@ class AsideSign(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("aside")
-        told = tr("Not remembered: nothing of this conversation is kept or learned from.")
-        self.setAccessibleName(told)
+        message = tr("Not remembered: nothing of this conversation is kept or learned from.")
+        self.setAccessibleName(message)
         self.forget = button(
             tr("Forget it"),
             tr("Forget this conversation now"),
@@ -466,7 +466,7 @@ class AsideSign(QFrame):
         self.forget.clicked.connect(self.forget_wanted)
         hbox(
             Symbol("unkept", "muted"),
-            (Label(told, role="small", wrap=True), 1),
+            (Label(message, role="small", wrap=True), 1),
             self.forget,
             parent=self,
             margins=(theme.space("two"), theme.space(), theme.space(), theme.space()),

@@ -57,10 +57,10 @@ from jarvis_desktop.ui.media.video import (
     frame_image,
 )
 from jarvis_desktop.ui.widgets import icons, labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.images import PictureLoader
 from jarvis_desktop.ui.widgets.labels import Label, LongText
+from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
 
 MAX_THUMBNAIL = QSize(380, 280)
 PLACEHOLDER = QSize(240, 160)  # pixels reserved until the image is read

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.storage.artifacts import FileStore
     from jarvis_desktop.ui.conversation.syntax_worker import Lines
     from jarvis_desktop.ui.engine import EngineThread
-    from jarvis_desktop.ui.exchange import PendingTurn
+    from jarvis_desktop.ui.pending_turn import PendingTurn
     from jarvis_desktop.ui.session import WindowSession
 
 

@@ -36,12 +36,12 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media.file_actions import DragOut, FileError, FileLine
-from jarvis_desktop.ui.widgets import flow_layout, theme
+from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import CoverParent
-from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.images import AnimationLoader, PictureLoader
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import discard, go_round, hbox, vbox
 
 ZOOM_STEP = 1.25
 MIN_ZOOM, MAX_ZOOM = 0.02, 16.0
@@ -359,7 +359,7 @@ class ImageViewer(QFrame):
         """Keep the focus inside: what is below cannot be seen."""
         if self._left or not self.isVisible():  # hiding moves the focus elsewhere
             return super().focusNextPrevChild(forward)
-        flow_layout.go_round(self, forwards=forward)
+        go_round(self, forwards=forward)
         return True
 
     def resizeEvent(self, event: QResizeEvent) -> None:

@@ -25,7 +25,7 @@ from jarvis_desktop.ui.media.controller import MediaController
 from jarvis_desktop.ui.media.playback import Playback
 from jarvis_desktop.ui.media.previews import VideoFrame
 from jarvis_desktop.ui.widgets import icons, theme
-from jarvis_desktop.ui.widgets.flow_layout import vbox
+from jarvis_desktop.ui.widgets.layout import vbox
 
 MIN_FRAME_INTERVAL_S = 1 / 30
 IDLE_MS = 700  # milliseconds that the process stays after the last requested frame

@@ -23,10 +23,10 @@ from jarvis_desktop.ui.plan.editing import (
 )
 from jarvis_desktop.ui.plan.step_panel import PortRow
 from jarvis_desktop.ui.widgets import icons, theme
-from jarvis_desktop.ui.widgets.flow_layout import clear, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import clear, hbox, vbox
 
 MIN_LIST_PX, MAX_LIST_PX = 40, 240
 _offer = Qt.ItemDataRole.UserRole

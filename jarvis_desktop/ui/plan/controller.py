@@ -13,7 +13,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.engine import Outcome, Then
-from jarvis_desktop.ui.exchange import Rerun
+from jarvis_desktop.ui.pending_turn import Rerun
 from jarvis_desktop.ui.session import WindowSession
 
 if TYPE_CHECKING:

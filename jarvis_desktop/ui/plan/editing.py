@@ -19,7 +19,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.engine import Outcome
-from jarvis_desktop.ui.exchange import Rerun
+from jarvis_desktop.ui.pending_turn import Rerun
 from jarvis_desktop.ui.plan.controller import PlanController
 from jarvis_desktop.ui.plan.descriptions import name_of
 from jarvis_desktop.ui.widgets import labels

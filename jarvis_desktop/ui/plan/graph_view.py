@@ -25,7 +25,7 @@ from jarvis_desktop.ui.plan.descriptions import CardState
 from jarvis_desktop.ui.plan.graph_layout import GraphLayout, Point, lay_out
 from jarvis_desktop.ui.plan.task_card import MARGIN, TaskCard, card_sizes
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import discard
+from jarvis_desktop.ui.widgets.layout import discard
 
 CORNER_RADIUS = 8.0
 ARROW_HEAD = 7.0

@@ -20,9 +20,9 @@ from jarvis_desktop.core.task import Port, Task, as_words
 from jarvis_desktop.ui.plan.descriptions import CardState, name_of
 from jarvis_desktop.ui.plan.editing import PlanEditor, sources_for
 from jarvis_desktop.ui.widgets import icons, theme
-from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
 
 INITIAL_ROWS = 40
 DETAILS_INDENT = 26

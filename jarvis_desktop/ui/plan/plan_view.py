@@ -22,10 +22,10 @@ from jarvis_desktop.ui.plan.graph_view import GraphView
 from jarvis_desktop.ui.plan.list_view import PlanListView, TaskRow, step_menu
 from jarvis_desktop.ui.plan.step_panel import StepPanel
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import GrowingTextField, button
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
 
 MAX_STEP_NAMES = 5
 MIN_TEXT_PX = 160  # pixels of text that are worth a line beside the buttons
@@ -52,11 +52,9 @@ class PlanFooter(QWidget):
         self.send.clicked.connect(self._revise)
         self.add = IconButton("plus", tr("Add a step"), kind="", text=tr("Add a step"))
         self.add.clicked.connect(self.add_wanted)
-        row = hbox((self.words, 1), self.send, self.add, spacing=theme.space())
-        self._wishes = QWidget()
-        self._wishes.setLayout(row)
-        row.setContentsMargins(0, 0, 0, 0)
-        column.addWidget(self._wishes)
+        self._change_row = QWidget()
+        hbox((self.words, 1), self.send, self.add, parent=self._change_row, spacing=theme.space())
+        column.addWidget(self._change_row)
         self.busy = StateIcon()
         self.busy.show_state("running")
         self.busy.hide()
@@ -107,7 +105,7 @@ class PlanFooter(QWidget):
             self.carry_out.setText(words)
             self.carry_out.setAccessibleName(words)
             self.carry_out.setEnabled(not editor.busy)
-        self._wishes.setVisible(unfolded and editor.open)
+        self._change_row.setVisible(unfolded and editor.open)
         self.busy.setVisible(editor.revising)
         if editor.revising:
             self.show_message(tr("Changing the plan…"))
@@ -115,7 +113,7 @@ class PlanFooter(QWidget):
             self.show_message("")
         self.words.setReadOnly(editor.busy)
         self._show_ready()
-        self.setVisible(waits or self._wishes.isVisibleTo(self) or bool(self.message.text()))
+        self.setVisible(waits or self._change_row.isVisibleTo(self) or bool(self.message.text()))
 
     def show_message(self, words: str) -> None:
         """Show the outcome of the last instruction; "" clears it."""

@@ -37,10 +37,10 @@ from jarvis_desktop.ui.plan.list_view import (
     step_menu,
 )
 from jarvis_desktop.ui.widgets import icons, labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, clear, discard, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import GrowingTextField, SelectOption, Tick, unmoved
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+from jarvis_desktop.ui.widgets.layout import FlowLayout, clear, discard, hbox, vbox
 
 MAX_NUMBER = 1_000_000_000
 ChooseFile = Callable[[QWidget, Callable[[Path], None]], None]

@@ -26,7 +26,7 @@ from PySide6.QtGui import (
 from PySide6.QtWidgets import QFrame, QWidget
 
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import vbox
+from jarvis_desktop.ui.widgets.layout import vbox
 
 SHADOW_PX = 24
 SHADOW_OPACITY = 62

@@ -10,7 +10,7 @@ from PySide6.QtCore import QObject, QRect, Qt, QTimer, Signal
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Partial
-from jarvis_desktop.ui.exchange import PendingTurn
+from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.quick.floating_window import (
     FloatingWindow,
     places_windows,
@@ -19,9 +19,10 @@ from jarvis_desktop.ui.quick.floating_window import (
 )
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import Talker
-from jarvis_desktop.ui.widgets.flow_layout import LevelMeter, hbox
 from jarvis_desktop.ui.widgets.icons import StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
+from jarvis_desktop.ui.widgets.layout import hbox
+from jarvis_desktop.ui.widgets.level_meter import LevelMeter
 
 
 class Phase(StrEnum):

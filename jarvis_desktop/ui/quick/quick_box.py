@@ -26,9 +26,9 @@ from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import shortcuts
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import Outcome, while_there
-from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.mode_picker import MEANINGS
+from jarvis_desktop.ui.pending_turn import OpenConversation, PendingTurn
 from jarvis_desktop.ui.quick.floating_window import (
     FloatingWindow,
     places_windows,
@@ -43,9 +43,9 @@ from jarvis_desktop.ui.shortcuts import AS_BEFORE, LEFT_TO_RIGHT
 from jarvis_desktop.ui.voice.controller import TalkKeys
 from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
+from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
@@ -385,7 +385,7 @@ class QuickBoxController(QObject):
         """The box; built on first use."""
         if self._box is None:
             window = self._window
-            box = self._box = QuickBox(self._session, window.talker, window.wishes)
+            box = self._box = QuickBox(self._session, window.talker, window.user_actions)
             box.sent.connect(self._send)
             box.window_wanted.connect(self._move)
             box.shown.connect(lambda: self.see(self._window.isActiveWindow()))

@@ -20,13 +20,13 @@ from jarvis_desktop.ui.conversation.turn_footer import (
     is_plain,
 )
 from jarvis_desktop.ui.engine import EngineQuestion
-from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.media.cards import ResultCards
+from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import SpeakingStrip
-from jarvis_desktop.ui.widgets.flow_layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
 
 MAX_RESULTS = 3  # results that are shown; the window has all of them
 

@@ -27,11 +27,11 @@ from jarvis_desktop.storage.file_inspection import (
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.banners import DropZone
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, discard, hbox
 from jarvis_desktop.ui.widgets.forms import PICTURES, holds_picture
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.images import PictureLoader
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+from jarvis_desktop.ui.widgets.layout import FlowLayout, discard, hbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 if TYPE_CHECKING:
-    from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
+    from jarvis_desktop.ui.pending_turn import OpenConversation, PendingTurn
     from jarvis_desktop.ui.session import WindowSession
 
     Look = Callable[[Application], Coroutine[None, None, FileInspection]]

@@ -14,15 +14,16 @@ from jarvis_desktop.core.goal import Terms
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Talking, Transcript
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.ui.exchange import StopScope
+from jarvis_desktop.ui.pending_turn import StopScope
 from jarvis_desktop.ui.request.attachments import Attachments
 from jarvis_desktop.ui.voice.live_transcript import TalkStrip, UnheardNotice
 from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.widgets import icons, labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import LevelMeter, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import GrowingTextField
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.level_meter import LevelMeter
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.session import WindowSession

@@ -21,10 +21,10 @@ from jarvis_desktop.process import network_guard
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application

@@ -35,10 +35,10 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import SelectOption, unmoved
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 
 class Switch(QCheckBox):
@@ -153,12 +153,15 @@ class Options(QWidget):
         for option in row.options:
             radio = QRadioButton()
             radio.setAccessibleName(tr(option.words))
-            radio.setAccessibleDescription(tr(option.told))
+            radio.setAccessibleDescription(tr(option.description))
             radio.clicked.connect(lambda _=False, value=option.value: self.changed.emit(value))
             self._group.addButton(radio)
             self._radios[option.value] = radio
             words = vbox(spacing=0)
-            for label in (_Pressing(radio, tr(option.words)), _Pressing(radio, tr(option.told))):
+            for label in (
+                _Pressing(radio, tr(option.words)),
+                _Pressing(radio, tr(option.description)),
+            ):
                 if label.text():
                     words.addWidget(label)
             label.setProperty("role", "small")
@@ -219,7 +222,7 @@ class Slide(QWidget):
         self.setFocusProxy(self.slider)
         self._low = field.low
         self.slider.valueChanged.connect(self._moved)
-        self._tell()
+        self._show_value()
 
     def show_value(self, value: float) -> None:
         """Show a value."""
@@ -228,7 +231,7 @@ class Slide(QWidget):
         before = self.slider.blockSignals(True)
         self.slider.setValue(round((value - self._low) / self._row.step))
         self.slider.blockSignals(before)
-        self._tell()
+        self._show_value()
 
     def chosen(self) -> float:
         """The value that is shown."""
@@ -239,10 +242,10 @@ class Slide(QWidget):
         return QSize(280, super().sizeHint().height())
 
     def _moved(self) -> None:
-        self._tell()
+        self._show_value()
         self.changed.emit(self.chosen())
 
-    def _tell(self) -> None:
+    def _show_value(self) -> None:
         words = self._row.shown(self.chosen())
         widest = max(self._row.shown(self._low), self._row.shown(self._low + self._row.step),
                      words, key=len)  # fmt: skip
@@ -376,16 +379,16 @@ def usual_control(row: SettingsRow) -> QWidget:
     """The control for a field of its kind."""
     assert row.field
     if row.options:
-        return (Options if any(each.told for each in row.options) else Select)(row)
+        return (Options if any(each.description for each in row.options) else Select)(row)
     if row.step:
         return Slide(row)
     makers: dict[str, Callable[[SettingsRow], QWidget]] = {"switch": Switch}
     return makers.get(row.field.kind, TextControl)(row)
 
 
-NARROW = 34
+MIN_WIDTH_IN_ONE_LINE = 34
 """Widths of the letter "m"; in a narrower row the control is below the text."""
-FLASH = 1600
+HIGHLIGHT_MS = 1600
 """Milliseconds for which the requested row is highlighted."""
 
 
@@ -415,7 +418,7 @@ class SettingRow(QFrame):
             self.control.changed.connect(self._changed)  # type: ignore[attr-defined]
         if isinstance(self.control, TextControl):
             self.control.refused.connect(self.complain)
-        self._marked = QTimer(self, singleShot=True, interval=FLASH)
+        self._marked = QTimer(self, singleShot=True, interval=HIGHLIGHT_MS)
         self._marked.timeout.connect(lambda: theme.restyle(self, marked=False))
 
     def _build(self) -> None:
@@ -477,7 +480,7 @@ class SettingRow(QFrame):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         wide = isinstance(self.control, Switch) or (
-            self.width() >= NARROW * self.fontMetrics().horizontalAdvance("m")
+            self.width() >= MIN_WIDTH_IN_ONE_LINE * self.fontMetrics().horizontalAdvance("m")
         )
         direction = QBoxLayout.Direction
         self._line.setDirection(direction.LeftToRight if wide else direction.TopToBottom)

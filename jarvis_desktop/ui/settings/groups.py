@@ -39,7 +39,7 @@ PLANNING = SettingsGroup(
         SettingsCard(title=mark("Plans"), rows=rows("planner.ask", "planner.kind")),
         SettingsCard(
             title=mark("Goals in several steps"),
-            told=mark(
+            description=mark(
                 "Agent mode works towards a goal in several rounds, and writes code if that helps."
             ),
             rows=rows(
@@ -93,7 +93,7 @@ WORK_KEYS = SettingsGroup(
     "key",
     (
         SettingsCard(
-            told=mark(
+            description=mark(
                 "Keys are kept in your system’s keyring alone, are never shown, and never written "
                 "into a file."
             ),
@@ -260,7 +260,7 @@ VOICE_KEYS = SettingsGroup(
     (
         SettingsCard(
             title=mark("Keys of the whole desktop"),
-            told=mark("They work while another program is in front."),
+            description=mark("They work while another program is in front."),
             rows=rows(
                 row("speech.key", make=KeyRecorder, whole=True),
                 "speech.key_way",

@@ -25,10 +25,10 @@ from jarvis_desktop.ui.settings.groups import GROUPS
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsCard, SettingsGroup
 from jarvis_desktop.ui.settings.speech_controller import SpeechController
 from jarvis_desktop.ui.widgets import icons, theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import SelectOption
 from jarvis_desktop.ui.widgets.icons import SearchEdit
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 from jarvis_desktop.ui.widgets.page import WindowPage
 
 if TYPE_CHECKING:
@@ -122,8 +122,8 @@ class _Card(QFrame):
         self._words: list[Label] = []
         if card.title:
             self._words.append(Label(tr(card.title), role="strong"))
-        if card.told:
-            self._words.append(Label(tr(card.told), role="small", wrap=True))
+        if card.description:
+            self._words.append(Label(tr(card.description), role="small", wrap=True))
         for words in self._words:
             words.setContentsMargins(theme.space("half"), 0, 0, 0)
             outer.addWidget(words)
@@ -152,30 +152,30 @@ class _Card(QFrame):
             above = above or key in keys
 
 
-NARROW = 62
+MIN_WIDTH_WITH_LIST = 62
 """Widths of a letter "m"; in a narrower page the subjects are in a list that unfolds."""
-SAVED = 2500
+SAVED_SHOWN_MS = 2500
 """Milliseconds for which “Saved” is shown."""
 
 
 class SettingsPage(WindowPage):
     """All settings; changes apply at once."""
 
-    def __init__(self, surroundings: PageContext) -> None:
+    def __init__(self, context: PageContext) -> None:
         super().__init__(tr("Settings"))
-        self.desk = surroundings.settings
-        self.voice = SpeechController(self.desk, self)
-        self._hands = RowContext(surroundings, self.desk, self.voice, self.show_row)
+        self.controller = context.settings
+        self.voice = SpeechController(self.controller, self)
+        self._hands = RowContext(context, self.controller, self.voice, self.show_row)
         self.subjects: dict[str, Subject] = {}
         self._here = GROUPS[0].name
         self._build()
         self._making = QTimer(self, interval=0)
         self._making.timeout.connect(self._make_next)
-        self.desk.session.settled.connect(self._settled)
-        self.desk.session.ready.connect(self._ready)
-        self.desk.saved.connect(self._saved)
-        # A method, no function within: Qt forgets it with the page, which may go before the desk.
-        self.desk.failed.connect(self._complain)
+        self.controller.session.settled.connect(self._settled)
+        self.controller.session.ready.connect(self._ready)
+        self.controller.saved.connect(self._saved)
+        # A method, not a closure: Qt disconnects it with the page, which may go first.
+        self.controller.failed.connect(self._complain)
         self.voice.failed.connect(self._complain)
         self._subject(self._here)
         self.show_group(self._here)
@@ -194,7 +194,7 @@ class SettingsPage(WindowPage):
         self.state.hide()
         self.tools.addWidget(self.state)
         self.tools.addWidget(self.search)
-        self._fades = QTimer(self, singleShot=True, interval=SAVED)
+        self._fades = QTimer(self, singleShot=True, interval=SAVED_SHOWN_MS)
         self._fades.timeout.connect(self.state.hide)
         self.list = QListWidget()
         self.list.setObjectName("subjects")
@@ -239,7 +239,7 @@ class SettingsPage(WindowPage):
         """Stop running tests and write pending changes."""
         for subject in self.subjects.values():
             subject.leave()
-        self.desk.write()
+        self.controller.write()
 
     def row(self, key: str) -> SettingRow:
         """A row, built if its subject was not shown yet."""
@@ -296,12 +296,12 @@ class SettingsPage(WindowPage):
         if name not in self.subjects:
             group = next(group for group in GROUPS if group.name == name)
             subject = self.subjects[name] = Subject(group, self._hands)
-            subject.changed.connect(self.desk.change)
+            subject.changed.connect(self.controller.change)
             before = [each.name for each in GROUPS if each.name in self.subjects]
             self._shown.insertWidget(before.index(name), subject)
             subject.show_all(visible=False)
-            if self.desk.now:
-                subject.show_settings(self.desk.now)
+            if self.controller.now:
+                subject.show_settings(self.controller.now)
             if self.isVisible():
                 self._order()
                 self._appear_rows([subject])
@@ -363,7 +363,7 @@ class SettingsPage(WindowPage):
 
     def _fit(self) -> None:
         letter = self.fontMetrics().horizontalAdvance("m")
-        wide = self.width() >= NARROW * letter
+        wide = self.width() >= MIN_WIDTH_WITH_LIST * letter
         self.list.setVisible(wide)
         self.unfolding.setVisible(not wide)
         self._middle.setContentsMargins(theme.space("two") if wide else 0, 0, 0, 0)
@@ -377,7 +377,7 @@ class SettingsPage(WindowPage):
         self._appear_rows(self.subjects.values())
 
     def _settled(self) -> None:
-        if settings := self.desk.now:
+        if settings := self.controller.now:
             for subject in self.subjects.values():
                 subject.show_settings(settings)
             self.voice.look()

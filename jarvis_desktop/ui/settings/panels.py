@@ -29,10 +29,10 @@ from jarvis_desktop.ui.session import AppJobs
 from jarvis_desktop.ui.settings.controls import Switch
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow, fields
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import FlowLayout, hbox
 from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
+from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -81,9 +81,9 @@ class KeyPanel(SettingsPanel):
         acts.addWidget(self.test)
         acts.addWidget(self.remove)
         self.column.addLayout(acts)
-        self.told = Label(role="small", wrap=True)
-        self.told.hide()
-        self.column.addWidget(self.told)
+        self.message = Label(role="small", wrap=True)
+        self.message.hide()
+        self.column.addWidget(self.message)
         self.setFocusProxy(self.field)
         self._show(api_keys.KeyState())
         hands.settings.session.settled.connect(self._settled)
@@ -186,31 +186,31 @@ class KeyPanel(SettingsPanel):
                 raise InputError(tr(KEYS_OFFLINE))
             if self._hub:
                 account = await app.api.account()
-                told = tr("It is taken; it is that of {name}.", name=one_line(account.name))
-                return told if account.may_call is not False else f"{told} {tr(NO_CALLS)}"
+                message = tr("It is taken; it is that of {name}.", name=one_line(account.name))
+                return message if account.may_call is not False else f"{message} {tr(NO_CALLS)}"
             from jarvis_desktop.llm.openai_compatible import listed
 
             found = await listed(address, key=api_keys.ApiKey(lambda: api_keys.key_for(address)))
             return tr("It is taken; the service has {count} LLMs.", count=len(found))
 
-        self._tell(tr("Asking…"))
+        self._show_message(tr("Asking…"))
         self._jobs.start(
             "test", test, lambda outcome: self._after(outcome, str(outcome.value or ""))
         )
 
-    def _after(self, outcome: Outcome, told: str) -> None:
+    def _after(self, outcome: Outcome, message: str) -> None:
         if isinstance(outcome.value, api_keys.KeyState):
             self._show(outcome.value)
         if outcome.value is None and not outcome.cancelled:
-            self._tell("")
+            self._show_message("")
             self.complain(str(outcome.error or unexpected()))
         else:
             self.complain("")
-            self._tell(told)
+            self._show_message(message)
 
-    def _tell(self, words: str) -> None:
-        self.told.setText(words)
-        self.told.setVisible(bool(words))
+    def _show_message(self, words: str) -> None:
+        self.message.setText(words)
+        self.message.setVisible(bool(words))
 
 
 NAMES = (
@@ -257,7 +257,7 @@ class FolderPanel(SettingsPanel):
     def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._session = hands.settings.session
-        self._actions = hands.surroundings.actions
+        self._actions = hands.context.actions
         self._jobs = AppJobs(self._session, self)
         grid = QGridLayout()
         grid.setHorizontalSpacing(theme.space("two"))
@@ -383,10 +383,10 @@ class ResetAll(SettingsPanel):
         self.ask = button(tr("Reset all settings…"))
         self.yes = button(tr("Reset all"), kind="risk")
         self.no = button(tr("Keep them"))
-        self.told = Label(role="small", wrap=True)
+        self.message = Label(role="small", wrap=True)
         for widget in (self.ask, self.yes, self.no):
             line.addWidget(widget)
-        line.addWidget(self.told, 1)
+        line.addWidget(self.message, 1)
         self.column.addLayout(line)
         self.ask.clicked.connect(lambda: self._show(asking=True))
         self.no.clicked.connect(lambda: self._show(asking=False))
@@ -404,7 +404,7 @@ class ResetAll(SettingsPanel):
         for widget in (self.yes, self.no):
             widget.setVisible(asking)
         count = len(self._changed())
-        self.told.setText(
+        self.message.setText(
             tr("{count} settings differ from their defaults.", count=count) if asking else ""
         )
         if focused:
@@ -426,7 +426,7 @@ def link(place: str, words: str, part: str = "") -> Callable[[SettingsRow, RowCo
 
     def make(row: SettingsRow, hands: RowContext) -> QPushButton:
         made = button(tr(words))
-        made.clicked.connect(lambda: hands.surroundings.actions.go.emit(place, part))
+        made.clicked.connect(lambda: hands.context.actions.go.emit(place, part))
         return made
 
     return make
@@ -447,8 +447,8 @@ class NetworkPanel(SettingsPanel):
         self._jobs = AppJobs(hands.settings.session, self)
         self.test = button(tr("Test"), tr("Test the network"))
         self.test.clicked.connect(self._test)
-        self.told = Label(role="small", wrap=True)
-        self.column.addLayout(hbox(self.test, (self.told, 1), spacing=theme.space()))
+        self.message = Label(role="small", wrap=True)
+        self.column.addLayout(hbox(self.test, (self.message, 1), spacing=theme.space()))
         self.setFocusProxy(self.test)
 
     def _test(self) -> None:
@@ -456,7 +456,7 @@ class NetworkPanel(SettingsPanel):
             self._settings.write()
             self.complain("")
             if self._jobs.start("test", self._ask, self._asked):
-                self.told.setText(tr("Asking…"))
+                self.message.setText(tr("Asking…"))
 
     async def _ask(self, app: Application) -> float:
         import httpx
@@ -476,10 +476,10 @@ class NetworkPanel(SettingsPanel):
         return time.monotonic() - begun
 
     def _asked(self, outcome: Outcome) -> None:
-        self.told.setText("")
+        self.message.setText("")
         if outcome.value is not None:
             took = labels.seconds(outcome.value)
-            self.told.setText(tr("The Hugging Face Hub was reached, in {time}.", time=took))
+            self.message.setText(tr("The Hugging Face Hub was reached, in {time}.", time=took))
         elif not outcome.cancelled:
             self.complain(str(outcome.error or unexpected()))
 

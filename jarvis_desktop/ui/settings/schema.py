@@ -100,7 +100,7 @@ def _kind(annotation: object) -> tuple[Kind, tuple[str, ...]]:
 class RowContext:
     """What the controls of a row work with."""
 
-    surroundings: PageContext
+    context: PageContext
     settings: SettingsController
     voice: SpeechController
     show: Callable[[str], None]
@@ -113,7 +113,7 @@ class SettingOption:
 
     value: str
     words: str
-    told: str = ""
+    description: str = ""
     """A sentence about it, if needed."""
 
 
@@ -147,7 +147,7 @@ class SettingsRow:
     def found_by(self, sought: str, *about: str) -> bool:
         """Whether each of the words that are sought is in its words, or in those `about` it."""
         own = (self.title, self.help, self.search, *about)
-        choices = (part for each in self.options for part in (each.words, each.told))
+        choices = (part for each in self.options for part in (each.words, each.description))
         text = " ".join((self.key, *own, *map(tr, own), *map(tr, choices))).casefold()
         return all(word in text for word in sought.casefold().split())
 
@@ -196,7 +196,7 @@ class SettingsCard:
 
     rows: tuple[SettingsRow, ...]
     title: str = ""
-    told: str = ""
+    description: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,10 +15,10 @@ from jarvis_desktop.core.speech import HotkeyStatus, HotkeyWay
 from jarvis_desktop.platform.shortcut import QUICK, TALK, parse
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow, fields
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox
 from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox
 
 WAYS: dict[HotkeyWay, str] = {
     "portal": mark("{key} works everywhere, through your desktop’s own service for shortcuts."),
@@ -82,14 +82,14 @@ class KeyRecorder(SettingsPanel):
         if key != self._row.key:
             return
         live = status.way != "none"
-        told = [tr(NONE)]
+        message = [tr(NONE)]
         if live:
             shown = one_line(status.key, limit=60) or self._key
-            told = [tr(WAYS[status.way], key=shown)]
+            message = [tr(WAYS[status.way], key=shown)]
             if key == "speech.key" and not status.holds:
-                told.append(tr(NOT_HELD))
-        told.append(one_line(status.why, limit=600))
-        self.status.setText(" ".join(filter(None, told)))
+                message.append(tr(NOT_HELD))
+        message.append(one_line(status.why, limit=600))
+        self.status.setText(" ".join(filter(None, message)))
         self.status.show()
         for widget in (self.bind, self.copy):
             widget.setVisible(not live)

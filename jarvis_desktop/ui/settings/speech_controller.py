@@ -106,7 +106,7 @@ class SpeechController(QObject):
                 await asyncio.to_thread(_lacking, app, speech),
             )
 
-        self.jobs.start("look", look, lambda outcome: self._tell(outcome, self.looked.emit))
+        self.jobs.start("look", look, lambda outcome: self._report(outcome, self.looked.emit))
 
     def list_devices(self) -> None:
         """List the sound devices."""
@@ -179,7 +179,7 @@ class SpeechController(QObject):
 
         self.jobs.start("watch", watch, tell)
 
-    def _tell(self, outcome: Outcome, then: Callable[[Any], None]) -> None:
+    def _report(self, outcome: Outcome, then: Callable[[Any], None]) -> None:
         if outcome.value is None:
             self.failed.emit(str(outcome.error or unexpected()))
         else:

@@ -26,10 +26,11 @@ from jarvis_desktop.ui.settings.speech_controller import SpeechOverview
 from jarvis_desktop.ui.voice.live_transcript import PartialText
 from jarvis_desktop.ui.voice.talk import Talker
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.flow_layout import LevelMeter, hbox, vbox
 from jarvis_desktop.ui.widgets.forms import SelectOption, SettingsPanel, button
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.level_meter import LevelMeter
 
 if TYPE_CHECKING:
     from jarvis_desktop.speech.devices import Device
@@ -55,7 +56,7 @@ class LevelPanel(SettingsPanel):
 
     def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
-        self._desk = desk = hands.voice
+        self._controller = controller = hands.voice
         self._settings = hands.settings
         self._loudest = 0.0
         self._quiet = tr(QUIET)
@@ -69,22 +70,22 @@ class LevelPanel(SettingsPanel):
         self._end.timeout.connect(self.leave)
         self._judge = QTimer(self, singleShot=True, interval=SILENT)
         self._judge.timeout.connect(self._judged)
-        desk.level.connect(self._heard)
-        desk.measured.connect(self._measured)
+        controller.level.connect(self._heard)
+        controller.measured.connect(self._measured)
 
     def leave(self) -> None:
         """Close the microphone."""
-        self._desk.jobs.cancel("level")
+        self._controller.jobs.cancel("level")
 
     def _toggle(self) -> None:
-        if "level" in self._desk.jobs:
+        if "level" in self._controller.jobs:
             self.leave()
             return
         self._settings.write()
         self.meter.clear()
         self.complain("")
         self._loudest = 0.0
-        self._desk.measure()
+        self._controller.measure()
         self.test.setText(tr("Stop"))
         self.test.setAccessibleName(tr("Stop showing the level"))
         self._end.start()
@@ -97,7 +98,7 @@ class LevelPanel(SettingsPanel):
             self.complain("")
 
     def _judged(self) -> None:
-        if "level" in self._desk.jobs and self._loudest < FAINT:
+        if "level" in self._controller.jobs and self._loudest < FAINT:
             self.complain(self._quiet)
 
     def _measured(self, trouble: str) -> None:
@@ -115,7 +116,7 @@ class TrialPanel(SettingsPanel):
     def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._session = hands.voice.session
-        self._talker = hands.surroundings.talker
+        self._talker = hands.context.talker
         self._own = Talker(self._session.engine, self)
         self._on = self._begun = self._understood = False
         self._ended = 0.0
@@ -123,8 +124,8 @@ class TrialPanel(SettingsPanel):
         self.say.setEnabled(self._session.app is not None)
         self._session.ready.connect(self._ready)
         self.say.clicked.connect(self._toggle)
-        self.told = Label(tr(WAITS), role="small", wrap=True)
-        self.column.addLayout(hbox(self.say, (self.told, 1), spacing=theme.space()))
+        self.message = Label(tr(WAITS), role="small", wrap=True)
+        self.column.addLayout(hbox(self.say, (self.message, 1), spacing=theme.space()))
         self.words = PartialText()
         self.column.addWidget(self.words)
         self.words.hide()
@@ -162,14 +163,14 @@ class TrialPanel(SettingsPanel):
     def _talked(self, talking: Talking) -> None:
         if not self._on:
             return
-        told = {
+        message = {
             "waiting": tr("The microphone is getting ready…"),
             "listening": tr("Listening… It ends when you stop speaking."),
             "recognising": tr("Writing it down…"),
         }
-        if talking.state in told:
+        if talking.state in message:
             self._begun = True
-            self.told.setText(told[talking.state])
+            self.message.setText(message[talking.state])
         self.say.setText(tr("Done") if self._own.active else tr(SAY))
         self.say.setAccessibleName(tr("I have said it") if self._own.active else tr(SAY))
         if talking.state == "recognising":
@@ -182,7 +183,7 @@ class TrialPanel(SettingsPanel):
         self.words.show_partial(Partial(transcript.text))
         took = labels.seconds(time.monotonic() - self._ended)
         engine = one_line(transcript.engine, limit=40)
-        self.told.setText(
+        self.message.setText(
             tr(
                 "Understood by {engine}, in “{language}”, {time} after you stopped.",
                 engine=engine,
@@ -199,7 +200,7 @@ class TrialPanel(SettingsPanel):
         self.say.setText(tr(SAY))
         self.say.setAccessibleName(tr(SAY))
         if not self._understood:
-            self.told.setText(tr(WAITS))
+            self.message.setText(tr(WAITS))
         if app := self._session.app:
             self._talker.attach(app.talk)
 
@@ -284,19 +285,19 @@ class SentencePanel(SettingsPanel):
 
     def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
-        self._desk = desk = hands.voice
+        self._controller = controller = hands.voice
         self._settings = hands.settings
         self.say = button(tr(HEAR))
         self.say.clicked.connect(self._toggle)
-        self.told = Label(tr(TOLD), role="small", wrap=True)
-        self.column.addLayout(hbox(self.say, (self.told, 1), spacing=theme.space()))
+        self.message = Label(tr(TOLD), role="small", wrap=True)
+        self.column.addLayout(hbox(self.say, (self.message, 1), spacing=theme.space()))
         self.setFocusProxy(self.say)
-        desk.said.connect(self._said)
-        desk.looked.connect(self._looked)
+        controller.said.connect(self._said)
+        controller.looked.connect(self._looked)
 
     def leave(self) -> None:
         """Stop speaking."""
-        self._desk.jobs.cancel("sentence")
+        self._controller.jobs.cancel("sentence")
 
     def _looked(self, look: SpeechOverview) -> None:
         lacking = look.lacking
@@ -307,22 +308,22 @@ class SentencePanel(SettingsPanel):
         )
 
     def _toggle(self) -> None:
-        if "sentence" in self._desk.jobs:
+        if "sentence" in self._controller.jobs:
             self.leave()
             return
         self._settings.write()
         self.complain("")
-        self.told.setText(tr("It is about to be heard…"))
+        self.message.setText(tr("It is about to be heard…"))
         self.say.setText(tr("Silence"))
         self.say.setAccessibleName(tr("Silence the sentence"))
-        self._desk.say()
+        self._controller.say()
 
     def _said(self, outcome: Outcome) -> None:
         self.say.setText(tr(HEAR))
         self.say.setAccessibleName(tr(HEAR))
-        self.told.setText(tr(TOLD))
+        self.message.setText(tr(TOLD))
         if outcome.value is not None:
-            self.told.setText(
+            self.message.setText(
                 tr(
                     "It began after {time}, and was played. Not heard? See the volume of your "
                     "system, and that the right loudspeaker is chosen.",
@@ -378,7 +379,7 @@ class RecogniserPanel(SettingsPanel):
 
     def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
-        self._desk = desk = hands.voice
+        self._controller = controller = hands.voice
         self._fetching: Expert | None = None
         self.used = Label(wrap=True)
         self.column.addWidget(self.used)
@@ -387,15 +388,15 @@ class RecogniserPanel(SettingsPanel):
         self.column.addWidget(self.offers)
         self.coming = Label(role="small", wrap=True)
         self.stop = button(tr("Cancel"), tr("Cancel the download"))
-        self.stop.clicked.connect(lambda: desk.jobs.cancel("fetch"))
+        self.stop.clicked.connect(lambda: controller.jobs.cancel("fetch"))
         self.column.addLayout(hbox((self.coming, 1), self.stop))
         self.progress = QProgressBar()
         self.progress.setTextVisible(False)
         self.progress.setAccessibleName(tr("Progress of the download"))
         self.column.addWidget(self.progress)
-        desk.looked.connect(self._looked)
-        desk.progressed.connect(self._progressed)
-        desk.fetched.connect(self._fetched)
+        controller.looked.connect(self._looked)
+        controller.progressed.connect(self._progressed)
+        controller.fetched.connect(self._fetched)
         self._show_fetching()
 
     def _looked(self, look: SpeechOverview) -> None:
@@ -441,7 +442,7 @@ class RecogniserPanel(SettingsPanel):
     def _fetch(self, expert: Expert) -> None:
         self._fetching = expert
         self.complain("")
-        self._desk.fetch(expert)
+        self._controller.fetch(expert)
         self._progressed(None, tr("The download begins…"))
         self._show_fetching()
         self.stop.setFocus()
@@ -463,7 +464,7 @@ class RecogniserPanel(SettingsPanel):
         else:
             self.complain("")
             self.used.setText(tr("{name} is ready. It is used from now on.", name=name))
-        self._desk.look()
+        self._controller.look()
 
     def _show_fetching(self) -> None:
         fetching = self._fetching is not None

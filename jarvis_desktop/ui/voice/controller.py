@@ -16,8 +16,8 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import Talking, Transcript
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineQuestion
-from jarvis_desktop.ui.exchange import PendingTurn
 from jarvis_desktop.ui.header import Header
+from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.request.composer import Composer
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import NOTHING, Dictation, Talker

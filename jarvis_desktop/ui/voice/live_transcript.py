@@ -19,9 +19,9 @@ from jarvis_desktop.core.display import encodable, one_line, printable
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Partial, Talking
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 VISIBLE_LINES = 2
 MAX_CHARS = 20_000  # characters that are laid out; nobody speaks longer at a time

@@ -26,10 +26,10 @@ from jarvis_desktop.core.speech import (
 )
 from jarvis_desktop.ui.engine import EngineThread, while_there
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import GrowingTextField
 from jarvis_desktop.ui.widgets.icons import StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application

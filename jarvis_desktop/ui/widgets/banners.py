@@ -8,10 +8,10 @@ from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 
 class Banner(QFrame):

@@ -34,9 +34,9 @@ from PySide6.QtWidgets import (
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 LABELS = 120
 """Pixels of the names before what is chosen."""
@@ -47,7 +47,7 @@ LONGEST = 600
 class Section(QFrame):
     """One subject."""
 
-    def __init__(self, title: str, told: str = "") -> None:
+    def __init__(self, title: str, description: str = "") -> None:
         super().__init__()
         self.setObjectName("card")
         self.column = vbox(
@@ -56,8 +56,8 @@ class Section(QFrame):
             margins=(theme.space("two"), 12, theme.space("two"), 14),
             spacing=theme.space(),
         )
-        if told:
-            self.column.addWidget(Label(told, role="small", wrap=True))
+        if description:
+            self.column.addWidget(Label(description, role="small", wrap=True))
         self.trouble = Label(role="warning", wrap=True)
         self.trouble.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.trouble.hide()
@@ -126,10 +126,10 @@ class SelectOption(QComboBox):
 class Tick(QCheckBox):
     """A switch."""
 
-    def __init__(self, text: str, told: str) -> None:
+    def __init__(self, text: str, description: str) -> None:
         super().__init__(text)
         self.setAccessibleName(text)
-        self.setAccessibleDescription(told)
+        self.setAccessibleDescription(description)
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

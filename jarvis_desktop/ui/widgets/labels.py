@@ -22,7 +22,7 @@ from PySide6.QtWidgets import (
 from jarvis_desktop.core.artifact import Kind, kind_of_name
 from jarvis_desktop.core.display import encodable
 from jarvis_desktop.core.i18n import mark, tr, trn
-from jarvis_desktop.ui.widgets.flow_layout import vbox
+from jarvis_desktop.ui.widgets.layout import vbox
 
 FIRST = 20_000
 """Characters of a long text that are shown at first."""

@@ -7,9 +7,9 @@ from PySide6.QtWidgets import QFrame, QScrollArea, QWidget
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.flow_layout import hbox, vbox
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
+from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 WIDEST = 780
 """Pixels; longer lines are hard to read."""
@@ -20,11 +20,11 @@ class WindowPage(QFrame):
 
     left = Signal()
     """The user wants to return to the conversation."""
-    told = Signal(str, bool)
+    message = Signal(str, bool)
     """Carries a message for the user, and whether it is good news."""
 
-    def __init__(self, title: str, told: str = "") -> None:
-        """`told` says in a sentence what the page is for."""
+    def __init__(self, title: str, description: str = "") -> None:
+        """`description` says in a sentence what the page is for."""
         super().__init__()
         self.setObjectName("page")
         self.setAccessibleName(title)
@@ -50,8 +50,8 @@ class WindowPage(QFrame):
         column = QWidget()
         column.setMaximumWidth(WIDEST)
         self.column = vbox(parent=column, spacing=theme.space("two"))
-        if told:
-            self.column.addWidget(Label(told, role="muted", wrap=True))
+        if description:
+            self.column.addWidget(Label(description, role="muted", wrap=True))
         row.addStretch(1)
         row.addWidget(column, 1000)
         row.addStretch(1)

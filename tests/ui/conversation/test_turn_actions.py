@@ -282,11 +282,11 @@ def test_an_answer_is_read_aloud_and_stopped(
     window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     told: list[Turn | None] = []
-    window.wishes.reading.connect(told.append)
-    window.wishes.read_aloud.emit(OVER)
+    window.user_actions.reading.connect(told.append)
+    window.user_actions.read_aloud.emit(OVER)
     assert told == [OVER]
     qtbot.waitUntil(lambda: bool(app.player.played))
-    window.wishes.read_aloud.emit(OVER)
+    window.user_actions.read_aloud.emit(OVER)
     assert told == [OVER, None]
     qtbot.waitUntil(lambda: not app.speaker.speaking)
 
@@ -294,14 +294,14 @@ def test_an_answer_is_read_aloud_and_stopped(
 def test_a_request_comes_back_into_the_input(window: MainWindow, qtbot: QtBot) -> None:
     field = window.composer.field
     field.setPlainText("a draft")
-    window.wishes.edit_turn.emit(OVER)
+    window.user_actions.edit_turn.emit(OVER)
     assert field.toPlainText() == "What is it?"
     field.undo()
     assert field.toPlainText() == "a draft"
 
 
 def test_a_request_is_answered_again(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
-    window.wishes.answer_again.emit(OVER)
+    window.user_actions.answer_again.emit(OVER)
     qtbot.waitUntil(lambda: bool(app.assistant.turns))
     assert app.assistant.handled[0][0] == Request("What is it?", speak=True)
 
@@ -312,10 +312,10 @@ def test_the_files_of_a_request_keep_their_names_when_it_is_sent_again(
     scan = tmp_path / "scan.txt"
     scan.write_text("words")
     turn = replace(OVER, attachments=(app.store.take_in(scan),))
-    window.wishes.edit_turn.emit(turn)
+    window.user_actions.edit_turn.emit(turn)
     attached = window.composer.attached
     qtbot.waitUntil(lambda: bool(attached.files()))
-    window.wishes.answer_again.emit(turn)
+    window.user_actions.answer_again.emit(turn)
     qtbot.waitUntil(lambda: bool(app.assistant.turns))
     (sent,) = app.assistant.handled[0][0].files
     assert sent.name == attached.files()[0].name == "scan.txt"
@@ -332,10 +332,10 @@ def test_links_are_opened_with_the_desktop(
         return len(opened) == 1
 
     monkeypatch.setattr(QDesktopServices, "openUrl", open_url)
-    window.wishes.open_link.emit("https://a.example/1")
-    window.wishes.open_link.emit("file:///etc/passwd")
+    window.user_actions.open_link.emit("https://a.example/1")
+    window.user_actions.open_link.emit("file:///etc/passwd")
     assert opened == ["https://a.example/1"]
-    window.wishes.open_link.emit("mailto:a@b.example")
+    window.user_actions.open_link.emit("mailto:a@b.example")
     assert "No program" in window.banner.message.text()
 
 

@@ -41,11 +41,11 @@ def panel(
     monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
     settings = SettingsController(session)
     talker = Talker(session.engine, session)
-    surroundings = PageContext(session, talker, actions, settings)
+    context = PageContext(session, talker, actions, settings)
     voice = SpeechController(settings, session)
     panel = DesktopPanel(
         SettingsRow("desktop", "This desktop"),
-        RowContext(surroundings, settings, voice, lambda key: None),
+        RowContext(context, settings, voice, lambda key: None),
     )
     qtbot.addWidget(panel)
     panel.show()

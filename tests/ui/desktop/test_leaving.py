@@ -51,7 +51,7 @@ def test_the_question_is_seen_where_a_picture_was_enlarged(
     picture.fill(0)
     picture.save(str(tmp_path / "a.png"))
     app.timers.set(180, "tea")
-    window.wishes.enlarge.emit(Artifact(Kind.IMAGE, path=tmp_path / "a.png", name="a.png"))
+    window.user_actions.enlarge.emit(Artifact(Kind.IMAGE, path=tmp_path / "a.png", name="a.png"))
     assert not window.close()
     QApplication.processEvents()
     at = window.leaving.mapTo(window, window.leaving.rect().center())

@@ -17,7 +17,7 @@ from jarvis_desktop.ui.desktop import notifications
 from jarvis_desktop.ui.desktop.notifications import Note, Notifier
 from jarvis_desktop.ui.desktop.presence import Presence
 from jarvis_desktop.ui.engine import EngineThread
-from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
+from jarvis_desktop.ui.pending_turn import OpenConversation, PendingTurn
 from tests.ui.desktop.conftest import Desktop
 from tests.ui.scene import HOSTILE, NOW, FakeApp, Shown
 
@@ -155,7 +155,7 @@ def test_an_answer_is_read_aloud_from_its_note(
     presence: Presence, desktop: Desktop, qtbot: QtBot
 ) -> None:
     exchange = ended(presence, 60)
-    with qtbot.waitSignal(presence.window.wishes.read_aloud) as told:
+    with qtbot.waitSignal(presence.window.user_actions.read_aloud) as told:
         presence.notifier.acted.emit(desktop.notes[0].key, "speak", "")
     assert told.args == [exchange.turn]
 

@@ -256,7 +256,7 @@ def test_nothing_is_left_on_the_screen(presence: Presence, qtbot: QtBot) -> None
 def test_an_answer_in_the_open_quick_box_is_no_news(
     presence: Presence, app: FakeApp, qtbot: QtBot
 ) -> None:
-    session, past = presence.window.session, presence.window.past
+    session, past = presence.window.session, presence.window.history
     presence.quick.appear()
     qtbot.waitUntil(lambda: presence.quick.is_looked_at)
     session.send(Request("seen"), place=session.quick)

@@ -136,7 +136,7 @@ class World:
         session = WindowSession(self.engine)
         settings = SettingsController(session)
         page = ExpertsPage(PageContext(session, cast(Any, None), self.actions, settings))
-        page.told.connect(lambda text, good: self.told.append((text, good)))
+        page.message.connect(lambda text, good: self.told.append((text, good)))
         self.qtbot.addWidget(page)
         self.pages.append(page)
         page.resize(900, 800)
@@ -154,14 +154,14 @@ class World:
 
     def settle(self, page: ExpertsPage) -> None:
         """Wait until everything that was asked is answered."""
-        self.qtbot.waitUntil(lambda: not page.desk.jobs.busy, timeout=10_000)
+        self.qtbot.waitUntil(lambda: not page.controller.jobs.busy, timeout=10_000)
         QApplication.processEvents()
 
     def close(self) -> None:
         """End what was opened."""
         for page in self.pages:
             page.leave()
-            self.engine.submit(page.desk.session.close_app()).result(5)
+            self.engine.submit(page.controller.session.close_app()).result(5)
 
 
 def said(widget: QWidget) -> str:

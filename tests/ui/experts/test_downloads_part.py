@@ -189,7 +189,7 @@ def test_the_mark_shows_that_something_is_fetched(world: World, held: Held) -> N
     world.qtbot.addWidget(place)
     place.resize(240, 36)
     place.show()
-    mark = DownloadMark(place, page.desk.session)
+    mark = DownloadMark(place, page.controller.session)
     assert not mark.isVisible()
     get(world, page, PAINTER)
     wait(world, mark.isVisible)

@@ -27,7 +27,7 @@ from jarvis_desktop.ui.experts import controller as desks
 from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.gauges import DOT
 from jarvis_desktop.ui.experts.page import PARTS
-from jarvis_desktop.ui.widgets import flow_layout
+from jarvis_desktop.ui.widgets import layout
 from tests.fake_house import GAMER, FakeProbe, kept
 from tests.ui.experts.scene import ALL, PAINTER, TRANSLATOR, World, entries, said
 from tests.ui.scene import HOSTILE
@@ -45,7 +45,7 @@ def test_the_disk_and_the_memory_are_shown_with_figures(world: World) -> None:
     world.weights.budget = 20_000 * MB
     page = world.open("installed", hardware=GAMER)
     world.house.local.taken = MemorySize(2_000 * MB, 3_000 * MB)
-    page.desk._measure()
+    page.controller._measure()
     world.settle(page)
     shown = said(page.gauges)
     assert "Experts 5.3 GB of 20 GB" in shown
@@ -104,7 +104,7 @@ def test_what_fails_on_the_engine_is_told(world: World, monkeypatch) -> None:
         raise UnavailableError("The disk does not answer.")
 
     monkeypatch.setattr(world.weights, "taken", broken)
-    page.desk.look()
+    page.controller.look()
     world.settle(page)
     assert world.told == [("The disk does not answer.", False)]
 
@@ -158,9 +158,9 @@ def test_the_tab_key_goes_through_the_page_as_it_is_read(world: World) -> None:
 
 def test_after_the_last_one_the_keyboard_leaves_the_page(world: World) -> None:
     page = world.open("downloads")
-    last = list(flow_layout.reached(page))[-1]
+    last = list(layout.reached(page))[-1]
     last.setFocus()
-    assert not flow_layout.go_on(page, forwards=True)  # nothing else is in this window
+    assert not layout.go_on(page, forwards=True)  # nothing else is in this window
 
 
 @pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
@@ -197,7 +197,7 @@ def test_a_line_keeps_its_widgets_while_the_list_changes(world: World) -> None:
     page = world.open("installed")
     before = entries(page.installed)["painter"]
     world.weights.kept = world.weights.kept[1:]
-    page.desk.look()
+    page.controller.look()
     world.settle(page)
     assert list(entries(page.installed).values()) == [before]
     assert before.property("first") is True

@@ -34,7 +34,7 @@ def search(world: World, page: ExpertsPage, words: str) -> list[str]:
 
 
 def found(world: World, page: ExpertsPage) -> list[str]:
-    with world.qtbot.waitSignal(page.desk.found):
+    with world.qtbot.waitSignal(page.controller.found):
         pass
     world.settle(page)
     return list(entries(page.finding))
@@ -209,7 +209,7 @@ def test_the_list_of_the_hub_is_read(world: World) -> None:
         click(page.finding, "Read the list")
         assert page.finding.hub.act.text() == "Cancel"
         world.qtbot.waitUntil(page.finding.hub.progress.isVisible)
-        world.qtbot.waitUntil(lambda: "refresh" not in page.desk.jobs, timeout=60_000)
+        world.qtbot.waitUntil(lambda: "refresh" not in page.controller.jobs, timeout=60_000)
         world.settle(page)
         assert "1 expert of the Hugging Face Hub" in page.finding.hub.said.text()
         assert page.finding.hub.act.text() == "Refresh the list"
@@ -222,7 +222,7 @@ def test_reading_the_list_can_be_cancelled(world: World) -> None:
         click(page.finding, "Read the list")
         assert hub.held.wait(30)
         click(page.finding, "Stop reading the list")
-        world.qtbot.waitUntil(lambda: "refresh" not in page.desk.jobs, timeout=30_000)
+        world.qtbot.waitUntil(lambda: "refresh" not in page.controller.jobs, timeout=30_000)
         assert "What was read is kept." in said(page.finding.hub)
         assert not page.finding.hub.progress.isVisible()
 
@@ -233,7 +233,7 @@ def test_two_thousand_are_shown_at_once_and_more_on_demand(world: World) -> None
     hits = world.app.expert_manager.search(page.finding.filters.sought(limit=2000))
     assert len(hits) == 2000
     begin = time.perf_counter()
-    page.desk.found.emit(page.finding.filters.sought(limit=2000), hits, 0)
+    page.controller.found.emit(page.finding.filters.sought(limit=2000), hits, 0)
     passed = time.perf_counter() - begin
     assert len(entries(page.finding)) == SHOWN
     assert passed < 0.5
@@ -251,7 +251,7 @@ def test_only_what_was_sought_last_is_shown(world: World) -> None:
     for words in ("p", "pa", "pai", "painter"):
         page.finding.filters.words.setText(words)
         page.finding.search()
-    world.qtbot.waitUntil(lambda: "search" not in page.desk.jobs)
+    world.qtbot.waitUntil(lambda: "search" not in page.controller.jobs)
     world.settle(page)
     assert next(iter(entries(page.finding))) in ("painter", "steered")
     assert "opus-en-fr" not in entries(page.finding)

@@ -55,8 +55,8 @@ def filled(today: None, window: MainWindow, app: FakeApp, qtbot: QtBot) -> MainW
 
 
 @pytest.fixture
-def desk(filled: MainWindow) -> HistoryController:
-    return filled.past.desk
+def controller(filled: MainWindow) -> HistoryController:
+    return filled.history.controller
 
 
 @pytest.fixture
@@ -70,4 +70,8 @@ def titles(window: MainWindow) -> list[str]:
 
 def settle(window: MainWindow, qtbot: QtBot) -> None:
     """Wait until nothing is read any more."""
-    qtbot.waitUntil(lambda: "read" not in window.past.desk._jobs and not window.past.desk._stale)
+    qtbot.waitUntil(
+        lambda: (
+            "read" not in window.history.controller._jobs and not window.history.controller._stale
+        )
+    )

@@ -31,7 +31,7 @@ def click(button: QPushButton) -> None:
 def delete(window: MainWindow, conversation: str, qtbot: QtBot) -> None:
     view = window.sidebar.list
     view.go_to(view.lines.find(conversation))
-    with qtbot.waitSignal(window.past.desk.removed, check_params_cb=bool):
+    with qtbot.waitSignal(window.history.controller.removed, check_params_cb=bool):
         QTest.keyClick(view, Key.Key_Delete)
     settle(window, qtbot)
 
@@ -48,13 +48,13 @@ def test_a_conversation_is_deleted_and_brought_back(filled: MainWindow, qtbot: Q
     opened(filled, "c1", qtbot)
     delete(filled, "c1", qtbot)
     assert titles(filled) == ["the weather", "the picture", "<b>a tune</b>"]
-    assert filled.past.undo.isVisible()
-    assert filled.past.undo.words.full_text() == "“a letter” is deleted."
+    assert filled.history.undo.isVisible()
+    assert filled.history.undo.words.full_text() == "“a letter” is deleted."
     assert filled.session.open.entries == [], "it was the open one"
-    click(filled.past.undo.button)
+    click(filled.history.undo.button)
     qtbot.waitUntil(lambda: titles(filled) == list(TITLES))
     qtbot.waitUntil(lambda: filled.session.open.id == "c1")
-    assert not filled.past.undo.isVisible()
+    assert not filled.history.undo.isVisible()
 
 
 def test_the_keyboard_undoes_too_but_not_what_is_final(
@@ -62,41 +62,41 @@ def test_the_keyboard_undoes_too_but_not_what_is_final(
 ) -> None:
     delete(filled, "c0", qtbot)
     filled.setFocus()
-    filled.past.desk.undo()
+    filled.history.controller.undo()
     qtbot.waitUntil(lambda: titles(filled) == list(TITLES))
     delete(filled, "c0", qtbot)
     delete(filled, "c1", qtbot)
     qtbot.waitUntil(lambda: len(app.history.trashed) == 1)
-    filled.past.desk.make_final()
+    filled.history.controller.make_final()
     qtbot.waitUntil(lambda: not app.history.trashed)
-    filled.past.desk.undo()
+    filled.history.controller.undo()
     settle(filled, qtbot)
     assert titles(filled) == ["the picture", "<b>a tune</b>"]
 
 
 def test_it_becomes_final_by_itself(
-    filled: MainWindow, app: FakeApp, desk: HistoryController, qtbot: QtBot
+    filled: MainWindow, app: FakeApp, controller: HistoryController, qtbot: QtBot
 ) -> None:
-    desk._final.setInterval(10)
+    controller._final.setInterval(10)
     delete(filled, "c0", qtbot)
     qtbot.waitUntil(lambda: not app.history.trashed)
-    assert not filled.past.undo.isVisible()
+    assert not filled.history.undo.isVisible()
 
 
 def test_a_turn_is_deleted_pinned_and_brought_back_where_it_was(
-    filled: MainWindow, app: FakeApp, desk: HistoryController, qtbot: QtBot
+    filled: MainWindow, app: FakeApp, controller: HistoryController, qtbot: QtBot
 ) -> None:
     opened(filled, "c1", qtbot)
     first, second = (entry.turn for entry in filled.session.open.entries)
-    filled.wishes.pin_turn.emit(first, True)
+    filled.user_actions.pin_turn.emit(first, True)
     qtbot.waitUntil(lambda: "c1-0" in app.history.pinned)
     assert filled.session.open.entries[0].turn.pinned
-    with qtbot.waitSignal(desk.turn_gone):
-        filled.wishes.delete_turn.emit(first)
+    with qtbot.waitSignal(controller.turn_gone):
+        filled.user_actions.delete_turn.emit(first)
     assert [entry.turn.id for entry in filled.session.open.entries] == [second.id]
-    qtbot.waitUntil(filled.past.undo.isVisible)
-    with qtbot.waitSignal(desk.turn_back):
-        desk.undo()
+    qtbot.waitUntil(filled.history.undo.isVisible)
+    with qtbot.waitSignal(controller.turn_back):
+        controller.undo()
     assert [entry.turn.id for entry in filled.session.open.entries] == ["c1-0", "c1-1"]
 
 
@@ -105,10 +105,10 @@ def test_what_runs_is_not_deleted(filled: MainWindow, app: FakeApp, qtbot: QtBot
     app.assistant.script = scene.for_ever
     exchange = filled.session.send(Request("go on"))
     qtbot.waitUntil(lambda: bool(app.assistant.handled))
-    filled.past.desk.delete(filled.sidebar.list.lines.rows()[1])
+    filled.history.controller.delete(filled.sidebar.list.lines.rows()[1])
     assert "Stop it first" in filled.banner.message.text()
     filled.banner.hide()
-    filled.wishes.delete_turn.emit(exchange.turn)
+    filled.user_actions.delete_turn.emit(exchange.turn)
     assert "Stop it first" in filled.banner.message.text()
     assert not app.history.trashed
 
@@ -117,9 +117,9 @@ def test_a_deletion_that_fails_is_told_and_deletes_nothing(
     filled: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.history.error = StorageError("The disk is full.")
-    filled.past.desk.delete(filled.sidebar.list.lines.rows()[0])
+    filled.history.controller.delete(filled.sidebar.list.lines.rows()[0])
     qtbot.waitUntil(lambda: filled.banner.message.text() == "The disk is full.")
-    assert not filled.past.undo.isVisible()
+    assert not filled.history.undo.isVisible()
     app.history.error = None
 
 
@@ -131,31 +131,31 @@ def test_a_conversation_that_is_not_kept_is_marked_and_forgotten(
 ) -> None:
     control = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
     QTest.keyClick(filled, Key.Key_N, control)
-    assert filled.past.sign.isVisible()
-    assert filled.sidebar.aside.isVisible()
-    assert filled.sidebar.aside.isChecked()
+    assert filled.history.sign.isVisible()
+    assert filled.sidebar.private.isVisible()
+    assert filled.sidebar.private.isChecked()
     exchange = filled.session.send(Request("a secret"))
     qtbot.waitUntil(lambda: exchange.turn.status is Status.DONE)
     name = filled.session.open.id
     assert name
     assert name.startswith("unkept-")
     opened(filled, "c1", qtbot)
-    assert not filled.past.sign.isVisible()
-    assert not filled.sidebar.aside.isChecked()
+    assert not filled.history.sign.isVisible()
+    assert not filled.sidebar.private.isChecked()
     assert app.history.forgotten == []
-    click(filled.sidebar.aside)
+    click(filled.sidebar.private)
     assert filled.session.open.id == name
     assert [entry.turn.text for entry in filled.session.open.entries] == ["a secret"]
-    click(filled.past.sign.forget)
+    click(filled.history.sign.forget)
     qtbot.waitUntil(lambda: app.history.forgotten == [name])
     assert filled.session.open.entries == []
-    assert not filled.past.sign.isVisible()
-    assert not filled.sidebar.aside.isVisible()
+    assert not filled.history.sign.isVisible()
+    assert not filled.sidebar.private.isVisible()
 
 
 def test_what_runs_in_it_is_stopped_first(filled: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
     app.assistant.script = scene.for_ever
-    filled.past.begin(kept=False)
+    filled.history.begin(kept=False)
     exchange, waiting = (filled.session.send(Request(words)) for words in ("one", "two"))
     qtbot.waitUntil(lambda: bool(app.assistant.handled))
     filled.session.forget_aside()
@@ -169,10 +169,10 @@ def test_what_runs_in_it_is_stopped_first(filled: MainWindow, app: FakeApp, qtbo
 def test_one_without_a_request_needs_no_forgetting(
     filled: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
-    click(filled.sidebar.unkept)
+    click(filled.sidebar.new_private)
     filled.session.forget_aside()
     settle(filled, qtbot)
-    assert filled.session.aside is None
+    assert filled.session.private is None
 
 
 # Where there is little room
@@ -182,7 +182,7 @@ def test_where_the_window_is_narrow_the_list_is_a_drawer(
     filled: MainWindow, theme: Theme, qtbot: QtBot
 ) -> None:
     theme.adopt(ThemeChoice(motion=False))
-    drawer, sidebar, button = filled.past.drawer, filled.sidebar, filled.header.lists
+    drawer, sidebar, button = filled.history.drawer, filled.sidebar, filled.header.lists
     filled.resize(1000, 600)
     QApplication.processEvents()
     assert not button.isVisible()
@@ -220,9 +220,9 @@ def test_the_drawer_slides_from_where_reading_begins(filled: MainWindow, qtbot: 
     filled.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     filled.resize(470, 600)
     QApplication.processEvents()
-    filled.past.drawer.open()
+    filled.history.drawer.open()
     qtbot.waitUntil(lambda: filled.sidebar.geometry().right() == 469)
-    filled.past.drawer.close()
+    filled.history.drawer.close()
     filled.setLayoutDirection(Qt.LayoutDirection.LeftToRight)
 
 
@@ -264,7 +264,7 @@ def test_everything_is_exported_with_its_files(
 def test_one_conversation_is_exported_from_its_menu(
     filled: MainWindow, app: FakeApp, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    filled.past.drawer.close()
+    filled.history.drawer.close()
     row = filled.sidebar.list.lines.rows()[3]
     filled.sidebar.list.export_wanted.emit(row)
     page = filled.places.page("history")
@@ -286,7 +286,7 @@ def test_the_open_conversation_can_be_exported_also_one_that_is_not_kept(
     assert offers() == ["all"]
     opened(filled, "c1", qtbot)
     assert offers() == ["all", "open"]
-    filled.past.begin(kept=False)
+    filled.history.begin(kept=False)
     assert offers() == ["all"]
     filled.send(Request("between us"))
     qtbot.waitUntil(lambda: bool(filled.session.open.id) and not filled.session.busy)
@@ -327,8 +327,8 @@ def test_a_range_is_deleted_after_one_question(
     qtbot.waitUntil(lambda: len(titles(filled)) == left)
     settle(filled, qtbot)
     if left < 4:
-        qtbot.waitUntil(filled.past.undo.isVisible)
-        filled.past.desk.undo()
+        qtbot.waitUntil(filled.history.undo.isVisible)
+        filled.history.controller.undo()
         qtbot.waitUntil(lambda: len(titles(filled)) == 4)
 
 

@@ -8,9 +8,9 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.ui.actions import Actions
-from jarvis_desktop.ui.exchange import OpenConversation, PendingTurn
 from jarvis_desktop.ui.media import playback as transport_module
 from jarvis_desktop.ui.media.playback import Playback
+from jarvis_desktop.ui.pending_turn import OpenConversation, PendingTurn
 from jarvis_desktop.ui.session import WindowSession
 from tests.ui.scene import NOW, FakeApp
 

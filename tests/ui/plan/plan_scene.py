@@ -24,7 +24,7 @@ from jarvis_desktop.core.task import Port, Ref, Task, TaskOption, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import EngineThread, Outcome, Then
-from jarvis_desktop.ui.exchange import Rerun
+from jarvis_desktop.ui.pending_turn import Rerun
 from jarvis_desktop.ui.plan.controller import PlanController
 from jarvis_desktop.ui.plan.list_view import step_menu
 from jarvis_desktop.ui.plan.plan_view import PlanView
@@ -84,7 +84,7 @@ class FakePlanController(PlanController):
         self.live: set[str] = set()
         """The ids of turns that run."""
         self.experts: Outcome = Outcome([LARGE, FAR])
-        self.wishes: list[tuple[Plan, str, Then]] = []
+        self.revisions: list[tuple[Plan, str, Then]] = []
         self.changes: list[tuple[Plan, Then]] = []
         self.afresh: list[frozenset[int]] = []
         """What was to be done once more with each of the changes."""
@@ -102,7 +102,7 @@ class FakePlanController(PlanController):
         then(self.experts)
 
     def revise(self, plan: Plan, words: str, then: Then) -> None:
-        self.wishes.append((plan, words, then))
+        self.revisions.append((plan, words, then))
 
     def change(self, again: Rerun, then: Then) -> None:
         self.changes.append((again.plan, then))

@@ -213,7 +213,7 @@ def test_words_change_the_plan(before: PlanView, controller: FakePlanController)
     before.foot.words.setFocus()
     QTest.keyClicks(before.foot.words, "leave the picture out")
     QTest.keyClick(before.foot.words, Qt.Key.Key_Return)
-    [(plan, words, then)] = controller.wishes
+    [(plan, words, then)] = controller.revisions
     assert (plan, words) == (diamond(), "leave the picture out")
     assert before.foot.busy.isVisible()
     assert before.foot.message.text() == "Changing the plan…"
@@ -232,12 +232,12 @@ def test_words_that_are_not_understood_stay(
 ) -> None:
     before.foot.words.setPlainText("make it nicer")
     QTest.mouseClick(before.foot.send, Qt.MouseButton.LeftButton)
-    controller.wishes[0][2](Outcome(error=InputError("What is nicer was not understood.")))
+    controller.revisions[0][2](Outcome(error=InputError("What is nicer was not understood.")))
     assert before.trouble.text() == "What is nicer was not understood."
     assert before.foot.words.toPlainText() == "make it nicer"
     assert before.foot.message.isHidden()
     before.editor.revise("again")
-    controller.wishes[1][2](Outcome(diamond()))
+    controller.revisions[1][2](Outcome(diamond()))
     assert before.foot.message.text() == "Nothing changed."
 
 

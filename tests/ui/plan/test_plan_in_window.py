@@ -135,7 +135,7 @@ def test_words_and_experts_come_from_the_engine(
     view.foot.words.setPlainText("do not say it")
     view.foot.words.entered.emit()
     qtbot.waitUntil(lambda: len(view.editor.plan) == 2)
-    assert app.assistant.wishes == ["do not say it"]
+    assert app.assistant.revisions == ["do not say it"]
     view.open_step(0)
     panel = view.panel
     assert panel is not None

@@ -23,59 +23,61 @@ from tests.ui.scene import FakeApp, Shown
 
 
 @pytest.fixture
-def desk(window: MainWindow, qtbot: QtBot) -> Iterator[QuickBoxController]:
-    desk = QuickBoxController(window, PhaseTracker(window.session, window.talker, window), window)
-    yield desk
-    if isValid(desk.overlay):
-        desk.close()
+def controller(window: MainWindow, qtbot: QtBot) -> Iterator[QuickBoxController]:
+    controller = QuickBoxController(
+        window, PhaseTracker(window.session, window.talker, window), window
+    )
+    yield controller
+    if isValid(controller.overlay):
+        controller.close()
 
 
 def test_the_key_of_the_desktop_opens_the_box_with_its_token(
-    desk: QuickBoxController, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    controller: QuickBoxController, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")
     key = app.quick_key
-    with qtbot.waitSignal(desk.key_changed) as told:
-        desk.bind(key)
+    with qtbot.waitSignal(controller.key_changed) as told:
+        controller.bind(key)
     assert told.args == ["Ctrl+Alt+Space"]
     key.token = "tok"
     assert key.press
-    desk._session.engine.call(key.press)
-    qtbot.waitUntil(lambda: desk._box is not None and desk.box.isVisible())
+    controller._session.engine.call(key.press)
+    qtbot.waitUntil(lambda: controller._box is not None and controller.box.isVisible())
     assert os.environ["XDG_ACTIVATION_TOKEN"] == "tok"
-    desk._session.engine.call(key.press)
-    qtbot.waitUntil(lambda: not desk.box.isVisible())
-    with qtbot.waitSignal(desk.key_changed) as told:
-        desk._session.engine.call(key.become, HotkeyStatus(why="It was taken."))
+    controller._session.engine.call(key.press)
+    qtbot.waitUntil(lambda: not controller.box.isVisible())
+    with qtbot.waitSignal(controller.key_changed) as told:
+        controller._session.engine.call(key.become, HotkeyStatus(why="It was taken."))
     assert told.args == [""]
 
 
 def test_another_key_is_asked_for_only_where_it_changed(
-    desk: QuickBoxController, app: FakeApp, qtbot: QtBot
+    controller: QuickBoxController, app: FakeApp, qtbot: QtBot
 ) -> None:
-    desk.bind(app.quick_key)
-    desk.adopt(Settings())
-    desk.adopt(Settings())
-    desk.adopt(Settings(window=WindowSettings(quick_key="F9")))
+    controller.bind(app.quick_key)
+    controller.adopt(Settings())
+    controller.adopt(Settings())
+    controller.adopt(Settings(window=WindowSettings(quick_key="F9")))
     qtbot.waitUntil(lambda: app.quick_key.chosen == ["F9"])
 
 
-def test_the_box_is_made_before_it_is_needed(desk: QuickBoxController, app: FakeApp) -> None:
-    desk.bind(app.quick_key)
-    assert desk._warming.isActive()
-    assert desk._box is None
-    desk._warming.timeout.emit()
-    assert desk._box is not None
-    assert not desk.box.isVisible()
+def test_the_box_is_made_before_it_is_needed(controller: QuickBoxController, app: FakeApp) -> None:
+    controller.bind(app.quick_key)
+    assert controller._warming.isActive()
+    assert controller._box is None
+    controller._warming.timeout.emit()
+    assert controller._box is not None
+    assert not controller.box.isVisible()
 
 
 def test_answers_are_spoken_as_in_the_window(
-    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
+    controller: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     window.header.speak.setChecked(True)
-    desk.appear()
-    desk.box.line.field.setPlainText("hello")
-    desk.box.line.send()
+    controller.appear()
+    controller.box.line.field.setPlainText("hello")
+    controller.box.line.send()
     qtbot.waitUntil(lambda: len(app.assistant.handled) == 1)
     assert app.assistant.handled[0][0].speak
     assert window.conversation.panels() == []
@@ -83,10 +85,10 @@ def test_answers_are_spoken_as_in_the_window(
 
 
 def test_ctrl_enter_moves_all_of_it_into_the_window(
-    desk: QuickBoxController, window: MainWindow, picture: Path, qtbot: QtBot
+    controller: QuickBoxController, window: MainWindow, picture: Path, qtbot: QtBot
 ) -> None:
-    desk.appear()
-    box = desk.box
+    controller.appear()
+    box = controller.box
     box.line.field.setPlainText("hello")
     box.line.send()
     session = window.session
@@ -95,7 +97,7 @@ def test_ctrl_enter_moves_all_of_it_into_the_window(
     box.line.field.setPlainText("and more")
     box.line.offer([picture])
     qtbot.waitUntil(lambda: box.line.attached.files() == (picture,))
-    with qtbot.waitSignal(desk.window_wanted):
+    with qtbot.waitSignal(controller.window_wanted):
         qtbot.keyClick(box, Qt.Key.Key_Return, Qt.KeyboardModifier.ControlModifier)
     assert not box.isVisible()
     assert session.open is place
@@ -107,19 +109,19 @@ def test_ctrl_enter_moves_all_of_it_into_the_window(
 
 
 def test_with_nothing_asked_it_only_shows_the_window(
-    desk: QuickBoxController, window: MainWindow, qtbot: QtBot
+    controller: QuickBoxController, window: MainWindow, qtbot: QtBot
 ) -> None:
     place = window.session.open
-    desk.appear()
-    with qtbot.waitSignal(desk.window_wanted):
-        desk.box.window_wanted.emit()
+    controller.appear()
+    with qtbot.waitSignal(controller.window_wanted):
+        controller.box.window_wanted.emit()
     assert window.session.open is place
 
 
 def test_the_boxs_conversation_is_the_same_where_the_window_opens_it(
-    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
+    controller: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
-    desk.appear()
+    controller.appear()
     session = window.session
     window.send(Request("one"), session.quick)
     qtbot.waitUntil(lambda: not session.busy)
@@ -131,7 +133,7 @@ def test_the_boxs_conversation_is_the_same_where_the_window_opens_it(
 
 
 def test_a_question_of_the_box_is_no_news_for_the_window(
-    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
+    controller: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     async def script(request: Request, shown: Shown) -> Status:
         await shown.frontend.confirm("Sure?")
@@ -139,14 +141,14 @@ def test_a_question_of_the_box_is_no_news_for_the_window(
         return Status.DONE
 
     app.assistant.script = script
-    desk.appear()
+    controller.appear()
     window.send(Request("one"), window.session.quick)
-    qtbot.waitUntil(lambda: desk.box.reply.panel is not None)
+    qtbot.waitUntil(lambda: controller.box.reply.panel is not None)
     assert not window.banner.isVisible()
 
 
 def test_a_question_goes_with_its_conversation_into_the_window(
-    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
+    controller: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     async def script(request: Request, shown: Shown) -> Status:
         shown.show(ReplyChunk(await shown.frontend.ask("Which language?")))
@@ -154,16 +156,16 @@ def test_a_question_goes_with_its_conversation_into_the_window(
 
     app.assistant.script = script
     session = window.session
-    desk.appear()
+    controller.appear()
     window.send(Request("Translate it"), session.quick)
-    qtbot.waitUntil(lambda: desk.box.reply.panel is not None)
+    qtbot.waitUntil(lambda: controller.box.reply.panel is not None)
     session.open_place(session.quick)
-    assert not desk.box.isVisible()
-    assert desk.box.reply.panel is None
-    desk.appear()
-    assert desk.box.scroller.isHidden()
+    assert not controller.box.isVisible()
+    assert controller.box.reply.panel is None
+    controller.appear()
+    assert controller.box.scroller.isHidden()
     app.assistant.script = answering
-    desk.box.take(Transcript("What time is it?", "fake"))
+    controller.box.take(Transcript("What time is it?", "fake"))
     qtbot.waitUntil(lambda: bool(session.quick.entries))
     running = session.running
     assert running
@@ -189,14 +191,14 @@ def speak(window: MainWindow, words: str) -> None:
 
 
 def test_what_is_said_goes_to_where_the_person_is(
-    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
+    controller: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
     session = window.session
-    desk.appear()
-    qtbot.waitUntil(lambda: desk.is_looked_at)
+    controller.appear()
+    qtbot.waitUntil(lambda: controller.is_looked_at)
     speak(window, "to the box")
     qtbot.waitUntil(lambda: len(session.quick.entries) == 1 and not session.busy)
-    desk.box.leave()
+    controller.box.leave()
     speak(window, "to the window")
     qtbot.waitUntil(lambda: len(session.open.entries) == 1 and not session.busy)
     heard = session.quick.entries[0].request.heard
@@ -205,54 +207,54 @@ def test_what_is_said_goes_to_where_the_person_is(
 
 
 def test_nothing_heard_is_told_in_the_box(
-    desk: QuickBoxController, window: MainWindow, qtbot: QtBot
+    controller: QuickBoxController, window: MainWindow, qtbot: QtBot
 ) -> None:
-    desk.appear()
-    qtbot.waitUntil(lambda: desk.is_looked_at)
+    controller.appear()
+    qtbot.waitUntil(lambda: controller.is_looked_at)
     window.talker._happened(Talking("listening", held=True))
     window.talker.unheard.emit("The microphone gives only silence.")
-    assert desk.box.line.unheard.reason.text() == "The microphone gives only silence."
+    assert controller.box.line.unheard.reason.text() == "The microphone gives only silence."
     assert not window.composer.unheard.isVisible()
 
 
 def test_the_overlay_is_not_there_while_the_box_is_looked_at(
-    desk: QuickBoxController, window: MainWindow, qtbot: QtBot
+    controller: QuickBoxController, window: MainWindow, qtbot: QtBot
 ) -> None:
-    desk.adopt(Settings())
-    desk.appear()
-    qtbot.waitUntil(lambda: desk.is_looked_at)
-    desk.see(False)
+    controller.adopt(Settings())
+    controller.appear()
+    qtbot.waitUntil(lambda: controller.is_looked_at)
+    controller.see(False)
     window.talker._happened(Talking("listening", held=True))
-    assert not desk.overlay.isVisible()
-    desk.box.leave()
-    desk.see(False)
-    assert desk.overlay.isVisible()
+    assert not controller.overlay.isVisible()
+    controller.box.leave()
+    controller.see(False)
+    assert controller.overlay.isVisible()
 
 
 def test_talking_begins_and_ends_by_the_same_wish(
-    desk: QuickBoxController, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    controller: QuickBoxController, window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told: list[str] = []
     for name in ("start", "stop"):
         monkeypatch.setattr(window.talker, name, lambda name=name: told.append(name))
-    desk.talk()
+    controller.talk()
     window.talker._happened(Talking("listening"))
-    desk.talk()
+    controller.talk()
     assert told == ["start", "stop"]
 
 
 def test_a_window_that_is_made_anew_takes_the_key_over(
-    desk: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
+    controller: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
-    desk.bind(app.quick_key)
+    controller.bind(app.quick_key)
     qtbot.waitUntil(lambda: app.quick_key.press is not None)
     first = app.quick_key.press
-    desk.close()
+    controller.close()
     other = QuickBoxController(window, PhaseTracker(window.session, window.talker, window), window)
     other.bind(app.quick_key)
     qtbot.waitUntil(lambda: app.quick_key.press not in (None, first))
     assert app.quick_key.press
     window.session.engine.call(app.quick_key.press)
     qtbot.waitUntil(lambda: other._box is not None and other.box.isVisible())
-    assert desk._box is None
+    assert controller._box is None
     other.close()

@@ -59,15 +59,15 @@ def talker(session: WindowSession) -> Talker:
 
 
 @pytest.fixture
-def desk(session: WindowSession) -> SettingsController:
-    desk = SettingsController(session)
-    desk._later.setInterval(0)
-    return desk
+def controller(session: WindowSession) -> SettingsController:
+    controller = SettingsController(session)
+    controller._later.setInterval(0)
+    return controller
 
 
 @pytest.fixture
-def surroundings(session: WindowSession, talker: Talker, desk: SettingsController) -> PageContext:
-    return PageContext(session, talker, Actions(session), desk)
+def context(session: WindowSession, talker: Talker, controller: SettingsController) -> PageContext:
+    return PageContext(session, talker, Actions(session), controller)
 
 
 @pytest.fixture
@@ -85,14 +85,12 @@ def begun(
 
 
 @pytest.fixture
-def page(
-    qtbot: QtBot, theme: Theme, surroundings: PageContext, begun: WindowSession
-) -> SettingsPage:
-    page = SettingsPage(surroundings)
+def page(qtbot: QtBot, theme: Theme, context: PageContext, begun: WindowSession) -> SettingsPage:
+    page = SettingsPage(context)
     qtbot.addWidget(page)
     page.resize(900, 700)
     page.show()
-    page.desk.now = begun.app.settings if begun.app else None
+    page.controller.now = begun.app.settings if begun.app else None
     page._settled()
     page.appear()
     qtbot.waitUntil(lambda: not page._making.isActive())

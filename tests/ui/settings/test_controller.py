@@ -16,74 +16,74 @@ from tests.ui.settings.conftest import kept
 
 
 def test_what_is_changed_quickly_is_written_once(
-    desk: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
+    controller: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     told: list[Settings] = []
     begun.settled.connect(told.append)
-    with qtbot.waitSignal(desk.saved):
+    with qtbot.waitSignal(controller.saved):
         for rate in range(100, 200, 10):
-            desk.change("speech.rate", rate)
-        desk.change("mode", "hybrid")
-        desk.change("window.theme", "dark")
+            controller.change("speech.rate", rate)
+        controller.change("mode", "hybrid")
+        controller.change("window.theme", "dark")
     assert len(app.adopted) == 1
-    assert kept(app) == app.settings == told[-1] == desk.now
+    assert kept(app) == app.settings == told[-1] == controller.now
     assert (kept(app).speech.rate, kept(app).mode) == (190, Mode.HYBRID)
-    with qtbot.waitSignal(desk.saved):
-        desk.change("speech.rate", None)
+    with qtbot.waitSignal(controller.saved):
+        controller.change("speech.rate", None)
     assert "rate" not in app.paths.settings.read_text()
     assert kept(app).window.theme == "dark"
 
 
 def test_what_is_refused_is_told_and_the_rest_is_kept(
-    desk: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
+    controller: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     told: list[Settings] = []
     begun.settled.connect(told.append)
-    with qtbot.waitSignal(desk.failed) as failed:
-        desk.change("speech.rate", 9000)
-        desk.change("window.theme", "dark")
+    with qtbot.waitSignal(controller.failed) as failed:
+        controller.change("speech.rate", 9000)
+        controller.change("window.theme", "dark")
     assert "speech.rate" in failed.args[0]
     assert kept(app).speech.rate == 170
     assert told[-1].window.theme == "dark"
 
 
 def test_a_file_that_cannot_be_written_is_told(
-    desk: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
+    controller: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.paths.settings.parent.mkdir(parents=True, exist_ok=True)
     app.paths.settings.write_text("[speech")
-    with qtbot.waitSignal(desk.failed) as failed:
-        desk.change("speech.rate", 200)
+    with qtbot.waitSignal(controller.failed) as failed:
+        controller.change("speech.rate", 200)
     assert "were not changed" in failed.args[0]
     assert app.paths.settings.read_text() == "[speech"
 
 
 def test_what_waits_for_a_restart_waits_until_then(
-    desk: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
+    controller: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.waits = ("processes",)
-    with qtbot.waitSignal(desk.saved):
-        desk.change("processes", 3)
+    with qtbot.waitSignal(controller.saved):
+        controller.change("processes", 3)
     app.waits = ("speech.wake_word",)
-    with qtbot.waitSignal(desk.saved) as saved:
-        desk.change("speech.wake_word", "hey_jarvis")
+    with qtbot.waitSignal(controller.saved) as saved:
+        controller.change("speech.wake_word", "hey_jarvis")
     assert saved.args == [frozenset({"processes", "speech.wake_word"})]
 
 
 def test_what_is_changed_before_there_is_an_application_is_kept_for_it(
-    desk: SettingsController, session: WindowSession, app: FakeApp, qtbot: QtBot
+    controller: SettingsController, session: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
-    desk.change("window.theme", "dark")
-    desk.write()
+    controller.change("window.theme", "dark")
+    controller.write()
     assert not Path(app.paths.settings).exists()
-    with qtbot.waitSignal(desk.saved):
+    with qtbot.waitSignal(controller.saved):
         session.start(app.build)
     assert kept(app).window.theme == "dark"
     session.engine.submit(session.close_app()).result(5)
 
 
 def test_an_application_that_fails_is_told(
-    desk: SettingsController,
+    controller: SettingsController,
     begun: WindowSession,
     app: FakeApp,
     qtbot: QtBot,
@@ -94,6 +94,6 @@ def test_an_application_that_fails_is_told(
         raise ValueError("ours")
 
     monkeypatch.setattr(app, "adopt", adopt)
-    with qtbot.waitSignal(desk.failed):
-        desk.change("window.theme", "dark")
+    with qtbot.waitSignal(controller.failed):
+        controller.change("window.theme", "dark")
     caplog.clear()

@@ -40,7 +40,7 @@ def test_the_folders_are_shown_with_their_sizes_and_opened(
     app.paths.database.parent.mkdir(parents=True, exist_ok=True)
     app.paths.database.write_bytes(bytes(700))
     app.paths.database.with_name("history.db-wal").write_bytes(bytes(50))
-    actions = page._hands.surroundings.actions
+    actions = page._hands.context.actions
     opened: list[Path] = []
     actions.open_file.connect(opened.append)
     actions.show_folder.connect(opened.append)
@@ -94,7 +94,7 @@ def test_whether_the_hub_is_reached_is_told(
         qtbot.waitUntil(lambda: "test" not in panel._jobs)
 
     press()
-    assert panel.told.text().startswith("The Hugging Face Hub was reached, in 0")
+    assert panel.message.text().startswith("The Hugging Face Hub was reached, in 0")
     assert Answering.asked == [panels.PLACE]
     monkeypatch.setattr(Answering, "error", httpx.ConnectError("no way out"))
     press()

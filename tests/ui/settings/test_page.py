@@ -52,13 +52,13 @@ def is_written_holds_and_is_brought_back(
 ) -> None:
     field, row = fields()[key], page.row(key)
     assert not row.back.isVisible(), key
-    with qtbot.waitSignal(page.desk.saved):
+    with qtbot.waitSignal(page.controller.saved):
         wanted = drive(row)
     assert wanted != field.default, key
     assert field.of(app.adopted[-1]) == field.of(kept(app)) == wanted
     assert row.back.isVisible()
     assert row.back.accessibleName().startswith("Reset ")
-    with qtbot.waitSignal(page.desk.saved):
+    with qtbot.waitSignal(page.controller.saved):
         QTest.mouseClick(row.back, LEFT)
     assert field.of(app.adopted[-1]) == field.of(kept(app)) == field.default
     assert not row.back.isVisible()
@@ -105,7 +105,7 @@ def test_the_arrows_count(page: SettingsPage, app: FakeApp, qtbot: QtBot) -> Non
         QTest.keyClick(entry, Qt.Key.Key_Up)
     QTest.keyClick(entry, Qt.Key.Key_Down)
     assert entry.text() == "62"
-    with qtbot.waitSignal(page.desk.saved):
+    with qtbot.waitSignal(page.controller.saved):
         QTest.keyClick(entry, Qt.Key.Key_Return)
     assert kept(app).agent.rounds == 62
 
@@ -117,8 +117,8 @@ def test_nothing_is_taken_from_under_the_fingers_of_one_who_types(
     entry = page.row("llm.id").control
     assert isinstance(entry, TextControl)
     QTest.keyClicks(entry, "qwen")
-    with qtbot.waitSignal(page.desk.saved):
-        page.desk.change("window.motion", False)
+    with qtbot.waitSignal(page.controller.saved):
+        page.controller.change("window.motion", False)
     assert entry.text() == "qwen"
 
 
@@ -181,8 +181,8 @@ def test_what_waits_for_a_restart_is_said_and_can_be_had(
     codes: list[int] = []
     monkeypatch.setattr(QApplication, "exit", codes.append)
     app.waits = ("processes", "speech.wake_word")
-    with qtbot.waitSignal(page.desk.saved):
-        page.desk.change("processes", 2)
+    with qtbot.waitSignal(page.controller.saved):
+        page.controller.change("processes", 2)
     assert page.state.text() == "Saved"
     told = page.notice.words.text()
     assert told == "Applies after a restart of JARVIS: Wake word, Built-in methods at once."
@@ -200,7 +200,7 @@ def test_what_cannot_be_written_is_told_and_what_is_true_is_shown(
     page.show_row("window.theme")
     select = page.row("window.theme").control
     assert isinstance(select, Select)
-    with qtbot.waitSignal(page.desk.failed):
+    with qtbot.waitSignal(page.controller.failed):
         drive(page.row("window.theme"))
     assert page.notice.words.text() == "The disk is full."
     assert page.notice.isVisible()
@@ -209,8 +209,8 @@ def test_what_cannot_be_written_is_told_and_what_is_true_is_shown(
 
 
 def test_a_value_that_nobody_offers_is_shown_as_it_is(page: SettingsPage, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(page.desk.saved):
-        page.desk.change("speech.wake_word", "/mine.json")
+    with qtbot.waitSignal(page.controller.saved):
+        page.controller.change("speech.wake_word", "/mine.json")
     select = page.row("speech.wake_word").control
     assert isinstance(select, Select)
     assert (select.value, select.currentText()) == ("/mine.json", "/mine.json")
@@ -300,19 +300,19 @@ def test_moving_a_slider_shows_the_value_at_once(page: SettingsPage) -> None:
 def test_everything_is_brought_back_once_that_was_said_twice(
     page: SettingsPage, app: FakeApp, qtbot: QtBot
 ) -> None:
-    with qtbot.waitSignal(page.desk.saved):
-        page.desk.change("window.theme", "dark")
-        page.desk.change("mode", "offline")
+    with qtbot.waitSignal(page.controller.saved):
+        page.controller.change("window.theme", "dark")
+        page.controller.change("mode", "offline")
     page.show_row("reset")
     panel = page.row("reset").control
     assert isinstance(panel, ResetAll)
     QTest.mouseClick(panel.ask, LEFT)
-    assert panel.told.text() == "2 settings differ from their defaults."
+    assert panel.message.text() == "2 settings differ from their defaults."
     assert panel.focusWidget() is panel.no
     QTest.mouseClick(panel.no, LEFT)
     assert panel.ask.isVisible()
     QTest.mouseClick(panel.ask, LEFT)
-    with qtbot.waitSignal(page.desk.saved):
+    with qtbot.waitSignal(page.controller.saved):
         QTest.mouseClick(panel.yes, LEFT)
     assert kept(app) == type(kept(app))()
 
@@ -337,7 +337,7 @@ def test_the_session_starts_jarvis_or_says_why_not(
     qtbot.waitUntil(switch.isEnabled)
     assert on == [True]
     assert switch.isChecked()
-    with qtbot.waitSignal(page.desk.failed):
+    with qtbot.waitSignal(page.controller.failed):
         QTest.mouseClick(switch, LEFT)
     assert page.notice.words.text() == "It is not allowed here."
     assert switch.isChecked()
@@ -345,7 +345,7 @@ def test_the_session_starts_jarvis_or_says_why_not(
 
 def test_pages_are_gone_to(page: SettingsPage) -> None:
     gone: list[tuple[str, str]] = []
-    page._hands.surroundings.actions.go.connect(lambda *to: gone.append(to))
+    page._hands.context.actions.go.connect(lambda *to: gone.append(to))
     for key in ("experts-page", "history-page"):
         page.show_row(key)
         QTest.mouseClick(page.row(key).control, LEFT)

@@ -65,14 +65,14 @@ def test_a_key_is_kept_tested_and_removed_and_shown_to_nobody(
     assert hub.state.text() == "Set: it is in the system’s keyring."
     assert app.api.forgotten == 1
     press(hub.test, hub, qtbot)
-    assert hub.told.text() == "It is taken; it is that of anna."
+    assert hub.message.text() == "It is taken; it is that of anna."
     app.api.whose = FakeAccount(may_call=False)
     press(hub.test, hub, qtbot)
-    assert "may not make calls" in hub.told.text()
+    assert "may not make calls" in hub.message.text()
     press(hub.remove, hub, qtbot)
     assert ring.kept == {}
     assert app.api.forgotten == 2
-    assert (hub.state.text(), hub.told.text()) == ("Not set.", "The key is deleted.")
+    assert (hub.state.text(), hub.message.text()) == ("Not set.", "The key is deleted.")
     assert KEY not in caplog.text
     for path in home.rglob("*"):
         assert not path.is_file() or KEY.encode() not in path.read_bytes()
@@ -125,12 +125,12 @@ def test_the_key_of_a_service_is_for_its_address(
     assert service.state.text() == panels.NO_ADDRESS
     assert not service.field.isVisible()
     with running_openai_server() as server:
-        with qtbot.waitSignal(page.desk.saved):
-            page.desk.change("llm.address", server.address)
+        with qtbot.waitSignal(page.controller.saved):
+            page.controller.change("llm.address", server.address)
         service = panel(page, "service-key", qtbot)
         enter(service, "sk-secret", qtbot)
         assert list(ring.kept.values()) == ["sk-secret"]
         press(service.test, service, qtbot)
-        assert "It is taken; the service has" in service.told.text()
+        assert "It is taken; the service has" in service.message.text()
     press(service.test, service, qtbot)
     assert service.trouble.isVisible()

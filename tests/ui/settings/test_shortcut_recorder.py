@@ -58,7 +58,7 @@ def test_a_key_is_chosen_by_pressing_it(
     assert talk.field.text() == PRESS
     QTest.keyPress(talk.field, Qt.Key.Key_Control)  # alone it is none yet
     assert talk.field.text() == PRESS
-    with qtbot.waitSignal(page.desk.saved):
+    with qtbot.waitSignal(page.controller.saved):
         QTest.keyClick(talk.field, key, held)
     assert kept(app).speech.key == wanted
     assert talk.field.text() == wanted.replace("+", " + ")
@@ -105,7 +105,7 @@ def test_who_goes_elsewhere_does_not_want_one(talk: KeyRecorder, page: SettingsP
 
 
 def test_it_can_be_none(page: SettingsPage, talk: KeyRecorder, app: FakeApp, qtbot: QtBot) -> None:
-    with qtbot.waitSignal(page.desk.saved):
+    with qtbot.waitSignal(page.controller.saved):
         QTest.mouseClick(talk.none, LEFT)
     assert kept(app).speech.key == ""
     assert talk.field.text() == "None"
@@ -120,7 +120,7 @@ def test_what_the_desktop_made_of_it_is_told(
         "Ctrl+Alt+Space works everywhere, through X11. The portal is not there."
     )
     assert not talk.copy.isVisible()
-    engine = page.desk.session.engine
+    engine = page.controller.session.engine
     engine.call(app.hotkey.become, HotkeyStatus("portal", "Super+J", holds=False))
     qtbot.waitUntil(lambda: "Super+J works everywhere" in talk.status.text())
     assert "cannot be held" in talk.status.text()

@@ -71,8 +71,8 @@ def test_a_device_that_was_plugged_in_is_there_after_listing_anew(
 def test_one_that_was_chosen_and_is_away_is_kept_and_said_to_be(
     page: SettingsPage, qtbot: QtBot
 ) -> None:
-    with qtbot.waitSignal(page.desk.saved):
-        page.desk.change("speech.input", "Old microphone, ALSA")
+    with qtbot.waitSignal(page.controller.saved):
+        page.controller.change("speech.input", "Old microphone, ALSA")
     choice = device(page, "speech.input").list
     assert choice.value == "Old microphone, ALSA"
     assert choice.currentText() == "Old microphone, ALSA (not there now)"
@@ -119,7 +119,7 @@ def test_whisper_is_offered_fetched_and_used(
     with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
         offers(recognisers)["Fetch whisper-tiny, about 78 MB"].click()
     assert recognisers.used.text().startswith("On this computer: whisper-tiny, whisper-small.")
-    with qtbot.waitSignals([page.desk.saved, page.voice.looked]):
+    with qtbot.waitSignals([page.controller.saved, page.voice.looked]):
         which.setCurrentIndex(which.findData("whisper-tiny"))
         which.activated.emit(which.currentIndex())
     assert kept(app).speech.recogniser == "whisper-tiny"

@@ -65,7 +65,7 @@ def test_a_microphone_that_hears_nothing_is_told_until_it_does(
     level._judge.setInterval(20)
     QTest.mouseClick(level.test, LEFT)
     qtbot.waitUntil(lambda: level.trouble.text() == voice_microphone.QUIET)
-    page.desk.session.engine.call(app.microphone.feed, scene.SPEECH)
+    page.controller.session.engine.call(app.microphone.feed, scene.SPEECH)
     qtbot.waitUntil(lambda: not level.trouble.isVisible())
     page.leave()
     qtbot.waitUntil(lambda: "level" not in page.voice.jobs)
@@ -85,13 +85,13 @@ def test_a_sentence_is_heard_in_the_chosen_voice(
     page: SettingsPage, sentence: SentencePanel, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.player.hold = False
-    page.desk.change("speech.rate", 250)
+    page.controller.change("speech.rate", 250)
     with qtbot.waitSignal(page.voice.said):
         QTest.mouseClick(sentence.say, LEFT)
     assert len(app.voice.said) == 1
     assert len(app.player.played) == 1
     assert not app.player.played[0].exists()
-    assert "Not heard?" in sentence.told.text()
+    assert "Not heard?" in sentence.message.text()
     assert kept(app).speech.rate == 250
 
 
@@ -120,12 +120,12 @@ def test_a_voice_that_fails_says_why(
 def test_a_voice_that_is_not_installed_says_what_to_do(
     page: SettingsPage, sentence: SentencePanel, qtbot: QtBot
 ) -> None:
-    with qtbot.waitSignals([page.desk.saved, page.voice.looked]):
-        page.desk.change("speech.engine", "kokoro")
+    with qtbot.waitSignals([page.controller.saved, page.voice.looked]):
+        page.controller.change("speech.engine", "kokoro")
     qtbot.waitUntil(lambda: "Kokoro" in sentence.trouble.text())
     assert "The system’s own voice is used until then." in sentence.trouble.text()
-    with qtbot.waitSignals([page.desk.saved, page.voice.looked]):
-        page.desk.change("speech.engine", "system")
+    with qtbot.waitSignals([page.controller.saved, page.voice.looked]):
+        page.controller.change("speech.engine", "system")
     qtbot.waitUntil(lambda: not sentence.trouble.isVisible())
 
 
@@ -142,7 +142,7 @@ def test_a_sentence_is_understood_and_sent_nowhere(
     assert told == []
     QTest.mouseClick(trial.say, LEFT)
     qtbot.waitUntil(lambda: trial.words.text == "what time is it")
-    assert trial.told.text().startswith("Understood by fake, in “en”, 0.")
+    assert trial.message.text().startswith("Understood by fake, in “en”, 0.")
     assert trial.trouble.text() == "This was heard by the small recogniser."
     qtbot.waitUntil(lambda: not trial.busy)
     assert trial.say.text() == "Say a sentence"
@@ -161,7 +161,7 @@ def test_a_sentence_that_is_not_understood_says_why(
     QTest.mouseClick(trial.say, LEFT)
     qtbot.waitUntil(lambda: trial.trouble.text() == "Nobody seems to speak. Speak closer.")
     qtbot.waitUntil(lambda: not trial.busy)
-    assert trial.told.text() == voice_microphone.WAITS
+    assert trial.message.text() == voice_microphone.WAITS
 
 
 def test_a_trial_without_a_microphone_ends_too(

@@ -34,13 +34,13 @@ class OpenConversation:
     entries: list[PendingTurn] = field(default_factory=list)
     goal: bool = False
     """Whether what is asked here is worked on in several steps."""
-    unkept: bool = False
+    private: bool = False
     """Whether nothing of it is to be kept."""
 
     def begin(self, history: SqliteHistory) -> str:
         """Its id, which it gets with its first turn; to be called on the engine."""
         if self.id is None:
-            self.id = (history.open_private() if self.unkept else history.open_conversation()).id
+            self.id = (history.open_private() if self.private else history.open_conversation()).id
         return self.id
 
     def take_out(self, turn_id: str) -> tuple[int, PendingTurn] | None:
