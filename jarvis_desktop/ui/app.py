@@ -44,6 +44,7 @@ from jarvis_desktop.ui.settings.controller import RESTART, restart
 from jarvis_desktop.ui.widgets import icons, images
 from jarvis_desktop.ui.widgets.forms import ReturnPresses
 from jarvis_desktop.ui.widgets.theme import Appearance
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -65,8 +66,7 @@ class WindowSet(QObject):
         super().__init__()
         self._session = session
         self._kept = kept
-        self._later = QTimer(self, singleShot=True, interval=0)
-        self._later.timeout.connect(self._renew)
+        self._later = new_timer(self, self._renew)
         self._make()
         session.settled.connect(appearance.adopt)
         # What changed the language may be a part of the window, which cannot go while it speaks.
@@ -135,8 +135,7 @@ class Preloader(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self._left = list(PIECES)
-        self._timer = QTimer(self, interval=PAUSE)
-        self._timer.timeout.connect(self._next)
+        self._timer = new_timer(self, self._next, PAUSE, repeat=True)
 
     def begin(self) -> None:
         """From now on."""

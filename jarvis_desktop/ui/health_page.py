@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QFrame, QProgressBar
 
@@ -27,6 +27,7 @@ from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.page import WindowPage
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -290,8 +291,7 @@ class HealthPage(WindowPage):
         self.controller.ended.connect(self._ended)
         self.controller.mended.connect(self._mended)
         self._session.ready.connect(self._ready)
-        self._drawing = QTimer(self, singleShot=True, interval=0)
-        self._drawing.timeout.connect(self._draw)
+        self._drawing = new_timer(self, self._draw)
         self._draw()
 
     def appear(self, part: str = "") -> None:
@@ -331,14 +331,14 @@ class HealthPage(WindowPage):
         self.progress.hide()
         states = [item.state for item in self.findings]
         problems, warnings = states.count("missing"), states.count("limited")
-        message = []
+        counts = []
         if problems:
-            message.append(trn("{count} problem", "{count} problems", problems))
+            counts.append(trn("{count} problem", "{count} problems", problems))
         if warnings:
-            message.append(
+            counts.append(
                 trn("{count} thing could be better", "{count} things could be better", warnings)
             )
-        self.summary.setText(", ".join(message) or tr("Everything works."))
+        self.summary.setText(", ".join(counts) or tr("Everything works."))
 
     def _draw(self) -> None:
         """Show what was found; rows stay the same widgets, so that none loses the keyboard. Those

@@ -143,7 +143,7 @@ class FakeAssistant:
     """Who can do any task."""
     revised: Plan | JarvisError | None = None
     """What becomes of a plan that is to be revised; None leaves it as it is."""
-    wishes: list[str] = field(default_factory=list)
+    revisions: list[str] = field(default_factory=list)
     """The words with which plans were revised."""
     changes: list[Plan] = field(default_factory=list)
     """What was to take the place of the plan that runs."""

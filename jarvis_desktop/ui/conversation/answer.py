@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import QEvent, QObject, QPoint, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QPoint, Qt
 from PySide6.QtGui import QGuiApplication, QKeyEvent, QKeySequence, QMouseEvent, QTextCursor
 from PySide6.QtWidgets import (
     QAbstractScrollArea,
@@ -34,6 +34,7 @@ from jarvis_desktop.ui.conversation.prose import Prose, inset
 from jarvis_desktop.ui.conversation.table_view import TableBlock
 from jarvis_desktop.ui.widgets.labels import FIRST, MORE, more_of
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 Texts = (QTextEdit, QPlainTextEdit)
 
@@ -180,8 +181,7 @@ class AnswerText(QWidget):
         self.more.setAccessibleName(tr("Show more of this text"))
         self.more.hide()
         self._column = vbox(hbox(self.more, None), parent=self, spacing=10)
-        self._later = QTimer(self, singleShot=True)
-        self._later.timeout.connect(self._go_on)
+        self._later = new_timer(self, self._go_on)
 
     def show_text(self, text: str, *, plain: bool = False) -> None:
         """Show a text as Markdown, or literally if it is `plain`; a grown text is extended."""

@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from PySide6.QtCore import Q_ARG, QMetaObject, Qt, QTimer
+from PySide6.QtCore import Q_ARG, QMetaObject, Qt
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton
 
@@ -26,6 +26,7 @@ from jarvis_desktop.ui.widgets.forms import Fold, GrowingTextField
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label, LongText
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 QUESTION_CHARS = 1200
 """Characters of a question shown at first: the answer buttons must stay in view."""
@@ -375,8 +376,7 @@ class CodeReview(ApprovalPanel):
         self.column.addWidget(self.comment)
         self.column.addWidget(self.dictated(self.comment))
         self.column.addLayout(self._buttons())
-        self._armed = QTimer(self, singleShot=True, interval=ARMING_MS)
-        self._armed.timeout.connect(self._arm)
+        self._armed = new_timer(self, self._arm, ARMING_MS)
         self._armed.start()
 
     def take_focus(self) -> None:
@@ -406,8 +406,7 @@ class CodeReview(ApprovalPanel):
         whole.column.addWidget(self.source)
         self.column.addWidget(changed)
         self.column.addWidget(whole)
-        self._later = QTimer(self, singleShot=True, interval=300)
-        self._later.timeout.connect(self._compare)
+        self._later = new_timer(self, self._compare, 300)
         self.source.textChanged.connect(self._later.start)
         self._compare()
 

@@ -9,7 +9,7 @@ import difflib
 import unicodedata
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QRect, QSize, Qt, QTimer
+from PySide6.QtCore import QEvent, QRect, QSize, Qt
 from PySide6.QtGui import (
     QFont,
     QFontDatabase,
@@ -35,6 +35,7 @@ from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label, goes_through
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.conversation.markdown import CodeFence
@@ -282,8 +283,7 @@ class CodeHighlighter(QSyntaxHighlighter):
         self._lines: Lines = ()
         self._formats: dict[str, QTextCharFormat] = {}
         self._asking = False
-        self._later = QTimer(self, interval=HIGHLIGHT_INTERVAL_MS, singleShot=True)
-        self._later.timeout.connect(self._ask)
+        self._later = new_timer(self, self._ask, HIGHLIGHT_INTERVAL_MS)
 
     def follow(self, language: str) -> None:
         """Colour the code for this language; call it again when the code changed."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtCore import QPoint, Qt
 from PySide6.QtGui import QKeyEvent, QKeySequence, QShortcut
 from PySide6.QtWidgets import QApplication, QWidget
 
@@ -20,6 +20,7 @@ from jarvis_desktop.ui.conversation.virtual_list import (
 )
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.icons import IconButton
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.conversation.turn_view import TurnView
@@ -44,8 +45,7 @@ class ConversationView(TurnList):
         self.jump.clicked.connect(self.to_end)
         self.jump.hide()
         # events are faster than the eye, so each widget is drawn at most once per frame
-        self._beat = QTimer(self, singleShot=True, interval=30)
-        self._beat.timeout.connect(self.draw_now)
+        self._beat = new_timer(self, self.draw_now, 30)
         application = QApplication.instance()
         assert isinstance(application, QApplication)
         application.focusChanged.connect(self._focus_changed)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from PySide6.QtCore import QSize, Qt, QTimer
+from PySide6.QtCore import QSize, Qt
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.display import one_line
@@ -21,6 +21,7 @@ from jarvis_desktop.ui.widgets.forms import Fold
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, LongText
 from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 INITIAL_ROUNDS = 8
 ROUNDS_PER_CLICK = 25
@@ -237,9 +238,7 @@ class RoundsView(QWidget):
         column = vbox((self.earlier, Qt.AlignmentFlag.AlignLeft), parent=self, spacing=6)
         self._list = vbox(spacing=6)
         column.addLayout(self._list)
-        self._clock = QTimer(self)
-        self._clock.setInterval(200)
-        self._clock.timeout.connect(self._tick)
+        self._clock = new_timer(self, self._tick, 200, repeat=True)
 
     def rows(self) -> tuple[RoundRow, ...]:
         """The visible rows, oldest first."""

@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+from PySide6.QtCore import QCoreApplication, QEvent, Qt
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractScrollArea, QApplication, QFrame, QWidget
 
@@ -18,6 +18,7 @@ from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.labels import FIRST
 from jarvis_desktop.ui.widgets.layout import discard, thread
 from jarvis_desktop.ui.widgets.page import WIDEST
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.conversation.turn_view import TurnView
@@ -126,10 +127,8 @@ class TurnList(QAbstractScrollArea):
         self.setHorizontalScrollBarPolicy(Qt.ScrollBarPolicy.ScrollBarAlwaysOff)
         self.viewport().setObjectName("scrolled")
         self.verticalScrollBar().setSingleStep(48)
-        self._soon = QTimer(self, singleShot=True, interval=0)
-        self._soon.timeout.connect(self._arrange)
-        self._rest = QTimer(self, singleShot=True, interval=SCROLL_END_MS)
-        self._rest.timeout.connect(self._settle)
+        self._soon = new_timer(self, self._arrange)
+        self._rest = new_timer(self, self._settle, SCROLL_END_MS)
 
     def stays(self, index: int) -> bool:
         """Whether to keep the widget of a turn that is out of reach."""

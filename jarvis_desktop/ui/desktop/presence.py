@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QSettings, Qt, QTimer
+from PySide6.QtCore import QEvent, QObject, QSettings, Qt
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import QApplication
 
@@ -24,6 +24,7 @@ from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.quick.overlay import PhaseTracker
 from jarvis_desktop.ui.quick.quick_box import QuickBoxController
 from jarvis_desktop.ui.quick.tray import TrayIcon
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -56,8 +57,7 @@ class Presence(QObject):
         self.quick = QuickBoxController(window, self.phases, self)
         self.notifier = Notifier(session.engine, self.tray.tell, self)
         self.telling = TurnNotifications(session, self.notifier, self._is_seen, self)
-        self._late = QTimer(self, singleShot=True, interval=TRAY_WAIT_MS)
-        self._late.timeout.connect(self.show)
+        self._late = new_timer(self, self.show, TRAY_WAIT_MS)
         window.history.is_seen = self._is_seen
         window.installEventFilter(self)
         self._connect()

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QRectF, Qt, QTimer, Signal, SignalInstance
+from PySide6.QtCore import QObject, QRectF, Qt, Signal, SignalInstance
 from PySide6.QtGui import QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QPushButton, QWidget
 
@@ -19,6 +19,7 @@ from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import AppJobs, WindowSession
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.layout import vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -57,8 +58,7 @@ class ExpertsController(QObject):
         self.jobs = AppJobs(session, self)
         self._settings = settings
         self._sought: ExpertQuery | None = None
-        self._timer = QTimer(self, interval=MEMORY_INTERVAL_MS)
-        self._timer.timeout.connect(self._measure)
+        self._timer = new_timer(self, self._measure, MEMORY_INTERVAL_MS, repeat=True)
         self._shown = False
         session.ready.connect(self._ready)
         settings.saved.connect(lambda waits: self.look_at_llms() if self._shown else None)

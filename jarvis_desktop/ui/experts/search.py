@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, QUrl, Signal
+from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QFrame,
@@ -32,6 +32,7 @@ from jarvis_desktop.ui.widgets.forms import SelectOption, Tick, button
 from jarvis_desktop.ui.widgets.icons import SearchEdit
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -278,8 +279,7 @@ class FindingPart(QWidget):
             parent=self,
             spacing=12,
         )
-        self._pause = QTimer(self, singleShot=True, interval=TYPING)
-        self._pause.timeout.connect(self.search)
+        self._pause = new_timer(self, self.search, TYPING)
         controller.found.connect(self._found)
         controller.kept.connect(lambda kept: self.search() if self._hits else None)
         watch.changed.connect(lambda listed: self._mark())

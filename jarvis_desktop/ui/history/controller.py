@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, QTimer, Signal
+from PySide6.QtCore import QObject, Signal
 
 from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.core.turn import Turn
@@ -17,6 +17,7 @@ from jarvis_desktop.storage.search import EVERYTHING, TurnFilters
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.history.list_view import HistoryRow
 from jarvis_desktop.ui.session import AppJobs, WindowSession
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -83,8 +84,7 @@ class HistoryController(QObject):
         self._jobs = AppJobs(session, self)
         self._stale = False
         self._removal: Removal | None = None
-        self._final = QTimer(self, singleShot=True, interval=UNDO)
-        self._final.timeout.connect(self.make_final)
+        self._final = new_timer(self, self.make_final, UNDO)
         session.kept.connect(self.refresh)
 
     # What the list shows

@@ -39,6 +39,7 @@ from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 from jarvis_desktop.ui.widgets.layout import hbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.main_window import MainWindow
@@ -225,8 +226,7 @@ class _Ring(QWidget):
         super().__init__()
         self.setFixedSize(RING, RING)
         self._left = 1.0
-        self._beat = QTimer(self, interval=100)
-        self._beat.timeout.connect(self._step)
+        self._beat = new_timer(self, self._step, 100, repeat=True)
 
     def begin(self) -> None:
         """Start full."""

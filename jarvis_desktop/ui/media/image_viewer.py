@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, QSizeF, Qt, Signal
 from PySide6.QtGui import (
     QContextMenuEvent,
     QImage,
@@ -42,6 +42,7 @@ from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.images import AnimationLoader, PictureLoader
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import discard, go_round, hbox, vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 ZOOM_STEP = 1.25
 MIN_ZOOM, MAX_ZOOM = 0.02, 16.0
@@ -70,8 +71,7 @@ class ImageView(QWidget):
         self._turns = 0
         self._middle = QPointF(0.5, 0.5)
         self._held: QPointF | None = None
-        self._next = QTimer(self, singleShot=True)
-        self._next.timeout.connect(self._advance)
+        self._next = new_timer(self, self._advance)
 
     def clear(self) -> None:
         """Show nothing, and reset zoom and rotation."""
@@ -293,8 +293,7 @@ class ImageViewer(QFrame):
         self.view.zoomed.connect(self._show_zoom)
         self.view.finer_wanted.connect(self._read_finer)
         self.view.missed.connect(self.leave)
-        self._settled = QTimer(self, interval=120, singleShot=True)
-        self._settled.timeout.connect(self._read)
+        self._settled = new_timer(self, self._read, 120)
         CoverParent(self)
         self.show()
         self.raise_()

@@ -10,7 +10,7 @@ import time
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen, QWheelEvent
 from PySide6.QtWidgets import QSizePolicy, QSlider
 from shiboken6 import isValid
@@ -21,6 +21,7 @@ from jarvis_desktop.ui.engine import EngineJob, Outcome
 from jarvis_desktop.ui.media.controller import SharedPlayer
 from jarvis_desktop.ui.media.previews import Peaks
 from jarvis_desktop.ui.widgets import labels, theme
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 POSITION_INTERVAL_MS = 40
 SEEK_DELAY_MS = 120  # milliseconds after the last of several jumps before the sound restarts
@@ -51,10 +52,8 @@ class Playback(QObject):
         self._go = 0  # counts stops: reports of a sound from before the last one are ignored
         self._heard = False
         self._since: float | None = None
-        self._ticking = QTimer(self, interval=POSITION_INTERVAL_MS)
-        self._ticking.timeout.connect(self._tick)
-        self._again = QTimer(self, interval=SEEK_DELAY_MS, singleShot=True)
-        self._again.timeout.connect(self._begin)
+        self._ticking = new_timer(self, self._tick, POSITION_INTERVAL_MS, repeat=True)
+        self._again = new_timer(self, self._begin, SEEK_DELAY_MS)
 
     @property
     def position(self) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, QRectF, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QRectF, QSize, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QColor,
@@ -26,6 +26,7 @@ from jarvis_desktop.ui.media.playback import Playback
 from jarvis_desktop.ui.media.previews import VideoFrame
 from jarvis_desktop.ui.widgets import icons, theme
 from jarvis_desktop.ui.widgets.layout import vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 MIN_FRAME_INTERVAL_S = 1 / 30
 IDLE_MS = 700  # milliseconds that the process stays after the last requested frame
@@ -54,12 +55,9 @@ class FrameLoader(QObject):
         self._asked = self._sought = False
         self._frame: VideoFrame | None = None
         self._last = -1.0
-        self._due = QTimer(self, singleShot=True, timerType=Qt.TimerType.PreciseTimer)
-        self._due.timeout.connect(self._show)
-        self._lingering = QTimer(self, interval=IDLE_MS, singleShot=True)
-        self._lingering.timeout.connect(self._end)
-        self._looking = QTimer(self, interval=VISIBILITY_INTERVAL_MS)
-        self._looking.timeout.connect(self._look)
+        self._due = new_timer(self, self._show, precision=Qt.TimerType.PreciseTimer)
+        self._lingering = new_timer(self, self._end, IDLE_MS)
+        self._looking = new_timer(self, self._look, VISIBILITY_INTERVAL_MS, repeat=True)
         transport.changed.connect(self._changed)
         transport.jumped.connect(self._jumped)
         # not a method: a destroyed object has none left

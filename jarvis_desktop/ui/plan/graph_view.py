@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QRectF, Qt, Signal
 from PySide6.QtGui import (
     QHideEvent,
     QKeyEvent,
@@ -26,6 +26,7 @@ from jarvis_desktop.ui.plan.graph_layout import GraphLayout, Point, lay_out
 from jarvis_desktop.ui.plan.task_card import MARGIN, TaskCard, card_sizes
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.layout import discard
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 CORNER_RADIUS = 8.0
 ARROW_HEAD = 7.0
@@ -235,9 +236,7 @@ class GraphView(QScrollArea):
         self._drawn: tuple[object, ...] = ()
         self._order: list[int] = []
         self._followed = -1  # the running step that was scrolled to last
-        self._beat = QTimer(self)
-        self._beat.setInterval(FRAME_MS)
-        self._beat.timeout.connect(self._move)
+        self._beat = new_timer(self, self._move, FRAME_MS, repeat=True)
 
     # content
 

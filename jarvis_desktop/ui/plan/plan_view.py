@@ -26,6 +26,7 @@ from jarvis_desktop.ui.widgets.forms import GrowingTextField, button
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 MAX_STEP_NAMES = 5
 MIN_TEXT_PX = 160  # pixels of text that are worth a line beside the buttons
@@ -183,9 +184,7 @@ class PlanView(QFrame):
         self.foot = PlanFooter(self.editor)
         self.foot.add_wanted.connect(self.add_step)
         self._layout.addWidget(self.foot)
-        self._timer = QTimer(self)
-        self._timer.setInterval(200)
-        self._timer.timeout.connect(self._tick)
+        self._timer = new_timer(self, self._tick, 200, repeat=True)
         self.editor.changed.connect(self._redraw)
         self.editor.refused.connect(self._refused)
         if actions.plans:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 
-from PySide6.QtCore import QObject, QRect, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, QRect, Qt, Signal
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
@@ -23,6 +23,7 @@ from jarvis_desktop.ui.widgets.icons import StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 from jarvis_desktop.ui.widgets.layout import hbox
 from jarvis_desktop.ui.widgets.level_meter import LevelMeter
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 
 class Phase(StrEnum):
@@ -148,8 +149,7 @@ class Overlay(FloatingWindow):
             margins=(14, 0, 16, 0),
             spacing=10,
         )
-        self._long = QTimer(self, singleShot=True, interval=WORK_SHOWN_MS)
-        self._long.timeout.connect(self._long_enough)
+        self._long = new_timer(self, self._long_enough, WORK_SHOWN_MS)
         phases.changed.connect(self._show)
         session.changed.connect(self._show_sentence)
         talker.level.connect(self.meter.add)

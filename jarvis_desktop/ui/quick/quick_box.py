@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, QRect, QSize, Qt, Signal
 from PySide6.QtGui import (
     QCloseEvent,
     QCursor,
@@ -46,6 +46,7 @@ from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
@@ -84,10 +85,8 @@ class QuickBox(FloatingWindow):
         self.reply = QuickReply(actions)
         self._build()
         self.keys = TalkKeys(self, talker)
-        self._later = QTimer(self, singleShot=True, interval=REDRAW_MS)
-        self._later.timeout.connect(self._draw)
-        self._fitting = QTimer(self, singleShot=True, interval=0)
-        self._fitting.timeout.connect(self._fit)
+        self._later = new_timer(self, self._draw, REDRAW_MS)
+        self._fitting = new_timer(self, self._fit)
         self.line.installEventFilter(self)
         self.reply.installEventFilter(self)
         self.line.sent.connect(self._send)
@@ -377,8 +376,7 @@ class QuickBoxController(QObject):
         queued = Qt.ConnectionType.QueuedConnection
         self._hotkey_signals.pressed.connect(self._pressed, queued)
         self._hotkey_signals.changed.connect(self._show_key, queued)
-        self._warming = QTimer(self, singleShot=True, interval=PREBUILD_MS)
-        self._warming.timeout.connect(lambda: self.box)
+        self._warming = new_timer(self, lambda: self.box, PREBUILD_MS)
 
     @property
     def box(self) -> QuickBox:

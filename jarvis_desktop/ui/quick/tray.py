@@ -10,7 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from string import Template
 
-from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QObject, QRectF, Qt, Signal
 from PySide6.QtGui import QAction, QColor, QIcon, QPainter, QPixmap
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QMenu, QSystemTrayIcon
@@ -21,6 +21,7 @@ from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.ui.mode_picker import MEANINGS
 from jarvis_desktop.ui.quick.overlay import MICROPHONE_OPEN, PHASE_NAMES, Phase, PhaseTracker
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 ICON_SIZES = (16, 20, 22, 24, 32, 44, 48, 64)
 _backgrounds = {
@@ -120,8 +121,9 @@ class TrayIcon(QObject):
         self.modes.setEnabled(False)
         self.settings = self._action(tr("Settings"), self.settings_wanted.emit)
         self.quit = self._action(tr("Quit JARVIS"), self.quit_wanted.emit)
-        self._looking = QTimer(self, interval=TRAY_CHECK_MS, timerType=Qt.TimerType.VeryCoarseTimer)
-        self._looking.timeout.connect(self.look)
+        self._looking = new_timer(
+            self, self.look, TRAY_CHECK_MS, repeat=True, precision=Qt.TimerType.VeryCoarseTimer
+        )
         phases.changed.connect(self._draw)
         self._draw()
 

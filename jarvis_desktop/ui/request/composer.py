@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextCursor
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QWidget
 
@@ -24,6 +24,7 @@ from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
 from jarvis_desktop.ui.widgets.level_meter import LevelMeter
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.session import WindowSession
@@ -61,8 +62,7 @@ class RequestInput(QFrame):
         talk.setToolTip(tr(TALK_TIP, key=TALK_KEY))
         talk.pressed.connect(talker.press)
         talk.released.connect(talker.release)
-        self._clock = QTimer(self, interval=100)
-        self._clock.timeout.connect(self._show_state)
+        self._clock = new_timer(self, self._show_state, 100, repeat=True)
         self.attached.changed.connect(self._attached)
         self.attached.typed.connect(self._insert)
         field.pasted.connect(self.take)

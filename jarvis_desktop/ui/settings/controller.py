@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QFrame
 
 from jarvis_desktop.core.errors import JarvisError
@@ -25,6 +25,7 @@ from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import hbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -53,8 +54,7 @@ class SettingsController(QObject):
         self._pending: dict[str, Value | None] = {}
         self._writing = asyncio.Lock()
         self._writes: set[asyncio.Task[Any]] = set()
-        self._later = QTimer(self, singleShot=True, interval=WRITE_DELAY_MS)
-        self._later.timeout.connect(self.write)
+        self._later = new_timer(self, self.write, WRITE_DELAY_MS)
         session.settled.connect(self._settled)
         session.ready.connect(self.write)  # what was changed before there was anybody to ask
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer, QVariantAnimation, Signal
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QVariantAnimation, Signal
 from PySide6.QtGui import (
     QEnterEvent,
     QKeyEvent,
@@ -39,6 +39,7 @@ from jarvis_desktop.ui.widgets.forms import SelectOption, unmoved
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 
 class Switch(QCheckBox):
@@ -418,8 +419,7 @@ class SettingRow(QFrame):
             self.control.changed.connect(self._changed)  # type: ignore[attr-defined]
         if isinstance(self.control, TextControl):
             self.control.refused.connect(self.complain)
-        self._marked = QTimer(self, singleShot=True, interval=HIGHLIGHT_MS)
-        self._marked.timeout.connect(lambda: theme.restyle(self, marked=False))
+        self._marked = new_timer(self, lambda: theme.restyle(self, marked=False), HIGHLIGHT_MS)
 
     def _build(self) -> None:
         words = vbox(

@@ -30,6 +30,7 @@ from jarvis_desktop.ui.widgets.icons import SearchEdit
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
 from jarvis_desktop.ui.widgets.page import WindowPage
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
@@ -169,8 +170,7 @@ class SettingsPage(WindowPage):
         self.subjects: dict[str, Subject] = {}
         self._here = GROUPS[0].name
         self._build()
-        self._making = QTimer(self, interval=0)
-        self._making.timeout.connect(self._make_next)
+        self._making = new_timer(self, self._make_next, repeat=True)
         self.controller.session.settled.connect(self._settled)
         self.controller.session.ready.connect(self._ready)
         self.controller.saved.connect(self._saved)
@@ -194,8 +194,7 @@ class SettingsPage(WindowPage):
         self.state.hide()
         self.tools.addWidget(self.state)
         self.tools.addWidget(self.search)
-        self._fades = QTimer(self, singleShot=True, interval=SAVED_SHOWN_MS)
-        self._fades.timeout.connect(self.state.hide)
+        self._fades = new_timer(self, self.state.hide, SAVED_SHOWN_MS)
         self.list = QListWidget()
         self.list.setObjectName("subjects")
         self.list.setAccessibleName(tr("Subjects"))

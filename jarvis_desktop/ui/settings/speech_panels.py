@@ -8,7 +8,7 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt, QTimer, Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QProgressBar,
     QPushButton,
@@ -31,6 +31,7 @@ from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
 from jarvis_desktop.ui.widgets.level_meter import LevelMeter
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.speech.devices import Device
@@ -66,10 +67,8 @@ class LevelPanel(SettingsPanel):
         self.test.clicked.connect(self._toggle)
         self.column.addLayout(hbox((self.meter, 1), self.test, spacing=theme.space()))
         self.setFocusProxy(self.test)
-        self._end = QTimer(self, singleShot=True, interval=LONGEST_LOOK)
-        self._end.timeout.connect(self.leave)
-        self._judge = QTimer(self, singleShot=True, interval=SILENT)
-        self._judge.timeout.connect(self._judged)
+        self._end = new_timer(self, self.leave, LONGEST_LOOK)
+        self._judge = new_timer(self, self._judged, SILENT)
         controller.level.connect(self._heard)
         controller.measured.connect(self._measured)
 

@@ -7,7 +7,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
 from PySide6.QtWidgets import QWidget
 
@@ -21,6 +21,7 @@ from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.request.composer import Composer
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import NOTHING, Dictation, Talker
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -38,8 +39,7 @@ class TalkKeys(QObject):
         super().__init__(window)
         self._talker = talker
         self._held = False
-        self._released = QTimer(self, singleShot=True, interval=REPEAT_GAP_MS)
-        self._released.timeout.connect(self.let_go)
+        self._released = new_timer(self, self.let_go, REPEAT_GAP_MS)
         window.installEventFilter(self)
 
     def let_go(self) -> None:

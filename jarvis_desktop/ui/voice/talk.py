@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Literal
 
-from PySide6.QtCore import QObject, Qt, QTimer, Signal
+from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QTextCursor
 from PySide6.QtWidgets import QWidget
 
@@ -30,6 +30,7 @@ from jarvis_desktop.ui.widgets.forms import GrowingTextField
 from jarvis_desktop.ui.widgets.icons import StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -67,8 +68,7 @@ class Talker(QObject):
         self._since = 0.0
         self.now = Talking("idle")  # the state of the voice input, as last reported
         self.microphone: MicrophoneState = "closed"
-        self._slow = QTimer(self, singleShot=True, interval=RESPONSE_MS)
-        self._slow.timeout.connect(lambda: self.unheard.emit(tr(SLOW)))
+        self._slow = new_timer(self, lambda: self.unheard.emit(tr(SLOW)), RESPONSE_MS)
         queued = Qt.ConnectionType.QueuedConnection
         self._front.happened.connect(self._happened, queued)
         self._front.interrupted.connect(self.barged_in, queued)

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt, QTimer
+from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import (
     QColor,
     QGuiApplication,
@@ -25,6 +25,7 @@ from jarvis_desktop import paths
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 FOR_KIND = {
     Kind.TEXT: "text",
@@ -250,9 +251,7 @@ class StateIcon(QWidget):
         self.setFixedSize(18, 18)
         self._state = ""
         self._angle = 0
-        self._timer = QTimer(self)
-        self._timer.setInterval(50)
-        self._timer.timeout.connect(self._turn)
+        self._timer = new_timer(self, self._turn, 50, repeat=True)
 
     def show_state(self, state: str) -> None:
         """Show another state."""
