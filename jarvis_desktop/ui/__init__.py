@@ -1,9 +1,8 @@
-"""All of Qt.
+"""The window, built with Qt.
 
-PySide6 puts a function of its own in the place of Python's `__import__`, which reads and keeps the
-source of every module that is imported from then on, for the sake of `from __feature__ import`.
-Nobody here uses that; it costs a third of the time to import, 48 MB, and it looks into modules
-that another thread has not yet finished, some of which cannot bear it.
+Importing PySide6 replaces Python's `__import__` to support `from __feature__ import`. Nothing here
+uses that. It takes a third of the import time and 48 MB, and inspects modules that another thread
+is still importing, which breaks some of them. So the original function is put back.
 """
 
 import builtins

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Actions(QObject):
-    """One object that all widgets of a window share."""
+    """The actions that widgets request, as one object that all widgets of a window share."""
 
     open_file = Signal(object)
     """Open this file (a Path) with its usual program."""
@@ -34,7 +34,7 @@ class Actions(QObject):
     copy_text = Signal(str)
     """Put this text on the clipboard."""
     go = Signal(str, str)
-    """Show the page of that name, and what of it is wanted."""
+    """Show the page of that name, and the part of it that the second text names."""
     silence = Signal()
     """Stop speaking."""
     open_link = Signal(str)
@@ -44,13 +44,13 @@ class Actions(QObject):
     read_aloud = Signal(object)
     """Read the answer of this Turn aloud, or stop reading it."""
     reading = Signal(object)
-    """Emitted by the window: the answer of this Turn is being read aloud; None for none."""
+    """Emitted by the window: the answer of this Turn is being read aloud, or none if None."""
     edit_turn = Signal(object)
     """Put the request of this Turn into the input again."""
     answer_again = Signal(object)
-    """Ask once more for what this Turn was asked for."""
+    """Ask for the request of this Turn again."""
     stop_turn = Signal()
-    """Stop what runs."""
+    """Stop whatever is running."""
     delete_turn = Signal(object)
     """Delete this Turn."""
     pin_turn = Signal(object, bool)
@@ -64,10 +64,10 @@ class Actions(QObject):
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
         self.media = MediaController(self)
-        """What looks into files, and plays them."""
+        """Reads files and plays them."""
 
     def open(self, who: QObject, artifact: Artifact) -> None:
-        """Have a file opened that is shown, as long as `who` lives."""
+        """Open a file with its usual program, as long as `who` exists."""
         self.media.lend(who, artifact, self.open_file.emit)
 
 

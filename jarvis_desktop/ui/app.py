@@ -55,14 +55,14 @@ if TYPE_CHECKING:
 
 
 class WindowSet(QObject):
-    """Everything on the screen, which is replaced when the language changes. The session lives
-    on."""
+    """Everything on the screen, which is replaced when the language changes. The session
+    continues."""
 
     painted = Signal()
-    """A window is on the screen for the first time."""
+    """A window is visible for the first time."""
 
     def __init__(self, session: WindowSession, appearance: Appearance, kept: Path) -> None:
-        """`kept` is the file with the window's place."""
+        """`kept` is the file with the window's position."""
         super().__init__()
         self._session = session
         self._kept = kept
@@ -73,15 +73,15 @@ class WindowSet(QObject):
         appearance.relabelled.connect(self._later.start)
 
     def begin(self, wish: LaunchRequest) -> None:
-        """Show what this launch asks for."""
+        """Show the window as this launch requests it."""
         self.presence.begin(wish)
 
     def let_end(self) -> None:
-        """Closing the window ends JARVIS from now on."""
+        """Quit JARVIS when the window is closed, from now on."""
         self.presence.let_end()
 
     def close(self) -> None:
-        """Take everything from the screen."""
+        """Remove everything from the screen."""
         self._later.stop()
         self.window.keep()  # no close event comes on a restart
         self.window.hide()
@@ -116,7 +116,7 @@ class WindowSet(QObject):
             self.presence.quick.appear()
 
 
-PIECES = (
+PRELOADED_MODULES = (
     "markdown_it",
     "jarvis_desktop.ui.conversation.markdown",
     "jarvis_desktop.ui.conversation.prose",
@@ -124,21 +124,21 @@ PIECES = (
     "jarvis_desktop.ui.plan.plan_view",
     "jarvis_desktop.ui.conversation.turn_view",
 )
-"""The inner ones first, so that none keeps the event loop for long."""
-PAUSE = 20
-"""Milliseconds between two imports, for the user's input."""
+"""Dependencies first, so that no single import blocks the event loop for long."""
+IMPORT_INTERVAL_MS = 20
+"""Milliseconds between two imports, so that user input is handled."""
 
 
 class Preloader(QObject):
-    """Imports one piece after the other."""
+    """Imports modules one by one."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
-        self._left = list(PIECES)
-        self._timer = new_timer(self, self._next, PAUSE, repeat=True)
+        self._left = list(PRELOADED_MODULES)
+        self._timer = new_timer(self, self._next, IMPORT_INTERVAL_MS, repeat=True)
 
     def begin(self) -> None:
-        """From now on."""
+        """Start importing."""
         self._timer.start()
 
     def _next(self) -> None:
@@ -151,15 +151,15 @@ class Preloader(QObject):
 log = logging.getLogger(__name__)
 
 CLOSE_TIMEOUT_S = 4.0
-"""Seconds that the application has to close its children and files."""
+"""Seconds that the application has to close its child processes and files."""
 JOIN_TIMEOUT_S = 2.0
-"""Seconds that the engine's loop has to end after that."""
-SWITCHING = 0.001
-"""Seconds that the engine may keep Python from the window, each time that Qt has given it away: in
-one drawing that happens a hundred times."""
+"""Seconds that the engine's loop then has to end."""
+SWITCH_INTERVAL_S = 0.001
+"""The longest that the engine may hold the GIL, in seconds. Qt releases it up to a hundred times
+in one drawing."""
 NO_WISH = LaunchRequest()
-UNSEEN = 400
-"""Milliseconds after which the engine starts even where the window cannot be seen."""
+START_TIMEOUT_MS = 400
+"""Milliseconds after which the engine starts even if the window is not visible."""
 
 _levels = {
     QtMsgType.QtDebugMsg: logging.DEBUG,
@@ -189,13 +189,12 @@ def composed(session: WindowSession, instance: Instance | None = None) -> Applic
 
 
 def run(build: Build = composed, wish: LaunchRequest = NO_WISH) -> int:
-    """Show what is wished of the window until JARVIS ends; the exit code.
+    """Run the window until JARVIS ends, and return the exit code.
 
-    `build` is called after the window is painted, so that nothing heavy keeps the window from the
-    screen.
+    `build` is called after the window is painted, so that nothing slow delays it.
     """
     localization.begin()
-    sys.setswitchinterval(SWITCHING)
+    sys.setswitchinterval(SWITCH_INTERVAL_S)
     application = _Application(sys.argv[:1])
     application.setApplicationName(paths.APP)
     application.setApplicationDisplayName("JARVIS Desktop")
@@ -215,7 +214,7 @@ def run(build: Build = composed, wish: LaunchRequest = NO_WISH) -> int:
     face.painted.connect(Preloader(session).begin)
     with _hooks(session.failed.emit), _signals(application):
         face.begin(wish)
-        QTimer.singleShot(UNSEEN, begin)
+        QTimer.singleShot(START_TIMEOUT_MS, begin)
         code = application.exec()
         face.close()
         ended = close(engine, session)
@@ -256,19 +255,19 @@ def _begin(engine: EngineThread, session: WindowSession, build: Build) -> None:
 
 
 class _Application(QApplication):
-    """Emits `quitting` before it closes its windows."""
+    """An application that emits `quitting` before it closes its windows."""
 
     quitting = Signal()
 
     def event(self, event: QEvent) -> bool:
-        """What is told to the application itself."""
+        """Handle an event that is sent to the application itself."""
         if event.type() == QEvent.Type.Quit:
             self.quitting.emit()
         return super().event(event)
 
 
 class _Once:
-    """Calls something at the first of several occasions."""
+    """Calls a function once, at the first of several events."""
 
     def __init__(self, act: Callable[[], None]) -> None:
         self._act: Callable[[], None] | None = act
@@ -280,7 +279,7 @@ class _Once:
 
 
 def _kill_children() -> None:
-    """End what is left of our child processes, whatever state they are in."""
+    """End all remaining child processes, whatever state they are in."""
     if (multiprocessing := sys.modules.get("multiprocessing")) is not None:
         for child in multiprocessing.active_children():
             child.kill()
@@ -289,7 +288,7 @@ def _kill_children() -> None:
 
 @contextmanager
 def _hooks(tell: Callable[[str], None]) -> Iterator[None]:
-    """While the window is open no error is lost: it is logged and told, and the window stays."""
+    """Log and report every uncaught error while the window is open, and keep the window."""
     telling = threading.Lock()
 
     def caught(
@@ -326,9 +325,10 @@ def _hooks(tell: Callable[[str], None]) -> Iterator[None]:
 
 @contextmanager
 def _signals(application: QApplication) -> Iterator[None]:
-    """Ctrl-C and the end of the session close the window as its button does.
+    """Close the window on Ctrl-C and at the end of the session, as its button does.
 
-    Python runs its handlers only between its own instructions; the socket wakes Qt's loop for it.
+    Python runs its signal handlers only between its own instructions; the socket wakes Qt's loop
+    for it.
     """
     ours, theirs = socket.socketpair()
     for end in (ours, theirs):

@@ -1,6 +1,6 @@
-"""The border between Qt's main thread and the engine thread; the only file that knows both.
+"""The border between Qt's main thread and the engine thread; the only module that knows both.
 
-Work goes over as coroutines, answers come back as calls that Qt queues on the main thread.
+Work is sent over as coroutines. Results come back as calls that Qt queues on the main thread.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from jarvis_desktop.core.ports import Review
 from jarvis_desktop.core.turn import MAX_PRINTED_CHARS
 
 BUNDLED = 0.05
-"""Seconds within which all that a script prints arrives in the window at once."""
+"""Seconds for which the output of a script is collected before it is sent to the window."""
 
 log = logging.getLogger(__name__)
 
@@ -47,21 +47,21 @@ Then = Callable[[Outcome], None]
 
 
 def unexpected() -> JarvisError:
-    """The error that is shown for a bug in JARVIS."""
+    """Return the error that is shown for a bug in JARVIS."""
     return UnavailableError(
         tr("Something went wrong inside JARVIS itself."), hint=tr("The log has the details.")
     )
 
 
 class EngineJob:
-    """A piece of engine work under way."""
+    """A running piece of engine work."""
 
     def __init__(self, engine: EngineThread) -> None:
         self._engine = engine
         self.task: asyncio.Task[Any] | None = None
 
     def cancel(self) -> None:
-        """Stop it. Its outcome still arrives, when it has really stopped."""
+        """Cancel the work. Its outcome still arrives, when it has really stopped."""
         self._engine.call(self._cancel)
 
     def _cancel(self) -> None:
@@ -89,11 +89,11 @@ class EngineThread(QObject):
         return self._thread.is_alive()
 
     def start(self) -> None:
-        """Start the loop; what was given to it before runs now."""
+        """Start the loop; work that was submitted before runs now."""
         self._thread.start()
 
     def submit(self, work: Coroutine[Any, Any, Any]) -> Future[Any]:
-        """Run a coroutine on the engine; its result as a future for another thread."""
+        """Run a coroutine on the engine, and return its result as a future for another thread."""
         return asyncio.run_coroutine_threadsafe(work, self._loop)
 
     def call(self, function: Callable[..., object], *args: object) -> None:
@@ -119,8 +119,8 @@ class EngineThread(QObject):
         await asyncio.gather(*tasks, return_exceptions=True)
 
     def close(self, timeout: float) -> bool:
-        """Cancel what runs, stop the loop and join its threads. Return False if one did not end
-        within `timeout` seconds."""
+        """Cancel all work, stop the loop and join its threads. Return False if a thread did not
+        end within `timeout` seconds."""
         latest = time.monotonic() + timeout
         if self._thread.is_alive():
             self.call(self._loop.stop)
@@ -181,7 +181,8 @@ def _is_gone(function: Callable[..., object]) -> bool:
 
 
 def while_there(owner: QObject, tell: Callable[..., object]) -> Callable[..., None]:
-    """`tell`, for as long as `owner` is there: what is watched on the engine outlives windows."""
+    """Wrap `tell` so that it does nothing once `owner` is deleted. Work on the engine outlives
+    windows."""
 
     def call(*args: object) -> None:
         if isValid(owner):
@@ -205,8 +206,8 @@ class EngineQuestion:
         code: CodeRequest | None = None,
         open_ended: bool = False,
     ) -> None:
-        """What it is about besides its text: a plan that is to run, the plan of a goal with `why`
-        it is as it is, or code. `open_ended` asks for words, not for yes or no."""
+        """The subject of the question besides its text: a plan to run, the plan of a goal and
+        `why` it was made, or code. `open_ended` asks for words instead of yes or no."""
         self.text = text
         self.plan = plan
         self.outline = outline
@@ -217,11 +218,11 @@ class EngineQuestion:
         self._answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     def answer(self, value: bool | str | Plan | Review | Verdict | None) -> None:
-        """Answer from the main thread; only the first answer counts, and None is not one."""
+        """Answer from the main thread. Only the first answer counts; None is ignored."""
         self._engine.call(self._settle, value)
 
     async def answered(self) -> Any:
-        """Wait for the answer, on the engine."""
+        """Wait for the answer; called on the engine."""
         return await self._answer
 
     def _settle(self, value: object) -> None:
@@ -251,10 +252,10 @@ class QtFrontend(QObject):
         self._later: asyncio.TimerHandle | None = None
 
     def show(self, event: Event) -> None:
-        """Hand an event to the main thread; to be called on the engine's loop.
+        """Pass an event to the main thread; called on the engine's loop.
 
-        What a script prints is bundled: thousands of lines in a second would each be folded into
-        the turn and drawn.
+        The output of a script is collected: folding thousands of lines a second into the turn one
+        by one would be slow.
         """
         if not isinstance(event, RoundProgress):
             self._hand_over()
@@ -269,7 +270,7 @@ class QtFrontend(QObject):
             self._later = loop.call_later(BUNDLED, self._hand_over)
 
     def _hand_over(self) -> None:
-        """Emit the end of what was printed so far."""
+        """Emit the output collected so far."""
         if self._later:
             self._later.cancel()
             self._later = None
@@ -289,7 +290,7 @@ class QtFrontend(QObject):
         return answer if isinstance(answer, Plan) else plan if answer else None
 
     async def confirm(self, question: str) -> bool:
-        """Ask for a yes or no; a window that closes means no."""
+        """Ask for yes or no. A closed window means no."""
         return bool(await self._put(question))
 
     async def ask(self, question: str) -> str:
@@ -297,12 +298,12 @@ class QtFrontend(QObject):
         return str(await self._put(question, open_ended=True) or "")
 
     async def review_outline(self, outline: Outline, why: str) -> Review | None:
-        """Show the plan of a goal; a window that closes means that none is wanted."""
+        """Show the plan of a goal. A closed window means that no plan is accepted."""
         answer = await self._put(tr("Shall it be done by this plan?"), outline=outline, why=why)
         return answer if isinstance(answer, Review) else None
 
     async def review_code(self, code: CodeRequest) -> Verdict:
-        """Show code; a window that closes means no."""
+        """Show code. A closed window means no."""
         keep, run = tr("Keep this function in the code library?"), tr("Run this code?")
         text = keep if code.saves else run
         answer = await self._put(text, code=code)

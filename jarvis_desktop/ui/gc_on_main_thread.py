@@ -1,10 +1,9 @@
-"""Lets the thread of the screen look for unreachable circles of objects, and none other.
+"""Runs the cyclic garbage collector on the main thread only.
 
-Python looks on whichever thread made the last object, and takes down there what it finds: a widget
-that goes on a thread that is not its own brings the window down. And a look at all objects holds up
-every thread. In a window with a long conversation it takes up to a tenth of a second, and Python
-takes it whenever enough objects were made: while somebody scrolls, or while an answer streams. Here
-it waits until nothing moves.
+Python collects on whichever thread made the last object, and destroys what it finds there. A widget
+that is destroyed on the wrong thread crashes the window. A full collection also blocks every
+thread: with a long conversation for up to a tenth of a second, and possibly while the user scrolls
+or an answer streams. Here it waits until nothing moves.
 """
 
 from __future__ import annotations
@@ -14,26 +13,30 @@ from collections.abc import Callable
 
 from PySide6.QtCore import QObject, Qt, QTimer
 
-EVERY = 1000
-"""Milliseconds between two moments at which it may be done."""
-FEW = 700
-"""New objects for which no look is worth its time; Python waits for as many."""
-WORTH = 7_000
-"""New objects after which there is something to find among all of them. Python waits for ten times
-as many, as it looks while somebody waits; what is found sooner leaves its room to what comes next,
-and memory grows half as much."""
-REST = 5
-"""Moments from one look at all objects to the next, at least."""
-PATIENCE = 120
-"""How many moments may pass in which something runs, so that nothing grows without end."""
+CHECK_INTERVAL_MS = 1000
+"""Milliseconds between two checks."""
+MIN_NEW_OBJECTS = 700
+"""The number of new objects below which no collection is worthwhile, as in Python."""
+FULL_COLLECTION_OBJECTS = 7_000
+"""The number of new objects after which a full collection is worthwhile. Python waits for ten
+times as many, since it may collect at a bad moment. Collecting sooner frees memory for reuse, so
+that memory grows half as much."""
+MIN_CHECKS_BETWEEN = 5
+"""The least number of checks between two full collections."""
+MAX_POSTPONED_CHECKS = 120
+"""The number of checks for which a full collection is put off while something runs, so that
+memory does not grow without bound."""
 
 
 class GarbageCollection(QObject):
-    """Does it in place of Python: at the new objects in each moment, which takes microseconds, and
-    at all of them where it holds up nobody."""
+    """Collects in place of Python: new objects at every check, which takes microseconds, and all
+    objects when that delays nobody."""
 
     def __init__(
-        self, is_busy: Callable[[], bool], parent: QObject | None = None, every: int = EVERY
+        self,
+        is_busy: Callable[[], bool],
+        parent: QObject | None = None,
+        every: int = CHECK_INTERVAL_MS,
     ) -> None:
         super().__init__(parent)
         self._is_busy = is_busy
@@ -46,8 +49,8 @@ class GarbageCollection(QObject):
         timer.start()
 
     def begin(self) -> None:
-        """The start is over: what is there now stays, and is not looked at again. A second time
-        changes nothing: by then there is a window that is gone, and it is to go."""
+        """Exclude everything that exists after the start from collections. Further calls do
+        nothing: by then a closed window may exist, which must be collected."""
         if not self._begun:
             self._begun = True
             gc.freeze()
@@ -55,12 +58,16 @@ class GarbageCollection(QObject):
     def _look(self) -> None:
         self._passed += 1
         made = gc.get_count()[0]
-        if made >= FEW:
+        if made >= MIN_NEW_OBJECTS:
             self._made += made
             gc.collect(1)
-        if not self._begun or self._made < WORTH or self._passed < REST:
+        if (
+            not self._begun
+            or self._made < FULL_COLLECTION_OBJECTS
+            or self._passed < MIN_CHECKS_BETWEEN
+        ):
             return
-        if self._is_busy() and self._passed < PATIENCE:
+        if self._is_busy() and self._passed < MAX_POSTPONED_CHECKS:
             return
         self._made = self._passed = 0
         gc.collect()

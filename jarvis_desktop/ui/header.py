@@ -34,7 +34,7 @@ MICROPHONE: dict[MicrophoneState, tuple[str, str]] = {
         mark("The microphone went away; it is used again once it is back."),
     ),
 }
-"""What is shown of the microphone, and what a screen reader says."""
+"""How the state of the microphone is shown, and what a screen reader says."""
 KEPT = mark(
     "Nothing is recorded: the last half second is kept in memory, so that no first word is lost."
 )
@@ -49,14 +49,14 @@ WHICH_PLANS = mark("Which plans are shown before they run")
 
 NO_LLM = mark("No LLM")
 TITLE = 80
-"""Pixels that are left for the title before the LLM and the microphone become only icons."""
+"""The least width of the title in pixels; below it the LLM and the microphone become icons."""
 
 
 class Header(QFrame):
     """Shows the conversation's title and how JARVIS works now."""
 
     explained = Signal(str)
-    """Carries why this LLM is used, when the user asks."""
+    """The user asks why this LLM is used; carries the reason."""
     llm_wanted = Signal()
     """The user asks why there is no LLM."""
     voice_wanted = Signal()
@@ -99,7 +99,7 @@ class Header(QFrame):
         settings.session.settled.connect(self.show_settings)
 
     def show_title(self, title: str) -> None:
-        """Show what the conversation is about; "" for one that is new."""
+        """Show the title of the conversation; "" for a new one."""
         self.title.show_text(title or tr(NEW))
 
     def show_settings(self, settings: Settings) -> None:
@@ -125,7 +125,7 @@ class Header(QFrame):
         self.plans_menu().popup(self.review.mapToGlobal(self.review.rect().bottomLeft()))
 
     def plans_menu(self) -> QMenu:
-        """Changes the setting itself; it goes away with its last choice."""
+        """A menu that changes the setting itself and closes when its last choice is removed."""
         menu = plain_menu(self, tr(WHICH_PLANS))
         group = QActionGroup(menu)
         for ask, words in PLANS.items():
@@ -159,7 +159,7 @@ class Header(QFrame):
         self._fit()
 
     def show_microphone(self, state: MicrophoneState, talking: TalkState) -> None:
-        """Show whether the microphone is open, and what happens with what it hears."""
+        """Show whether the microphone is open, and what happens to the sound."""
         getting_ready = state == "open" and talking == "waiting"
         self._microphone, meaning = map(tr, MICROPHONE["opening" if getting_ready else state])
         if state == "open" and talking == "listening":
@@ -216,7 +216,7 @@ class Header(QFrame):
 
 
 class _Shrinking(IconButton):
-    """Never keeps the window from becoming narrower: its words go first."""
+    """A button that never keeps the window from becoming narrower: its text is dropped first."""
 
     def __init__(self, icon_name: str, name: str, *, kind: str) -> None:
         super().__init__(icon_name, name, kind=kind, text=" ")

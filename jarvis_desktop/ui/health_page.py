@@ -1,8 +1,7 @@
-"""The check-up: everything that JARVIS needs of this computer, how it is, and what mends it.
+"""The check-up: what JARVIS needs from this computer, the state of each item, and how to fix it.
 
-Runs the checks of the doctor on the engine, all at once. It lives on the main thread.
-
-One finding of the check-up on the screen."""
+The checks of the doctor run on the engine, all at once. The page lives on the main thread.
+"""
 
 from __future__ import annotations
 
@@ -38,12 +37,12 @@ _secret = re.compile(r"\b(hf|sk|pk|gsk|ghp|github_pat)[_-][\w-]{6,}|//[^/\s:@]+:
 
 
 class HealthController(QObject):
-    """One round of checks at a time."""
+    """Runs one round of checks at a time."""
 
     begun = Signal(int)
     """Carries how many checks there are."""
     found = Signal(int, object)
-    """Carries which of the checks has ended, and its findings."""
+    """Carries which check has ended, and its findings."""
     ended = Signal()
     startable = Signal(bool)
     """Carries whether Ollama could be started."""
@@ -64,7 +63,7 @@ class HealthController(QObject):
 
     @property
     def busy(self) -> bool:
-        """Whether a round goes on."""
+        """Whether a round is running."""
         return self._left > 0
 
     def examine(self) -> None:
@@ -79,7 +78,7 @@ class HealthController(QObject):
         self._look_for_ollama()
 
     def start_ollama(self) -> None:
-        """Start Ollama, and check again."""
+        """Start Ollama, and run the checks again."""
 
         async def start(app: Application) -> None:
             await app.expert_manager.start_ollama()
@@ -127,8 +126,8 @@ def _failed(check: HealthCheck, outcome: Outcome) -> Finding:
 
 
 def report(findings: Iterable[Finding]) -> str:
-    """The findings as a text that can be given to a stranger: without keys, without passwords, and
-    without the name of the person, as far as it is that of their folder."""
+    """Return the findings as text that is safe to share: without keys, passwords, and the user's
+    name in the paths of their home folder."""
     lines = []
     for item in findings:
         lines.append(f"{item.state:8} {item.what}: {one_line(item.detail, limit=600)}")
@@ -159,17 +158,17 @@ PLACES = {
     "language model": ("experts", ""),
     "experts by API": ("settings", "hub-key"),
 }
-"""Where in the window something is mended."""
+"""The page of the window on which a problem can be fixed."""
 LONGEST = 600
 
 
 class FindingRow(QFrame):
-    """How something is, in a sentence, with what to do about it."""
+    """One finding as a row: the state of an item in a sentence, and what to do about it."""
 
     go = Signal(str, str)
-    """Carries a page and what of it is wanted."""
+    """Carries a page, and the part of it to show."""
     start = Signal()
-    """Ollama is to be started."""
+    """The user wants to start Ollama."""
 
     def __init__(self, *, first: bool) -> None:
         super().__init__()
@@ -210,7 +209,7 @@ class FindingRow(QFrame):
         outer.addLayout(line)
 
     def show_finding(self, finding: Finding, *, startable: bool) -> None:
-        """Show how it is now. `startable`: whether Ollama could be started."""
+        """Show a finding. `startable`: whether Ollama can be started."""
         if (finding, startable) == self._shown:
             return
         self._finding, self._shown = finding, (finding, startable)
@@ -245,12 +244,12 @@ class FindingRow(QFrame):
 
 
 TOGETHER = 3
-"""Rows that are made at once."""
+"""Rows that are created at a time."""
 TOLD = mark("What JARVIS needs of this computer, how it is now, and what mends it.")
 
 
 class HealthPage(WindowPage):
-    """Looks whenever it is opened."""
+    """The page of the check-up; it runs the checks each time it is opened."""
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(tr("Check-up"), tr(TOLD))
@@ -295,7 +294,7 @@ class HealthPage(WindowPage):
         self._draw()
 
     def appear(self, part: str = "") -> None:
-        """Check again."""
+        """Run the checks again."""
         self.controller.examine()
 
     def _ready(self) -> None:
@@ -304,7 +303,7 @@ class HealthPage(WindowPage):
 
     @property
     def findings(self) -> list[Finding]:
-        """What was found so far, in order."""
+        """The findings so far, in order."""
         return [item for number in sorted(self._found) for item in self._found[number]]
 
     def _begun(self, count: int) -> None:
@@ -341,8 +340,8 @@ class HealthPage(WindowPage):
         self.summary.setText(", ".join(counts) or tr("Everything works."))
 
     def _draw(self) -> None:
-        """Show what was found; rows stay the same widgets, so that none loses the keyboard. Those
-        that are not there yet are made a few at a time, and the window does not stand still."""
+        """Show the findings. Existing rows are reused, so that none loses the focus. New rows
+        are created a few at a time, so that the window does not freeze."""
         findings = self.findings
         most = len(self.rows) + TOGETHER
         if len(findings) > most:

@@ -46,12 +46,12 @@ class HelpPage(WindowPage):
         self.show_topic(TOPICS[0].name)
 
     def appear(self, part: str = "") -> None:
-        """Show a topic; "" keeps the one that was read last."""
+        """Show a topic; "" keeps the one that was shown last."""
         if part:
             self.show_topic(part)
 
     def show_topic(self, name: str) -> None:
-        """Show the page of that name from its beginning."""
+        """Show the topic of that name from its beginning."""
         self.topics[name].setChecked(True)
         self.text.show_text(_unwrapped(help_page(name)))
         self.scroller.verticalScrollBar().setValue(0)

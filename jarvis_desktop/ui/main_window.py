@@ -1,4 +1,4 @@
-"""The main window: puts the parts together and says what happens when one of them speaks."""
+"""The main window: connects its parts."""
 
 from __future__ import annotations
 
@@ -66,12 +66,12 @@ class MainWindow(QMainWindow):
     """The window of JARVIS Desktop."""
 
     painted = Signal()
-    """It is on the screen for the first time."""
+    """The window is visible for the first time."""
     quit_wanted = Signal()
-    """JARVIS is to end, not only its window."""
+    """The user wants to quit JARVIS, not only close its window."""
 
     def __init__(self, session: WindowSession, settings: Path) -> None:
-        """`settings` is the file in which the window's place and its switches are kept."""
+        """`settings` is the file with the window's position and switches."""
         super().__init__()
         self.session = session
         self._settings = QSettings(str(settings), QSettings.Format.IniFormat)
@@ -207,8 +207,8 @@ class MainWindow(QMainWindow):
         self.header.llm_wanted.connect(lambda: watch.look(wanted=True))
 
     def send(self, request: Request, place: OpenConversation | None = None) -> None:
-        """Send a request, to be answered aloud if the switch says so; where `place` is not given,
-        into the open conversation."""
+        """Send a request, by default in the open conversation. The switch in the header decides
+        whether the answer is spoken."""
         self.banner.hide()
         speak = self.header.speak.isChecked()
         given = replace(request, speak=speak)
@@ -222,14 +222,14 @@ class MainWindow(QMainWindow):
         self.composer.attached.offer(files)
 
     def uncover(self) -> None:
-        """Show the conversation, whatever lies over it."""
+        """Show the conversation, and close what covers it."""
         if self._viewer:
             self._viewer.leave()
         self.places.back()
 
     @property
     def is_first_start(self) -> bool:
-        """Whether nobody was through the first start here."""
+        """Whether the first start was never completed here."""
         return not self._settings.value("first_start/over", False, type=bool)
 
     def begin_first_start(self) -> None:
@@ -260,10 +260,10 @@ class MainWindow(QMainWindow):
         if not place:
             self.composer.field.setFocus()
 
-    def _added(self, exchange: PendingTurn) -> None:
+    def _added(self, pending: PendingTurn) -> None:
         self.places.back()
         self.stack.setCurrentWidget(self.conversation)
-        self.conversation.append(exchange)
+        self.conversation.append(pending)
         self.llm_notice.leave()
         self._show_title()
 
@@ -298,17 +298,17 @@ class MainWindow(QMainWindow):
                 tr("{llm} is ready. It is used now.", llm=described(outcome.value)), calm=True
             )
 
-    def _asked(self, exchange: PendingTurn) -> None:
-        self.conversation.refresh(exchange)
+    def _asked(self, pending: PendingTurn) -> None:
+        self.conversation.refresh(pending)
         self.conversation.draw_now()
-        self.spoken.asked(exchange)
-        view = self.conversation.view(exchange)
+        self.spoken.asked(pending)
+        view = self.conversation.view(pending)
         if view and view.panel:
             self.conversation.to_end()
             # Not while the user types or holds the talk button, which would be released.
             if not self.composer.field.toPlainText() and not self.talker.held:
                 view.panel.take_focus()
-        elif not (exchange.question or self.talker.held):
+        elif not (pending.question or self.talker.held):
             self.composer.field.setFocus()
 
     def _rang(self, timer: Timer) -> None:
@@ -368,7 +368,7 @@ class MainWindow(QMainWindow):
         super().closeEvent(event)
 
     def keep(self) -> None:
-        """Remember the window's place and its switches, and what was set a moment ago."""
+        """Save the window's position, its switches and the settings that were just changed."""
         self.settings_controller.write()
         self._settings.setValue("geometry", self.saveGeometry())
         self._settings.setValue("speak", self.header.speak.isChecked())

@@ -19,13 +19,13 @@ from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
 
 @dataclass(frozen=True, slots=True)
 class ModeDescription:
-    """A mode in words; all are marked."""
+    """A mode in words, all of them marked for translation."""
 
     name: str
     icon: str
     means: str
     opens: str = ""
-    """What it sends away, and where to: asked about before."""
+    """Which data it sends, and where to; shown in the question before the change."""
 
 
 MEANINGS = {
@@ -71,17 +71,18 @@ MEANINGS = {
         ),
     ),
 }
-"""In the order of how much leaves this computer."""
+"""Ordered by how much data leaves this computer."""
 ORDER = tuple(MEANINGS)
 
 
 def opens_more(mode: Mode, now: Mode) -> bool:
-    """Whether more leaves this computer in a mode than in the one that holds."""
+    """Whether more data leaves this computer in a mode than in the current one."""
     return ORDER.index(mode) > ORDER.index(now)
 
 
 class ModeChoice(QWidget):
-    """Choose one; a mode that opens more than the one that holds is asked about first."""
+    """The choice of a mode. A mode that sends more data than the current one needs a
+    confirmation."""
 
     changed = Signal(object)
     """Carries the Mode's value."""
@@ -111,14 +112,14 @@ class ModeChoice(QWidget):
         self.show_value(Mode.LOCAL)
 
     def show_value(self, value: str) -> None:
-        """Show the mode that holds."""
+        """Show the current mode."""
         self.now = Mode(value)
         for mode, row in self.rows.items():
             row.show_chosen(mode is self.now)
         self.setFocusProxy(self.rows[self.now])
 
     def withdraw(self) -> None:
-        """Everything stays as it is."""
+        """Cancel the question; the mode stays as it is."""
         if self._wanted:
             self.rows[self.now].setFocus()
         self._wanted = None
@@ -157,7 +158,7 @@ class ModeChoice(QWidget):
 
 
 class ModeRow(QPushButton):
-    """One of the four, with its icon and what it means."""
+    """One of the four modes, with its icon and meaning."""
 
     def __init__(self, mode: Mode) -> None:
         super().__init__()
@@ -195,7 +196,7 @@ class ModeRow(QPushButton):
             inner.setAttribute(Qt.WidgetAttribute.WA_TransparentForMouseEvents)
 
     def show_chosen(self, chosen: bool) -> None:
-        """Show whether it is the one that holds."""
+        """Show whether this is the current mode."""
         self.setChecked(chosen)
         self._tick.setVisible(chosen)
         self._symbol.show_icon(self._icon, "accent" if chosen else "muted")
@@ -209,7 +210,7 @@ class ModeRow(QPushButton):
             super().keyPressEvent(event)
 
     def nextCheckState(self) -> None:
-        """It is chosen once the change has been agreed to, not when it is pressed."""
+        """Not checked by a press: the mode is chosen once the change is confirmed."""
 
     def sizeHint(self) -> QSize:
         layout = self.layout()
@@ -235,7 +236,7 @@ class ModeMenu(QFrame):
 
     changed = Signal(object)
     more_wanted = Signal()
-    """The user wants to see all settings about it."""
+    """The user wants to see all settings of privacy."""
 
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent, Qt.WindowType.Popup)

@@ -26,7 +26,7 @@ from jarvis_desktop.ui.widgets.page import WindowPage
 
 @dataclass(frozen=True, slots=True)
 class NavigationPlace:
-    """A page that can be gone to; it is made when somebody first does."""
+    """A page of the window; it is created when it is first opened."""
 
     name: str
     title: str
@@ -80,12 +80,12 @@ PLACES: tuple[NavigationPlace, ...] = (
 
 
 class PageStack(QStackedWidget):
-    """The conversation, and the pages that were opened."""
+    """The conversation, and the pages opened so far."""
 
     gone = Signal(str)
     """Carries the name of the open page; "" is the conversation."""
     message = Signal(str, bool)
-    """Carries what a page tells, and whether it is good news."""
+    """Carries a message of a page, and whether it is good news."""
 
     def __init__(self, conversation: QWidget, context: PageContext) -> None:
         super().__init__()
@@ -101,7 +101,7 @@ class PageStack(QStackedWidget):
         return next((name for name, page in self._pages.items() if page is shown), "")
 
     def page(self, name: str) -> WindowPage:
-        """The page of that name, built if it was not opened yet."""
+        """Return the page of that name, and create it if necessary."""
         if name not in self._pages:
             place = next(item for item in PLACES if item.name == name)
             page = self._pages[name] = place.make(self._context)
@@ -111,7 +111,7 @@ class PageStack(QStackedWidget):
         return self._pages[name]
 
     def go(self, name: str, part: str = "") -> None:
-        """Show a page, and what of it is wanted."""
+        """Show a page, and the part of it that `what` names."""
         page = self.page(name)
         if page is not self.currentWidget():
             self._leave()
@@ -137,7 +137,7 @@ GLOBAL = mark("The keys that work in every program are chosen in the settings.")
 
 
 class ShortcutsPage(WindowPage):
-    """Only to be read."""
+    """The list of all shortcuts."""
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(tr("Keyboard shortcuts"), tr(TOLD))

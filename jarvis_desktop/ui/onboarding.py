@@ -1,6 +1,7 @@
-"""The first start: four short pages over the window, each of which can be left out.
+"""The first start: four short pages over the window, each of which can be skipped.
 
-The pages of the first start: how far requests may travel, the voice, the LLM, and a request."""
+They cover the privacy mode, the voice, the LLM and a first request.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 
 TRIED = ("speech.input", "level", "trial", "speech.output", "sentence")
-"""The rows of the settings that the voice is tried with."""
+"""The settings that are shown to try the voice."""
 FIRST = 3
 """Examples of a first request."""
 
@@ -52,14 +53,14 @@ class OnboardingStep(QWidget):
         )
 
     def appear(self) -> None:
-        """It is shown now."""
+        """Called when the page is shown."""
 
     def leave(self) -> None:
-        """It is not looked at any more."""
+        """Called when the page is left."""
 
 
 class ModeStep(OnboardingStep):
-    """How far a request may travel."""
+    """The page with the privacy mode."""
 
     def __init__(self, context: PageContext) -> None:
         super().__init__(
@@ -76,7 +77,7 @@ class ModeStep(OnboardingStep):
         self.column.addStretch(1)
 
     def leave(self) -> None:
-        """What was not agreed to is not asked any more."""
+        """Withdraw a question that was not answered."""
         self.choice.withdraw()
 
     def _settled(self, settings: Settings) -> None:
@@ -107,7 +108,7 @@ class VoiceStep(OnboardingStep):
         self.column.addStretch(1)
 
     def appear(self) -> None:
-        """Look which devices there are."""
+        """List the audio devices."""
         self._voice.refresh()
         self.subject.appear()
 
@@ -121,7 +122,7 @@ class VoiceStep(OnboardingStep):
 
 
 class LLMStep(OnboardingStep):
-    """Whether there is an LLM, and how to get one."""
+    """The page that shows whether there is an LLM, and how to get one."""
 
     def __init__(self, watch: LLMMonitor) -> None:
         super().__init__(
@@ -142,7 +143,7 @@ class LLMStep(OnboardingStep):
         self.notice.serve(watch)
 
     def appear(self) -> None:
-        """Look for one."""
+        """Look for an LLM."""
         self.state.setText(tr("Looking for a language model…"))
         self._watch.look(wanted=True)
 
@@ -162,7 +163,7 @@ class LLMStep(OnboardingStep):
 
 
 class RequestStep(OnboardingStep):
-    """A first request to try."""
+    """The page with examples of a first request."""
 
     chosen = Signal(object)
     """Carries a Request."""
@@ -187,12 +188,12 @@ WIDEST = 640
 
 
 class FirstStart(QFrame):
-    """Covers its parent until it is over."""
+    """Covers its parent until all pages are done."""
 
     over = Signal()
-    """The user has finished or skipped the steps."""
+    """The user has finished or skipped the pages."""
     chosen = Signal(object)
-    """Carries a first Request; it is over then."""
+    """Carries a first Request; the first start is then over."""
 
     def __init__(self, context: PageContext, watch: LLMMonitor, parent: QWidget) -> None:
         super().__init__(parent)
@@ -247,14 +248,14 @@ class FirstStart(QFrame):
         outer.addLayout(foot)
 
     def skip(self) -> None:
-        """Leave all that is left out."""
+        """Skip the pages that are left."""
         self.steps[self._here].leave()
         self.hide()
         self.over.emit()
         self.deleteLater()
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
-        """Stay within: what is beneath cannot be seen."""
+        """Keep the focus within the pages: what they cover is not visible."""
         if self.isHidden():  # what hides hands its focus on
             return super().focusNextPrevChild(forwards)
         go_round(self, forwards=forwards)

@@ -1,5 +1,5 @@
-"""The conversations and turns that the window has open, what the Stop button does to them, and the
-life of the application on the engine."""
+"""The conversations and turns that are open in the window, the scope of the Stop button, and the
+lifetime of the application on the engine."""
 
 from __future__ import annotations
 
@@ -33,50 +33,50 @@ class OpenConversation:
     id: str | None = None
     entries: list[PendingTurn] = field(default_factory=list)
     goal: bool = False
-    """Whether what is asked here is worked on in several steps."""
+    """Whether requests are handled as goals, in several steps."""
     private: bool = False
-    """Whether nothing of it is to be kept."""
+    """Whether nothing of it is saved."""
 
     def begin(self, history: SqliteHistory) -> str:
-        """Its id, which it gets with its first turn; to be called on the engine."""
+        """Return its id, which it gets with its first turn; called on the engine."""
         if self.id is None:
             self.id = (history.open_private() if self.private else history.open_conversation()).id
         return self.id
 
     def take_out(self, turn_id: str) -> tuple[int, PendingTurn] | None:
-        """Remove a turn and return its position, or None if there is none of that id."""
+        """Remove a turn and return its position, or None if there is no turn of that id."""
         found = [item for item in enumerate(self.entries) if item[1].turn.id == turn_id]
-        for _, exchange in found:
-            self.entries.remove(exchange)
+        for _, pending in found:
+            self.entries.remove(pending)
         return found[0] if found else None
 
 
 @dataclass(eq=False)
 class PendingTurn:
-    """A turn in the window: it waits, runs or is over."""
+    """A turn in the window that waits, runs or has ended."""
 
     turn: Turn
     place: OpenConversation
     request: Request = field(default_factory=Request)
     waiting: str = ""
-    """Why it has not begun; "" once it has."""
+    """Why it has not started; "" once it has."""
     unfinished: Unfinished | None = None
     """The turn that it resumes; None for a new request."""
     again: Rerun | None = None
     """The plan that it runs again; None for a new request."""
     question: EngineQuestion | None = None
-    """The question that its turn waits for."""
+    """The question that it waits for."""
 
     @classmethod
     def of(cls, request: Request, place: OpenConversation) -> PendingTurn:
-        """As it is before anybody has looked at the request."""
+        """Return a turn for a request that nothing has handled yet."""
         attachments = tuple(uninspected(path) for path in request.files)
         words = request.heard.text if request.heard else request.text
         turn = Turn("", datetime.now().astimezone(), words, attachments=attachments)
         return cls(turn, place, request)
 
     def take(self, event: Event) -> None:
-        """Something happened in its turn."""
+        """Apply an event of its turn."""
         turn = self.turn
         if isinstance(event, TurnStarted):
             turn = replace(turn, id=event.turn_id)
@@ -87,19 +87,19 @@ class PendingTurn:
         self.turn = turn.apply(event)
 
     def finish(self, status: Status) -> None:
-        """It is over, though nobody else has said so."""
+        """End the turn with a status, if the engine has reported none."""
         self.waiting = ""
         self.turn = self.turn.apply(TurnFinished(status, datetime.now().astimezone()))
 
     async def set_aside(self, app: Application) -> Turn:
-        """Leave in the history what was asked for, though nobody began with it."""
+        """Save the request in the history although it never started."""
         request = replace(self.request, text=self.turn.text)
         conversation = self.place.begin(app.history)
         return await app.assistant.set_aside(request, conversation=conversation)
 
 
 def behind(running: PendingTurn | None) -> str:
-    """Why a turn waits behind the one that runs."""
+    """Return why a turn waits behind the running one."""
     if running and running.question:
         return tr("Waiting until you have answered what the request before it asks…")
     return tr("Waiting for the request before it…")
@@ -107,7 +107,7 @@ def behind(running: PendingTurn | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Rerun:
-    """What is run, and what of it is to be done afresh."""
+    """A plan to run again, and which of its steps to repeat."""
 
     turn: Turn
     plan: Plan
@@ -116,41 +116,42 @@ class Rerun:
     async def carry_out(
         self, assistant: Assistant, frontend: Frontend, conversation: str | None
     ) -> Turn:
-        """Run it, on the engine; the new turn."""
+        """Run it on the engine and return the new turn."""
         return await assistant.run_again(
             self.turn, self.plan, frontend, conversation=conversation, afresh=self.afresh
         )
 
 
 class StopScope(StrEnum):
-    """What the next press ends."""
+    """What the next press of Stop ends."""
 
     TURN = "turn"
-    """The request, at once."""
+    """The whole request, at once."""
     STEP = "step"
-    """The current step of a goal; the user is then asked what should change."""
+    """The current step of a goal; the user is then asked what to change."""
     REST = "rest"
-    """The request, as its step was stopped already."""
+    """The whole request, since its step was already stopped."""
 
 
 class StopButtonState:
-    """Follows a turn, to know what the next press ends."""
+    """Follows a turn to determine what the next press of Stop ends."""
 
     def __init__(self) -> None:
         self.next = StopScope.TURN
         self._heard = False
 
     def press(self) -> None:
-        """A step is to end."""
+        """Remember that a step was stopped."""
         self.next, self._heard = StopScope.REST, False
 
     def take(self, event: Event) -> None:
-        """Something happened in the turn."""
+        """Apply an event of the turn."""
         if isinstance(event, RoundStarted):
             self.next = StopScope.STEP
 
     def asked(self, *, waits: bool) -> None:
-        """A question came, or went; the one that comes after a press goes with its answer."""
+        """Apply a new question, or the end of one. The question after a press goes with its
+        answer."""
         if self.next is StopScope.REST:
             if self._heard and not waits:
                 self.next = StopScope.STEP
@@ -158,7 +159,7 @@ class StopButtonState:
 
 
 class ApplicationLifetime:
-    """Begins it and ends it, even where its start has not ended."""
+    """Builds and closes the application, even if its start has not finished."""
 
     def __init__(self) -> None:
         self._built: list[Application] = []
@@ -167,7 +168,7 @@ class ApplicationLifetime:
     async def begin(
         self, build: Callable[[], Application], commands: dict[str, CommandHandler]
     ) -> Application:
-        """Build and start it, to be reached by other processes with `commands` too."""
+        """Build and start the application; other processes can reach it with `commands` too."""
         self._building = True
         try:
             app = build()
@@ -181,12 +182,13 @@ class ApplicationLifetime:
         return app
 
     def leave(self) -> bool:
-        """Start nothing any more; whether it is only being built: it cannot be stopped in that, has
-        no children yet, and has nothing to close. May be called from any thread."""
+        """Start nothing from now on, and return whether the application is still being built. It
+        cannot be stopped in that state, but it has no child processes and nothing to close. May
+        be called from any thread."""
         self._leaving = True  # first: the engine looks at it after it has said that it has built
         return self._building
 
     async def end(self) -> None:
-        """Close what was built."""
+        """Close the application, if it was built."""
         while self._built:
             await self._built.pop().close()

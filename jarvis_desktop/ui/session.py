@@ -1,5 +1,5 @@
-"""What goes on between the window and the engine: requests in line, the turn that runs, the
-conversation that is open. It lives on the main thread and gives its work to the engine."""
+"""The window's side of the engine: the queue of requests, the running turn and the open
+conversation. It lives on the main thread and runs its work on the engine."""
 
 from __future__ import annotations
 
@@ -47,31 +47,31 @@ __all__ = ["AppJobs", "OpenConversation", "PendingTurn", "WindowSession"]
 
 
 class WindowSession(QObject):
-    """The window's side of the engine."""
+    """The requests and conversations of a window."""
 
     ready = Signal(object)
-    """Carries the App, once it runs."""
+    """Carries the Application once it runs."""
     added = Signal(object)
-    """Carries an Exchange that is new in the open conversation."""
+    """Carries a PendingTurn that is new in the open conversation."""
     changed = Signal(object)
-    """Carries an Exchange whose turn is another one now."""
+    """Carries a PendingTurn whose turn has changed."""
     switched = Signal()
     """Another conversation is open."""
     sought = Signal(int)
-    """Carries where in the conversation that was opened the turn stands that was searched for."""
+    """Carries the position of the found turn in the conversation that was opened."""
     kept = Signal()
-    """The history is another one than before."""
+    """The history has changed."""
     forgotten = Signal(object)
-    """Carries an Open of which nothing is to be left."""
+    """Carries an OpenConversation that was deleted."""
     busy_changed = Signal(bool)
     stops_next = Signal(object)
-    """Carries the Stopping that the next stop is."""
+    """Carries the StopScope of the next stop."""
     asked = Signal(object)
-    """Carries an Exchange whose question is new, or needs no answer any more."""
+    """Carries a PendingTurn whose question is new or no longer needs an answer."""
     rang = Signal(object)
     """Carries a Timer that is due; may be emitted from any thread."""
     settled = Signal(object)
-    """Carries the Settings as they are now: at the start, and whenever some were changed."""
+    """Carries the current Settings: at the start, and after every change."""
     failed = Signal(str)
     """Carries a message for the user."""
 
@@ -80,11 +80,11 @@ class WindowSession(QObject):
         self.engine = engine
         self.open = OpenConversation()
         self.private: OpenConversation | None = None
-        """The conversation that is not to be kept, from its opening until it is forgotten."""
+        """The private conversation, until it is forgotten."""
         self.quick = OpenConversation()
         """The conversation in the quick box."""
         self.commands: dict[str, CommandHandler] = {}
-        """What other processes may ask of the window; carried out on the engine."""
+        """The commands that other processes may send to the window; they run on the engine."""
         self.app: Application | None = None
         """Set once it is ready."""
         self._lifetime = ApplicationLifetime()
@@ -93,24 +93,24 @@ class WindowSession(QObject):
         self._frontend: QtFrontend | None = None
         self._brake = StopButtonState()
         self.broken = ""
-        """Why the application could not start; "" if it did, or still may."""
+        """Why the application could not start; "" if it has started or may still start."""
 
     def start(self, build: Callable[[], Application]) -> None:
-        """Build the application on the engine; what was sent before then waits for it."""
+        """Build the application on the engine; requests that were sent before wait for it."""
         self.engine.run(lambda: self._lifetime.begin(build, self.commands), self._started)
 
     def run(self, work: AppWork, then: Then) -> EngineJob | None:
-        """Run `work(app)` on the engine and pass its outcome to `then`, on this thread. None, and
-        nothing happens, until the application is ready."""
+        """Run `work(app)` on the engine and pass its outcome to `then`, on this thread. Return
+        None and do nothing until the application is ready."""
         app = self.app
         return None if app is None else self.engine.run(lambda: work(app), then)
 
     def leave(self) -> bool:
-        """Start nothing any more; whether the application is only being built."""
+        """Start nothing from now on, and return whether the application is still being built."""
         return self._lifetime.leave()
 
     async def close_app(self) -> None:
-        """Close the application; runs on the engine, even where the start has not ended."""
+        """Close the application, even if its start has not finished; runs on the engine."""
         await self.engine.cancel_all()
         await self._lifetime.end()
 
@@ -121,15 +121,15 @@ class WindowSession(QObject):
 
     @property
     def running(self) -> PendingTurn | None:
-        """What is worked on now."""
+        """The running turn."""
         return self._running[0] if self._running else None
 
     def send(self, request: Request, *, place: OpenConversation | None = None) -> PendingTurn:
-        """Put a request in line; where `place` is not given, in the open conversation."""
+        """Queue a request, by default in the open conversation."""
         return self._put_in_line(PendingTurn.of(request, place or self.open))
 
     def run_again(self, again: Rerun) -> None:
-        """Carry out the plan of an earlier turn once more, in the conversation that is open."""
+        """Run the plan of an earlier turn again, in the open conversation."""
         turn = Turn("", datetime.now().astimezone(), again.turn.text)
         self._put_in_line(PendingTurn(turn, self.open, again=again))
 
@@ -156,10 +156,10 @@ class WindowSession(QObject):
         self.run(read, put)
 
     def stop(self, place: OpenConversation | None = None) -> None:
-        """Stop what is running in `place`, by default the open conversation; if nothing is, stop
-        the running turn. The first call stops the step of a goal, which then asks the user. The
-        next one, or the first if there is no such step, stops the turn and those waiting in its
-        conversation."""
+        """Stop the turn that is running in `place`, by default the open conversation; if there
+        is none, stop the running turn. The first call stops the step of a goal, which then asks
+        the user. The next call, or the first if there is no such step, stops the turn and those
+        waiting in its conversation."""
         here, running = place or self.open, self.running
         if running and running.place is not here and not self._waiting_in(here):
             here = running.place
@@ -172,7 +172,7 @@ class WindowSession(QObject):
             self._drop(self._waiting_in(here) or list(self._waiting))
 
     def end(self) -> None:
-        """Stop the turn that runs and drop those that wait."""
+        """Stop the running turn and drop the waiting ones."""
         self._drop(list(self._waiting))
         if self._running:
             self._running[1].cancel()
@@ -183,14 +183,14 @@ class WindowSession(QObject):
             self.engine.call(app.wake)
 
     def silence(self) -> None:
-        """Let nothing be heard any more; what runs goes on."""
+        """Stop speaking; the turn goes on."""
         if app := self.app:
             # Not as a job: it is done as soon as the loop looks.
             self.engine.call(app.player.silence)
             self.engine.call(app.assistant.silence)
 
     def new_conversation(self, *, kept: bool = True) -> None:
-        """Open an empty conversation. One that is not to be kept is there until `forget_aside`."""
+        """Open an empty conversation. A private one exists until `forget_aside`."""
         if kept:
             self._switch(OpenConversation())
         else:
@@ -198,12 +198,12 @@ class WindowSession(QObject):
             self._switch(self.private)
 
     def forget_aside(self) -> None:
-        """Close the conversation that is not to be kept: nothing is left of it."""
+        """Close the private conversation and delete everything of it."""
         place, self.private = self.private, None
         if place is None:
             return
-        for exchange in self._waiting_in(place):
-            self._waiting.remove(exchange)
+        for pending in self._waiting_in(place):
+            self._waiting.remove(pending)
         if self._running and self._running[0].place is place:
             self._running[1].cancel()  # it is forgotten once it has ended
         else:
@@ -229,13 +229,13 @@ class WindowSession(QObject):
         self.run(read, show)
 
     def open_place(self, place: OpenConversation) -> None:
-        """Open a conversation that goes on; the quick box begins another one after its own."""
+        """Open this conversation. If it is the quick box's, the box starts another one."""
         if place is self.quick:
             self.quick = OpenConversation()
         self._switch(place)
 
     def greet(self) -> None:
-        """Tell a window that is new what holds, where the application runs already."""
+        """Report the current state to a new window if the application is already running."""
         self.switched.emit()
         self.busy_changed.emit(self.busy)
         if self.app:
@@ -257,22 +257,22 @@ class WindowSession(QObject):
         self._next()
         self.kept.emit()
 
-    def _put_in_line(self, exchange: PendingTurn) -> PendingTurn:
-        exchange.waiting = behind(self.running) if self.app else tr("Getting ready…")
-        exchange.place.entries.append(exchange)
-        self._waiting.append(exchange)
+    def _put_in_line(self, pending: PendingTurn) -> PendingTurn:
+        pending.waiting = behind(self.running) if self.app else tr("Getting ready…")
+        pending.place.entries.append(pending)
+        self._waiting.append(pending)
         # First: the engine works while the turn gets its place in the window.
         self._refuse() if self.broken else self._next()
-        if exchange.place is self.open:
-            self.added.emit(exchange)
+        if pending.place is self.open:
+            self.added.emit(pending)
         self.busy_changed.emit(self.busy)
-        return exchange
+        return pending
 
     def _place_of(self, conversation_id: str) -> OpenConversation | None:
-        """The conversation, if it is open or has a running or waiting turn."""
+        """Return the conversation if it is open or has a running or waiting turn."""
         active = [*self._waiting, *([self._running[0]] if self._running else [])]
         private = [self.private] if self.private else []
-        places = [self.open, self.quick, *private, *(exchange.place for exchange in active)]
+        places = [self.open, self.quick, *private, *(pending.place for pending in active)]
         return next((place for place in places if place.id == conversation_id), None)
 
     def _refuse(self) -> None:
@@ -287,112 +287,110 @@ class WindowSession(QObject):
         app = self.app
         if app is None or self._running or not self._waiting:
             return
-        exchange = self._waiting.popleft()
+        pending = self._waiting.popleft()
         frontend = QtFrontend(self.engine, ask=app.settings.planner.ask, parent=self)
         if self._frontend:  # only now: events after a turn's end still arrive
             self._frontend.deleteLater()
         self._frontend = frontend
         queued = Qt.ConnectionType.QueuedConnection
-        frontend.happened.connect(lambda event: self._happened(exchange, event), queued)
-        frontend.asked.connect(lambda question: self._asked(exchange, question), queued)
-        frontend.withdrawn.connect(lambda _: self._asked(exchange, None), queued)
+        frontend.happened.connect(lambda event: self._happened(pending, event), queued)
+        frontend.asked.connect(lambda question: self._asked(pending, question), queued)
+        frontend.withdrawn.connect(lambda _: self._asked(pending, None), queued)
 
         async def work() -> Turn:
-            if exchange.unfinished:
-                return await app.assistant.resume(exchange.unfinished, frontend)
-            place = exchange.place.begin(app.history)
-            if exchange.again:
-                return await exchange.again.carry_out(app.assistant, frontend, place)
-            return await app.assistant.handle(exchange.request, frontend, conversation=place)
+            if pending.unfinished:
+                return await app.assistant.resume(pending.unfinished, frontend)
+            place = pending.place.begin(app.history)
+            if pending.again:
+                return await pending.again.carry_out(app.assistant, frontend, place)
+            return await app.assistant.handle(pending.request, frontend, conversation=place)
 
-        job = self.engine.run(work, lambda outcome: self._ended(exchange, outcome))
-        self._running = exchange, job
+        job = self.engine.run(work, lambda outcome: self._ended(pending, outcome))
+        self._running = pending, job
         self._brake = StopButtonState()
         self._show_brake()
-        exchange.waiting = ""
-        self.changed.emit(exchange)
+        pending.waiting = ""
+        self.changed.emit(pending)
 
-    def _happened(self, exchange: PendingTurn, event: Event) -> None:
-        exchange.take(event)
+    def _happened(self, pending: PendingTurn, event: Event) -> None:
+        pending.take(event)
         self._brake.take(event)
         self._show_brake()
-        self.changed.emit(exchange)
+        self.changed.emit(pending)
         if isinstance(event, Kept):
             self.kept.emit()
 
-    def _asked(self, exchange: PendingTurn, question: EngineQuestion | None) -> None:
-        exchange.question = question
+    def _asked(self, pending: PendingTurn, question: EngineQuestion | None) -> None:
+        pending.question = question
         self._brake.asked(waits=question is not None)
         self._show_brake()
-        self.asked.emit(exchange)
+        self.asked.emit(pending)
         for item in self._waiting:
-            item.waiting = behind(exchange)
+            item.waiting = behind(pending)
             self.changed.emit(item)
 
     def _show_brake(self) -> None:
         self.stops_next.emit(self._brake.next)
 
-    def _interrupt(self, exchange: PendingTurn) -> None:
+    def _interrupt(self, pending: PendingTurn) -> None:
         self._brake.press()
         self._show_brake()
 
         async def interrupt(app: Application) -> bool:
             return app.assistant.interrupt()
 
-        self.run(interrupt, lambda outcome: self._interrupted(exchange, outcome))
+        self.run(interrupt, lambda outcome: self._interrupted(pending, outcome))
 
-    def _interrupted(self, exchange: PendingTurn, outcome: Outcome) -> None:
-        """Nothing was there to interrupt, or the engine failed: then the turn itself is to end."""
-        if not outcome.value and self.running is exchange:
-            self._halt(exchange)
+    def _interrupted(self, pending: PendingTurn, outcome: Outcome) -> None:
+        """Stop the turn itself if no step could be interrupted."""
+        if not outcome.value and self.running is pending:
+            self._halt(pending)
         self._report_error(outcome)
 
-    def _halt(self, exchange: PendingTurn) -> None:
-        self._drop(self._waiting_in(exchange.place))
+    def _halt(self, pending: PendingTurn) -> None:
+        self._drop(self._waiting_in(pending.place))
         if self._running:
             self._running[1].cancel()
 
     def _waiting_in(self, place: OpenConversation) -> list[PendingTurn]:
-        return [exchange for exchange in self._waiting if exchange.place is place]
+        return [pending for pending in self._waiting if pending.place is place]
 
     def _drop(self, exchanges: Iterable[PendingTurn], status: Status = Status.CANCELLED) -> None:
-        for exchange in exchanges:
-            self._waiting.remove(exchange)
-            exchange.finish(status)
-            self.changed.emit(exchange)
-            if not exchange.unfinished:  # that one stays in the history
-                self._keep(exchange)
+        for pending in exchanges:
+            self._waiting.remove(pending)
+            pending.finish(status)
+            self.changed.emit(pending)
+            if not pending.unfinished:  # that one stays in the history
+                self._keep(pending)
         self.busy_changed.emit(self.busy)
 
-    def _keep(self, exchange: PendingTurn) -> None:
-        """Leave in the history what was asked for, though nobody began with it."""
+    def _keep(self, pending: PendingTurn) -> None:
+        """Save the request in the history although it never started."""
 
         def kept(outcome: Outcome) -> None:
             if outcome.value:
                 # The files as they were given, which may be on their way into the next request.
-                exchange.turn = replace(outcome.value, attachments=exchange.turn.attachments)
-                self.changed.emit(exchange)
+                pending.turn = replace(outcome.value, attachments=pending.turn.attachments)
+                self.changed.emit(pending)
                 self.kept.emit()
-            if (
-                exchange.place is self.private or not exchange.place.private
-            ):  # else it was forgotten
+            if pending.place is self.private or not pending.place.private:  # else it was forgotten
                 self._report_error(outcome)
 
-        self.run(exchange.set_aside, kept)
+        self.run(pending.set_aside, kept)
 
-    def _ended(self, exchange: PendingTurn, outcome: Outcome) -> None:
+    def _ended(self, pending: PendingTurn, outcome: Outcome) -> None:
         self._running = None
         if isinstance(outcome.value, Turn):
-            exchange.turn = outcome.value
-        if exchange.turn.status is None:
-            exchange.finish(Status.CANCELLED if outcome.cancelled else Status.FAILED)
-        self.changed.emit(exchange)
+            pending.turn = outcome.value
+        if pending.turn.status is None:
+            pending.finish(Status.CANCELLED if outcome.cancelled else Status.FAILED)
+        self.changed.emit(pending)
         self._report_error(outcome)
         self._next()
         self.busy_changed.emit(self.busy)
         self.kept.emit()
-        if exchange.place.private and exchange.place is not self.private:
-            self._forget(exchange.place)
+        if pending.place.private and pending.place is not self.private:
+            self._forget(pending.place)
 
     def _read(self, outcome: Outcome) -> None:
         if isinstance(outcome.value, Conversation):
@@ -420,9 +418,9 @@ class WindowSession(QObject):
 
 
 class AppJobs(QObject):
-    """The jobs of one controller on the engine, by name; one of a name at a time.
+    """The jobs of one controller on the engine, by name; only one of each name at a time.
 
-    They go on when the controller is deleted, but their outcomes are then dropped.
+    They continue when the controller is deleted, but their outcomes are dropped.
     """
 
     def __init__(self, session: WindowSession, parent: QObject) -> None:
@@ -440,8 +438,8 @@ class AppJobs(QObject):
         return bool(self._running)
 
     def start(self, name: str, work: AppWork, then: Then) -> bool:
-        """Run `work(app)` on the engine and pass its outcome to `then`. Return False, and start
-        nothing, while a job of that name is running and until the application is ready."""
+        """Run `work(app)` on the engine and pass its outcome to `then`. Return False and do
+        nothing while a job of that name is running or the application is not ready."""
 
         def ended(outcome: Outcome) -> None:
             del self._running[name]
@@ -458,7 +456,7 @@ class AppJobs(QObject):
             job.cancel()
 
     def reporter(self, show: Callable[[float | None, str], object]) -> Report:
-        """A progress callback for the engine that calls `show` on the main thread, as long as the
-        controller exists."""
+        """Return a progress callback for the engine that calls `show` on the main thread while
+        the controller exists."""
         engine, guarded = self._session.engine, while_there(self, show)
         return lambda fraction, words: engine.post(guarded, fraction, words)

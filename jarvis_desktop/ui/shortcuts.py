@@ -1,4 +1,4 @@
-"""Every key that does something: one table by which keys are bound, and in which they are read."""
+"""All keyboard shortcuts: one table that binds them and that the user can read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from jarvis_desktop.core.i18n import mark
 
 @dataclass(frozen=True, slots=True)
 class WindowShortcut:
-    """What a key does. It has a `name` if `bind` binds it, and none if a widget handles it."""
+    """A shortcut. It has a `name` if `bind` binds it, and none if a widget handles it."""
 
     keys: tuple[str, ...]
     words: str
@@ -21,9 +21,9 @@ class WindowShortcut:
 
 
 LEFT_TO_RIGHT, AS_BEFORE = "\u2066", "\u2069"
-"""Around keys, which are written so in every language."""
+"""Marks around keys; the keys are written the same in every language."""
 ENTER = ("Ctrl+Return", "Ctrl+Enter")
-"""Both keys of that name."""
+"""The two Enter keys."""
 
 WINDOW: tuple[WindowShortcut, ...] = (
     WindowShortcut(("Ctrl+N",), mark("Begin a new conversation"), "begin"),
@@ -48,7 +48,7 @@ CONVERSATION: tuple[WindowShortcut, ...] = (
     WindowShortcut(("Delete",), mark("Delete the message")),
 )
 PLAN: tuple[WindowShortcut, ...] = (
-    WindowShortcut(ENTER[:1], mark("Do it by the plan as it stands")),
+    WindowShortcut(ENTER[:1], mark("Run the plan as it is")),
     WindowShortcut(("Return",), mark("Open the step")),
     WindowShortcut(("Alt+Up", "Alt+Down"), mark("Move the step")),
     WindowShortcut(("Delete",), mark("Remove the step")),
@@ -63,7 +63,7 @@ PICTURE: tuple[WindowShortcut, ...] = (
 )
 QUICK: tuple[WindowShortcut, ...] = (
     WindowShortcut(ENTER, mark("Go on in the window"), "window"),
-    WindowShortcut(("Ctrl+N",), mark("Begin anew"), "begin"),
+    WindowShortcut(("Ctrl+N",), mark("Start over"), "begin"),
     WindowShortcut(("Esc",), mark("Stop, or close it"), "escape"),
 )
 GROUPS: tuple[tuple[str, tuple[WindowShortcut, ...]], ...] = (
@@ -79,7 +79,7 @@ GROUPS: tuple[tuple[str, tuple[WindowShortcut, ...]], ...] = (
 def bind(
     widget: QWidget, table: tuple[WindowShortcut, ...], **acts: Callable[..., object]
 ) -> list[QShortcut]:
-    """Bind those keys of a table whose names are given to what they do."""
+    """Bind the shortcuts of a table to the functions given by name."""
     named = {each.name: each for each in table if each.name}
     made = []
     for name, act in acts.items():
@@ -91,5 +91,5 @@ def bind(
 
 
 def shown(keys: str) -> str:
-    """A key as it is written on the user's keyboard."""
+    """Return a key as it is labelled on the user's keyboard."""
     return QKeySequence(keys).toString(QKeySequence.SequenceFormat.NativeText)

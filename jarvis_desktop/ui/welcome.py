@@ -1,4 +1,4 @@
-"""What an empty conversation shows: what one can ask for, one click away."""
+"""The start screen of an empty conversation, with examples to try."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class WelcomeExample:
     title: str
     text: str
     sample: bool = False
-    """Whether the shipped picture of a letter goes with it."""
+    """Whether the included picture of a letter is attached."""
 
 
 EXAMPLES = (
@@ -96,12 +96,12 @@ class ExampleButton(QPushButton):
 
 
 class Welcome(QScrollArea):
-    """Greets and teaches; scrolls where the window is small."""
+    """The start screen; it scrolls if the window is small."""
 
     chosen = Signal(object)
     """Carries a Request."""
     voice_wanted = Signal()
-    """The person wants to test whether they are heard."""
+    """The user wants to test the microphone."""
 
     def __init__(self) -> None:
         super().__init__()

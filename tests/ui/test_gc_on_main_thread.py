@@ -36,7 +36,7 @@ def work() -> Work:
 
 @pytest.fixture
 def tidy(qtbot: QtBot, work: Work, monkeypatch: pytest.MonkeyPatch) -> Iterator[GarbageCollection]:
-    monkeypatch.setattr(gc_on_main_thread, "REST", 2)
+    monkeypatch.setattr(gc_on_main_thread, "MIN_CHECKS_BETWEEN", 2)
     tidy = GarbageCollection(work, every=1)
     tidy.begin()
     yield tidy
@@ -48,7 +48,12 @@ def tidy(qtbot: QtBot, work: Work, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 def old(tidy: GarbageCollection, work: Work, qtbot: QtBot) -> "weakref.ref[Circle]":
     """A circle that nobody has any more, which only a look at all objects finds; something runs."""
     work.busy = True
-    made = [Circle() for _ in range(gc_on_main_thread.WORTH + gc_on_main_thread.FEW)]
+    made = [
+        Circle()
+        for _ in range(
+            gc_on_main_thread.FULL_COLLECTION_OBJECTS + gc_on_main_thread.MIN_NEW_OBJECTS
+        )
+    ]
     qtbot.waitUntil(lambda: work.asked > 0)
     return weakref.ref(made[0])
 
@@ -58,7 +63,9 @@ def made_elsewhere() -> "weakref.ref[Circle]":
     made: list[weakref.ref[Circle]] = []
 
     def make() -> None:
-        made.extend([weakref.ref(Circle()) for _ in range(gc_on_main_thread.WORTH)])
+        made.extend(
+            [weakref.ref(Circle()) for _ in range(gc_on_main_thread.FULL_COLLECTION_OBJECTS)]
+        )
 
     thread = threading.Thread(target=make)
     thread.start()
@@ -92,7 +99,7 @@ def test_it_does_not_wait_for_ever(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, old: "weakref.ref[Circle]"
 ) -> None:
     assert old() is not None
-    monkeypatch.setattr(gc_on_main_thread, "PATIENCE", 3)
+    monkeypatch.setattr(gc_on_main_thread, "MAX_POSTPONED_CHECKS", 3)
     qtbot.waitUntil(lambda: old() is None)
 
 

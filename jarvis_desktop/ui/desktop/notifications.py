@@ -1,10 +1,8 @@
-"""Tells the person of something while they look at other windows, by whatever their desktop has.
+"""Notifies the user, by the means that their desktop offers, while they look at other windows.
 
-What the person is notified of: work that took long, a question, a timer; never of what they see
-anyway.
-
-Notifications over org.freedesktop.Notifications, the way of Linux desktops. Lives on the
-engine."""
+They are notified of long work that ended, a question or a timer, but never of what they see anyway.
+On Linux desktops, notifications are sent over org.freedesktop.Notifications, on the engine.
+"""
 
 from __future__ import annotations
 
@@ -209,7 +207,7 @@ class Notifier(QObject):
 
 
 class _Told(QObject):
-    """Told on the engine's loop."""
+    """Handles signals on the engine's loop."""
 
     acted = Signal(str, str, str)
 
@@ -265,35 +263,35 @@ class TurnNotifications(QObject):
 
     def seen(self) -> None:
         """Withdraw notes about what the active window shows."""
-        for key, exchange in list(self._told.items()):
-            if self._is_seen(exchange):
+        for key, pending in list(self._told.items()):
+            if self._is_seen(pending):
                 del self._told[key]
                 self._notifier.withdraw(key)
 
-    def _changed(self, exchange: PendingTurn) -> None:
-        turn = exchange.turn
+    def _changed(self, pending: PendingTurn) -> None:
+        turn = pending.turn
         if turn.status is None:
-            self._running.add(exchange)
-        elif exchange in self._running:
-            self._running.discard(exchange)
+            self._running.add(pending)
+        elif pending in self._running:
+            self._running.discard(pending)
             took = (turn.finished - turn.started).total_seconds() if turn.finished else 0.0
-            in_box = exchange.place is self._session.quick
+            in_box = pending.place is self._session.quick
             if turn.status in _endings and (took >= LONG or in_box):
-                self._tell_of(exchange, tr(_endings[turn.status]), first_words(turn))
+                self._tell_of(pending, tr(_endings[turn.status]), first_words(turn))
 
-    def _asked(self, exchange: PendingTurn) -> None:
-        if exchange.question:
+    def _asked(self, pending: PendingTurn) -> None:
+        if pending.question:
             title = tr("JARVIS has a question for you")
-            self._tell_of(exchange, title, one_line(exchange.question.text, limit=400))
+            self._tell_of(pending, title, one_line(pending.question.text, limit=400))
 
-    def _tell_of(self, exchange: PendingTurn, title: str, body: str) -> None:
-        if not self._wanted or self._is_seen(exchange):
+    def _tell_of(self, pending: PendingTurn, title: str, body: str) -> None:
+        if not self._wanted or self._is_seen(pending):
             return
-        key = f"turn-{id(exchange)}"
-        self._told[key] = exchange
-        words = one_line(exchange.turn.text, limit=60)
+        key = f"turn-{id(pending)}"
+        self._told[key] = pending
+        words = one_line(pending.turn.text, limit=60)
         actions = [(DEFAULT, tr("Show")), (SHOW, tr("Show"))]
-        if exchange.turn.reply and exchange.question is None:
+        if pending.turn.reply and pending.question is None:
             actions.append((SPEAK, tr("Read aloud")))
         text = f"{words}: {body}" if words and body else words or body
         self._notifier.tell(Note(key, title, text, tuple(actions)))
@@ -311,16 +309,16 @@ class TurnNotifications(QObject):
         self._notifier.tell(Note(key, tr("The timer is up"), one_line(timer.label), actions))
 
     def _acted(self, key: str, action: str, token: str) -> None:
-        exchange = self._told.pop(key, None)
+        pending = self._told.pop(key, None)
         timer = self._timers.pop(key, None)
         if timer and action == AGAIN:
             self._again(timer)
         if timer and action in (AGAIN, STOP):
             self._session.silence()
-        elif exchange and action == SPEAK:
-            self.speak_wanted.emit(exchange.turn)
+        elif pending and action == SPEAK:
+            self.speak_wanted.emit(pending.turn)
         else:
-            self.show_wanted.emit(exchange, token)
+            self.show_wanted.emit(pending, token)
         self._notifier.withdraw(key)
 
     def _again(self, timer: Timer) -> None:

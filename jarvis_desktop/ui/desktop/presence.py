@@ -248,20 +248,20 @@ class Presence(QObject):
         self.quick.see(self.window.isActiveWindow())
         self.telling.seen()
 
-    def _is_seen(self, exchange: PendingTurn) -> bool:
+    def _is_seen(self, pending: PendingTurn) -> bool:
         # The window may have opened the conversation of the box.
-        if exchange.place is self._session.quick and self.quick.is_looked_at:
+        if pending.place is self._session.quick and self.quick.is_looked_at:
             return True
-        return self.window.isActiveWindow() and exchange.place is self._session.open
+        return self.window.isActiveWindow() and pending.place is self._session.open
 
-    def _show_exchange(self, exchange: PendingTurn | None, token: str) -> None:
+    def _show_exchange(self, pending: PendingTurn | None, token: str) -> None:
         session = self._session
-        if exchange and exchange.place is session.quick and session.quick is not session.open:
+        if pending and pending.place is session.quick and session.quick is not session.open:
             self.quick.appear(token)
             return
         self.show(token)
-        if exchange and exchange.place is not self._session.open and exchange.place.id:
-            self._session.open_conversation(exchange.place.id)
+        if pending and pending.place is not self._session.open and pending.place.id:
+            self._session.open_conversation(pending.place.id)
 
     # What other processes want
 

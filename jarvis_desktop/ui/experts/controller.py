@@ -68,7 +68,7 @@ class ExpertsController(QObject):
         """Refresh everything, and the memory every two seconds."""
         self._shown = True
         self.look()
-        self.look_at_llms(anew=True)
+        self.look_at_llms(refresh=True)
         self._measure()
         self._timer.start()
 
@@ -82,9 +82,9 @@ class ExpertsController(QObject):
         self._ask("kept", lambda app: app.expert_manager.kept(), self.kept)
         self._ask("disk", lambda app: app.expert_manager.disk(), self.disk)
 
-    def look_at_llms(self, *, anew: bool = False) -> None:
-        """Refresh the LLMs; `anew` asks their providers again."""
-        self._ask("llms", lambda app: app.expert_manager.llms(anew=anew), self.llms)
+    def look_at_llms(self, *, refresh: bool = False) -> None:
+        """Refresh the LLMs; `refresh` asks their providers again."""
+        self._ask("llms", lambda app: app.expert_manager.llms(anew=refresh), self.llms)
 
     def search(self, sought: ExpertQuery) -> None:
         """Search; only the latest query is answered."""

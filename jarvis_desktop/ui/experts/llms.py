@@ -340,12 +340,12 @@ class LLMPart(QWidget):
             case Need.AUTO:
                 self._controller.use("auto")
             case Need.LOOK:
-                self._controller.look_at_llms(anew=True)
+                self._controller.look_at_llms(refresh=True)
 
     def _started(self, outcome: Outcome) -> None:
         if outcome.error:
             self.state.complain(str(outcome.error))
-        self._controller.look_at_llms(anew=True)
+        self._controller.look_at_llms(refresh=True)
 
     def _pull_named(self) -> None:
         name = self.name.text().strip()
@@ -367,7 +367,7 @@ class LLMPart(QWidget):
         def ended(outcome: Outcome) -> None:
             if outcome.error:
                 entry.complain(why(outcome))
-            self._controller.look_at_llms(anew=True)
+            self._controller.look_at_llms(refresh=True)
 
         def remove() -> None:
             name = f"remove {known.name}"
@@ -379,7 +379,7 @@ class LLMPart(QWidget):
         """Refresh when a download is finished, and show which LLMs are queued."""
         done = {each.name for each in listed if each.over}
         if done - self._done:
-            self._controller.look_at_llms(anew=True)
+            self._controller.look_at_llms(refresh=True)
             self._controller.look()
         self._done = done
         self._lay_out()

@@ -66,9 +66,10 @@ class HistoryController(QObject):
     removed = Signal(object)
     """Carries a Removal, or None if nothing can be undone any more."""
     turn_gone = Signal(object)
-    """Carries an Exchange of the open conversation that is not there any more."""
+    """Carries a PendingTurn that was removed from the open conversation."""
     turn_back = Signal(int, object)
-    """Carries where in the open conversation an Exchange is again, and the Exchange."""
+    """Carries the position in the open conversation at which a PendingTurn was restored, and the
+    PendingTurn."""
     message = Signal(str, bool)
     """Carries a message for the user, and whether it is good news."""
     counted = Signal(int, int)

@@ -261,7 +261,7 @@ class HistoryPanel(QObject):
         self.sidebar = Sidebar()
         self.sign = AsideSign()
         self._unread: set[str] = set()
-        self.is_seen: Callable[[PendingTurn], bool] = lambda exchange: False
+        self.is_seen: Callable[[PendingTurn], bool] = lambda pending: False
         """Whether the user sees the turn elsewhere, such as in the quick box."""
 
     def connect_parts(self) -> None:
@@ -341,11 +341,11 @@ class HistoryPanel(QObject):
     def _removed(self, removal: Removal | None) -> None:
         self.undo.show_removal(removal)
 
-    def _changed(self, exchange: PendingTurn) -> None:
+    def _changed(self, pending: PendingTurn) -> None:
         """Mark a conversation as unread if a turn ends there unseen."""
-        place = exchange.place
-        over = exchange.turn.status is not None and not exchange.waiting
-        elsewhere = place is not self._window.session.open and not self.is_seen(exchange)
+        place = pending.place
+        over = pending.turn.status is not None and not pending.waiting
+        elsewhere = place is not self._window.session.open and not self.is_seen(pending)
         if over and place.id and elsewhere and not place.private:
             self._unread.add(place.id)
 

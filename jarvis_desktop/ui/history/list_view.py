@@ -1,7 +1,8 @@
-"""The list of the sidebar: conversations by date, or the turns that were found.
+"""The list of the sidebar: conversations by date, or search results.
 
-Titles and passages are drawn as plain text and never read as HTML. All rows are equally tall, so
-that a list of 100,000 is laid out at once."""
+Titles and snippets are drawn as plain text, never as HTML. All rows are equally tall, so that a
+list of 100,000 rows is laid out at once.
+"""
 
 from __future__ import annotations
 
@@ -57,9 +58,9 @@ from jarvis_desktop.ui.widgets import icons, theme
 
 Index = QModelIndex | QPersistentModelIndex
 ROW = Qt.ItemDataRole.UserRole
-"""The Row of a line; None for a heading."""
+"""The HistoryRow of an item; None for a heading."""
 STATE = Qt.ItemDataRole.UserRole + 1
-"""Its State."""
+"""The state of an item."""
 
 NAMELESS = mark("Spoken request")
 
@@ -84,7 +85,7 @@ class HistoryRow:
 
 @dataclass(frozen=True, slots=True)
 class HistoryRowState:
-    """What a line shows besides its words."""
+    """What a row shows besides its text."""
 
     open: bool = False
     running: bool = False
@@ -95,7 +96,7 @@ class HistoryModel(QAbstractListModel):
     """Conversations below date headings, or search results without headings."""
 
     more_wanted = Signal()
-    """The user scrolls near the end of the rows."""
+    """The user has scrolled near the end of the rows."""
     renamed = Signal(str, str)
     """Carries the id of a conversation and its new title."""
 
@@ -122,7 +123,7 @@ class HistoryModel(QAbstractListModel):
         return True
 
     def extend(self, rows: Sequence[HistoryRow], *, more: bool) -> None:
-        """Show these after the others."""
+        """Append rows."""
         self._more = more
         heading = next((line for line in reversed(self._lines) if isinstance(line, str)), "")
         if lines := list(self._with_headings(rows, heading)):
@@ -132,17 +133,17 @@ class HistoryModel(QAbstractListModel):
             self.endInsertRows()
 
     def mark(self, *, opened: str, running: Collection[str], unread: Collection[str]) -> None:
-        """Say which conversation is open, and where something runs or is new, by their ids."""
+        """Set which conversation is open, and which are running or new, by their ids."""
         self._open, self._running, self._unread = opened, running, unread
         if self._lines:
             self.dataChanged.emit(self.index(0), self.index(len(self._lines) - 1), [STATE])
 
     def rows(self) -> list[HistoryRow]:
-        """All that was read, in their order."""
+        """All rows, in order."""
         return [line for line in self._lines if isinstance(line, HistoryRow)]
 
     def find(self, conversation_id: str, turn_id: str = "") -> QModelIndex:
-        """The index of a conversation or of a turn in it; invalid if there is none."""
+        """Return the index of a conversation or of a turn in it; invalid if there is none."""
         for number, line in enumerate(self._lines):
             if isinstance(line, HistoryRow) and (line.id, line.turn_id) == (
                 conversation_id,
@@ -155,7 +156,7 @@ class HistoryModel(QAbstractListModel):
         return 0 if parent.isValid() else len(self._lines)
 
     def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
-        """What a line is and says."""
+        """Return the data of an item."""
         if not index.isValid():
             return None
         line = self._lines[index.row()]
@@ -174,7 +175,7 @@ class HistoryModel(QAbstractListModel):
         return None
 
     def flags(self, index: Index) -> Qt.ItemFlag:
-        """A heading is only read; a conversation can be renamed."""
+        """Return the flags: only a conversation can be renamed, and a heading not selected."""
         row = self.data(index, ROW)
         if row is None:
             return Qt.ItemFlag.NoItemFlags
@@ -182,7 +183,7 @@ class HistoryModel(QAbstractListModel):
         return usual if row.turn_id else usual | Qt.ItemFlag.ItemIsEditable
 
     def setData(self, index: Index, value: Any, role: int = Qt.ItemDataRole.EditRole) -> bool:
-        """Emit the new title; it appears once it is saved."""
+        """Emit the new title; it is shown once it is saved."""
         row = self.data(index, ROW)
         title = one_line(str(value), limit=120)
         if row is None or not title or title == row.title:
@@ -221,7 +222,7 @@ class HistoryModel(QAbstractListModel):
         )
 
     def _heard(self, row: HistoryRow) -> str:
-        """The text for a screen reader."""
+        """Return the text for a screen reader."""
         state = self._state(row)
         said = [row.name, QLocale().toString(_day(row.when))]
         said += [row.snippet] * bool(row.snippet)
@@ -231,7 +232,7 @@ class HistoryModel(QAbstractListModel):
 
 
 def day_heading(when: date, today: date) -> str:
-    """The heading under which a day stands."""
+    """Return the heading for a day."""
     age = (today - when).days
     if age <= 0:
         return tr("Today")
@@ -247,7 +248,7 @@ def day_heading(when: date, today: date) -> str:
 
 
 def short_day(when: datetime, today: date) -> str:
-    """A moment in few letters: the time of today, the day of this year, or the month."""
+    """Format a time briefly: the time of today, the day of this year, or the month."""
     moment, locale = when.astimezone(), QLocale()
     if moment.date() == today:
         time = QTime(moment.hour, moment.minute)
@@ -264,14 +265,14 @@ def _day(when: datetime) -> QDate:
 
 
 SIDE = 10
-"""Pixels between the edge of a line and its words."""
+"""Pixels between the edge of a row and its text."""
 TALL = 16
-"""Pixels of a line besides its letters."""
+"""Height of a row in pixels, without its text."""
 RADIUS = 8.0
 LINES = 2
-"""Lines of a passage."""
+"""Lines of a snippet."""
 MARK = 14
-"""Pixels of a sign at the end of a line."""
+"""Size in pixels of an icon at the end of a row."""
 
 
 class RowDelegate(QStyledItemDelegate):
@@ -291,7 +292,7 @@ class RowDelegate(QStyledItemDelegate):
         return QSize(80, height)
 
     def paint(self, painter: QPainter, option: QStyleOptionViewItem, index: Index) -> None:
-        """Draw a heading, a conversation or a find."""
+        """Draw a heading, a conversation or a search result."""
         painter.save()
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         # Each text runs as its own letters do, from the side where lines of the window begin.
@@ -419,7 +420,7 @@ class RowDelegate(QStyledItemDelegate):
         place: QRectF,
         ink: str,
     ) -> None:
-        """Two lines of text with highlighted matches."""
+        """Lay out two lines of text with highlighted matches."""
         layout = QTextLayout(row.snippet, font)
         wrapping = QTextOption()
         wrapping.setWrapMode(QTextOption.WrapMode.WrapAtWordBoundaryOrAnywhere)
@@ -442,7 +443,7 @@ class RowDelegate(QStyledItemDelegate):
 
 
 def _beginning(direction: Qt.LayoutDirection) -> Qt.AlignmentFlag:
-    """The side where lines begin."""
+    """Return the side where lines begin."""
     right = direction == Qt.LayoutDirection.RightToLeft
     side = Qt.AlignmentFlag.AlignRight if right else Qt.AlignmentFlag.AlignLeft
     return side | Qt.AlignmentFlag.AlignAbsolute
@@ -466,7 +467,7 @@ def _small(font: QFont) -> QFont:
 
 
 def _end_of(rest: QRect, width: int, option: QStyleOptionViewItem, *, gap: int = 6) -> QRect:
-    """Cut a place of that width off the end of a line."""
+    """Cut an area of that width off the end of a row."""
     whole = QRect(rest)
     rest.setWidth(rest.width() - width - gap)
     place = QRect(whole.right() - width + 1, 0, width, width)
@@ -485,7 +486,7 @@ def _draw(
     words: str,
     alignment: Qt.AlignmentFlag,
 ) -> None:
-    """One line, elided with "…" if it does not fit."""
+    """Return one line, elided with "…" if it does not fit."""
     painter.setFont(font)
     painter.setPen(theme.colour(colour))
     shown = QFontMetrics(font).elidedText(words, Qt.TextElideMode.ElideRight, place.width())
@@ -504,7 +505,7 @@ class HistoryList(QListView):
     export_wanted = Signal(object)
     """Carries the HistoryRow whose conversation to export."""
     left = Signal()
-    """The user presses Up on the first row."""
+    """The user has pressed Up on the first row."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -529,7 +530,7 @@ class HistoryList(QListView):
         return found
 
     def show_passages(self, passages: bool) -> None:
-        """Show passages below the titles, or titles alone."""
+        """Show snippets below the titles, or titles alone."""
         if passages != self.drawing.passages:
             self.drawing.passages = passages
             self.scheduleDelayedItemsLayout()
@@ -553,7 +554,7 @@ class HistoryList(QListView):
             self.edit(self.currentIndex())
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        """Enter opens, F2 renames, Delete deletes, and up from the first line leaves."""
+        """Handle the keys: Enter opens, F2 renames, Delete deletes, and Up leaves the first row."""
         row, at = self.row(), self.currentIndex().row()
         match event.key():
             case Qt.Key.Key_Return | Qt.Key.Key_Enter if row:
@@ -610,7 +611,7 @@ class HistoryList(QListView):
         return menu
 
     def _next(self, at: int, by: int) -> QModelIndex:
-        """The next row that is not a heading; invalid at the end."""
+        """Return the next row that is not a heading; invalid at the end."""
         at += by
         while 0 <= at < self.lines.rowCount():
             index = self.lines.index(at)

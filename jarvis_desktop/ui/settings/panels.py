@@ -433,8 +433,7 @@ def link(place: str, words: str, part: str = "") -> Callable[[SettingsRow, RowCo
 
 
 PLACE = "https://huggingface.co/robots.txt"
-PATIENCE = 10.0
-"""Seconds."""
+TEST_TIMEOUT_S = 10.0
 OFFLINE = mark("The mode is “offline”, so nothing is reached. Choose another mode to try it.")
 
 
@@ -466,7 +465,7 @@ class NetworkPanel(SettingsPanel):
             raise InputError(tr(OFFLINE))
         begun = time.monotonic()
         try:
-            async with httpx.AsyncClient(timeout=PATIENCE) as client:
+            async with httpx.AsyncClient(timeout=TEST_TIMEOUT_S) as client:
                 await client.get(PLACE)
         except (httpx.HTTPError, OSError) as error:
             raise UnavailableError(

@@ -1,5 +1,5 @@
-"""Labels that show plain text, never HTML, and are never wider than their place; sizes, durations,
-dates and counts in words."""
+"""Labels that show plain text, never HTML, and never widen their container; sizes, durations,
+dates and counts as text."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from jarvis_desktop.ui.widgets.layout import vbox
 FIRST = 20_000
 """Characters of a long text that are shown at first."""
 MORE = 200_000
-"""Characters that are added at a time; laying out more would stall the window."""
+"""Characters that are added at a time; laying out more would freeze the window."""
 
 
 _unbroken = re.compile(r"\S{30}(?=\S)")
@@ -70,7 +70,7 @@ class ElidedLabel(Label):
         mode: Qt.TextElideMode = Qt.TextElideMode.ElideRight,
         widest: int = 0,
     ) -> None:
-        """`widest` in pixels; 0 takes all the room there is."""
+        """`widest` is in pixels; 0 takes all available width."""
         super().__init__(role=role)
         self._mode = mode
         self._widest = widest
@@ -82,7 +82,7 @@ class ElidedLabel(Label):
         self.show_text(text)
 
     def show_text(self, text: str) -> None:
-        """Show another text."""
+        """Replace the text."""
         text = encodable(text)
         if text != self._full or not text:
             self._full = text
@@ -140,7 +140,7 @@ class TextView(QTextEdit):
         self.setSizePolicy(horizontal, QSizePolicy.Policy.Fixed)
 
     def show_text(self, text: str) -> None:
-        """Show a text; what only grew is appended, so that a selection stays."""
+        """Show a text. Text that only grew is appended, so that a selection stays."""
         text = encodable(text)
         if text == self._shown:
             return
@@ -183,7 +183,7 @@ class TextView(QTextEdit):
 
 
 def goes_through(event: QKeyEvent) -> bool:
-    """Whether a key goes through a conversation rather than through one text of it."""
+    """Whether a key scrolls the conversation rather than moves within one text."""
     key, held = event.key(), event.modifiers()
     ends = key in (Qt.Key.Key_Home, Qt.Key.Key_End)
     if held & Qt.KeyboardModifier.ShiftModifier:
@@ -194,7 +194,8 @@ def goes_through(event: QKeyEvent) -> bool:
 
 
 def more_of(shown: int, length: int) -> str:
-    """What a button says that shows more of a text of that length; "" where all of it is shown."""
+    """Return the label of the button that shows more of a text of that length; "" if all of it
+    is shown."""
     if shown >= length:
         return ""
     if length - shown <= MORE:
@@ -203,10 +204,10 @@ def more_of(shown: int, length: int) -> str:
 
 
 class LongText(QWidget):
-    """A text that may be gigantic: its beginning, and a button for the rest."""
+    """A text of any size: its beginning, and a button that shows more."""
 
     def __init__(self, name: str, *, role: str = "", first: int = FIRST) -> None:
-        """`first` is how many characters are shown until more is asked for."""
+        """`first` is the number of characters shown at first."""
         super().__init__()
         self._text = ""
         self._limit = first
@@ -240,16 +241,16 @@ KINDS = {
     Kind.TABLE: mark("table"),
     Kind.DOCUMENT: mark("document"),
 }
-"""What each is called, among other words."""
+"""The name of each kind of file within a sentence."""
 
 
 def kind_of(path: Path) -> Kind:
-    """What a file seems to be, by its name; it is looked into only when it is used."""
+    """Return the kind of a file by its name; its content is checked only when it is used."""
     return kind_of_name(path) or Kind.DOCUMENT
 
 
 def size(count: int) -> str:
-    """A number of bytes: "812 bytes", "3.4 MB"."""
+    """Format a number of bytes: "812 bytes", "3.4 MB"."""
     if count < 1000:
         return trn("{count} byte", "{count} bytes", count)
     amount = float(count)
@@ -261,7 +262,7 @@ def size(count: int) -> str:
 
 
 def seconds(amount: float) -> str:
-    """A duration: "0.4 s", "12 s", "3 min 05 s"."""
+    """Format a duration: "0.4 s", "12 s", "3 min 05 s"."""
     if amount < 9.95:
         return tr("{count} s", count=QLocale().toString(amount, "f", 1))
     whole = round(amount)
@@ -271,7 +272,7 @@ def seconds(amount: float) -> str:
 
 
 def clock(amount: float) -> str:
-    """A running time: "0:07", "1:02:30"."""
+    """Format a playing time: "0:07", "1:02:30"."""
     minutes, rest = divmod(int(amount), 60)
     if minutes < 60:
         return f"{minutes}:{rest:02d}"
@@ -279,7 +280,7 @@ def clock(amount: float) -> str:
 
 
 def day(when: date, today: date) -> str:
-    """The heading under which a conversation is listed."""
+    """Return the heading under which a conversation is listed."""
     age = (today - when).days
     if age <= 0:
         return tr("Today")
@@ -294,10 +295,10 @@ def day(when: date, today: date) -> str:
 
 
 def counted(number: int, noun: str) -> str:
-    """ "1 step", "3 steps"."""
+    """Format a number of steps: "1 step", "3 steps"."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def upper_first(words: str) -> str:
-    """The words with a capital at their beginning."""
+    """Return the text with its first letter in upper case."""
     return words[:1].upper() + words[1:]

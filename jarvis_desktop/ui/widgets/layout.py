@@ -25,14 +25,16 @@ Entry = QWidget | QLayout | tuple[QWidget | QLayout, int | Qt.AlignmentFlag] | N
 def hbox(
     *entries: Entry, parent: QWidget | None = None, margins: Margins = 0, spacing: int | None = None
 ) -> QHBoxLayout:
-    """A row of widgets and layouts; sizes in pixels, the style's spacing if there is none."""
+    """Return a row of widgets and layouts. Sizes are in pixels; `spacing` defaults to the
+    style's."""
     return _fill(QHBoxLayout(), entries, parent, margins, spacing)
 
 
 def vbox(
     *entries: Entry, parent: QWidget | None = None, margins: Margins = 0, spacing: int | None = None
 ) -> QVBoxLayout:
-    """A column of widgets and layouts; sizes in pixels, the style's spacing if there is none."""
+    """Return a column of widgets and layouts. Sizes are in pixels; `spacing` defaults to the
+    style's."""
     return _fill(QVBoxLayout(), entries, parent, margins, spacing)
 
 
@@ -62,7 +64,7 @@ def _fill(
 
 
 def discard(widget: QWidget) -> None:
-    """Hide a widget at once, and delete it when Qt gets round to it."""
+    """Hide a widget now, and delete it in the event loop."""
     widget.hide()
     widget.deleteLater()
 
@@ -75,10 +77,10 @@ def clear(layout: QLayout) -> None:
 
 
 class FlowLayout(QLayout):
-    """As one reads, then down."""
+    """A layout that puts widgets side by side and wraps like text."""
 
     def __init__(self, parent: QWidget | None = None, *, gap: int = 8, right: bool = False) -> None:
-        """`right` sets each line against the edge at which lines end."""
+        """`right` aligns each line with the edge at which lines end."""
         super().__init__(parent)
         self._items: list[QLayoutItem] = []
         self._gap = gap
@@ -89,7 +91,7 @@ class FlowLayout(QLayout):
         self._items.append(item)
 
     def count(self) -> int:
-        """How many items there are."""
+        """Return the number of items."""
         return len(self._items)
 
     def itemAt(self, index: int) -> QLayoutItem | None:
@@ -152,7 +154,7 @@ class FlowLayout(QLayout):
 
 
 def reached(widget: QWidget) -> Iterator[QWidget]:
-    """The widgets in it that the Tab key reaches now, in the order of their layouts."""
+    """Yield the widgets that the Tab key reaches now, in the order of their layouts."""
     if widget.isHidden():
         return
     if widget.isEnabled() and widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
@@ -176,7 +178,7 @@ def _of_layout(layout: QLayout) -> Iterator[QWidget]:
 
 
 def go_round(frame: QWidget, *, forwards: bool) -> None:
-    """Focus the next widget of an overlay, in a circle."""
+    """Focus the next widget of an overlay, and wrap around at its end."""
     order, focused = list(reached(frame)), frame.window().focusWidget()
     step = 1 if forwards else -1
     if not order:
@@ -186,8 +188,8 @@ def go_round(frame: QWidget, *, forwards: bool) -> None:
 
 
 def go_on(page: QWidget, *, forwards: bool) -> bool:
-    """Focus the next widget of the page, or the one after the page. Return whether there was
-    one."""
+    """Focus the next widget of the page, or the one after the page. Return False if there is
+    none."""
     order = list(reached(page))
     focused = page.focusWidget()
     if focused not in order:
@@ -209,7 +211,7 @@ def _reason(forwards: bool) -> Qt.FocusReason:
 
 
 def _beyond(page: QWidget, start: QWidget, *, forwards: bool) -> QWidget | None:
-    """The next one of the window that is not in the page, in Qt's own order."""
+    """Return the next widget of the window outside the page, in Qt's own order."""
     each = start
     while True:
         following = each.nextInFocusChain() if forwards else each.previousInFocusChain()
@@ -224,7 +226,7 @@ def _beyond(page: QWidget, start: QWidget, *, forwards: bool) -> QWidget | None:
 
 
 def thread(after: QWidget, widget: QWidget) -> QWidget:
-    """Let Tab go from `after` through all of `widget`; gives the last stop."""
+    """Make Tab go from `after` through all of `widget`, and return the last stop."""
     for stop in stops(widget):
         QWidget.setTabOrder(after, stop)
         after = stop
@@ -232,7 +234,7 @@ def thread(after: QWidget, widget: QWidget) -> QWidget:
 
 
 def stops(widget: QWidget) -> Iterator[QWidget]:
-    """Where Tab stops in a widget, itself first."""
+    """Yield the stops of the Tab key in a widget, itself first."""
     if widget.focusPolicy() & Qt.FocusPolicy.TabFocus:
         yield widget
     if layout := widget.layout():
