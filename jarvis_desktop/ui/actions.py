@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.ui.plan.controller import PlanController
     from jarvis_desktop.ui.session import WindowSession
     from jarvis_desktop.ui.settings.controller import SettingsController
-    from jarvis_desktop.ui.voice.talk import Talker
+    from jarvis_desktop.ui.voice.talk import TalkController
 
 
 class Actions(QObject):
@@ -76,6 +76,6 @@ class PageContext:
     """The parts of the window that a page works with."""
 
     session: WindowSession
-    talker: Talker
+    talker: TalkController
     actions: Actions
     settings: SettingsController

@@ -49,7 +49,7 @@ from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsController
 from jarvis_desktop.ui.shortcuts import WINDOW, bind
 from jarvis_desktop.ui.voice.controller import SpokenAnswers, VoiceController
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.welcome import Welcome
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import Banner, DropZone
@@ -81,7 +81,7 @@ class MainWindow(QMainWindow):
         self.user_actions = Actions(self)
         self.user_actions.plans = PlanController(session, self._settings, self)
         self.filing = FileDialogs(self, session.engine)
-        self.talker = Talker(session.engine, self)
+        self.talker = TalkController(session.engine, self)
         self.llms = LLMMonitor(session, self)
         self.settings_controller = SettingsController(session, self)
         self.history = HistoryPanel(self, HistoryController(session, self))

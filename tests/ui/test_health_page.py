@@ -22,7 +22,7 @@ from jarvis_desktop.ui.health_page import PLACES, STATES, HealthPage, report
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsController
 from jarvis_desktop.ui.settings.groups import GROUPS
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui import scene
 from tests.ui.scene import FakeApp
@@ -58,7 +58,10 @@ def page(
             HealthCheck("planner", _broken))  # fmt: skip
     monkeypatch.setattr(health_checks, "CHECKS", some)
     context = PageContext(
-        session, Talker(session.engine), Actions(session), SettingsController(session, session)
+        session,
+        TalkController(session.engine),
+        Actions(session),
+        SettingsController(session, session),
     )
     page = HealthPage(context)
     qtbot.addWidget(page)

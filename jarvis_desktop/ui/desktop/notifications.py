@@ -34,9 +34,9 @@ SIGNATURES = {"ActionInvoked": "us", "NotificationClosed": "uu", "ActivationToke
 """Of the signals that mean something here."""
 DEFAULT = "default"
 """The action of a click on the notification itself."""
-LONGEST_TITLE, LONGEST_BODY = 80, 240
+MAX_TITLE, MAX_BODY = 80, 240
 """Characters that are shown."""
-AS_LONG_AS_USUAL = -1
+DEFAULT_TIMEOUT = -1
 
 Acted = Callable[[str, str, str], None]
 
@@ -81,7 +81,7 @@ class BusNotices:
                 "JARVIS Desktop",
                 self._shown.get(note.key, 0),
                 APP_ID,
-                one_line(note.title, limit=LONGEST_TITLE),
+                one_line(note.title, limit=MAX_TITLE),
                 self._body(note),
                 [word for action in note.actions for word in action]
                 if "actions" in self._can
@@ -90,7 +90,7 @@ class BusNotices:
                     "desktop-entry": ("s", APP_ID),
                     "image-path": ("s", str(shipped("resources", "icons", "jarvis.svg"))),
                 },
-                AS_LONG_AS_USUAL,
+                DEFAULT_TIMEOUT,
             )
             (owner,) = await bus.call_bus("GetNameOwner", "s", NAME)
             if owner != self._owner:  # another server, which knows none of the notes before
@@ -126,7 +126,7 @@ class BusNotices:
 
     def _body(self, note: Note) -> str:
         """The server may read the body as markup, which a plain text is not."""
-        text = one_line(note.body, limit=LONGEST_BODY)
+        text = one_line(note.body, limit=MAX_BODY)
         return html.escape(text, quote=False) if "body-markup" in self._can else text
 
     def _signalled(self, signal: BusSignal) -> None:
@@ -168,20 +168,20 @@ class Notifier(QObject):
         self._engine = engine
         self._by_tray = by_tray
         self._last = ""
-        self._told = _Told()
-        self._told.acted.connect(self.acted, Qt.ConnectionType.QueuedConnection)
-        self._bus = BusNotices(self._told.acted.emit) if sys.platform == "linux" else None
+        self._signals = _NotificationSignals()
+        self._signals.acted.connect(self.acted, Qt.ConnectionType.QueuedConnection)
+        self._bus = BusNotices(self._signals.acted.emit) if sys.platform == "linux" else None
 
     def tell(self, note: Note) -> None:
         """Show a note."""
         if self._bus is None:
-            self._tell_by_tray(note)
+            self._notify_by_tray(note)
             return
         bus = self._bus
 
         def finished(outcome: Outcome) -> None:
             if outcome.error:
-                self._tell_by_tray(note)
+                self._notify_by_tray(note)
 
         self._engine.run(lambda: bus.tell(note), finished)
 
@@ -201,23 +201,23 @@ class Notifier(QObject):
         if self._bus:
             self._engine.run(self._bus.close, lambda outcome: None)
 
-    def _tell_by_tray(self, note: Note) -> None:
+    def _notify_by_tray(self, note: Note) -> None:
         self._last = note.key
         self._by_tray(note.title, note.body)
 
 
-class _Told(QObject):
-    """Handles signals on the engine's loop."""
+class _NotificationSignals(QObject):
+    """Carries clicks on notifications from the engine to the main thread."""
 
     acted = Signal(str, str, str)
 
 
-LONG = 10.0
-"""Seconds; shorter turns cause no notification."""
+LONG_TURN_S = 10.0
+"""Shorter turns cause no notification."""
 SNOOZE = 300.0
-"""Seconds after which a timer rings once more."""
-LINES = 12
-"""Lines of an answer that are looked at for its first words."""
+"""Seconds after which a snoozed timer rings again."""
+MAX_LINES = 12
+"""Lines of an answer that are searched for its first words."""
 SHOW, SPEAK, STOP, AGAIN = "show", "speak", "stop", "again"
 
 _endings = {
@@ -228,7 +228,7 @@ _endings = {
 
 
 class TurnNotifications(QObject):
-    """Follows the session."""
+    """Notifies the user of the turns of a session."""
 
     show_wanted = Signal(object, str)
     """Carries the PendingTurn to show, or None for the window as it is, and an activation token."""
@@ -249,7 +249,7 @@ class TurnNotifications(QObject):
         self._is_seen = is_seen
         self._wanted = True
         self._running: set[PendingTurn] = set()
-        self._told: dict[str, PendingTurn] = {}
+        self._notified: dict[str, PendingTurn] = {}
         """The turns with a notification, by the key of their notes."""
         self._timers: dict[str, Timer] = {}
         session.changed.connect(self._changed)
@@ -263,9 +263,9 @@ class TurnNotifications(QObject):
 
     def seen(self) -> None:
         """Withdraw notes about what the active window shows."""
-        for key, pending in list(self._told.items()):
+        for key, pending in list(self._notified.items()):
             if self._is_seen(pending):
-                del self._told[key]
+                del self._notified[key]
                 self._notifier.withdraw(key)
 
     def _changed(self, pending: PendingTurn) -> None:
@@ -276,19 +276,19 @@ class TurnNotifications(QObject):
             self._running.discard(pending)
             took = (turn.finished - turn.started).total_seconds() if turn.finished else 0.0
             in_box = pending.place is self._session.quick
-            if turn.status in _endings and (took >= LONG or in_box):
-                self._tell_of(pending, tr(_endings[turn.status]), first_words(turn))
+            if turn.status in _endings and (took >= LONG_TURN_S or in_box):
+                self._notify(pending, tr(_endings[turn.status]), first_words(turn))
 
     def _asked(self, pending: PendingTurn) -> None:
         if pending.question:
             title = tr("JARVIS has a question for you")
-            self._tell_of(pending, title, one_line(pending.question.text, limit=400))
+            self._notify(pending, title, one_line(pending.question.text, limit=400))
 
-    def _tell_of(self, pending: PendingTurn, title: str, body: str) -> None:
+    def _notify(self, pending: PendingTurn, title: str, body: str) -> None:
         if not self._wanted or self._is_seen(pending):
             return
         key = f"turn-{id(pending)}"
-        self._told[key] = pending
+        self._notified[key] = pending
         words = one_line(pending.turn.text, limit=60)
         actions = [(DEFAULT, tr("Show")), (SHOW, tr("Show"))]
         if pending.turn.reply and pending.question is None:
@@ -309,7 +309,7 @@ class TurnNotifications(QObject):
         self._notifier.tell(Note(key, tr("The timer is up"), one_line(timer.label), actions))
 
     def _acted(self, key: str, action: str, token: str) -> None:
-        pending = self._told.pop(key, None)
+        pending = self._notified.pop(key, None)
         timer = self._timers.pop(key, None)
         if timer and action == AGAIN:
             self._again(timer)
@@ -339,5 +339,5 @@ class TurnNotifications(QObject):
 
 def first_words(turn: Turn) -> str:
     """How the answer begins, without its markup."""
-    lines = turn.reply[:4000].splitlines()[:LINES]
+    lines = turn.reply[:4000].splitlines()[:MAX_LINES]
     return " ".join(words for line in lines if (words := plain(line, begins=True)))

@@ -18,7 +18,7 @@ from jarvis_desktop.ui.quick.floating_window import (
     within,
 )
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets.icons import StateIcon, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
 from jarvis_desktop.ui.widgets.layout import hbox
@@ -54,7 +54,7 @@ class PhaseTracker(QObject):
     changed = Signal()
 
     def __init__(
-        self, session: WindowSession, talker: Talker, parent: QObject | None = None
+        self, session: WindowSession, talker: TalkController, parent: QObject | None = None
     ) -> None:
         super().__init__(parent)
         self._session = session
@@ -119,7 +119,9 @@ _looks = {
 class Overlay(FloatingWindow):
     """Shows itself when it is wanted and something happens."""
 
-    def __init__(self, session: WindowSession, talker: Talker, phases: PhaseTracker) -> None:
+    def __init__(
+        self, session: WindowSession, talker: TalkController, phases: PhaseTracker
+    ) -> None:
         flags = (
             Qt.WindowType.ToolTip
             | Qt.WindowType.WindowStaysOnTopHint

@@ -41,7 +41,7 @@ from jarvis_desktop.ui.request.composer import QuickInput
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.shortcuts import AS_BEFORE, LEFT_TO_RIGHT
 from jarvis_desktop.ui.voice.controller import TalkKeys
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel
@@ -67,7 +67,7 @@ class QuickBox(FloatingWindow):
     """The conversation, with everything typed and attached, should move to the window."""
     shown = Signal(bool)  # whether the box is visible
 
-    def __init__(self, session: WindowSession, talker: Talker, actions: Actions) -> None:
+    def __init__(self, session: WindowSession, talker: TalkController, actions: Actions) -> None:
         flags = Qt.WindowType.Tool | Qt.WindowType.WindowStaysOnTopHint
         super().__init__("quick", flags)
         self.setWindowTitle(tr("Ask JARVIS"))

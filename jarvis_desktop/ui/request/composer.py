@@ -17,7 +17,7 @@ from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.pending_turn import StopScope
 from jarvis_desktop.ui.request.attachments import Attachments
 from jarvis_desktop.ui.voice.live_transcript import TalkStrip, UnheardNotice
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.forms import GrowingTextField
 from jarvis_desktop.ui.widgets.icons import IconButton
@@ -43,7 +43,11 @@ class RequestInput(QFrame):
     stop_wanted = Signal()
 
     def __init__(
-        self, session: WindowSession, talker: Talker, field: GrowingTextField, talk: IconButton
+        self,
+        session: WindowSession,
+        talker: TalkController,
+        field: GrowingTextField,
+        talk: IconButton,
     ) -> None:
         super().__init__()
         self._talker = talker
@@ -181,7 +185,7 @@ class Composer(RequestInput):
     files_wanted = Signal()  # the attach button was pressed
     goal_wanted = Signal(bool)  # whether the next requests are goals for agent mode
 
-    def __init__(self, session: WindowSession, talker: Talker) -> None:
+    def __init__(self, session: WindowSession, talker: TalkController) -> None:
         field = GrowingTextField(tr("Your request"), tr(INVITING))
         talk = IconButton("mic", tr(TALK), kind="talk", text=tr(TALK))
         super().__init__(session, talker, field, talk)
@@ -284,7 +288,7 @@ MAX_RECALLED = 50  # requests that are remembered while JARVIS runs
 class QuickInput(RequestInput):
     """The input of the quick box: one line, with a history of requests."""
 
-    def __init__(self, session: WindowSession, talker: Talker) -> None:
+    def __init__(self, session: WindowSession, talker: TalkController) -> None:
         inviting = tr(FIRST_INVITING, key=TALK_KEY)
         field = GrowingTextField(tr("Your request"), inviting, role="quick")
         talk = IconButton("mic", tr("Hold to talk"), kind="icon")

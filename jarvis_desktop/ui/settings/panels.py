@@ -359,9 +359,9 @@ class AutostartSwitch(Switch):
     def _ask(self, work: Callable[[Application], Coroutine[Any, Any, bool]]) -> None:
         self._asked += 1
         asked = self._asked
-        self._hands.settings.session.run(work, lambda outcome: self._told(asked, outcome))
+        self._hands.settings.session.run(work, lambda outcome: self._show_result(asked, outcome))
 
-    def _told(self, asked: int, outcome: Outcome) -> None:
+    def _show_result(self, asked: int, outcome: Outcome) -> None:
         if asked != self._asked:
             return  # it was asked again since
         self.setEnabled(True)

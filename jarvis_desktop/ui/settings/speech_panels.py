@@ -24,7 +24,7 @@ from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.settings.speech_controller import SpeechOverview
 from jarvis_desktop.ui.voice.live_transcript import PartialText
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.forms import SelectOption, SettingsPanel, button
 from jarvis_desktop.ui.widgets.icons import IconButton
@@ -116,7 +116,7 @@ class TrialPanel(SettingsPanel):
         super().__init__(tr(row.title))
         self._session = hands.voice.session
         self._talker = hands.context.talker
-        self._own = Talker(self._session.engine, self)
+        self._own = TalkController(self._session.engine, self)
         self._on = self._begun = self._understood = False
         self._ended = 0.0
         self.say = button(tr(SAY), kind="primary")

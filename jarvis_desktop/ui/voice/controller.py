@@ -20,7 +20,7 @@ from jarvis_desktop.ui.header import Header
 from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.request.composer import Composer
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.voice.talk import NOTHING, Dictation, Talker
+from jarvis_desktop.ui.voice.talk import NOTHING, Dictation, TalkController
 from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ without a press after it is real."""
 class TalkKeys(QObject):
     """Makes F4 a talk button in a window, which is released when the window loses focus."""
 
-    def __init__(self, window: QWidget, talker: Talker) -> None:
+    def __init__(self, window: QWidget, talker: TalkController) -> None:
         super().__init__(window)
         self._talker = talker
         self._held = False
@@ -85,7 +85,7 @@ class VoiceController(QObject):
         self,
         window: QWidget,
         session: WindowSession,
-        talker: Talker,
+        talker: TalkController,
         header: Header,
         composer: Composer,
     ) -> None:
@@ -172,7 +172,7 @@ class SpokenAnswers(QObject):
     def __init__(
         self,
         session: WindowSession,
-        talker: Talker,
+        talker: TalkController,
         *,
         conversation: ConversationView,
         composer: Composer,

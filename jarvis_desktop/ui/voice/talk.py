@@ -49,7 +49,7 @@ NOT_READY = mark("JARVIS is still getting ready. Try again in a moment.")
 _Command = Literal["press", "release", "start", "stop", "cancel"]
 
 
-class Talker(QObject):
+class TalkController(QObject):
     """The window's connection to the application's Talk; never blocks."""
 
     talked = Signal(object)  # a Talking

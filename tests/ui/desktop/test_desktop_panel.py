@@ -20,7 +20,7 @@ from jarvis_desktop.ui.settings.controller import SettingsController
 from jarvis_desktop.ui.settings.panels import HAS_TRAY, LISTED, UNLISTED, DesktopPanel
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.settings.speech_controller import SpeechController
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.desktop.conftest import Desktop
 
@@ -40,7 +40,7 @@ def panel(
     monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
     monkeypatch.setenv("XDG_DATA_DIRS", str(tmp_path))
     settings = SettingsController(session)
-    talker = Talker(session.engine, session)
+    talker = TalkController(session.engine, session)
     context = PageContext(session, talker, actions, settings)
     voice = SpeechController(settings, session)
     panel = DesktopPanel(

@@ -16,18 +16,18 @@ from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.quick import overlay as overlay_module
 from jarvis_desktop.ui.quick.overlay import Overlay, PhaseTracker
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui.scene import HOSTILE, FakeApp, Shown
 
 
 @pytest.fixture
-def talker(session: WindowSession) -> Talker:
-    return Talker(session.engine, session)
+def talker(session: WindowSession) -> TalkController:
+    return TalkController(session.engine, session)
 
 
 @pytest.fixture
-def overlay(session: WindowSession, talker: Talker, theme: Theme, qtbot: QtBot) -> Overlay:
+def overlay(session: WindowSession, talker: TalkController, theme: Theme, qtbot: QtBot) -> Overlay:
     overlay = Overlay(session, talker, PhaseTracker(session, talker, session))
     qtbot.addWidget(overlay)
     overlay.want(True)
@@ -43,7 +43,7 @@ def started(session: WindowSession, app: FakeApp, qtbot: QtBot) -> Iterator[Fake
     session.engine.submit(session.close_app()).result(5)
 
 
-def test_it_is_there_while_it_listens(overlay: Overlay, talker: Talker) -> None:
+def test_it_is_there_while_it_listens(overlay: Overlay, talker: TalkController) -> None:
     assert not overlay.isVisible()
     talker._happened(Talking("listening", held=True))
     assert overlay.isVisible()
@@ -59,7 +59,7 @@ def test_it_is_there_while_it_listens(overlay: Overlay, talker: Talker) -> None:
     assert not overlay.isVisible()
 
 
-def test_of_many_words_the_last_are_shown(overlay: Overlay, talker: Talker) -> None:
+def test_of_many_words_the_last_are_shown(overlay: Overlay, talker: TalkController) -> None:
     talker._happened(Talking("listening"))
     talker._happened(Partial("word " * 500, "the end"))
     assert overlay.words.full_text().endswith("the end")
@@ -67,7 +67,7 @@ def test_of_many_words_the_last_are_shown(overlay: Overlay, talker: Talker) -> N
 
 
 @pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_words_harm_nothing(overlay: Overlay, talker: Talker, text: str) -> None:
+def test_hostile_words_harm_nothing(overlay: Overlay, talker: TalkController, text: str) -> None:
     talker._happened(Talking("listening"))
     talker._happened(Partial(text, text))
     assert overlay.width() < overlay.screen().availableGeometry().width()
@@ -76,7 +76,7 @@ def test_hostile_words_harm_nothing(overlay: Overlay, talker: Talker, text: str)
 
 @pytest.mark.parametrize("why", ["unwanted", "seen", "wayland"])
 def test_it_is_not_there_where_it_is_not_wanted(
-    overlay: Overlay, talker: Talker, monkeypatch: pytest.MonkeyPatch, why: str
+    overlay: Overlay, talker: TalkController, monkeypatch: pytest.MonkeyPatch, why: str
 ) -> None:
     if why == "unwanted":
         overlay.want(False)
@@ -89,7 +89,7 @@ def test_it_is_not_there_where_it_is_not_wanted(
 
 
 def test_it_goes_when_the_window_comes_and_comes_when_that_goes(
-    overlay: Overlay, talker: Talker
+    overlay: Overlay, talker: TalkController
 ) -> None:
     talker._happened(Talking("listening"))
     overlay.see(True)
@@ -98,7 +98,7 @@ def test_it_goes_when_the_window_comes_and_comes_when_that_goes(
     assert overlay.isVisible()
 
 
-def test_it_takes_no_click_and_no_keyboard(overlay: Overlay, talker: Talker) -> None:
+def test_it_takes_no_click_and_no_keyboard(overlay: Overlay, talker: TalkController) -> None:
     talker._happened(Talking("listening"))
     flags = overlay.windowFlags()
     for flag in (
@@ -111,7 +111,7 @@ def test_it_takes_no_click_and_no_keyboard(overlay: Overlay, talker: Talker) -> 
     assert not overlay.isActiveWindow()
 
 
-def test_it_stands_at_the_bottom_of_the_screen(overlay: Overlay, talker: Talker) -> None:
+def test_it_stands_at_the_bottom_of_the_screen(overlay: Overlay, talker: TalkController) -> None:
     talker._happened(Talking("listening"))
     room = overlay.screen().availableGeometry()
     place = overlay.geometry()

@@ -13,17 +13,17 @@ from jarvis_desktop.core.speech import Talking
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.quick.overlay import Phase, PhaseTracker
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from tests.ui.scene import FakeApp, FakeAssistant, Shown
 
 
 @pytest.fixture
-def talker(session: WindowSession) -> Talker:
-    return Talker(session.engine, session)
+def talker(session: WindowSession) -> TalkController:
+    return TalkController(session.engine, session)
 
 
 @pytest.fixture
-def phases(session: WindowSession, talker: Talker) -> PhaseTracker:
+def phases(session: WindowSession, talker: TalkController) -> PhaseTracker:
     return PhaseTracker(session, talker, session)
 
 
@@ -56,7 +56,7 @@ def test_a_turn_thinks_asks_works_and_speaks(
     session.engine.submit(session.close_app()).result(5)
 
 
-def test_the_voice_comes_first(talker: Talker, phases: PhaseTracker) -> None:
+def test_the_voice_comes_first(talker: TalkController, phases: PhaseTracker) -> None:
     for state, phase in (
         ("waiting", Phase.LISTENING),
         ("listening", Phase.LISTENING),
@@ -67,7 +67,9 @@ def test_the_voice_comes_first(talker: Talker, phases: PhaseTracker) -> None:
         assert phases.now is phase
 
 
-def test_an_open_microphone_is_told_unless_it_listens(talker: Talker, phases: PhaseTracker) -> None:
+def test_an_open_microphone_is_told_unless_it_listens(
+    talker: TalkController, phases: PhaseTracker
+) -> None:
     talker._opened("open")
     assert phases.microphone_open
     talker._happened(Talking("listening"))

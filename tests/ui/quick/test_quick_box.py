@@ -26,7 +26,7 @@ from jarvis_desktop.ui.conversation.approvals import QuestionPanel
 from jarvis_desktop.ui.quick import quick_box as box_module
 from jarvis_desktop.ui.quick.quick_box import QuickBox
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets.theme import Theme, ThemeChoice
 from tests.ui.scene import HOSTILE, FakeApp, Shown, candidate, done, three_steps
 
@@ -38,7 +38,7 @@ def box(
     session: WindowSession, app: FakeApp, actions: Actions, theme: Theme, qtbot: QtBot
 ) -> Iterator[QuickBox]:
     """The box over a started application, on the screen."""
-    talker = Talker(session.engine, session)
+    talker = TalkController(session.engine, session)
     session.ready.connect(talker.use)
     box = QuickBox(session, talker, actions)
     qtbot.addWidget(box)

@@ -12,7 +12,7 @@ from jarvis_desktop.ui.quick import tray as tray_module
 from jarvis_desktop.ui.quick.overlay import MICROPHONE_OPEN, PHASE_NAMES, Phase, PhaseTracker
 from jarvis_desktop.ui.quick.tray import ICON_SIZES, TrayIcon, tray_icon
 from jarvis_desktop.ui.session import WindowSession
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets.theme import Theme
 
 
@@ -36,7 +36,7 @@ def desktop(monkeypatch: pytest.MonkeyPatch) -> Desktop:
 @pytest.fixture
 def phases(engine: EngineThread, theme: Theme) -> PhaseTracker:
     session = WindowSession(engine)
-    talker = Talker(engine, session)
+    talker = TalkController(engine, session)
     return PhaseTracker(session, talker, session)
 
 

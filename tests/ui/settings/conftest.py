@@ -17,7 +17,7 @@ from jarvis_desktop.ui.actions import Actions, PageContext
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsController
 from jarvis_desktop.ui.settings.page import SettingsPage
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.fake_fetcher import FakeFetcher
 from tests.llm.keyring import MemoryKeyring
@@ -54,8 +54,8 @@ def app() -> FakeApp:
 
 
 @pytest.fixture
-def talker(session: WindowSession) -> Talker:
-    return Talker(session.engine)
+def talker(session: WindowSession) -> TalkController:
+    return TalkController(session.engine)
 
 
 @pytest.fixture
@@ -66,13 +66,15 @@ def controller(session: WindowSession) -> SettingsController:
 
 
 @pytest.fixture
-def context(session: WindowSession, talker: Talker, controller: SettingsController) -> PageContext:
+def context(
+    session: WindowSession, talker: TalkController, controller: SettingsController
+) -> PageContext:
     return PageContext(session, talker, Actions(session), controller)
 
 
 @pytest.fixture
 def begun(
-    session: WindowSession, app: FakeApp, qtbot: QtBot, talker: Talker
+    session: WindowSession, app: FakeApp, qtbot: QtBot, talker: TalkController
 ) -> Iterator[WindowSession]:
     """The session, with its application started."""
     with qtbot.waitSignal(session.settled):

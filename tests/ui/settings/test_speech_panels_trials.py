@@ -13,7 +13,7 @@ from jarvis_desktop.core.speech import Partial, Sound
 from jarvis_desktop.ui.settings import speech_panels as voice_microphone
 from jarvis_desktop.ui.settings.page import SettingsPage
 from jarvis_desktop.ui.settings.speech_panels import LevelPanel, SentencePanel, TrialPanel
-from jarvis_desktop.ui.voice.talk import Talker
+from jarvis_desktop.ui.voice.talk import TalkController
 from tests.ui import scene
 from tests.ui.scene import FakeApp
 from tests.ui.settings.conftest import kept
@@ -130,7 +130,7 @@ def test_a_voice_that_is_not_installed_says_what_to_do(
 
 
 def test_a_sentence_is_understood_and_sent_nowhere(
-    trial: TrialPanel, talker: Talker, app: FakeApp, qtbot: QtBot
+    trial: TrialPanel, talker: TalkController, app: FakeApp, qtbot: QtBot
 ) -> None:
     told: list[object] = []
     talker.talked.connect(told.append)
