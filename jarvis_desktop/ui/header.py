@@ -48,7 +48,7 @@ PLANS: dict[Ask, str] = {
 WHICH_PLANS = mark("Which plans are shown before they run")
 
 NO_LLM = mark("No LLM")
-TITLE = 80
+MIN_TITLE_WIDTH = 80
 """The least width of the title in pixels; below it the LLM and the microphone become icons."""
 
 
@@ -197,7 +197,7 @@ class Header(QFrame):
         shown = [item for item in buttons if not item.isHidden()]
         widths = [item.sizeHint().width() + layout.spacing() for item in shown]
         margins = layout.contentsMargins()
-        return sum(widths) + margins.left() + margins.right() + TITLE <= self.width()
+        return sum(widths) + margins.left() + margins.right() + MIN_TITLE_WIDTH <= self.width()
 
     def _mode_chosen(self, mode: str) -> None:
         self.mode.setFocus()

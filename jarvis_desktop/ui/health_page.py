@@ -159,7 +159,7 @@ PLACES = {
     "experts by API": ("settings", "hub-key"),
 }
 """The page of the window on which a problem can be fixed."""
-LONGEST = 600
+MAX_DETAIL = 600
 
 
 class FindingRow(QFrame):
@@ -216,7 +216,7 @@ class FindingRow(QFrame):
         icon, colour, state = STATES[finding.state]
         name = tr(finding.what)
         title = name[:1].upper() + name[1:]
-        detail, fix = (one_line(each, limit=LONGEST) for each in (finding.detail, finding.fix))
+        detail, fix = (one_line(each, limit=MAX_DETAIL) for each in (finding.detail, finding.fix))
         self.symbol.show_icon(icon, colour)
         self.symbol.setAccessibleName(tr(state))
         self.title.setText(title)

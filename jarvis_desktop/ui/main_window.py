@@ -54,7 +54,7 @@ from jarvis_desktop.ui.welcome import Welcome
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import Banner, DropZone
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
-from jarvis_desktop.ui.widgets.page import WIDEST
+from jarvis_desktop.ui.widgets.page import MAX_TEXT_WIDTH
 
 if TYPE_CHECKING:
     from jarvis_desktop.ui.onboarding import FirstStart
@@ -121,7 +121,7 @@ class MainWindow(QMainWindow):
             self.llm_notice,
         )
         for notice in cards:
-            notice.setMaximumWidth(WIDEST)
+            notice.setMaximumWidth(MAX_TEXT_WIDTH)
             row = hbox(None, (notice, 1000), None)
             held.addLayout(row)
         right.addLayout(held)
@@ -132,7 +132,7 @@ class MainWindow(QMainWindow):
         self.stack.addWidget(self.conversation)
         right.addWidget(self.stack, 1)
         self.composer = Composer(self.session, self.talker)
-        self.composer.setMaximumWidth(WIDEST)
+        self.composer.setMaximumWidth(MAX_TEXT_WIDTH)
         middle.field = self.composer.field
         self.spoken = SpokenAnswers(
             self.session,

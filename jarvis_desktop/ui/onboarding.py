@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 TRIED = ("speech.input", "level", "trial", "speech.output", "sentence")
 """The settings that are shown to try the voice."""
-FIRST = 3
+MAX_EXAMPLES = 3
 """Examples of a first request."""
 
 
@@ -174,7 +174,7 @@ class RequestStep(OnboardingStep):
             tr("Try one of these, or write and say what you like. F4 held is the key to talk."),
         )
         self.examples: list[ExampleButton] = []
-        for example in EXAMPLES[:FIRST]:
+        for example in EXAMPLES[:MAX_EXAMPLES]:
             button = ExampleButton(example)
             files = (paths.shipped("resources", "sample", "letter.png"),) if example.sample else ()
             request = Request(text=example.text, files=files)
@@ -184,7 +184,7 @@ class RequestStep(OnboardingStep):
         self.column.addStretch(1)
 
 
-WIDEST = 640
+MAX_WIDTH = 640
 
 
 class FirstStart(QFrame):
@@ -221,7 +221,7 @@ class FirstStart(QFrame):
         scrolled.setObjectName("scrolled")
         row = hbox(parent=scrolled, margins=theme.space("three"))
         column = QWidget()
-        column.setMaximumWidth(WIDEST)
+        column.setMaximumWidth(MAX_WIDTH)
         pages = vbox(parent=column, margins=(0, theme.space("four"), 0, 0))
         for step in self.steps:
             step.hide()

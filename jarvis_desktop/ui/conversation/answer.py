@@ -32,7 +32,7 @@ from jarvis_desktop.ui.conversation.markdown import (
 )
 from jarvis_desktop.ui.conversation.prose import Prose, inset
 from jarvis_desktop.ui.conversation.table_view import TableBlock
-from jarvis_desktop.ui.widgets.labels import FIRST, MORE, more_of
+from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS, MORE, more_of
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
 from jarvis_desktop.ui.widgets.timers import new_timer
 
@@ -166,7 +166,7 @@ class AnswerText(QWidget):
         self._actions = actions
         self._text = ""
         self._plain = False
-        self._limit = FIRST
+        self._limit = FIRST_CHARACTERS
         self._reading = IncrementalMarkdown()
         self._read = 0  # characters parsed so far
         self._wanted: Sequence[Block] = ()

@@ -51,7 +51,7 @@ from jarvis_desktop.ui.request.attachments import AttachmentChip
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import SpeakingStrip
 from jarvis_desktop.ui.widgets.icons import Symbol
-from jarvis_desktop.ui.widgets.labels import FIRST, Label, TextView
+from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS, Label, TextView
 from jarvis_desktop.ui.widgets.layout import FlowLayout, discard, hbox, vbox
 
 MAX_CHIPS = 100
@@ -80,9 +80,9 @@ class RequestBubble(QWidget):
     def draw(self, turn: Turn) -> None:
         """Show the request of `turn`."""
         words = turn.text
-        if len(words) > FIRST:
+        if len(words) > FIRST_CHARACTERS:
             length = trn("{count} character", "{count} characters", len(turn.text))
-            words = f"{words[:FIRST]}… ({length})"
+            words = f"{words[:FIRST_CHARACTERS]}… ({length})"
         self._bubble.setVisible(bool(words.strip()))
         self.text.show_text(words)
         if turn.attachments != self._drawn:

@@ -15,9 +15,9 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.labels import FIRST
+from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS
 from jarvis_desktop.ui.widgets.layout import discard, thread
-from jarvis_desktop.ui.widgets.page import WIDEST
+from jarvis_desktop.ui.widgets.page import MAX_TEXT_WIDTH
 from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ class TurnList(QAbstractScrollArea):
 
     def _width(self) -> int:
         room = self.viewport().width() - 2 * theme.space("three")
-        return max(20, min(WIDEST, room) + 2 * theme.space())
+        return max(20, min(MAX_TEXT_WIDTH, room) + 2 * theme.space())
 
     def _left(self) -> int:
         # the text stays centred whether or not there is a scroll bar
@@ -323,7 +323,9 @@ def estimate_height(turn: Turn, width: int) -> int:
     across = max(20, width // 8)
 
     def lines(text: str) -> int:
-        return text.count("\n", 0, FIRST) + min(len(text), FIRST) // across + 1
+        return (
+            text.count("\n", 0, FIRST_CHARACTERS) + min(len(text), FIRST_CHARACTERS) // across + 1
+        )
 
     height = 96 + 20 * lines(turn.text) + 24 * lines(turn.reply)
     height += 44 * bool(turn.attachments) + 22 * len(turn.notes)

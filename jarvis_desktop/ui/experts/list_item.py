@@ -25,7 +25,7 @@ from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, TextView
 from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
 
-TITLE = 360
+MAX_TITLE_WIDTH = 360
 """Pixels of a name; a longer one is cut."""
 MIN_WIDTH_IN_ONE_LINE = 520
 """Pixels; in a narrower line what can be done stands under the words."""
@@ -65,7 +65,7 @@ class ExpertListItem(QFrame):
         self._row.setSpacing(12)
         head = QWidget()
         self._head = FlowLayout(head, gap=6)
-        self.title = ElidedLabel(role="strong", widest=TITLE)
+        self.title = ElidedLabel(role="strong", widest=MAX_TITLE_WIDTH)
         self._head.addWidget(self.title)
         self._tags: list[Tag] = []
         words = vbox(head, spacing=2)

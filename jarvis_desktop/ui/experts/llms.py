@@ -172,7 +172,7 @@ def _size(known: KnownLLM, shelved: LLMInventory) -> str:
     return size if verified else tr("about {size}", size=size)
 
 
-LONGEST = 2000
+MAX_ANSWER = 2000
 """Characters of the answer that are shown."""
 
 
@@ -228,7 +228,7 @@ def _show(entry: ExpertListItem, trial: LLMTrial) -> None:
     if trial.speed:
         figures.append(tr("about {count} tokens a second", count=f"{trial.speed:.0f}"))
     figures.append(tr("all of it in {time}", time=labels.seconds(trial.whole)))
-    entry.say(f"{printable(trial.words).strip()[:LONGEST]}\n\n{' · '.join(figures)}")
+    entry.say(f"{printable(trial.words).strip()[:MAX_ANSWER]}\n\n{' · '.join(figures)}")
 
 
 class LLMPart(QWidget):

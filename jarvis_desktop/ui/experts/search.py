@@ -225,12 +225,12 @@ class HubList(QFrame):
 
 
 HUB = "https://huggingface.co/"
-TYPING = 150
-"""Milliseconds without a key after which is searched."""
+TYPING_PAUSE_MS = 150
+"""The search starts after a pause in typing."""
 SHOWN = 20
 """How many are shown at first, and with each "more"."""
-MOST = 200
-"""How many are looked for; who wants others says more words."""
+MAX_RESULTS = 200
+"""The number of results; more words narrow the search."""
 
 
 class FindingPart(QWidget):
@@ -279,7 +279,7 @@ class FindingPart(QWidget):
             parent=self,
             spacing=12,
         )
-        self._pause = new_timer(self, self.search, TYPING)
+        self._pause = new_timer(self, self.search, TYPING_PAUSE_MS)
         controller.found.connect(self._found)
         controller.kept.connect(lambda kept: self.search() if self._hits else None)
         watch.changed.connect(lambda listed: self._mark())
@@ -298,7 +298,7 @@ class FindingPart(QWidget):
     def search(self) -> None:
         """Search for what is asked for now."""
         self._pause.stop()
-        self._controller.search(self.filters.sought(limit=MOST))
+        self._controller.search(self.filters.sought(limit=MAX_RESULTS))
 
     def _typed(self) -> None:
         self._count = SHOWN
@@ -308,7 +308,7 @@ class FindingPart(QWidget):
         self._hits = self.filters.sorted(hits)
         self.hub.show_known(of_hub)
         found = trn("{count} expert", "{count} experts", len(hits))
-        if len(hits) == MOST:
+        if len(hits) == MAX_RESULTS:
             found = tr("The best {count}; more words find others", count=len(hits))
         self.state.setText(found)
         self.state.setVisible(bool(hits))

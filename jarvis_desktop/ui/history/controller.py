@@ -30,7 +30,7 @@ PAGE = 200
 """Conversations read at a time."""
 FINDS = 30
 """Search results read at a time; each needs a snippet."""
-UNDO = 10_000
+UNDO_MS = 10_000
 """Milliseconds for which a deletion can be undone."""
 
 
@@ -85,7 +85,7 @@ class HistoryController(QObject):
         self._jobs = AppJobs(session, self)
         self._stale = False
         self._removal: Removal | None = None
-        self._final = new_timer(self, self.make_final, UNDO)
+        self._final = new_timer(self, self.make_final, UNDO_MS)
         session.kept.connect(self.refresh)
 
     # What the list shows

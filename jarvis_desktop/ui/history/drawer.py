@@ -31,7 +31,7 @@ from PySide6.QtWidgets import QFrame, QHBoxLayout, QPushButton, QWidget
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui import shortcuts
-from jarvis_desktop.ui.history.controller import UNDO, HistoryController, Removal
+from jarvis_desktop.ui.history.controller import UNDO_MS, HistoryController, Removal
 from jarvis_desktop.ui.history.list_view import ROW, HistoryRow
 from jarvis_desktop.ui.history.sidebar import AsideSign, Sidebar
 from jarvis_desktop.ui.pending_turn import PendingTurn
@@ -164,7 +164,7 @@ class _Scrim(QWidget):
 
 BOTTOM_OFFSET = 128
 """Pixels above the lower edge of the window, so that the input stays visible."""
-WIDEST = 460
+MAX_WIDTH = 460
 RING = 18
 """Pixels of the ring that shows the time left."""
 
@@ -212,7 +212,7 @@ class UndoBar(QFrame):
 
     def _place(self) -> None:
         room = self._over.geometry()
-        width = min(WIDEST, room.width() - 2 * theme.space("two"))
+        width = min(MAX_WIDTH, room.width() - 2 * theme.space("two"))
         height = self.sizeHint().height()
         self.setGeometry(
             room.center().x() - width // 2, room.bottom() - BOTTOM_OFFSET - height, width, height
@@ -245,7 +245,7 @@ class _Ring(QWidget):
         painter.end()
 
     def _step(self) -> None:
-        self._left = max(0.0, self._left - self._beat.interval() / UNDO)
+        self._left = max(0.0, self._left - self._beat.interval() / UNDO_MS)
         if not self._left or not self.isVisible():
             self._beat.stop()
         self.update()

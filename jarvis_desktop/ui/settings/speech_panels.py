@@ -37,11 +37,11 @@ if TYPE_CHECKING:
     from jarvis_desktop.speech.devices import Device
 
 
-LONGEST_LOOK = 30_000
+LEVEL_SHOWN_MS = 30_000
 """Milliseconds after which a forgotten level meter stops."""
 FAINT = 0.12
 """Even quiet speech is louder than this level, 53 dB below full scale."""
-SILENT = 3000
+SILENCE_MS = 3000
 """Milliseconds before a silent microphone is reported."""
 QUIET = mark(
     "Nothing is heard. Speak; if the bars stay flat, see that the right microphone is chosen, not "
@@ -67,8 +67,8 @@ class LevelPanel(SettingsPanel):
         self.test.clicked.connect(self._toggle)
         self.column.addLayout(hbox((self.meter, 1), self.test, spacing=theme.space()))
         self.setFocusProxy(self.test)
-        self._end = new_timer(self, self.leave, LONGEST_LOOK)
-        self._judge = new_timer(self, self._judged, SILENT)
+        self._end = new_timer(self, self.leave, LEVEL_SHOWN_MS)
+        self._judge = new_timer(self, self._judged, SILENCE_MS)
         controller.level.connect(self._heard)
         controller.measured.connect(self._measured)
 

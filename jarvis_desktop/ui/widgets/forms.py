@@ -40,7 +40,7 @@ from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 LABELS = 120
 """Pixels of the names before what is chosen."""
-LONGEST = 600
+MAX_REASON = 600
 """Characters of a reason that are shown."""
 
 
@@ -81,7 +81,7 @@ class Section(QFrame):
 
     def complain(self, trouble: str) -> None:
         """Show what is wrong; "" hides it."""
-        shown = one_line(trouble, limit=LONGEST)
+        shown = one_line(trouble, limit=MAX_REASON)
         self.trouble.setText(shown)
         self.trouble.setAccessibleName(shown)
         self.trouble.setVisible(bool(shown))
@@ -174,7 +174,7 @@ class _Wheel(QObject):
         return super().eventFilter(watched, event)
 
 
-MOST_LINES = 8
+MAX_LINES = 8
 FRAME = 6
 """Pixels that the outline of the style sheet takes, above and below."""
 PICTURES = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "image/gif": "gif"}
@@ -261,11 +261,11 @@ class GrowingTextField(QPlainTextEdit):
     def _fit(self) -> None:
         lines = round(self.document().size().height())  # counted in lines by this kind of editor
         line = self.fontMetrics().lineSpacing()
-        scrolls = lines > MOST_LINES
+        scrolls = lines > MAX_LINES
         bar = Qt.ScrollBarPolicy.ScrollBarAsNeeded if scrolls else _never
         self.setVerticalScrollBarPolicy(bar)
         frame = FRAME if self.property("role") else 0
-        self.setFixedHeight(min(max(lines, 1), MOST_LINES) * line + 10 + frame)
+        self.setFixedHeight(min(max(lines, 1), MAX_LINES) * line + 10 + frame)
 
 
 class Fold(QWidget):
@@ -355,7 +355,7 @@ class SettingsPanel(QWidget):
 
     def complain(self, trouble: str) -> None:
         """Show what is wrong; "" hides it."""
-        shown = one_line(trouble, limit=LONGEST)
+        shown = one_line(trouble, limit=MAX_REASON)
         self.trouble.setText(shown)
         self.trouble.setAccessibleName(shown)
         self.trouble.setVisible(bool(shown))

@@ -24,7 +24,7 @@ from jarvis_desktop.core.display import encodable
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.ui.widgets.layout import vbox
 
-FIRST = 20_000
+FIRST_CHARACTERS = 20_000
 """Characters of a long text that are shown at first."""
 MORE = 200_000
 """Characters that are added at a time; laying out more would freeze the window."""
@@ -206,7 +206,7 @@ def more_of(shown: int, length: int) -> str:
 class LongText(QWidget):
     """A text of any size: its beginning, and a button that shows more."""
 
-    def __init__(self, name: str, *, role: str = "", first: int = FIRST) -> None:
+    def __init__(self, name: str, *, role: str = "", first: int = FIRST_CHARACTERS) -> None:
         """`first` is the number of characters shown at first."""
         super().__init__()
         self._text = ""

@@ -11,7 +11,7 @@ from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
-WIDEST = 780
+MAX_TEXT_WIDTH = 780
 """Pixels; longer lines are hard to read."""
 
 
@@ -48,7 +48,7 @@ class WindowPage(QFrame):
         scrolled.setObjectName("scrolled")
         row = hbox(parent=scrolled, margins=theme.space("three"))
         column = QWidget()
-        column.setMaximumWidth(WIDEST)
+        column.setMaximumWidth(MAX_TEXT_WIDTH)
         self.column = vbox(parent=column, spacing=theme.space("two"))
         if description:
             self.column.addWidget(Label(description, role="muted", wrap=True))

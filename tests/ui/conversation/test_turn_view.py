@@ -32,7 +32,7 @@ from jarvis_desktop.ui.media.cards import ImageCard, SoundCard, TextCard
 from jarvis_desktop.ui.media.file_actions import FileCard
 from jarvis_desktop.ui.plan import list_view
 from jarvis_desktop.ui.widgets import images
-from jarvis_desktop.ui.widgets.labels import FIRST
+from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS
 from tests.fake_voice import write_wav
 from tests.ui import scene
 from tests.ui.scene import NOW, READ, candidate, done, failed, rows, words
@@ -277,7 +277,7 @@ def test_the_end_says_how_it_went_and_who_heard_it(view: TurnView, turn: Turn) -
 
 def test_a_gigantic_text_is_shown_in_parts(view: TurnView, turn: Turn, qtbot: QtBot) -> None:
     view.draw(turn.apply(ReplyChunk("x" * 60 + "\n")).apply(ReplyChunk("y" * 50_000)))
-    assert len(view.reply.toPlainText()) == FIRST
+    assert len(view.reply.toPlainText()) == FIRST_CHARACTERS
     assert view.reply.more.text() == "Show all (50,061 characters)"
     QTest.mouseClick(view.reply.more, Qt.MouseButton.LeftButton)
     qtbot.waitUntil(lambda: len(view.reply.toPlainText()) == 50_061)
