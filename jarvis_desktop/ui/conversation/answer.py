@@ -33,7 +33,7 @@ from jarvis_desktop.ui.conversation.markdown import (
 from jarvis_desktop.ui.conversation.prose import Prose, inset
 from jarvis_desktop.ui.conversation.table_view import TableBlock
 from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS, MORE, more_of
-from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.timers import new_timer
 
 Texts = (QTextEdit, QPlainTextEdit)
@@ -272,9 +272,8 @@ class AnswerText(QWidget):
         while self._parts and self._parts[-1][0] >= count:
             _, part, holder = self._parts.pop()
             self._selecting.leave(part)
-            holder.hide()
             self._column.removeWidget(holder)
-            holder.deleteLater()
+            discard(holder)
         if self._parts and isinstance(self._parts[-1][1], Prose):
             self._parts[-1][1].shorten(count - self._parts[-1][0])
         del self._shown[count:]

@@ -23,7 +23,7 @@ from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, TextView
-from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
+from jarvis_desktop.ui.widgets.layout import FlowLayout, discard, hbox, vbox
 
 MAX_TITLE_WIDTH = 360
 """Pixels of a name; a longer one is cut."""
@@ -136,8 +136,7 @@ class ExpertListItem(QFrame):
         """Set the buttons of the row."""
         while item := self._doings.takeAt(0):
             if (old := item.widget()) and old not in buttons:
-                old.hide()
-                old.deleteLater()
+                discard(old)
         for each in buttons:
             self._doings.addWidget(each)
             each.show()  # the layout would only do so later, and what is hidden takes no keyboard
@@ -214,8 +213,7 @@ class ExpertListItem(QFrame):
     def withdraw(self) -> None:
         """Take the question back."""
         if self._question:
-            self._question.hide()
-            self._question.deleteLater()
+            discard(self._question)
             self._question = None
 
     def resizeEvent(self, event: QResizeEvent) -> None:
@@ -289,8 +287,7 @@ class EntryList(QFrame):
         }
         for gone in spare:
             self._column.removeWidget(gone)
-            gone.hide()
-            gone.deleteLater()
+            discard(gone)
         for index, entry in enumerate(self.entries.values()):
             self._column.insertWidget(index, entry)
             entry.show()

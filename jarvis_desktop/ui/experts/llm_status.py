@@ -19,7 +19,7 @@ from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
-from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
+from jarvis_desktop.ui.widgets.layout import FlowLayout, clear, hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.llm.catalogue import LLMInventory, LLMOffer, NoLLM
@@ -114,10 +114,7 @@ class LLMNotice(QFrame):
             self.hide()
 
     def _lay_out(self, missing: NoLLM) -> None:
-        while item := self._offers.takeAt(0):
-            if old := item.widget():
-                old.hide()
-                old.deleteLater()
+        clear(self._offers)
         primary = True
         if wish := missing.with_ollama:
             said = tr("Get Ollama")

@@ -29,7 +29,7 @@ from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.forms import SelectOption, SettingsPanel, button
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
-from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.layout import clear, hbox, vbox
 from jarvis_desktop.ui.widgets.level_meter import LevelMeter
 from jarvis_desktop.ui.widgets.timers import new_timer
 
@@ -401,10 +401,7 @@ class RecogniserPanel(SettingsPanel):
     def _looked(self, look: SpeechOverview) -> None:
         here = [each.id for each in look.whispers if each.id in look.here]
         self.used.setText(_in_use(here, look.named))
-        while item := self._rows.takeAt(0):
-            if old := item.widget():
-                old.hide()
-                old.deleteLater()
+        clear(self._rows)
         others = [each for each in look.whispers if each.id not in look.here]
         if others and not look.downloads:
             self._rows.addWidget(Label(tr(NO_DOWNLOADS), role="small", wrap=True))
