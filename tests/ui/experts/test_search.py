@@ -25,7 +25,7 @@ from tests.ui.experts.scene import ALL, PAINTER, TRANSLATOR, World, button, clic
 
 @pytest.fixture(autouse=True)
 def quickly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(finding, "TYPING", 0)
+    monkeypatch.setattr(finding, "TYPING_PAUSE_MS", 0)
 
 
 def search(world: World, page: ExpertsPage, words: str) -> list[str]:
