@@ -192,7 +192,9 @@ class InstalledPart(QWidget):
             self._controller.look()
 
         entry.complain("")
-        self._controller.jobs.start(f"remove {key}", lambda app: app.expert_manager.remove(key), ended)
+        self._controller.jobs.start(
+            f"remove {key}", lambda app: app.expert_manager.remove(key), ended
+        )
 
     def _test(self, entry: ExpertListItem, key: str) -> None:
         what = f"try {key}"
@@ -213,7 +215,9 @@ class InstalledPart(QWidget):
                 entry.complain(why(outcome))
             self._controller.look()
 
-        self._controller.jobs.start(what, lambda app: app.expert_manager.try_expert(key, _ignore), ended)
+        self._controller.jobs.start(
+            what, lambda app: app.expert_manager.try_expert(key, _ignore), ended
+        )
 
 
 def _ignore(fraction: float | None, words: str) -> None:

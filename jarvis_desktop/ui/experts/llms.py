@@ -371,7 +371,9 @@ class LLMPart(QWidget):
 
         def remove() -> None:
             name = f"remove {known.name}"
-            self._controller.jobs.start(name, lambda app: app.expert_manager.remove_llm(known), ended)
+            self._controller.jobs.start(
+                name, lambda app: app.expert_manager.remove_llm(known), ended
+            )
 
         entry.ask(question, tr("Remove it"), remove)
 

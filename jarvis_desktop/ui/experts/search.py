@@ -203,7 +203,9 @@ class HubList(QFrame):
             return
         self.trouble.hide()
         report = self._controller.jobs.reporter(self._far)
-        if self._controller.jobs.start(REFRESH, lambda app: app.expert_manager.refresh(report), self._ended):
+        if self._controller.jobs.start(
+            REFRESH, lambda app: app.expert_manager.refresh(report), self._ended
+        ):
             self.act.setText(tr("Cancel"))
             self.act.setAccessibleName(tr("Stop reading the list"))
             self._far(None, tr("Asking the Hub…"))
