@@ -475,7 +475,7 @@ class AgentSettings(SettingsTable):
     repairs: int = setting(
         4,
         mark("Repairs of code"),
-        mark("How often one piece of code is mended before another way is looked for."),
+        mark("How often failing code is repaired before another approach is tried."),
         search=mark("agent retry fix"),
         unit=mark("{value} times"),
         ge=0,

@@ -232,7 +232,7 @@ class FakeStore:
         if artifact.path is None:
             return artifact
         if not artifact.path.is_file() or not artifact.path.stat().st_size:
-            raise ExpertError(f"The expert gave no usable file as {artifact.title}.")
+            raise ExpertError(f"The expert returned no usable file for {artifact.title}.")
         kept = self._new_folder() / artifact.path.name
         artifact.path.rename(kept)
         self.held.add(kept)

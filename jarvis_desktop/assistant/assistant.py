@@ -272,7 +272,7 @@ def speech_of(turn: Turn) -> list[tuple[Path, str]]:
 
 def _again(task: Task) -> str:
     return tr(
-        "{step}: this may have been done already when JARVIS was cut off. Do it again?",
+        "{step}: this may have been done already when JARVIS was interrupted. Do it again?",
         step=task.type.called.capitalize(),
     )
 

@@ -49,7 +49,7 @@ def room(prompt: Prompt, window: int, *, name: str, sees: bool, think: Think) ->
     pictures = sum(len(message.images) for message in prompt.messages)
     if pictures and not sees:
         raise ExpertError(
-            tr("{name} takes no pictures.", name=name), hint=tr("Choose an LLM that does.")
+            tr("{name} does not accept pictures.", name=name), hint=tr("Choose an LLM that does.")
         )
     asked = prompt.tokens + pictures * MAX_IMAGE_TOKENS
     if asked + prompt.longest > window:

@@ -39,7 +39,9 @@ UNKNOWN = mark(
     "The desktop grants keys only to installed programs, and {app_id}.desktop is not in its list."
 )
 REFUSED_WORDS = mark("The key was not granted in the question that the desktop asked.")
-AGAIN = mark("To be asked again, start JARVIS again; to be asked no more, set no such key.")
+AGAIN = mark(
+    "To be asked again, restart JARVIS; to stop the question, remove the key from the settings."
+)
 GONE = mark("The portal of the desktop has ended; JARVIS waits for it.")
 CLOSED = mark("The desktop took the key back; JARVIS asks for it again.")
 TAKEN = mark("The desktop took the key back.")

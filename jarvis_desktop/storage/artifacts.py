@@ -219,13 +219,13 @@ class FileStore:
                 plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
                 if not inside or not plain or not 0 < status.st_size <= self._max_bytes:
                     raise ExpertError(
-                        tr("The expert gave no usable file as {name}.", name=one_line(name))
+                        tr("The expert returned no usable file for {name}.", name=one_line(name))
                     )
                 digest = hashlib.file_digest(file, "sha256").hexdigest()
                 os.fsync(file.fileno())
         except (OSError, ValueError) as error:
             raise ExpertError(
-                tr("The expert gave no usable file as {name}.", name=one_line(name))
+                tr("The expert returned no usable file for {name}.", name=one_line(name))
             ) from error
         kept = self._place(path, digest, _clean_suffix(path.suffix), status=status)
         return replace(artifact, path=kept, name=encodable(one_line(name, limit=255)))

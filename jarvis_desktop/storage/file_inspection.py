@@ -379,7 +379,7 @@ def look_over(
     files, refused = [], []
     for path in found:
         if clock() > latest:
-            refused.append(tr("{name} was not looked at: its disk is slow. Try again.",
+            refused.append(tr("{name} was not checked, because its disk is slow. Try again.",
                               name=one_line(path.name)))  # fmt: skip
             continue
         try:

@@ -188,7 +188,7 @@ class WebFetcher:
                 if response.status_code != 200:
                     raise UnavailableError(
                         tr(
-                            "{host} does not give the file (status {status_code}).",
+                            "{host} did not send the file (status {status_code}).",
                             host=url.host,
                             status_code=response.status_code,
                         ),
@@ -205,7 +205,7 @@ class WebFetcher:
     async def _write(self, response: httpx.Response, url: httpx.URL, folder: Path) -> Path:
         if response.headers.get("Content-Encoding", "identity").lower() != "identity":
             raise UnavailableError(
-                tr("{host} gives the file in a form that was not asked for.", host=url.host)
+                tr("{host} sent the file in an unexpected encoding.", host=url.host)
             )
         name = _name(url, response.headers.get("Content-Type", ""))
         to, size = folder / name, 0

@@ -154,7 +154,7 @@ async def test_what_acts_outside_and_may_have_been_done_is_asked_about(house: Ho
     house.frontend.consent = False
     turn = await house.assistant.resume(found, house.frontend)
     assert house.frontend.questions == [
-        "Clock: this may have been done already when JARVIS was cut off. Do it again?"
+        "Clock: this may have been done already when JARVIS was interrupted. Do it again?"
     ]
     assert ran(house) == ["join"]
     assert turn.results[2] == TaskResult(

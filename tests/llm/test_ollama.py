@@ -138,7 +138,7 @@ async def test_pictures_are_sent_to_an_llm_that_sees(server, tmp_path):
     await answer(llm, Prompt((Message(MessageRole.USER, "What is it?", (picture,)),)))
     message = server.asked[0]["messages"][0]
     assert message["images"] == [base64.b64encode(b"\x89PNG").decode()]
-    with pytest.raises(ExpertError, match="takes no pictures"):
+    with pytest.raises(ExpertError, match="does not accept pictures"):
         await answer(made(server), Prompt((Message(MessageRole.USER, "What is it?", (picture,)),)))
     picture.unlink()
     with pytest.raises(InputError, match=r"cat\.png cannot be read"):

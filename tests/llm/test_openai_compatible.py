@@ -92,7 +92,7 @@ async def test_pictures_are_sent_to_an_llm_that_sees(server, tmp_path):
         {"type": "text", "text": "What is it?"},
         {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{data}"}},
     ]
-    with pytest.raises(ExpertError, match="takes no pictures"):
+    with pytest.raises(ExpertError, match="does not accept pictures"):
         await answer(made(server), prompt)
 
 

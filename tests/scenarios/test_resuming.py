@@ -58,7 +58,7 @@ async def test_a_timer_that_may_have_been_set_is_asked_about(start: Start, agree
     frontend = FakeFrontend(consent=agreed)
     turn = await app.assistant.resume(left, frontend)
     assert frontend.questions == [
-        "Timer: this may have been done already when JARVIS was cut off. Do it again?"
+        "Timer: this may have been done already when JARVIS was interrupted. Do it again?"
     ]
     assert len(app.timers.pending()) == agreed
     assert turn.status is (Status.DONE if agreed else Status.PARTLY)

@@ -125,7 +125,7 @@ def test_a_slow_disk_ends_the_looking(over: Over, folder: Path) -> None:
     times = iter([0.0, 0.1, TIMEOUT_S + 1])
     offer = over(note, later, clock=lambda: next(times))
     assert [item.path for item in offer.files] == [note]
-    assert offer.refused == ("later.txt was not looked at: its disk is slow. Try again.",)
+    assert offer.refused == ("later.txt was not checked, because its disk is slow. Try again.",)
 
 
 def test_a_folder_that_may_not_be_read_is_told(

@@ -176,7 +176,7 @@ class EmbeddedPlanner:
             return PlanRejected(str(error))
         except PlanError as error:
             return _no_plan(error)
-        return planned if len(planned) else PlanRejected(tr("None of these tasks does that."))
+        return planned if len(planned) else PlanRejected(tr("None of these tasks can do that."))
 
     async def _guess(
         self, text: str, read: ParsedRequest, inventory: Sequence[TaskType], context: Context

@@ -109,7 +109,7 @@ async def test_tasks_without_cues_are_planned_by_their_scores():
 
 async def test_what_none_of_them_does():
     planned = await EmbeddedPlanner(Scorer(Look=0.05)).plan("Sing.", BARE, Context())
-    assert planned == PlanRejected("None of these tasks does that.")
+    assert planned == PlanRejected("None of these tasks can do that.")
 
 
 async def test_an_input_that_is_not_there():
