@@ -29,7 +29,7 @@ QUOTATION_MARKS = (
 """Explained to the LLM once, before anything that `marked_off` returned."""
 
 
-def said(turn: Turn, names: Mapping[Artifact, str], longest: int | None) -> list[Message]:
+def turn_messages(turn: Turn, names: Mapping[Artifact, str], longest: int | None) -> list[Message]:
     """A turn as two messages whose texts have at most `longest` characters.
 
     Results of experts are marked off; an LLM's own words are not.
@@ -39,12 +39,12 @@ def said(turn: Turn, names: Mapping[Artifact, str], longest: int | None) -> list
         made = _named_for_prompt(turn.artifacts, names)
         reply = marked_off(f"{reply}\n[Made: {made}]" if made else reply, turn.id)
     return [
-        Message(MessageRole.USER, asked(turn, names, longest)),
+        Message(MessageRole.USER, turn_request(turn, names, longest)),
         Message(MessageRole.ASSISTANT, reply),
     ]
 
 
-def asked(turn: Turn, names: Mapping[Artifact, str], longest: int | None) -> str:
+def turn_request(turn: Turn, names: Mapping[Artifact, str], longest: int | None) -> str:
     """The request of a turn, and what was given with it."""
     text = shortened(turn.text, longest) or "(no words)"
     given = _named_for_prompt(turn.attachments, names)
@@ -167,7 +167,7 @@ class HistorySummaries:
 
         def write(longest: int) -> Prompt:
             told = "\n\n".join(
-                f"Person: {asked(turn, {}, longest)}\nAssistant: {shortened(turn.reply, longest)}"
+                f"Person: {turn_request(turn, {}, longest)}\nAssistant: {shortened(turn.reply, longest)}"
                 for turn in turns
             )
             text = template.filled(before=before or "(none)", turns=told, mark=mark)
@@ -186,7 +186,7 @@ def _outgrown(turns: Sequence[Turn]) -> Sequence[Turn]:
     """The oldest of the turns, those that are too many or too long to be quoted."""
     room = RECENT_TOKENS
     for kept, turn in enumerate(reversed(turns)):
-        room -= tokens(said(turn, {}, 400))
+        room -= tokens(turn_messages(turn, {}, 400))
         if kept >= RECENT_TURNS or room < 0:
             return turns[: len(turns) - kept]
     return ()
@@ -293,7 +293,9 @@ def _turn_messages(
 ) -> list[list[Message]]:
     names = {item.artifact: item.name for item in context.resources}
     newest = len(turns) - 2
-    return [said(turn, names, new if at >= newest else old) for at, turn in enumerate(turns)]
+    return [
+        turn_messages(turn, names, new if at >= newest else old) for at, turn in enumerate(turns)
+    ]
 
 
 def _front(context: Context, budget: int) -> tuple[list[Message], list[str]]:

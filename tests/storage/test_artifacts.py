@@ -260,7 +260,7 @@ def test_an_expert_cannot_hand_out_other_files(store: FileStore, tmp_path: Path)
         workdir / "a\0b",
     )
     for path in paths:
-        with pytest.raises(ExpertError, match="gave no usable file"):
+        with pytest.raises(ExpertError, match="returned no usable file"):
             store.keep(Artifact(Kind.AUDIO, path=path))
     assert secret.read_text() == "words"
 
