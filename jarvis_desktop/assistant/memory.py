@@ -167,7 +167,8 @@ class HistorySummaries:
 
         def write(longest: int) -> Prompt:
             told = "\n\n".join(
-                f"Person: {turn_request(turn, {}, longest)}\nAssistant: {shortened(turn.reply, longest)}"
+                f"Person: {turn_request(turn, {}, longest)}\n"
+                f"Assistant: {shortened(turn.reply, longest)}"
                 for turn in turns
             )
             text = template.filled(before=before or "(none)", turns=told, mark=mark)
