@@ -69,7 +69,7 @@ async def test_it_is_answered_with_what_was_said_before_and_leaves_nothing(priva
 async def test_nothing_is_learned_from_it_and_a_timer_is_not_written_down(private: Person):
     told = await private.then(f"Remember that I am a {CODE_WORD}")
     assert told.status is not Status.DONE
-    assert "Nothing of this conversation is kept" in told.reply
+    assert "This conversation is not saved" in told.reply
     rings = await private.then(f"Set a timer for the {CODE_WORD} for 20 minutes")
     assert rings.status is Status.DONE
     assert len(private.app.timers.pending()) == 1
