@@ -36,7 +36,7 @@ def test_a_combination_is_read_and_written(written, read, xdg):
         ("Ctrl+Esc", "Esc ends what is said"),
         ("Ctrl+Spcae", 'no key is called "Spcae"'),
         ("Strg+A", 'nothing is called "Strg"'),
-        ("A+B", "only one key can be held with"),
+        ("A+B", "only one key can be combined with"),
         ("Ctrl+ctrl+A", "it has Ctrl twice"),
         ("Ctrl-A", "no key is called"),
         ("A", "every other program needs it"),
