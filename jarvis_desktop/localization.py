@@ -39,10 +39,10 @@ def load(language: str) -> NullTranslations:
         return GNUTranslations(file)
 
 
-def speak(wanted: str) -> str:
+def set_language(wanted: str) -> str:
     """Use the wanted language from now on, and return the code of the one in use."""
     language = chosen(wanted)
-    i18n.speak(load(language))
+    i18n.set_catalogue(load(language))
     os.environ[_SPOKEN] = language
     return language
 
@@ -50,7 +50,7 @@ def speak(wanted: str) -> str:
 def inherit() -> None:
     """In a child process: use the language that its parent had when it started."""
     if (language := os.environ.get(_SPOKEN, "en")) in LANGUAGES:
-        i18n.speak(load(language))
+        i18n.set_catalogue(load(language))
 
 
 def _of_the_system() -> Sequence[str]:

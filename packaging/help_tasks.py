@@ -36,10 +36,10 @@ def pages() -> dict[Path, str]:
         found = {FOLDER / "tasks.md": page()}
         for language in translations.LANGUAGES:
             compiled = translations.compiled(translations.read(language))
-            i18n.speak(GNUTranslations(io.BytesIO(compiled)))
+            i18n.set_catalogue(GNUTranslations(io.BytesIO(compiled)))
             found[FOLDER / language / "tasks.md"] = page()
     finally:
-        i18n.speak(NullTranslations())
+        i18n.set_catalogue(NullTranslations())
     return found
 
 

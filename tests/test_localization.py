@@ -2,7 +2,7 @@ import pytest
 
 from jarvis_desktop import localization
 from jarvis_desktop.core import i18n
-from jarvis_desktop.localization import chosen, inherit, load, speak
+from jarvis_desktop.localization import chosen, inherit, load, set_language
 
 
 @pytest.fixture(autouse=True)
@@ -38,10 +38,10 @@ def test_what_is_wanted_comes_before_the_system(monkeypatch: pytest.MonkeyPatch)
 def test_a_language_is_spoken_until_another_one_is(monkeypatch: pytest.MonkeyPatch) -> None:
     back = "Back to the conversation"
     try:
-        assert speak("de") == "de"
+        assert set_language("de") == "de"
         assert i18n.tr(back) == "Zurück zur Unterhaltung"
     finally:
-        assert speak("en") == "en"
+        assert set_language("en") == "en"
     assert i18n.tr(back) == back
 
 
@@ -60,4 +60,4 @@ def test_a_child_process_speaks_as_its_parent(monkeypatch: pytest.MonkeyPatch) -
         inherit()
         assert i18n.tr(back) == "Zurück zur Unterhaltung"
     finally:
-        speak("en")
+        set_language("en")

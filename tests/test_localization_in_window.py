@@ -9,7 +9,7 @@ from gettext import GNUTranslations
 import pytest
 
 from jarvis_desktop import localization
-from jarvis_desktop.assistant.planning.rule_planner import NO_LLM
+from jarvis_desktop.assistant.planning.embedded_planner import NO_LLM
 from jarvis_desktop.core import i18n
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.localization import LANGUAGES, load

@@ -18,9 +18,9 @@ from jarvis_desktop.app.experts import ExpertManager, llm_preference
 from jarvis_desktop.app.single_instance import CommandHandler
 from jarvis_desktop.app.speech import SpeechSystem
 from jarvis_desktop.assistant.assistant import Assistant
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
 from jarvis_desktop.assistant.planning.planner import ConfiguredPlanner, LayeredPlanner
-from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.request_reader import AttachmentIntake
 from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
@@ -82,8 +82,8 @@ T = TypeVar("T")
 
 def apply_network_settings(settings: Settings) -> None:
     """Limit what this process and its children may reach. Call it before anything is built."""
-    network_guard.use(settings.network.proxy)
-    network_guard.settle(offline=not Policy(settings.mode).allows_downloads)
+    network_guard.use_proxy(settings.network.proxy)
+    network_guard.apply_policy(offline=not Policy(settings.mode).allows_downloads)
 
 
 def changed_settings(before: BaseModel, after: BaseModel) -> frozenset[str]:

@@ -21,7 +21,7 @@ from jarvis_desktop.assistant.answer_writer import AnswerWriter, without_invente
 from jarvis_desktop.assistant.assistant import Assistant, AssistantDependencies
 from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
 from jarvis_desktop.assistant.memory import ConversationMemory
-from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.request_reader import AttachmentIntake
 from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer

@@ -54,29 +54,29 @@ BIND = mark("Start it, or bind a key of your desktop to: jarvis-desktop talk tog
 ENGINES = {"kokoro": "Kokoro", "piper": "Piper"}
 
 
-async def sound(app: Application) -> list[Finding]:
+async def check_sound(app: Application) -> list[Finding]:
     """The available sound devices, and those in use."""
     return await _sound(app.settings.speech)
 
 
-async def speaks(app: Application) -> list[Finding]:
+async def check_speaking(app: Application) -> list[Finding]:
     """The voice that speaks."""
     return [await asyncio.to_thread(voice, app.settings.speech.engine, app.paths.weights)]
 
 
-async def hears(app: Application) -> list[Finding]:
+async def check_hearing(app: Application) -> list[Finding]:
     """The recogniser, and the wake word if one is set."""
     word = app.settings.speech.wake_word
     found = [_recogniser(app)]
     return [*found, await asyncio.to_thread(wake_word, word)] if word else found
 
 
-async def key(app: Application) -> list[Finding]:
+async def check_talk_key(app: Application) -> list[Finding]:
     """The talk key of the desktop."""
     return await asyncio.to_thread(talk_key, paths.run_folder)
 
 
-async def try_out(app: Application) -> list[Finding]:
+async def check_speech(app: Application) -> list[Finding]:
     """Record for a moment and synthesise a sentence, to test what can only be tested so."""
     with tempfile.TemporaryDirectory() as folder:
         spoken, audio = await _timed("spoken sentence", lambda: _speak(app, Path(folder)))
@@ -143,10 +143,10 @@ def voice(engine: str, weights: Path) -> Finding:
 
 def wake_word(name: str) -> Finding:
     """Whether this wake word can be recognised."""
-    from jarvis_desktop.speech.audio_input import WakeWord
+    from jarvis_desktop.speech.wake_word import WakeWordDetector
 
     try:
-        WakeWord(name)
+        WakeWordDetector(name)
     except JarvisError as error:
         return Finding(mark("wake word"), "limited", error.message, error.hint)
     return Finding(mark("wake word"), "ok", name)
@@ -453,10 +453,10 @@ CHECKS = (
     HealthCheck(mark("computer"), _computer),
     HealthCheck(mark("disk"), _disk),
     HealthCheck(mark("screen"), _screen),
-    HealthCheck(mark("sound"), sound),
-    HealthCheck(mark("voice"), speaks),
-    HealthCheck(mark("recogniser"), hears),
-    HealthCheck(mark("talk key"), key),
+    HealthCheck(mark("sound"), check_sound),
+    HealthCheck(mark("voice"), check_speaking),
+    HealthCheck(mark("recogniser"), check_hearing),
+    HealthCheck(mark("talk key"), check_talk_key),
     HealthCheck(mark("planner"), _planner),
     HealthCheck(mark("language model"), _llm),
     HealthCheck(mark("agent mode"), _agent),

@@ -131,5 +131,5 @@ async def offer_llm(app: Application) -> None:
     if offering.informed or not (missing := await offering.missing()):
         return
     output.note(f"note    There is no LLM. {missing.reason}")
-    output.note(f"        JARVIS plans and answers without one meanwhile. {missing.advice}")
+    output.note(f"        Until then JARVIS plans and answers without one. {missing.advice}")
     offering.note_informed()

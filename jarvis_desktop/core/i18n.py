@@ -1,6 +1,6 @@
 """Translation of every sentence that the user reads.
 
-The sentences in the code are English; `speak` sets the catalogue that translates them.
+The sentences in the code are English; `set_catalogue` sets the catalogue that translates them.
 
 gettext underneath: plain files that translators know, and no Qt below the window.
 `packaging/translations.py` extracts and compiles the texts. Another language rebuilds the window
@@ -16,7 +16,7 @@ _spoken = NullTranslations()
 _rephrased: Callable[[str], str] = str
 
 
-def speak(translations: NullTranslations) -> None:
+def set_catalogue(translations: NullTranslations) -> None:
     """Translate everything with this catalogue from now on."""
     global _spoken
     _spoken = translations

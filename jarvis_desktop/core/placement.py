@@ -145,7 +145,7 @@ def limits(hardware: Hardware, budget: int = 0) -> MemorySize:
     return found.least(MemorySize(budget, budget)) if budget else found
 
 
-def limits_now(hardware: Hardware, held: MemorySize, budget: int = 0) -> MemorySize:
+def current_limits(hardware: Hardware, held: MemorySize, budget: int = 0) -> MemorySize:
     """Return the limits given other programs; `held` is what our experts already use."""
     found = limits(hardware, budget)
     if hardware.available:
@@ -173,12 +173,12 @@ def places(
     """
     return tuple(
         place
-        for place in rungs(hardware.graphics, offloads=offloads)
-        if place not in without and need(expert, place, measured).within(limit)
+        for place in fallback_places(hardware.graphics, offloads=offloads)
+        if place not in without and required_memory(expert, place, measured).within(limit)
     )
 
 
-def rungs(graphics: Graphics | None, *, offloads: bool = True) -> tuple[Placement, ...]:
+def fallback_places(graphics: Graphics | None, *, offloads: bool = True) -> tuple[Placement, ...]:
     """Return all places of a computer, the best first."""
     processor = (PROCESSOR, Placement(half=True))
     if graphics is None:
@@ -190,7 +190,9 @@ def rungs(graphics: Graphics | None, *, offloads: bool = True) -> tuple[Placemen
     return (card, by_parts, *processor)
 
 
-def need(expert: Expert, place: Placement, measured: Measured = NOTHING_MEASURED) -> MemorySize:
+def required_memory(
+    expert: Expert, place: Placement, measured: Measured = NOTHING_MEASURED
+) -> MemorySize:
     """Return an expert's memory at a place: measured, else estimated; nothing if unknown.
 
     The estimate uses the catalogue, or the size of the weights.
@@ -216,17 +218,17 @@ def too_large(
     expert: Expert, hardware: Hardware, limit: MemorySize, *, measured: Measured = NOTHING_MEASURED
 ) -> str:
     """Return the reason why an expert has no place, to follow its name."""
-    smallest = min(need(expert, place, measured).main for place in rungs(None))
+    smallest = min(required_memory(expert, place, measured).main for place in fallback_places(None))
     if not hardware.graphics:
         return tr(
             "needs about {need} of memory, and experts can have {room} here",
-            need=_size(smallest),
+            required_memory=_size(smallest),
             room=_size(limit.main),
         )
     return tr(
         "needs about {need} of memory, and experts can have {room}, or {card} of the graphics card"
         " here",
-        need=_size(smallest),
+        required_memory=_size(smallest),
         room=_size(limit.main),
         card=_size(limit.graphics),
     )

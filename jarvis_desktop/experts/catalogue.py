@@ -31,10 +31,10 @@ from jarvis_desktop.core.placement import (
     NOTHING_MEASURED,
     Hardware,
     Measured,
+    fallback_places,
     limits,
-    need,
     places,
-    rungs,
+    required_memory,
 )
 from jarvis_desktop.experts.hub import experts as hub_experts
 from jarvis_desktop.experts.hub.database import checked
@@ -358,7 +358,7 @@ class Fit:
     """How well an expert fits the hardware: what it needs, and what is available, in bytes."""
 
     level: FitLevel
-    need: int = 0
+    required_memory: int = 0
     room: int = 0
 
     @property
@@ -380,15 +380,17 @@ def fit(
     """Determine how well an expert fits; `by_parts` says whether its weights may be offloaded."""
     if expert.only_served:
         return Fit(FitLevel.SERVED)
-    if need(expert, rungs(None)[0], measured).main == 0:
+    if required_memory(expert, fallback_places(None)[0], measured).main == 0:
         return Fit(FitLevel.UNKNOWN)
     limit = limits(hardware, budget)
     found = places(expert, hardware, limit, measured=measured, offloads=by_parts)
     if not found:
-        smallest = min(need(expert, place, measured).main for place in rungs(None))
+        smallest = min(
+            required_memory(expert, place, measured).main for place in fallback_places(None)
+        )
         return Fit(FitLevel.NO, smallest, limit.main)
     best = found[0]
-    takes = need(expert, best, measured)
+    takes = required_memory(expert, best, measured)
     if best.device != "cpu" and not best.offload:
         return Fit(FitLevel.CARD, takes.graphics, limit.graphics)
     slow = best.half or best.offload or takes.main > SLOW_ABOVE_BYTES

@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.process.network_guard import is_here
+from jarvis_desktop.process.network_guard import is_this_computer
 
 if TYPE_CHECKING:
     import ssl
@@ -104,7 +104,7 @@ def _certificates(trust_env: bool) -> ssl.SSLContext:
 
 def is_remote(address: str) -> bool:
     """Whether a request to the URL leaves this computer."""
-    return not is_here(urlsplit(address).hostname or "")
+    return not is_this_computer(urlsplit(address).hostname or "")
 
 
 NO_CREDIT = "insufficient_quota"

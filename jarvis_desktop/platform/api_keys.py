@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.process.network_guard import is_here
+from jarvis_desktop.process.network_guard import is_this_computer
 
 SERVICE = "jarvis-desktop"
 VARIABLE = "JARVIS_LLM_KEY"
@@ -151,7 +151,7 @@ def key_for(address: str) -> str:
     event loop.
     """
     place = origin(address)
-    safe = place.startswith("https://") or is_here(urlsplit(place).hostname or "")
+    safe = place.startswith("https://") or is_this_computer(urlsplit(place).hostname or "")
     if safe and (key := _variable(VARIABLE)):
         return key
     if kept := _from_keyring(place):

@@ -17,7 +17,7 @@ from typing import Any
 from jarvis_desktop import localization
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import JarvisError
-from jarvis_desktop.process.network_guard import settle_child
+from jarvis_desktop.process.network_guard import apply_child_policy
 
 Handler = Callable[..., Any]
 """Runs in the child: handler(report, *args) -> a picklable result."""
@@ -34,7 +34,7 @@ def serve(
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
-    settle_child(network=network, services=services)
+    apply_child_policy(network=network, services=services)
     localization.inherit()
     localization.inherit_wording()
     threading.Thread(target=_end_with_parent, daemon=True).start()

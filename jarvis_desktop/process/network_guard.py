@@ -38,7 +38,7 @@ _before: dict[str, str | None] = {}
 """The user's own switches, while ours are set."""
 
 
-def settle(*, offline: bool) -> None:
+def apply_policy(*, offline: bool) -> None:
     """Set whether this process, and children started from now on, are offline.
 
     Telemetry is always off. Loaded libraries keep the switches that they found, so the application
@@ -61,7 +61,7 @@ def settle(*, offline: bool) -> None:
     _refusing = False
 
 
-def settle_child(*, network: bool, services: bool = False) -> None:
+def apply_child_policy(*, network: bool, services: bool = False) -> None:
     """Set the same in a child process. Call before there is a second thread.
 
     `network` says whether it may reach other computers, `services` whether it needs services of
@@ -117,10 +117,10 @@ def _check(event: str, args: tuple[object, ...]) -> None:
             ("socket.connect" | "socket.sendto" | "socket.sendmsg"),
             # The sockets of C beneath Python's own are of this type, too.
             (socket.SocketType(family=socket.AF_INET | socket.AF_INET6), (host, *_)),
-        ) if not is_here(_name(host)):
+        ) if not is_this_computer(_name(host)):
             raise OSError(errno.ENETUNREACH, f"offline: {_name(host)} was not reached")
         case (("socket.getaddrinfo" | "socket.gethostbyname"), (host, *_)):
-            if host and not is_here(_name(host)):
+            if host and not is_this_computer(_name(host)):
                 raise socket.gaierror(socket.EAI_FAIL, f"offline: {_name(host)} was not looked up")
         case (("socket.gethostbyaddr" | "socket.getnameinfo"), _):
             raise socket.gaierror(socket.EAI_FAIL, "offline: no address was looked up")
@@ -131,7 +131,7 @@ def _name(host: object) -> str:
     return host.decode("ascii", "replace") if isinstance(host, bytes | bytearray) else str(host)
 
 
-def is_here(host: str) -> bool:
+def is_this_computer(host: str) -> bool:
     """Whether a host name or address means this computer, without a lookup."""
     name = host.strip("[]").partition("%")[0].rstrip(".").casefold()
     try:
@@ -147,7 +147,7 @@ _variables_before: dict[str, str | None] = {}
 """The user's own variables, while ours are set."""
 
 
-def use(address: str) -> None:
+def use_proxy(address: str) -> None:
     """Use this proxy from now on; "" is the one in the system's environment.
 
     Running processes are not affected.

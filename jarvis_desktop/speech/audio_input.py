@@ -2,11 +2,6 @@
 
 The parent calls `open`, then `read` some thirty times a second, then `close`. Nothing is written to
 disk. PortAudio's own thread only stores what arrives; all work is done in `read`.
-
-microWakeWord rather than openWakeWord: its weights come with the package and may be used by
-anybody, while openWakeWord's are for non-commercial use and need a runtime without a wheel for new
-Pythons. On a few recordings of people it heard each "Hey Jarvis", and none in 13 minutes of other
-speech.
 """
 
 from __future__ import annotations
@@ -16,18 +11,18 @@ import math
 import time
 from collections import deque
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.speech import RATE, WIDTH, Sound
+from jarvis_desktop.core.speech import RATE, Sound
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.devices import info, portaudio, refresh
 from jarvis_desktop.speech.vad import Silero
+from jarvis_desktop.speech.wake_word import WakeWordDetector
 
 log = logging.getLogger(__name__)
 
@@ -41,12 +36,11 @@ FLUSH_S = 0.2
 needs 10 ms, a wireless headset a tenth of a second."""
 MAX_AGE_S = 1.0  # some systems do not know how old a sound is; PortAudio then returns nonsense
 MAX_BLOCKS = 12_000  # stored if the parent does not read: about a minute
-WAKE_WORD_REST_S = 2.0  # after the wake word, in which it is not recognised again
 
 Samples = np.ndarray[Any, np.dtype[np.int16]]
 
 
-def make(wake_word: str = "") -> Handler:
+def make_handler(wake_word: str = "") -> Handler:
     """The handler of the child process; the first argument names the method."""
     session = CaptureSession(_listener_for(wake_word))
     calls: dict[str, Callable[..., object]] = {
@@ -69,7 +63,7 @@ def _listener_for(wake_word: str) -> Callable[[Samples], bool]:
         return _no_wake_word
 
     try:
-        word = WakeWord(wake_word)
+        word = WakeWordDetector(wake_word)
     except UnavailableError as error:
         log.info("no wake word: %s", error.message)
         return _no_wake_word
@@ -206,53 +200,6 @@ class CaptureSession:
         finally:
             stream.close()
             self._arrived.clear()
-
-
-class WakeWord:
-    """Recognises a wake word with microWakeWord. `name` is one of those that come with the package,
-    such as "hey_jarvis", or the path of weights in ESPHome's format (a JSON file beside a .tflite
-    file). They are small enough (50 kB) to run all day on one percent of a core. Raises
-    UnavailableError if it cannot be used."""
-
-    def __init__(self, name: str) -> None:
-        try:
-            from pymicro_wakeword import MicroWakeWord, MicroWakeWordFeatures, Model
-        except (ImportError, OSError) as error:
-            raise UnavailableError(
-                tr("A wake word needs the package pymicro-wakeword, which is not installed."),
-                hint=tr('Install it: pip install "jarvis-desktop[wake]".'),
-            ) from error
-        try:
-            self._word: Any = (
-                MicroWakeWord.from_config(Path(name))
-                if name.endswith(".json")
-                else MicroWakeWord.from_builtin(Model(name))
-            )
-        except (ValueError, KeyError, OSError) as error:
-            names = ", ".join(model.value for model in Model)
-            raise UnavailableError(
-                tr("There is no wake word {name}.", name=name),
-                hint=tr(
-                    "Choose one of {names}, or the path of a JSON file with weights beside it.",
-                    names=names,
-                ),
-            ) from error
-        self._features: Any = MicroWakeWordFeatures()
-        self._resting = 0.0
-
-    def take(self, pcm: bytes) -> bool:
-        """Whether the word ended in this sound (16 kHz, mono, 16 bits)."""
-        if self._resting > 0:
-            self._resting -= len(pcm) / (RATE * WIDTH)
-            return False
-        # All of them, because the features continue from one block to the next.
-        heard = [
-            self._word.process_streaming(each) for each in self._features.process_streaming(pcm)
-        ]
-        if any(heard):
-            self._word.reset()  # it must not recognise the same word again
-            self._resting = WAKE_WORD_REST_S
-        return any(heard)
 
 
 class Resampler:

@@ -129,7 +129,7 @@ POLL_S = 1.0
 REST_S = 10.0  # after which an unused device is closed
 
 
-def make(line: SoundLine, device: str | None) -> Handler:
+def make_handler(line: SoundLine, device: str | None) -> Handler:
     """The handler: the first argument names the method, the second is the number of requests for
     silence when it was called."""
     line.be_patient(LOAD_TIMEOUT_S)

@@ -22,7 +22,7 @@ from jarvis_desktop.process.child_main import Handler
 
 log = logging.getLogger(__name__)
 
-PROBE = "jarvis_desktop.speech.cuda_probe:make"
+PROBE = "jarvis_desktop.speech.cuda_probe:make_handler"
 TIMEOUT_S = 60.0  # for the driver to start and the weights to be loaded from a slow disk
 COMPUTE_TYPES = ("float16", "int8_float16", "int8_float32", "float32")
 """The best first; cards from before 2017 do not support 16 bits."""
@@ -95,7 +95,7 @@ class CudaProbe:
         return found
 
 
-def make() -> Handler:
+def make_handler() -> Handler:
     """The handler of the child process, which receives a folder of weights."""
     return probe
 

@@ -31,7 +31,9 @@ class Device:
 
 async def devices() -> tuple[Device, ...]:
     """List the sound devices without opening one. Raises UnavailableError."""
-    child = Child("jarvis_desktop.speech.devices:make", name="list of sound devices", services=True)
+    child = Child(
+        "jarvis_desktop.speech.devices:make_handler", name="list of sound devices", services=True
+    )
     try:
         found: tuple[Device, ...] = await child.call(timeout=15)
     except ExpertError as error:
@@ -44,7 +46,7 @@ async def devices() -> tuple[Device, ...]:
     return found
 
 
-def make() -> Handler:
+def make_handler() -> Handler:
     """The handler of the child process."""
 
     def handle(report: Report) -> tuple[Device, ...]:

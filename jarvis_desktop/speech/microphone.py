@@ -132,7 +132,10 @@ class SoundMicrophone:
     def __init__(self, device: str | None = None, *, wake_word: str = "") -> None:
         self._device = device
         self._child = Child(
-            "jarvis_desktop.speech.audio_input:make", wake_word, name="microphone", services=True
+            "jarvis_desktop.speech.audio_input:make_handler",
+            wake_word,
+            name="microphone",
+            services=True,
         )
         self._state: MicrophoneState = "closed"
         self._watchers: list[Callable[[MicrophoneState], None]] = []

@@ -98,7 +98,7 @@ class SoundPlayer:
 
     def _child_on(self, device: str | None) -> Child:
         return Child(
-            "jarvis_desktop.speech.audio_output_worker:make",
+            "jarvis_desktop.speech.audio_output_worker:make_handler",
             self._line,
             device,
             name="sound output",

@@ -44,7 +44,7 @@ class SphinxGuess:
     score: float
 
 
-def make(command_lm: Path, command_dict: Path) -> Handler:
+def make_handler(command_lm: Path, command_dict: Path) -> Handler:
     """The handler: "hear" a file and return the seconds of speech, then "recognise" it; "listen" to
     live speech; "ready" loads the decoder."""
     state: dict[str, Any] = {}

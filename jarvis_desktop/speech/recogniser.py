@@ -56,8 +56,8 @@ class LocalRecogniser:
         language: str | None = None,
         words: Callable[[], Sequence[str]] = tuple,
         idle_minutes: float = 10.0,
-        whisper: str = "jarvis_desktop.speech.streaming_whisper:make",
-        pocketsphinx: str = "jarvis_desktop.speech.pocketsphinx:make",
+        whisper: str = "jarvis_desktop.speech.streaming_whisper:make_handler",
+        pocketsphinx: str = "jarvis_desktop.speech.pocketsphinx:make_handler",
     ) -> None:
         self._find_weights = find_weights
         self._find_processor = find_processor

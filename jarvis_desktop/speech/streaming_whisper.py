@@ -372,7 +372,7 @@ class StreamingWhisper:
         )
 
 
-def make() -> Handler:
+def make_handler() -> Handler:
     """The handler: "hear" a file and return the seconds of speech, then "recognise" it; "listen" to
     live speech; "ready" loads the engine.
 

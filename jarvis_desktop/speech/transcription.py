@@ -64,8 +64,8 @@ class FileTranscriber:
         routes: Callable[[Child, Child], Awaitable[Sequence[EngineRoute]]],
         *,
         idle_seconds: float = 60.0,
-        whisper: str = "jarvis_desktop.speech.transcription_worker:make",
-        pocketsphinx: str = "jarvis_desktop.speech.pocketsphinx:make",
+        whisper: str = "jarvis_desktop.speech.transcription_worker:make_handler",
+        pocketsphinx: str = "jarvis_desktop.speech.pocketsphinx:make_handler",
     ) -> None:
         self._routes = routes
         self._idling = Idling(idle_seconds, self._leave)

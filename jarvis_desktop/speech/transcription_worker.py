@@ -223,7 +223,7 @@ def _moved(piece: Any, seconds: float) -> Any:
 MAX_EXPECTED_WORDS = 30  # passed to Whisper: given many, it writes some that nobody said
 
 
-def make() -> Handler:
+def make_handler() -> Handler:
     """The handler: "open" a file, then request one "part" after the other. part(windows, words,
     folder, language, expected, device, compute_type) takes the slice of the windows that are
     decoded at once, and weights, which stay loaded."""

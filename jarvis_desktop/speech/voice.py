@@ -19,7 +19,7 @@ from jarvis_desktop.speech.voices.engine import (
 )
 from jarvis_desktop.text.languages import plain_language
 
-PYTTSX3 = "jarvis_desktop.speech.voices.system:make"
+PYTTSX3 = "jarvis_desktop.speech.voices.system:make_handler"
 START_SECONDS = 15.0
 HUNG_SECONDS = 1.5
 SYSTEM_CHARACTERS_PER_SECOND = 100.0

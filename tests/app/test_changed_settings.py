@@ -41,8 +41,8 @@ ANYWHERE = Expert("painter", "text-to-image", repo="a/b", providers=("groq",))
 def as_before() -> Iterator[None]:
     before = dict(os.environ)
     yield
-    network_guard.settle(offline=False)
-    network_guard.use("")
+    network_guard.apply_policy(offline=False)
+    network_guard.use_proxy("")
     os.environ.clear()
     os.environ.update(before)
 
@@ -295,12 +295,12 @@ def test_a_proxy_is_told_by_the_environment_and_taken_back(
     monkeypatch.setenv("no_proxy", "intra.example")
     monkeypatch.delenv("HTTPS_PROXY", raising=False)
     monkeypatch.delenv("NO_PROXY", raising=False)
-    network_guard.use("http://proxy:3128")
+    network_guard.use_proxy("http://proxy:3128")
     assert os.environ["https_proxy"] == os.environ["HTTP_PROXY"] == "http://proxy:3128"
     assert os.environ["no_proxy"] == "intra.example,localhost,127.0.0.1,::1"
-    network_guard.use("http://other:3128")
+    network_guard.use_proxy("http://other:3128")
     assert os.environ["HTTPS_PROXY"] == "http://other:3128"
-    network_guard.use("")
+    network_guard.use_proxy("")
     assert os.environ["https_proxy"] == "http://mine:1"
     assert os.environ["no_proxy"] == "intra.example"
     assert "HTTPS_PROXY" not in os.environ

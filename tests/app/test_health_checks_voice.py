@@ -11,7 +11,14 @@ from typing import Any
 
 import pytest
 
-from jarvis_desktop.app.health_checks import Finding, device, recorded, talk_key, try_out, voice
+from jarvis_desktop.app.health_checks import (
+    Finding,
+    check_speech,
+    device,
+    recorded,
+    talk_key,
+    voice,
+)
 from jarvis_desktop.app.single_instance import Instance
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.speech import FRAME, RATE, Sound
@@ -154,7 +161,7 @@ def test_what_a_short_record_was_like(loudest: float, speaks: bool, state: str, 
 async def test_it_listens_for_a_moment_and_lets_the_voice_be_recognised() -> None:
     app = Voiced()
     app.microphone.sounds[3] = SPOKEN
-    findings = await try_out(app)  # type: ignore[arg-type]
+    findings = await check_speech(app)  # type: ignore[arg-type]
     assert [item.what for item in findings] == ["recording", "spoken sentence", "recognition"]
     assert all(item.state == "ok" for item in findings), findings
     assert "3 s were heard" in findings[0].detail
@@ -166,11 +173,11 @@ async def test_it_listens_for_a_moment_and_lets_the_voice_be_recognised() -> Non
 async def test_each_of_it_that_fails_says_why_and_what_to_do() -> None:
     app = Voiced(FakeMicrophone(error=UnavailableError("No microphone.", hint="Plug one in.")))
     app.recogniser.error = ExpertError("It crashed.", hint="Try again.")
-    record, _, recognition = await try_out(app)  # type: ignore[arg-type]
+    record, _, recognition = await check_speech(app)  # type: ignore[arg-type]
     assert record == Finding("recording", "missing", "No microphone.", "Plug one in.")
     assert recognition == Finding("recognition", "missing", "It crashed.", "Try again.")
     app.voice.error = ExpertError("It gave no sound.", hint="Install espeak-ng.")
-    _, spoken = await try_out(app)  # type: ignore[arg-type]
+    _, spoken = await check_speech(app)  # type: ignore[arg-type]
     assert spoken == Finding(
         "spoken sentence", "missing", "It gave no sound.", "Install espeak-ng."
     )

@@ -27,7 +27,7 @@ OTHERS = [language for language in LANGUAGES if language != "en"]
 @pytest.fixture(autouse=True)
 def english_again() -> Iterator[None]:
     yield
-    i18n.speak(NullTranslations())
+    i18n.set_catalogue(NullTranslations())
 
 
 class French(NullTranslations):
@@ -70,7 +70,7 @@ def test_every_page_is_a_topic(folder: str) -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("topic", TOPICS, ids=lambda topic: topic.name)
 def test_a_page_begins_with_its_title(topic, language: str) -> None:
-    i18n.speak(load(language))
+    i18n.set_catalogue(load(language))
     assert help_page(topic.name).splitlines()[0] == f"# {tr(topic.title)}"
 
 
@@ -80,7 +80,7 @@ def test_a_translated_page_has_the_code_and_outline_of_the_english_one(
     name: str, language: str
 ) -> None:
     english = help_page(name)
-    i18n.speak(load(language))
+    i18n.set_catalogue(load(language))
     translated = help_page(name)
     assert translated != english
     assert code(translated) == code(english)
@@ -95,7 +95,7 @@ def test_code_is_told_from_what_explains_it() -> None:
 
 def test_a_language_without_a_page_has_the_english_one() -> None:
     english = help_page("goals")
-    i18n.speak(French())
+    i18n.set_catalogue(French())
     assert help_page("goals") == english
 
 

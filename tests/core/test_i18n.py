@@ -26,9 +26,9 @@ class German(NullTranslations):
 
 @pytest.fixture
 def shouted() -> Iterator[None]:
-    i18n.speak(Shouted())
+    i18n.set_catalogue(Shouted())
     yield
-    i18n.speak(NullTranslations())
+    i18n.set_catalogue(NullTranslations())
 
 
 def test_english_stands_in_the_code() -> None:
@@ -41,7 +41,7 @@ def test_english_stands_in_the_code() -> None:
 
 def test_the_language_is_that_of_the_catalogue(shouted: None) -> None:
     assert language() == "en", "a catalogue that names none"
-    i18n.speak(German())
+    i18n.set_catalogue(German())
     assert language() == "de"
 
 

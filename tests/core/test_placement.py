@@ -12,11 +12,11 @@ from jarvis_desktop.core.placement import (
     Hardware,
     MemorySize,
     Placement,
+    current_limits,
+    fallback_places,
     limits,
-    limits_now,
-    need,
     places,
-    rungs,
+    required_memory,
     too_large,
 )
 
@@ -77,7 +77,7 @@ def test_the_places_of_an_expert(hardware: Hardware, expert: Expert, best: tuple
     found = places(expert, hardware, limits(hardware))
     assert found == best
     # Whatever is offered is one of the computer's rungs, in their order.
-    every = rungs(hardware.graphics)
+    every = fallback_places(hardware.graphics)
     assert [every.index(place) for place in found] == sorted(every.index(each) for each in found)
 
 
@@ -109,11 +109,11 @@ def test_a_memory_that_is_not_known_bounds_nothing():
 
 def test_what_is_free_now_and_what_is_ours_bound_the_moment():
     busy = Hardware(8 * GB, 2 * GB, swap=GB, graphics=card(8), graphics_free=3 * GB)
-    assert limits_now(busy, MemorySize()) == MemorySize(2500 * MB, 3 * GB)
-    assert limits_now(busy, MemorySize(2 * GB, GB)) == MemorySize(4500 * MB, 4 * GB)
-    assert limits_now(busy, MemorySize(9 * GB, 9 * GB)) == limits(busy)
+    assert current_limits(busy, MemorySize()) == MemorySize(2500 * MB, 3 * GB)
+    assert current_limits(busy, MemorySize(2 * GB, GB)) == MemorySize(4500 * MB, 4 * GB)
+    assert current_limits(busy, MemorySize(9 * GB, 9 * GB)) == limits(busy)
     unknown = Hardware(8 * GB, graphics=card(8))
-    assert limits_now(unknown, MemorySize()) == limits(unknown)
+    assert current_limits(unknown, MemorySize()) == limits(unknown)
 
 
 def test_the_estimate_rests_on_the_catalogue_or_on_the_weights():
@@ -122,16 +122,20 @@ def test_the_estimate_rests_on_the_catalogue_or_on_the_weights():
     sharp = Expert("s", "t", download_mb=1000)
     fp16 = Expert("f", "t", download_mb=1000, files=("*/*.fp16.safetensors",))
     control = Expert("c", "t", download_mb=500, base=Expert("b", "t", download_mb=500))
-    assert need(half, PROCESSOR) == MemorySize(4400 * MB)
-    assert need(half, NARROW) == MemorySize(2400 * MB)
-    assert need(tiny, PROCESSOR) == need(tiny, NARROW) == MemorySize(100 * MB)
-    assert need(sharp, PROCESSOR) == need(control, PROCESSOR) == MemorySize(1600 * MB)
-    assert need(sharp, NARROW) == MemorySize(1000 * MB)
-    assert need(fp16, PROCESSOR) == MemorySize(2800 * MB)
-    assert need(fp16, CARD) == MemorySize(1800 * MB, 1700 * MB)
-    assert need(fp16, BY_PARTS) == MemorySize(2400 * MB, 1400 * MB)
-    assert need(fp16, APPLE) == MemorySize(1600 * MB, 1200 * MB)
-    assert need(UNKNOWN, CARD) == MemorySize()
+    assert required_memory(half, PROCESSOR) == MemorySize(4400 * MB)
+    assert required_memory(half, NARROW) == MemorySize(2400 * MB)
+    assert required_memory(tiny, PROCESSOR) == required_memory(tiny, NARROW) == MemorySize(100 * MB)
+    assert (
+        required_memory(sharp, PROCESSOR)
+        == required_memory(control, PROCESSOR)
+        == MemorySize(1600 * MB)
+    )
+    assert required_memory(sharp, NARROW) == MemorySize(1000 * MB)
+    assert required_memory(fp16, PROCESSOR) == MemorySize(2800 * MB)
+    assert required_memory(fp16, CARD) == MemorySize(1800 * MB, 1700 * MB)
+    assert required_memory(fp16, BY_PARTS) == MemorySize(2400 * MB, 1400 * MB)
+    assert required_memory(fp16, APPLE) == MemorySize(1600 * MB, 1200 * MB)
+    assert required_memory(UNKNOWN, CARD) == MemorySize()
 
 
 def test_what_was_measured_counts_more_than_any_estimate():
@@ -139,7 +143,7 @@ def test_what_was_measured_counts_more_than_any_estimate():
         (FILM.id, PROCESSOR): MemorySize(5 * GB),
         (SMALL.id, PROCESSOR): MemorySize(12 * GB),
     }
-    assert need(FILM, PROCESSOR, measured) == MemorySize(5 * GB)
+    assert required_memory(FILM, PROCESSOR, measured) == MemorySize(5 * GB)
     assert places(FILM, LAPTOP, limits(LAPTOP), measured=measured) == (PROCESSOR,)
     assert places(SMALL, LAPTOP, limits(LAPTOP), measured=measured) == (NARROW,)
 

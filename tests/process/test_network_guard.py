@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.process.network_guard import is_here
+from jarvis_desktop.process.network_guard import is_this_computer
 
 TRIES = """
 import json, socket, _socket
@@ -142,7 +142,7 @@ def test_no_library_takes_notes_of_its_use(tmp_path):
 
 @pytest.mark.parametrize("host", "localhost LOCALHOST. 127.0.0.1 127.8.8.8 [::1] ::1%lo".split())
 def test_this_computer_is_known_by_its_names(host):
-    assert is_here(host)
+    assert is_this_computer(host)
 
 
 @pytest.mark.parametrize(
@@ -159,4 +159,4 @@ def test_this_computer_is_known_by_its_names(host):
     ],
 )
 def test_everything_else_is_elsewhere(host):
-    assert not is_here(host)
+    assert not is_this_computer(host)

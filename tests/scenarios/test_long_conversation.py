@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.assistant.memory import ConversationMemory, messages
-from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.expert import Status, TaskResult

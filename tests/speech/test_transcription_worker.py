@@ -12,7 +12,7 @@ from faster_whisper.transcribe import Word
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.speech import transcription_worker as module
 from jarvis_desktop.speech.decoding import RATE
-from jarvis_desktop.speech.transcription_worker import RecordingReader, make, windows
+from jarvis_desktop.speech.transcription_worker import RecordingReader, make_handler, windows
 from jarvis_desktop.speech.vad import SpeechSegments
 from jarvis_desktop.speech.whisper import load
 from tests.instrument import INSTRUMENT, spoken, write
@@ -155,7 +155,7 @@ def talk(tmp_path_factory) -> Path:
 
 def test_the_real_engine_decodes_many_windows_at_once_as_it_does_one_by_one(talk, monkeypatch):
     monkeypatch.setattr(module, "BEAM", 1)
-    handle = make()
+    handle = make_handler()
     opened = handle(quiet, "open", talk)
     assert opened.seconds > sum(opened.windows) > 60
     assert len(opened.windows) == 3
@@ -178,7 +178,7 @@ def test_the_real_engine_decodes_many_windows_at_once_as_it_does_one_by_one(talk
 
 
 def test_weights_that_know_many_languages_find_out_which_is_spoken(tiny_whisper, talk):
-    handle = make()
+    handle = make_handler()
     handle(quiet, "open", talk)
     part = handle(quiet, "part", slice(0, 1), False, tiny_whisper, None, ("Ada",), *CPU)
     assert part.language in load(tiny_whisper).supported_languages

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, kind_of_name
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context

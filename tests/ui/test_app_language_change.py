@@ -52,7 +52,7 @@ def face(
     appearance.theme.adopt(theme.ThemeChoice())
     appearance.theme.deleteLater()
     appearance.deleteLater()
-    localization.speak("en")
+    localization.set_language("en")
     qapp.setStyleSheet("")
     qapp.setFont(font)
     QLocale.setDefault(locale)

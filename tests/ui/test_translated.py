@@ -49,9 +49,9 @@ DATA = f"{OWN} letter png first second builtin provider api {' '.join(map(str, E
 @pytest.fixture(autouse=True)
 def pseudo() -> Iterator[None]:
     """Everything is said in the made-up language."""
-    i18n.speak(Pseudo())
+    i18n.set_catalogue(Pseudo())
     yield
-    i18n.speak(NullTranslations())
+    i18n.set_catalogue(NullTranslations())
 
 
 @pytest.fixture

@@ -30,11 +30,11 @@ from jarvis_desktop.core.placement import (
     Measured,
     MemorySize,
     Placement,
+    current_limits,
+    fallback_places,
     limits,
-    limits_now,
-    need,
     places,
-    rungs,
+    required_memory,
     too_large,
 )
 from jarvis_desktop.platform.hardware_probe import resident_bytes_of
@@ -139,7 +139,7 @@ class ExpertPlacement:
     """The place of an expert now."""
 
     place: Placement
-    need: MemorySize
+    required_memory: MemorySize
     limit: MemorySize  # of all experts together
     most: int  # bytes of main memory that its process may use
     hardware: Hardware
@@ -182,7 +182,7 @@ class PlacementPlanner:
         self._check_lost_card(hardware)
         whole = limits(hardware, self.budget)
         taken = self._residency.taken(resident_bytes_of)
-        now = limits_now(hardware, taken, self.budget)
+        now = current_limits(hardware, taken, self.budget)
         possible, found = (
             self._places(request, hardware, limit, measured) for limit in (whole, now)
         )
@@ -202,11 +202,13 @@ class PlacementPlanner:
         if not found and self._residency.busy:
             return None
         if not found or best.device != "cpu":
-            with_its = await self._unload_llm(expert, need(expert, best, measured), now, whole)
+            with_its = await self._unload_llm(
+                expert, required_memory(expert, best, measured), now, whole
+            )
             if with_its:
                 return self._placement(expert, best, hardware, with_its, measured)
         if not found:
-            least = min(need(expert, place, measured).main for place in possible)
+            least = min(required_memory(expert, place, measured).main for place in possible)
             raise ExpertError(
                 tr(
                     "{id} needs about {least} of memory, and {main} can be had now.",
@@ -224,7 +226,7 @@ class PlacementPlanner:
     ) -> ExpertError:
         """Exclude a place that failed for this expert, and return the error for it."""
         key, place = (request.expert.id, request.loader), placement.place
-        failed, every = self._failed[key], rungs(placement.hardware.graphics)
+        failed, every = self._failed[key], fallback_places(placement.hardware.graphics)
         failed.add(place)
         if why is PlaceFailure.NUMBERS:
             failed.update(each for each in every if each.half)
@@ -256,7 +258,9 @@ class PlacementPlanner:
         measured: Measured,
     ) -> ExpertPlacement:
         most = limits(hardware, self.budget).main
-        return ExpertPlacement(place, need(expert, place, measured), limit, most, hardware)
+        return ExpertPlacement(
+            place, required_memory(expert, place, measured), limit, most, hardware
+        )
 
     def _places(
         self, request: PlacementRequest, hardware: Hardware, limit: MemorySize, measured: Measured

@@ -79,7 +79,7 @@ def _doctor(args: argparse.Namespace) -> int:
         if args.voice:
             if not args.json:
                 output.note("Speak now; it listens for three seconds.")
-            findings += await health_checks.try_out(app)
+            findings += await health_checks.check_speech(app)
         if args.json:
             output.write_json(findings)
         else:

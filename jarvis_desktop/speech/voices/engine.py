@@ -218,7 +218,7 @@ class KokoroVoice:
     """Kokoro with its weights in this folder."""
 
     folder: Path
-    factory: str = "jarvis_desktop.speech.voices.kokoro:make"
+    factory: str = "jarvis_desktop.speech.voices.kokoro:make_handler"
 
     @property
     def args(self) -> tuple[object, ...]:
@@ -261,7 +261,7 @@ class PiperVoice:
 
     folder: Path
     program: str = "piper"
-    factory: str = "jarvis_desktop.speech.voices.piper:make"
+    factory: str = "jarvis_desktop.speech.voices.piper:make_handler"
 
     @property
     def args(self) -> tuple[object, ...]:

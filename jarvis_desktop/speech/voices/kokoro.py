@@ -48,7 +48,7 @@ VOCABULARY = {
 }
 
 
-def make(folder: Path) -> Handler:
+def make_handler(folder: Path) -> Handler:
     """The handler of the child process (see `serve`), for the weights in this folder."""
     return serve(lambda: KokoroEngine(folder))
 

@@ -43,7 +43,7 @@ ENDING_SECONDS = 2.0
 PR_SET_PDEATHSIG, SIGKILL = 1, 9
 
 
-def make(folder: Path, program: str) -> Handler:
+def make_handler(folder: Path, program: str) -> Handler:
     """The handler of the child process (see `serve`)."""
     return serve(lambda: PiperEngine(folder, program))
 

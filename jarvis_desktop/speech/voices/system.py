@@ -26,7 +26,7 @@ OUR_NAMES = {"cmn": "zh", "nb": "no"}  # eSpeak's codes that differ from ISO 639
 DEFAULT_LANGUAGE = "en-us"  # of the default English voice, if the system has it
 
 
-def make(engine: str = "pyttsx3:init") -> Handler:
+def make_handler(engine: str = "pyttsx3:init") -> Handler:
     """The handler of the child process (see `serve`); `engine` names what makes pyttsx3's."""
     # pyttsx3 prints a line after saving, from a thread; standard output is for answers only.
     sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives

@@ -35,7 +35,7 @@ _COLOURS: dict[_TokenType, str] = {
 }
 
 
-def make() -> Handler:
+def make_handler() -> Handler:
     """The handler: the coloured words of a text in a language."""
 
     def handle(report: Report, text: str, language: str) -> Lines:

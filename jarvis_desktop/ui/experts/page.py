@@ -15,7 +15,7 @@ from jarvis_desktop.ui.experts.downloads import DownloadsPart
 from jarvis_desktop.ui.experts.gauges import Gauges
 from jarvis_desktop.ui.experts.installed import InstalledPart
 from jarvis_desktop.ui.experts.llms import LLMPart
-from jarvis_desktop.ui.experts.search import FindingPart
+from jarvis_desktop.ui.experts.search import ExpertSearchSection
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.layout import FlowLayout, go_on
@@ -51,7 +51,7 @@ class ExpertsPage(WindowPage):
         self.column.addWidget(self.gauges)
         self.llms = LLMPart(self.controller, self.watch)
         self.installed = InstalledPart(self.controller, context.actions)
-        self.finding = FindingPart(self.controller, self.watch)
+        self.finding = ExpertSearchSection(self.controller, self.watch)
         self.downloads = DownloadsPart(self.controller, self.watch)
         self._parts: dict[str, QWidget] = {
             "llms": self.llms,

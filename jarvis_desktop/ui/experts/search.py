@@ -235,7 +235,7 @@ MAX_RESULTS = 200
 """The number of results; more words narrow the search."""
 
 
-class FindingPart(QWidget):
+class ExpertSearchSection(QWidget):
     """Searches as the user types, and queues downloads."""
 
     downloads_wanted = Signal()

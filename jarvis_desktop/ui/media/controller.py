@@ -260,7 +260,7 @@ class SyntaxReader(IdleWorker):
 
     def __init__(self) -> None:
         super().__init__(
-            "jarvis_desktop.ui.conversation.syntax_worker:make",
+            "jarvis_desktop.ui.conversation.syntax_worker:make_handler",
             "code reader",
             timeout=LEXER_TIMEOUT_S,
             max_cached=MAX_CACHED_CODES,

@@ -145,8 +145,8 @@ RESTART = 85
 
 def restart() -> NoReturn:
     """Replace this process by a new one, with the environment it was started with."""
-    network_guard.settle(offline=False)
-    network_guard.use("")
+    network_guard.apply_policy(offline=False)
+    network_guard.use_proxy("")
     api_keys.give_back()
     words = desktop.command()
     os.execv(words[0], words)  # noqa: S606 - it is our own program

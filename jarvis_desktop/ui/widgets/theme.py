@@ -213,7 +213,7 @@ class Appearance(QObject):
             self.relabelled.emit()
 
     def _speak(self, wanted: str) -> None:
-        self.language = localization.speak(wanted)
+        self.language = localization.set_language(wanted)
         locale = QLocale(_qts_own.get(self.language, self.language))
         if locale.language() == QLocale.system().language():
             locale = QLocale.system()  # with the country's own dates and numbers

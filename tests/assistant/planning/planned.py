@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from jarvis_desktop.assistant.planning import request_parser
-from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, kind_of_name
 from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.plan import Plan

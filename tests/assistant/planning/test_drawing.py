@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.ports import Context, PlanRejected
 from jarvis_desktop.tasks.registry import INVENTORY

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from jarvis_desktop.assistant.planning import inputs
-from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, PlanRejected

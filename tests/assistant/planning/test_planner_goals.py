@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.planning.llm_output import is_agent_goal
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
 from jarvis_desktop.assistant.planning.planner import (
@@ -15,7 +16,6 @@ from jarvis_desktop.assistant.planning.planner import (
     asks_for_agent,
     has_builtin_tasks,
 )
-from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.llm import Prompt
 from jarvis_desktop.core.plan import Plan

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.planning.planner import LayeredPlanner
-from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
 from jarvis_desktop.cli.main import main
 from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent
 from jarvis_desktop.core.task import TaskType

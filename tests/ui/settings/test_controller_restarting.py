@@ -22,8 +22,8 @@ def test_it_begins_anew_as_it_was_begun(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("HF_TOKEN", "hf_mine")
     before = dict(os.environ)
     api_keys.hide()
-    network_guard.settle(offline=True)
-    network_guard.use("http://proxy:3128")
+    network_guard.apply_policy(offline=True)
+    network_guard.use_proxy("http://proxy:3128")
     restart()
     [(program, words, environment)] = begun
     assert words == desktop.command()

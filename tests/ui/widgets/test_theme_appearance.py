@@ -32,7 +32,7 @@ def as_before(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[N
         left.theme.adopt(theme.ThemeChoice())
         left.theme.deleteLater()
         left.deleteLater()
-    localization.speak("en")
+    localization.set_language("en")
     qapp.setStyleSheet("")
     qapp.setFont(font)
     qapp.setLayoutDirection(Qt.LayoutDirection.LeftToRight)

@@ -41,7 +41,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import ArtifactStore
-from jarvis_desktop.process.network_guard import is_here
+from jarvis_desktop.process.network_guard import is_this_computer
 
 MAX_PRINTED_CHARS = 4000
 MAX_VALUE_CHARS = 1500
@@ -276,7 +276,7 @@ class RunCode:
 def _host_note(host: str) -> str:
     """Return what the user should know about a host before they allow it."""
     name = host.rpartition(":")[0] or host
-    if is_here(name):
+    if is_this_computer(name):
         return tr(" (this computer)")
     try:
         public = ipaddress.ip_address(name).is_global

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.assistant.agent.branches.run_experts import MAX_REQUEST_CHARS, PLAN_KEY
-from jarvis_desktop.assistant.planning.rule_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.events import Noted, PlanAccepted, Replanned

@@ -4,7 +4,7 @@ import sys
 import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.speech.audio_input import WAKE_WORD_REST_S, WakeWord
+from jarvis_desktop.speech.wake_word import WAKE_WORD_REST_S, WakeWordDetector
 from jarvis_desktop.speech.decoding import RATE, decode
 
 VOICE = ("-v", "en-us+f4", "-s", "175")
@@ -30,29 +30,29 @@ def times(word, pcm):
 
 
 def test_it_is_heard_once_each_time_it_is_said(say):
-    word = WakeWord("hey_jarvis")
+    word = WakeWordDetector("hey_jarvis")
     pause = bytes(round(2 * RATE * WAKE_WORD_REST_S))
     assert times(word, (say("Hey Jarvis") + pause) * 3) == 3
 
 
 def test_what_is_said_right_after_it_does_not_count_again(say):
-    assert times(WakeWord("hey_jarvis"), say("Hey Jarvis") * 2) == 1
+    assert times(WakeWordDetector("hey_jarvis"), say("Hey Jarvis") * 2) == 1
 
 
 @pytest.mark.parametrize("text", ["Hey Travis, what is new?", "The jar holds many services"])
 def test_other_words_are_not_the_word(say, text):
-    assert times(WakeWord("hey_jarvis"), say(text)) == 0
+    assert times(WakeWordDetector("hey_jarvis"), say(text)) == 0
 
 
 @pytest.mark.parametrize("name", ["hey_nobody", "/nowhere/word.json"])
 def test_a_word_that_is_not_there_is_refused_with_those_that_are(name):
     with pytest.raises(UnavailableError, match="There is no wake word") as refused:
-        WakeWord(name)
+        WakeWordDetector(name)
     assert "hey_jarvis" in refused.value.hint
 
 
 def test_without_its_package_it_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "pymicro_wakeword", None)
     with pytest.raises(UnavailableError, match="pymicro-wakeword") as refused:
-        WakeWord("hey_jarvis")
+        WakeWordDetector("hey_jarvis")
     assert "jarvis-desktop[wake]" in refused.value.hint
