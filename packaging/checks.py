@@ -27,7 +27,7 @@ PATIENCE = 5.0
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
-COVERED = ("tests/core", "tests/text", "tests/assistant", "tests/tasks")
+COVERED = ("tests/core", "tests/text", "tests/assistant")
 """What covers `core`, `assistant` and `text`. Coverage doubles the time of a test, so that the
 others run without."""
 
@@ -39,6 +39,8 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
     """0 if everything passed. With `pytest_args` only pytest runs, without the coverage demand."""
     # Hundreds of processes start in the tests: none should compile every module again.
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    # The tiny networks of the tests gain nothing from threads, which wait for each other busily.
+    os.environ["OMP_NUM_THREADS"] = "1"
     env = dict(os.environ)
     done: list[Result] = []
     with _ended_by_signals():
@@ -46,15 +48,15 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
             with private_session() as env:
                 done.append(step(root, "tests", ["pytest", *_pytest(), *pytest_args], env))
         else:
-            with beside(root, "types", ["mypy"], env, done):
-                done.append(step(root, "format", ["ruff", "format", "--check"], env))
-                done.append(step(root, "lint", ["ruff", "check"], env))
-                done.append(step(root, "imports", ["lint-imports"], env))
+            done.append(step(root, "format", ["ruff", "format", "--check"], env))
+            done.append(step(root, "lint", ["ruff", "check"], env))
+            done.append(step(root, "imports", ["lint-imports"], env))
             covered = ["-n", "2", "--cov", "--cov-report=term-missing:skip-covered", *COVERED]
-            others = ["-n", "3", "--dist", "worksteal", *(f"--ignore={name}" for name in COVERED)]
-            # Half of the time of the others is waiting, which the covered ones fill.
+            others = ["-n", "5", "--dist", "worksteal", *(f"--ignore={name}" for name in COVERED)]
+            # Half of the time of the others is waiting, which the rest fills.
             with (
                 private_session() as env,
+                beside(root, "types", ["mypy"], env, done),
                 beside(root, "covered", ["pytest", *_pytest(), *covered], env, done),
             ):
                 done.append(step(root, "tests", ["pytest", *_pytest(), *others], env))

@@ -13,6 +13,7 @@ import re
 import sys
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,14 +75,15 @@ def texts(path: Path) -> Iterator[Text]:
             yield Text(path, token.start[0], "comment", token.string)
 
 
-def all_texts(folders: list[Path]) -> list[Text]:
+@cache
+def all_texts(*folders: Path) -> tuple[Text, ...]:
     """Every text below some folders, or in some files."""
     files = [
         path
         for folder in folders
         for path in (sorted(folder.rglob("*.py")) if folder.is_dir() else [folder])
     ]
-    return [text for path in files for text in texts(path)]
+    return tuple(text for path in files for text in texts(path))
 
 
 def stilted(text: Text) -> str | None:
@@ -94,7 +96,7 @@ def main(folders: list[str]) -> None:
     """Print what is found."""
     total: dict[str, int] = {}
     hits: dict[str, int] = {}
-    for text in all_texts([Path(folder) for folder in folders] or [ROOT / "jarvis_desktop"]):
+    for text in all_texts(*[Path(folder) for folder in folders] or [ROOT / "jarvis_desktop"]):
         total[text.kind] = total.get(text.kind, 0) + 1
         if form := stilted(text):
             hits[text.kind] = hits.get(text.kind, 0) + 1

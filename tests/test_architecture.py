@@ -100,7 +100,7 @@ def test_no_module_imports_one_that_imports_it() -> None:
 @pytest.mark.parametrize("kind", ["docstring", "comment", "shown"])
 def test_english_is_plain(kind: str) -> None:
     """See the word list in CONTRIBUTING; `python -m tests.english_forms` shows every hit."""
-    written = [text for text in all_texts([PACKAGE]) if text.kind == kind]
+    written = [text for text in all_texts(PACKAGE) if text.kind == kind]
     hits = [text for text in written if stilted(text)]
     assert len(written) > 1000
     assert len(hits) <= MAX_SHARE * len(written), [f"{it.path}:{it.line}" for it in hits]

@@ -222,13 +222,13 @@ def too_large(
     if not hardware.graphics:
         return tr(
             "needs about {need} of memory, and experts can have {room} here",
-            required_memory=_size(smallest),
+            need=_size(smallest),
             room=_size(limit.main),
         )
     return tr(
         "needs about {need} of memory, and experts can have {room}, or {card} of the graphics card"
         " here",
-        required_memory=_size(smallest),
+        need=_size(smallest),
         room=_size(limit.main),
         card=_size(limit.graphics),
     )

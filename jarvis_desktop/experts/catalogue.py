@@ -358,7 +358,7 @@ class Fit:
     """How well an expert fits the hardware: what it needs, and what is available, in bytes."""
 
     level: FitLevel
-    required_memory: int = 0
+    need: int = 0
     room: int = 0
 
     @property

@@ -276,7 +276,7 @@ def test_children_that_need_the_sound_server_reach_it_and_nothing_else() -> None
 from jarvis_desktop.process import network_guard
 cut = []
 network_guard.cut_off = lambda: cut.append(1)
-network_guard.settle_child(network=False, services=True)
+network_guard.apply_child_policy(network=False, services=True)
 import socket
 try:
     socket.create_connection(("198.51.100.1", 80), 0.1)

@@ -70,7 +70,7 @@ OUTWARD = (
 
 def test_what_an_offline_process_opens_stays_on_this_computer():
     found = outcome(
-        "from jarvis_desktop.process import network_guard\nnetwork_guard.settle(offline=True)"
+        "from jarvis_desktop.process import network_guard\nnetwork_guard.apply_policy(offline=True)"
     )
     assert all("offline" in found[name] for name in OUTWARD), found
     assert {found[name] for name in ("here", "any", "loopback", "local socket")} == {"done"}
@@ -79,7 +79,7 @@ def test_what_an_offline_process_opens_stays_on_this_computer():
 def test_its_libraries_are_told():
     code = """
 from jarvis_desktop.process import network_guard
-network_guard.settle(offline=True)
+network_guard.apply_policy(offline=True)
 import huggingface_hub.constants as constants, transformers.utils
 print(constants.HF_HUB_OFFLINE, constants.HF_HUB_DISABLE_TELEMETRY)
 """
@@ -91,10 +91,10 @@ def test_its_children_are_offline_too():
     code = """
 import subprocess, sys
 from jarvis_desktop.process import network_guard
-network_guard.settle(offline=True)
+network_guard.apply_policy(offline=True)
 inner = '''
 from jarvis_desktop.process import network_guard
-network_guard.settle_child(network=True)
+network_guard.apply_child_policy(network=True)
 import socket
 try:
     socket.create_connection(("198.51.100.1", 80), 0.1)
@@ -110,7 +110,7 @@ subprocess.run([sys.executable, "-c", inner], check=True)
 def test_a_child_without_network_reaches_nothing_even_from_native_code():
     native = """
 from jarvis_desktop.process import network_guard
-network_guard.settle_child(network=False)
+network_guard.apply_child_policy(network=False)
 import ctypes, os, socket, struct
 libc = ctypes.CDLL(None, use_errno=True)
 number = libc.socket(2, 1, 0)
@@ -126,7 +126,7 @@ print(libc.connect(number, to, 16), os.strerror(ctypes.get_errno()), os.getuid()
     assert words.startswith("Network is unreachable")
     first = (
         "from jarvis_desktop.process import network_guard\n"
-        "network_guard.settle_child(network=False)"
+        "network_guard.apply_child_policy(network=False)"
     )
     found = outcome(first, loopback=False)
     assert all("offline" in found[name] for name in OUTWARD), found

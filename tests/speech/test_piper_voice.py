@@ -82,7 +82,7 @@ def test_voices_that_go_away_are_told(tmp_path):
     program = piper_program(tmp_path / "program")
     engine = piper_voice.PiperEngine(tmp_path / "empty", program)
     engine.ready()
-    with pytest.raises(UnavailableError, match="no voice of Piper"):
+    with pytest.raises(UnavailableError, match="Piper voice is no longer installed"):
         engine.speak(SpeechRequest("hello", tmp_path / "said.wav"), None)
 
 

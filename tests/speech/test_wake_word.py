@@ -4,8 +4,8 @@ import sys
 import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.speech.wake_word import WAKE_WORD_REST_S, WakeWordDetector
 from jarvis_desktop.speech.decoding import RATE, decode
+from jarvis_desktop.speech.wake_word import WAKE_WORD_REST_S, WakeWordDetector
 
 VOICE = ("-v", "en-us+f4", "-s", "175")
 """Of the voices of espeak-ng one that the weights, which learnt from people, take for a person."""

@@ -139,7 +139,7 @@ class ExpertPlacement:
     """The place of an expert now."""
 
     place: Placement
-    required_memory: MemorySize
+    need: MemorySize
     limit: MemorySize  # of all experts together
     most: int  # bytes of main memory that its process may use
     hardware: Hardware
