@@ -32,8 +32,8 @@ began = time.perf_counter()
 import numpy, onnxruntime, tokenizers
 imported = time.perf_counter()
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.backends.task_encoder import _Loaded
-_Loaded(shipped("models", "planner"))
+from jarvis_desktop.backends.task_encoder import _EncoderWeights
+_EncoderWeights(shipped("models", "planner"))
 print((imported - began) * 1000, (time.perf_counter() - imported) * 1000)
 """
 
