@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -25,8 +26,6 @@ CLOSING = re.compile(r"\b(passed|failed|errors?|no tests ran)\b.* in [\d.]+s")
 PATIENCE = 5.0
 """Seconds between asking a process to end, telling it to, and ending it."""
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
-
-
 COVERED = ("tests/core", "tests/text", "tests/assistant")
 """What covers `core`, `assistant` and `text`. Coverage doubles the time of a test, so that the
 others run without."""
@@ -53,7 +52,7 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
             done.append(step(root, "imports", ["lint-imports"], env))
             covered = ["-n", "2", "--cov", "--cov-report=term-missing:skip-covered", *COVERED]
             others = ["-n", "5", "--dist", "worksteal", *(f"--ignore={name}" for name in COVERED)]
-            # Half of the time of the others is waiting, which the rest fills.
+            # Half of the time of the tests is waiting, in which types are checked.
             with (
                 private_session() as env,
                 beside(root, "types", ["mypy"], env, done),
@@ -97,10 +96,14 @@ def beside(
     """Run one check beside those of the block; show what it printed at the end of the block."""
     began = time.monotonic()
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed:
-        with _started(root, name, command, env, printed) as process:
+        with (
+            ThreadPoolExecutor() as pool,
+            _started(root, name, command, env, printed) as process,
+        ):
+            ended = pool.submit(lambda: (process.wait(), time.monotonic()))
             yield
-            code = process.wait()
-        spent = time.monotonic() - began
+            code, end = ended.result()
+        spent = end - began
         print(f"\n== what {name} printed", flush=True)
         closing = ""
         printed.seek(0)

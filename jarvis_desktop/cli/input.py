@@ -303,7 +303,7 @@ async def _run(command: list[str]) -> None:
             hint="Name another one in the variable EDITOR.",
         ) from error
     try:
-        with _its_own_ctrl_c():
+        with _on_ctrl_c(signal.SIG_IGN):  # the editor receives it as well
             code = await process.wait()
     finally:
         if process.returncode is None:
@@ -314,11 +314,13 @@ async def _run(command: list[str]) -> None:
 
 
 @contextlib.contextmanager
-def _its_own_ctrl_c() -> Iterator[None]:
-    """Leave Ctrl-C to the editor, which receives it as well."""
+def _on_ctrl_c(
+    handler: signal.Handlers | Callable[[int, FrameType | None], None],
+) -> Iterator[None]:
+    """Handle Ctrl-C in this way within the block."""
     usual = signal.getsignal(signal.SIGINT)
     try:
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, handler)
     except ValueError:  # only the main thread receives Ctrl-C
         yield
         return
@@ -359,12 +361,5 @@ def stoppable(stop: Callable[[], bool]) -> Iterator[None]:
             waiting = True
             loop.call_soon_threadsafe(ask, number)
 
-    try:
-        signal.signal(signal.SIGINT, pressed)
-    except ValueError:  # only the main thread receives Ctrl-C
+    with _on_ctrl_c(pressed):
         yield
-        return
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGINT, usual)

@@ -45,14 +45,13 @@ def quiet_libraries() -> None:
     warnings.simplefilter("ignore")
 
 
-def check(name: str, folder: Path, *, fresh: bool = False) -> None:
+def check(name: str, folder: Path) -> None:
     """Compare the files with their digests, and refuse settings that would fetch foreign code.
 
-    Files unchanged since they were last hashed are not read again, unless `fresh`. Raises
-    ExpertError.
+    Files unchanged since they were last hashed are not read again. Raises ExpertError.
     """
     files = json.loads((folder / MARKER).read_text("utf-8"))["files"]
-    for file_name, digest in digests(folder, files, fresh=fresh).items():
+    for file_name, digest in digests(folder, files).items():
         if digest != files[file_name]["sha256"]:
             raise ExpertError(
                 tr(

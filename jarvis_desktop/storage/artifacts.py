@@ -425,7 +425,7 @@ class FileStore:
                 )
             # Windows cannot remove read-only files.
             target.chmod(0o600 if os.name == "nt" else 0o400)
-            _sync_folder(target.parent)
+            sync_folder(target.parent)
         return target
 
     def _too_large(self, name: str) -> InputError:
@@ -461,7 +461,7 @@ def _clean_suffix(suffix: str) -> str:
     return f".{letters}" if letters.isascii() and letters.isalnum() and len(letters) <= 8 else ""
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """Make a rename durable, if the system can open folders."""
     with suppress(PermissionError):
         handle = os.open(folder, os.O_RDONLY)

@@ -26,6 +26,7 @@ from jarvis_desktop.core.code import LIBRARY
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.storage.artifacts import sync_folder
 
 _OTHERS = stat.S_ISUID | stat.S_ISGID | stat.S_ISVTX | stat.S_IWGRP | stat.S_IWOTH
 _ANY_RUN = stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH
@@ -71,7 +72,7 @@ def write_whole(contents: Mapping[Path, bytes], *, beside: Path) -> None:
         for path, incoming in staged.items():
             incoming.replace(path)
         for folder in {path.parent for path in staged}:
-            _sync(folder)
+            sync_folder(folder)
     except OSError as error:
         for incoming in staged.values():
             with suppress(OSError):
@@ -92,16 +93,6 @@ def _staged(content: bytes, folder: Path) -> Path:
         file.flush()
         os.fsync(file.fileno())
     return incoming
-
-
-def _sync(folder: Path) -> None:
-    """Make renames durable, where the system lets folders be opened."""
-    with suppress(PermissionError):
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)
 
 
 class ModuleFiles:

@@ -11,13 +11,12 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
+
+from tests.built import built_once
 
 PLAIN = "{% for m in messages %}{{ m.role }} : {{ m.content }} {% endfor %}assistant :"
 TEMPLATES = {
@@ -77,20 +76,7 @@ def mark(folder: Path) -> Path:
 @pytest.fixture(scope="session")
 def tiny_llms(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the tiny LLMs, built once a run."""
-    base = tmp_path_factory.getbasetemp()
-    # Every pytest-xdist worker has a folder of its own inside that of the run.
-    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "tiny-llms"
-    with FileLock(root.with_suffix(".lock")):
-        if not (root / "done").exists():
-            subprocess.run(
-                [sys.executable, "-W", "ignore", "-m", "tests.llm.tiny", str(root)],
-                check=True,
-                cwd=Path(__file__).parents[2],
-                env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(root / "none")},
-                capture_output=True,
-            )
-            (root / "done").touch()
-    return root
+    return built_once(tmp_path_factory, "tests.llm.tiny")
 
 
 if __name__ == "__main__":

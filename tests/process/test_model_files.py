@@ -12,7 +12,7 @@ from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.experts.verification import finish
 from jarvis_desktop.process import model_files
-from jarvis_desktop.process.model_files import MARKER, RECORD, check
+from jarvis_desktop.process.model_files import MARKER, RECORD, check, digests
 
 FILES = {"config.json": b"{}", "parts/model.bin": b"weights" * 1000}
 
@@ -52,7 +52,7 @@ def test_unchanged_files_are_hashed_once(folder, hashed):
     check("small", folder)
     check("small", folder)
     assert len(hashed) == 2
-    check("small", folder, fresh=True)
+    digests(folder, FILES, fresh=True)
     assert len(hashed) == 4
 
 

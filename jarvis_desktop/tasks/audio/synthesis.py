@@ -18,8 +18,8 @@ from jarvis_desktop.text.sentences import stretches
 MAX_CHARS = 100_000  # characters: about two hours of speech
 
 
-async def speak(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """Speak the whole text into one WAV. Raises InputError if it is empty or too long."""
+def spoken_parts(call: Call) -> list[str]:
+    """Return the text in parts to speak. Raises InputError if it is empty or too long."""
     text = call.text("text")
     if len(text) > MAX_CHARS:
         raise InputError(
@@ -29,9 +29,15 @@ async def speak(call: Call, report: Report, services: Services) -> Iterable[Arti
             ),
             hint=tr("Have it summarised first, or give it in parts."),
         )
-    parts = await asyncio.to_thread(stretches, text)
+    parts = stretches(text)
     if not parts:
         raise InputError(tr("There is nothing to say."))
+    return parts
+
+
+async def speak(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
+    """Speak the whole text into one WAV. Raises InputError if it is empty or too long."""
+    parts = await asyncio.to_thread(spoken_parts, call)
     spoken: list[Path] = []
     for at, part in enumerate(parts):
         report(at / len(parts), f"Speaking sentence {at + 1} of {len(parts)}")

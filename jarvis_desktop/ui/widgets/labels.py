@@ -5,10 +5,9 @@ from __future__ import annotations
 
 import math
 import re
-from datetime import date
 from pathlib import Path
 
-from PySide6.QtCore import QDate, QLocale, QSize, Qt
+from PySide6.QtCore import QLocale, QSize, Qt
 from PySide6.QtGui import QKeyEvent, QResizeEvent, QTextOption, QWheelEvent
 from PySide6.QtWidgets import (
     QFrame,
@@ -277,21 +276,6 @@ def clock(amount: float) -> str:
     if minutes < 60:
         return f"{minutes}:{rest:02d}"
     return f"{minutes // 60}:{minutes % 60:02d}:{rest:02d}"
-
-
-def day(when: date, today: date) -> str:
-    """Return the heading under which a conversation is listed."""
-    age = (today - when).days
-    if age <= 0:
-        return tr("Today")
-    if age == 1:
-        return tr("Yesterday")
-    if age < 7:
-        return tr("Last seven days")
-    if (when.year, when.month) == (today.year, today.month):
-        return tr("This month")
-    # TRANSLATORS: the name of a month and its year, as Qt writes a format of dates
-    return QLocale().toString(QDate(when.year, when.month, when.day), tr("MMMM yyyy"))
 
 
 def counted(number: int, noun: str) -> str:

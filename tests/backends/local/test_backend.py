@@ -5,14 +5,11 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
-import sys
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 from PIL import Image
 
 from jarvis_desktop.backends.local.backend import LocalBackend
@@ -26,6 +23,7 @@ from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.process.model_files import MARKER
 from jarvis_desktop.tasks.definition import Definition
 from tests.backends.tiny import WORDS, files_of
+from tests.built import built_once
 from tests.hub import running_hub
 
 # Each of them starts a process that imports torch, twice or thrice: slow on a busy computer.
@@ -48,20 +46,7 @@ def nothing(fraction: float | None, words: str) -> None:
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The tiny experts, built once a run, by another process."""
-    base = tmp_path_factory.getbasetemp()
-    # Every pytest-xdist worker has a folder of its own inside that of the run.
-    root = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "built"
-    with FileLock(root.with_suffix(".lock")):
-        if not (root / "done").exists():
-            subprocess.run(
-                [sys.executable, "-W", "ignore", "-m", "tests.backends.tiny", str(root)],
-                check=True,
-                cwd=Path(__file__).parents[3],
-                env={**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(root / "none")},
-                capture_output=True,
-            )
-            (root / "done").touch()
-    return root
+    return built_once(tmp_path_factory, "tests.backends.tiny")
 
 
 @dataclass

@@ -20,10 +20,9 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav, write_wav_blocks
 from jarvis_desktop.tasks.audio.recognition import format_segments
-from jarvis_desktop.tasks.audio.synthesis import MAX_CHARS
+from jarvis_desktop.tasks.audio.synthesis import spoken_parts
 from jarvis_desktop.text.languages import code_of_text
 from jarvis_desktop.text.numbers import in_words
-from jarvis_desktop.text.sentences import stretches
 
 Samples = NDArray[np.float32]
 
@@ -186,18 +185,7 @@ def load_speech_synthesizer(loading: ExpertLoader) -> Run:
     say, rate = ways[config.model_type](loading)
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        text = call.text("text")
-        if len(text) > MAX_CHARS:
-            raise InputError(
-                tr(
-                    "The text is too long to be spoken in one piece ({text:,} characters).",
-                    text=len(text),
-                ),
-                hint=tr("Have it summarised first, or give it in parts."),
-            )
-        parts = stretches(text)
-        if not parts:
-            raise InputError(tr("There is nothing to say."))
+        parts = spoken_parts(call)
         path = call.workdir / "speech.wav"
         if not write_wav_blocks(path, _spoken(say, rate, parts, report)):
             raise loading.error(
