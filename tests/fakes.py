@@ -18,7 +18,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
 from jarvis_desktop.core.events import Event
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
 from jarvis_desktop.core.goal import Outline
-from jarvis_desktop.core.llm import LLM, Prompt
+from jarvis_desktop.core.llm import LLM, Ability, Prompt
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Fact, Recap, Resource, Review
 from jarvis_desktop.core.task import Call, Report
@@ -277,6 +277,8 @@ class FakeLLM:
     remote: bool = False
     window: int = 8192
     sees: bool = False
+    ability: Ability = Ability.FULL_PLANS
+    enforces_schema: bool = False
     hold: bool = False
     prompts: list[Prompt] = field(default_factory=list)
     """All that it was asked, in order."""

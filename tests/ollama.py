@@ -24,6 +24,7 @@ class Shown:
     context_length: int = 32768
     capabilities: Sequence[str] = ("completion", "tools")
     family: str = "qwen3"
+    parameters: str = ""
     broken: bool = False
     """/api/show fails."""
 
@@ -69,7 +70,13 @@ class _Handler(LineHandler):
         if self.path == "/api/ps":
             return self._in_memory()
         models = [
-            {"name": name, "model": name, "size": shown.size, "digest": shown.digest}
+            {
+                "name": name,
+                "model": name,
+                "size": shown.size,
+                "digest": shown.digest,
+                "details": {"family": shown.family, "parameter_size": shown.parameters},
+            }
             for name, shown in self.served.llms.items()
         ]
         return self.send(json.dumps({"models": models}).encode())

@@ -16,6 +16,8 @@ class OpenAIServer(LineServer):
     """What it has. `address` is its origin; its endpoints are under /v1."""
 
     llms: Sequence[str] = ("tiny", "another")
+    metadata: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """What the list says of an LLM besides its name."""
     listing: Answer | None = None
     """What /v1/models answers instead of the list."""
     unknown: dict[str, str] = field(default_factory=dict)
@@ -42,7 +44,10 @@ class _Handler(LineHandler):
         assert self.path == "/v1/models"
         if self.served.listing:
             return self.stream(self.served.listing)
-        entries = [{"id": name, "object": "model"} for name in self.served.llms]
+        entries = [
+            {"id": name, "object": "model", **self.served.metadata.get(name, {})}
+            for name in self.served.llms
+        ]
         return self.send(json.dumps({"object": "list", "data": entries}).encode())
 
     def do_POST(self) -> None:

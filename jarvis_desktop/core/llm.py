@@ -38,6 +38,17 @@ class Think(StrEnum):
     HIGH = "high"
 
 
+class Ability(StrEnum):
+    """How much an LLM can be asked to do."""
+
+    ANSWERS = "answers"
+    """It answers in words and does not plan, as LLMs of about half a billion parameters."""
+    SHORT_PLANS = "short plans"
+    """It plans from a short list of tasks, as LLMs of one to three billion parameters."""
+    FULL_PLANS = "full plans"
+    """It plans from all tasks, as larger LLMs and those of services."""
+
+
 @dataclass(frozen=True, slots=True)
 class Message:
     """One message of a prompt."""
@@ -79,6 +90,10 @@ class LLM(Protocol):
     """The context window: tokens of the prompt and its answer together."""
     sees: bool
     """Whether it accepts images."""
+    ability: Ability
+    """Up to which plans it is useful: measured, else by its number of parameters."""
+    enforces_schema: bool
+    """Whether the server guarantees that an answer follows the prompt's schema."""
 
     def stream(self, prompt: Prompt) -> AsyncIterator[str]:
         """Stream the answer in pieces, without the LLM's reasoning.

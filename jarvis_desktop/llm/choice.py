@@ -22,7 +22,7 @@ from jarvis_desktop.core.llm import LLM, Prompt, Think
 from jarvis_desktop.core.placement import MemorySize
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.llm.ollama import InstalledLLM, OllamaLLM, OllamaServer, OllamaStatus
-from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, listed, server_at
+from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, ServedLLM, listed, server_at
 from jarvis_desktop.llm.shipped import GB, MB, Computer, Item, ShippedLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.platform.api_keys import ApiKey, key_for
@@ -48,6 +48,8 @@ class GuardedLLM:
         self.remote = llm.remote
         self.window = llm.window
         self.sees = llm.sees
+        self.ability = llm.ability
+        self.enforces_schema = llm.enforces_schema
         self._llm = llm
         self._think = think
         self._on_failure = on_failure
@@ -319,15 +321,15 @@ class LLMChoice:
         if server.remote and not self._allows(remote=True):
             return self._forbidden(server.host)
         # A remote service is not asked each time; a failing prompt will show it.
+        llms: Sequence[ServedLLM] = ()
         if not (name and server.remote):
-            names: Sequence[str] = ()
             try:
-                names = await listed(address, key=self._key, timeout=5.0)
+                llms = await listed(address, key=self._key, timeout=5.0)
             except JarvisError as error:
                 # Some servers have no list: `transformers serve` before its first download.
                 if not name or isinstance(error, UnavailableError):
                     return LLMMatch(error.message)
-            name = name or next((each for each in names if "embed" not in each.lower()), "")
+            name = name or next((llm.name for llm in llms if "embed" not in llm.name.lower()), "")
         if not name:
             return LLMMatch(tr("The LLM service at {host} has no LLM.", host=server.host))
         return LLMMatch(
@@ -344,6 +346,7 @@ class LLMChoice:
                 key=self._key,
                 window=self.wanted.context,
                 sees=self.wanted.sees,
+                parameters=next((llm.parameters for llm in llms if llm.name == name), 0),
             ),
         )
 

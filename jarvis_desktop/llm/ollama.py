@@ -39,6 +39,7 @@ from jarvis_desktop.llm.http import (
     sentences,
     stranger,
 )
+from jarvis_desktop.llm.profile import assumed_ability, parameters_in
 from jarvis_desktop.llm.request import Thinking, pictures, room, sendable
 
 if TYPE_CHECKING:
@@ -357,6 +358,9 @@ class OllamaLLM:
         self.remote = server.remote or not llm.is_local
         self.window = min(most_context, llm.context_length or most_context)
         self.sees = "vision" in llm.capabilities
+        parameters = parameters_in(llm.parameters) or parameters_in(llm.name)
+        self.ability = assumed_ability(parameters, remote=self.remote)
+        self.enforces_schema = llm.is_local  # the cloud may ignore `format`
         self._thinks = "thinking" in llm.capabilities
         self._thinks_always = llm.family.replace("-", "") == "gptoss"
         self._keep_alive = keep_alive

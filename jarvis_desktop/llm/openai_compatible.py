@@ -14,6 +14,7 @@ import mimetypes
 import re
 from collections.abc import AsyncGenerator, Mapping, Set
 from contextlib import aclosing
+from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -34,6 +35,7 @@ from jarvis_desktop.llm.http import (
     sentences,
     stranger,
 )
+from jarvis_desktop.llm.profile import assumed_ability, parameters_in
 from jarvis_desktop.llm.request import Thinking, pictures, room, sendable
 from jarvis_desktop.platform.api_keys import ApiKey
 
@@ -53,8 +55,21 @@ UNKNOWN = re.compile(
 """How servers say that they never accept a parameter."""
 
 
+@dataclass(frozen=True, slots=True)
+class ServedLLM:
+    """An LLM that a server lists."""
+
+    name: str
+    parameters: int = 0
+    """Their number; 0 if the server does not state it."""
+
+
 class OpenAICompatibleLLM:
-    """One LLM of such a server; `window` is in tokens, as the protocol does not state it."""
+    """One LLM of such a server.
+
+    `window` is in tokens, as the protocol does not state it; `parameters` is their number, 0 if it
+    is not known.
+    """
 
     provider = "openai"
 
@@ -66,6 +81,7 @@ class OpenAICompatibleLLM:
         key: ApiKey | None = None,
         window: int = 8192,
         sees: bool = False,
+        parameters: int = 0,
         patience: ServerTimeouts = DEFAULT_TIMEOUTS,
         sleep: Sleep = asyncio.sleep,
     ) -> None:
@@ -74,6 +90,9 @@ class OpenAICompatibleLLM:
         self.remote = self._server.remote
         self.window = window
         self.sees = sees
+        parameters = parameters or parameters_in(name)
+        self.ability = assumed_ability(parameters, remote=self.remote)
+        self.enforces_schema = False
         self._key = key or ApiKey()
         self._patience = patience
         self._sleep = sleep
@@ -176,8 +195,8 @@ def server_at(base_url: str) -> Server:
 
 async def listed(
     base_url: str, *, key: ApiKey | None = None, timeout: float = 10.0
-) -> tuple[str, ...]:
-    """Return the names of a server's LLMs, sorted. Raises UnavailableError, ExpertError."""
+) -> tuple[ServedLLM, ...]:
+    """Return a server's LLMs, sorted by name. Raises UnavailableError, ExpertError."""
     server = server_at(base_url)
     key = key or ApiKey()
     secret = await _checked(key)
@@ -192,8 +211,18 @@ async def listed(
         entries = found.get("data") if isinstance(found, dict) else None
         if not isinstance(entries, list):
             raise stranger(server)
-        names = [each.get("id") for each in entries if isinstance(each, dict)]
-        return tuple(sorted(name for name in names if isinstance(name, str)))
+        llms = [_served(each) for each in entries if isinstance(each, dict)]
+        return tuple(sorted((llm for llm in llms if llm), key=lambda llm: llm.name))
+
+
+def _served(entry: Mapping[str, Any]) -> ServedLLM | None:
+    """An entry of the list; None if it has no name."""
+    name, meta = entry.get("id"), entry.get("meta")
+    if not isinstance(name, str):
+        return None
+    # llama.cpp adds `meta`.
+    parameters = meta.get("n_params") if isinstance(meta, dict) else 0
+    return ServedLLM(name, parameters if isinstance(parameters, int) else 0)
 
 
 async def _checked(key: ApiKey) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import Prompt, Think
+from jarvis_desktop.llm.profile import assumed_ability, parameters_in
 from jarvis_desktop.llm.request import Thinking, TokenBudget, room, sendable
 from jarvis_desktop.llm.transformers_worker import PromptMessage
 from jarvis_desktop.process.background import Idling
@@ -33,6 +34,7 @@ class TransformersLLM:
     provider = "transformers"
     remote = False
     sees = False
+    enforces_schema = False
 
     def __init__(
         self,
@@ -46,6 +48,7 @@ class TransformersLLM:
     ) -> None:
         self.name = name
         self.window = min(most_context, _longest(folder))
+        self.ability = assumed_ability(parameters_in(name), remote=False)
         self._folder = folder
         self._time_limit = time_limit
         self._grace = grace

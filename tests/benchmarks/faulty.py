@@ -18,7 +18,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.events import Event, TaskStarted
 from jarvis_desktop.core.expert import Candidate, Expert
-from jarvis_desktop.core.llm import Prompt
+from jarvis_desktop.core.llm import Ability, Prompt
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
 from jarvis_desktop.tasks.definition import Definition
 from tests.benchmarks.executor import NoStore
@@ -156,6 +156,8 @@ class DicedLLM:
     remote: bool = False
     window: int = 8192
     sees: bool = False
+    ability: Ability = Ability.FULL_PLANS
+    enforces_schema: bool = False
 
     async def stream(self, prompt: Prompt) -> AsyncIterator[str]:
         if down := self.down(LLM_ITSELF):

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
-from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, answer
+from jarvis_desktop.core.llm import LLM, Ability, Message, MessageRole, Prompt, answer
 from jarvis_desktop.llm.ollama import OllamaLLM, OllamaServer
 from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
@@ -134,6 +134,8 @@ async def test_it_says_what_it_is(subject):
     assert llm.remote is False
     assert llm.window >= 2048
     assert llm.sees is False
+    assert llm.ability in Ability
+    assert llm.enforces_schema in (True, False)
 
 
 async def test_it_answers(subject):

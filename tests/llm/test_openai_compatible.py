@@ -8,7 +8,7 @@ import pytest
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, answer
 from jarvis_desktop.llm.http import ServerTimeouts
-from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, listed, server_at
+from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, ServedLLM, listed, server_at
 from jarvis_desktop.platform.api_keys import ApiKey
 from tests.line_server import Answer
 from tests.openai_server import running_openai_server
@@ -118,7 +118,7 @@ async def test_neither_proxies_nor_the_hub_s_offline_mode_get_in_the_way(server,
     monkeypatch.setenv("HTTP_PROXY", "http://203.0.113.1:3128")
     monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     assert await answer(made(server), asked()) == "Yes."
-    assert await listed(server.address) == ("another", "tiny")
+    assert await listed(server.address) == (ServedLLM("another"), ServedLLM("tiny"))
 
 
 @pytest.mark.parametrize(
@@ -299,7 +299,9 @@ async def test_strange_chunks_are_passed_over(server):
 
 
 async def test_the_llms_of_a_server_are_listed(server):
-    assert await listed(f"{server.address}/v1/", key=ApiKey(lambda: KEY)) == ("another", "tiny")
+    server.metadata = {"tiny": {"meta": {"n_params": 494_000_000}}}
+    found = await listed(f"{server.address}/v1/", key=ApiKey(lambda: KEY))
+    assert found == (ServedLLM("another"), ServedLLM("tiny", 494_000_000))
     assert server.requests[0][0] == "GET /v1/models"
     assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
 

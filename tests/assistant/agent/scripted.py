@@ -26,7 +26,7 @@ from jarvis_desktop.core.goal import (
     Terms,
     outline_from_markdown,
 )
-from jarvis_desktop.core.llm import Prompt
+from jarvis_desktop.core.llm import Ability, Prompt
 from jarvis_desktop.core.ports import Context, Unfinished
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.llm.request import sendable
@@ -55,6 +55,8 @@ class ScriptedLLM:
     remote: bool = False
     window: int = 8192
     sees: bool = False
+    ability: Ability = Ability.FULL_PLANS
+    enforces_schema: bool = False
     hold: asyncio.Event | None = None
     prompts: list[Prompt] = field(default_factory=list)
     """All that it was asked, in order."""
