@@ -17,7 +17,7 @@ from jarvis_desktop.app.experts import (
 )
 from jarvis_desktop.app.single_instance import Instance
 from jarvis_desktop.app.speech import build_speech
-from jarvis_desktop.assistant.answer_writer import AnswerWriter, without_invented_files
+from jarvis_desktop.assistant.answer_writer import AnswerWriter, FileGuard
 from jarvis_desktop.assistant.assistant import Assistant, AssistantDependencies
 from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
 from jarvis_desktop.assistant.memory import ConversationMemory
@@ -158,7 +158,7 @@ def build(
             builtin,
             local,
             api,
-            LLMBackend(llms, prompts, definitions, guard=without_invented_files),
+            LLMBackend(llms, prompts, definitions, guard=FileGuard),
         )
     }
     intake = AttachmentIntake(

@@ -254,7 +254,7 @@ class TurnPipeline:
             return Status.CANCELLED
         if speech_of(live.turn):
             live.hush()  # the requested speech is played instead
-        return await self._dependencies.answerer.of_results(live.turn, context, live.say)
+        return await self._dependencies.answerer.of_results(live.turn, context, live.complete)
 
 
 def speech_of(turn: Turn) -> list[tuple[Path, str]]:

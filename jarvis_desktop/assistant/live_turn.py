@@ -13,6 +13,7 @@ from pathlib import Path
 
 from jarvis_desktop.assistant import answer_writer
 from jarvis_desktop.assistant.speaker import AnswerSpeaker, SpokenAnswer, wait_until_heard
+from jarvis_desktop.assistant.streamed_answer import StreamedAnswer
 from jarvis_desktop.assistant.talk.hands_free import HandsFree
 from jarvis_desktop.core.code import CodeRequest, Verdict
 from jarvis_desktop.core.display import frames
@@ -220,6 +221,7 @@ class LiveTurn:
         self._silenced = False
         self._asking = asyncio.Lock()
         self._refused: set[str] = set()
+        self._streamed = StreamedAnswer(self.say, self.hush)
 
     def show(self, event: Event) -> None:
         """Apply an event to the turn, write it to the journal, and pass it to the front end."""
@@ -229,6 +231,7 @@ class LiveTurn:
         self._hand_over(event)
         if unwritten:
             self.show(Noted(unwritten))
+        self._streamed.take(event, self.turn)
 
     def retell(self, event: Event) -> None:
         """Apply an event that is in the journal already."""
@@ -270,6 +273,10 @@ class LiveTurn:
         self.say(f"\n\n{text}" if self.turn.reply else text)
         if self._speaker and self._speech:
             self._speech.add("\n")  # the last sentence is complete, even if more follows
+
+    def complete(self, text: str) -> None:
+        """Add a piece of the final answer, without what was said while a task wrote it."""
+        self._streamed.complete(text)
 
     def hush(self) -> None:
         """Do not speak the rest of the answer."""

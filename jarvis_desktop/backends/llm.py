@@ -10,8 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
+from jarvis_desktop.backends.draft import Draft, TextFilter, UnfilteredText
 from jarvis_desktop.backends.result_checks import checked
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.expert import Candidate
@@ -105,9 +107,9 @@ class LLMBackend:
         definitions: Mapping[str, Definition],
         *,
         ways: Mapping[str, LLMMethod] = LLM_METHODS,
-        guard: Callable[[str, str], str] = lambda given, said: said,
+        guard: Callable[[str], TextFilter] = lambda given: UnfilteredText(),
     ) -> None:
-        """`guard` removes files and links that were not given from an answer."""
+        """`guard(given)` removes files and links that are not in `given` from an answer."""
         self._llms = llms
         self._templates = templates
         self._definitions = definitions
@@ -134,7 +136,7 @@ class LLMBackend:
                 hint=tr("See what is missing with: jarvis-desktop doctor."),
             )
         mark = f"data-{secrets.token_hex(4)}"
-        guard = self._guard if way.faithful else lambda given, said: said
+        guard = self._guard if way.faithful else lambda given: UnfilteredText()
         work = _LLMTaskRun(llm, way, call, self._instruction(call, mark), mark, report, guard)
         return checked([text_artifact(await work.result())], self._definitions[call.task].type)
 
@@ -157,7 +159,7 @@ class _LLMTaskRun:
     instruction: str
     mark: str
     report: Report
-    guard: Callable[[str, str], str]
+    guard: Callable[[str], TextFilter]
 
     def _error(
         self,
@@ -183,7 +185,8 @@ class _LLMTaskRun:
             done = []
             for at, part in enumerate(parts):
                 self.report(at / len(parts), f"part {at + 1} of {len(parts)}")
-                done.append(await self._answer({port: part}))
+                before = "\n\n" if done else ""
+                done.append(await self._answer({port: part}, before, shown=not self.way.again))
             longer, text = text, "\n\n".join(done)
             if not self.way.again:
                 return text
@@ -191,13 +194,18 @@ class _LLMTaskRun:
                 raise self._error(mark("{name} did not make the text shorter."), fault=Fault.ANSWER)
         return await self._answer({port: text})
 
-    async def _answer(self, instead: Mapping[str, str]) -> str:
-        """One answer; `instead` replaces the texts of ports."""
+    async def _answer(
+        self, instead: Mapping[str, str], before: str = "", *, shown: bool = True
+    ) -> str:
+        """One answer; `instead` replaces the texts of ports. Unless it is a label, it is shown
+        while it is written, after `before`."""
         labels = self.way.labels(self.call) if self.way.labels else ()
         prompt = self._prompt(instead, labels)
-        text = _without_fence((await answer(self.llm, prompt)).strip())
+        draft = self._draft(prompt, before, shown=shown and not labels)
+        await answer(self.llm, prompt, take=draft.feed)
+        text = draft.finished()
         if not labels:
-            return self.guard("\n".join(message.text for message in prompt.messages), text)
+            return text
         label = _label_in(text, labels)
         if label is None:
             raise self._error(
@@ -207,6 +215,17 @@ class _LLMTaskRun:
                 fault=Fault.ANSWER,
             )
         return self.way.says.format(label)
+
+    def _draft(self, prompt: Prompt, before: str, *, shown: bool) -> Draft:
+        show, left = current_draft.get(), before
+
+        def show_after(piece: str) -> None:
+            nonlocal left
+            show(left + piece)
+            left = ""
+
+        guard = self.guard("\n".join(message.text for message in prompt.messages))
+        return Draft(show_after if shown else lambda piece: None, guard)
 
     def _prompt(self, instead: Mapping[str, str], labels: Sequence[str]) -> Prompt:
         said, pictures = [], []
@@ -286,11 +305,6 @@ def _pieces(text: str, room: int) -> Iterable[str]:
         for sentence in sentences(paragraph):
             step = room * 3 // 4  # a character has up to four bytes, a token about three
             yield from (sentence[at : at + step] for at in range(0, len(sentence), step))
-
-
-def _without_fence(text: str) -> str:
-    found = re.fullmatch(r"```[\w-]*\n(.*?)\n?```", text, re.DOTALL)
-    return found[1] if found and "```" not in found[1] else text
 
 
 def _label_in(text: str, labels: Sequence[str]) -> str | None:

@@ -36,6 +36,16 @@ current_account: ContextVar[Callable[[Spent], None]] = ContextVar(
 """Receives the cost of requests to API services for the running task."""
 
 
+def _discard_piece(text: str) -> None:
+    """Outside of a task nobody reads it."""
+
+
+current_draft: ContextVar[Callable[[str], None]] = ContextVar(
+    "current_draft", default=_discard_piece
+)
+"""Receives, piece by piece, the text that the running task writes."""
+
+
 PRIVATE_PREFIX = "unkept-"
 
 current_conversation: ContextVar[str] = ContextVar("current_conversation", default="")

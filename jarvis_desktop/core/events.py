@@ -110,6 +110,14 @@ class TaskProgress:
 
 
 @dataclass(frozen=True, slots=True)
+class TaskChunk:
+    """The next piece of a text that a task is writing. Only its finished result counts."""
+
+    task_id: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class AttemptFailed:
     """One candidate failed; it is retried or the next one is tried, if that may help."""
 
@@ -237,6 +245,7 @@ Event = (
     | ExpertsSelected
     | TaskStarted
     | TaskProgress
+    | TaskChunk
     | AttemptFailed
     | Retrying
     | TaskFinished

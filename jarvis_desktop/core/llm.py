@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import string
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -123,8 +123,10 @@ def estimated_tokens(text: str) -> int:
     return len(whole) - others + others // 3 + 1
 
 
-async def answer(llm: LLM, prompt: Prompt) -> str:
-    """Return the whole answer.
+async def answer(
+    llm: LLM, prompt: Prompt, *, take: Callable[[str], None] = lambda piece: None
+) -> str:
+    """Return the whole answer. `take` is called with each piece as it comes.
 
     Raises what `stream` raises, and ExpertError if the LLM ignores the maximum length and never
     ends.
@@ -140,6 +142,7 @@ async def answer(llm: LLM, prompt: Prompt) -> str:
                     tr("The answer of {name} does not end.", name=llm.name),
                     hint=tr("Choose another LLM."),
                 )
+            take(piece)
     finally:
         if isinstance(pieces, AsyncGenerator):
             await pieces.aclose()

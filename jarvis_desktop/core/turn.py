@@ -79,6 +79,8 @@ class Turn:
     selections: tuple[Selection, ...] = ()
     running: frozenset[int] = frozenset()
     progress: Mapping[int, events.TaskProgress] = field(default_factory=dict)
+    drafts: Mapping[int, str] = field(default_factory=dict)
+    """What each running task has written so far in its current attempt."""
     trying: Mapping[int, events.TaskStarted | events.Retrying] = field(default_factory=dict)
     """The candidate that each running task is tried with, or will be retried with."""
     failed_attempts: Mapping[int, tuple[Attempt, ...]] = field(default_factory=dict)
@@ -125,7 +127,13 @@ class Turn:
                 kept = {number: item for number, item in self.results.items() if number in ids}
                 # The attempts of a restarted task are in its own result.
                 return replace(
-                    self, plan=plan, results=kept, progress={}, trying={}, failed_attempts={}
+                    self,
+                    plan=plan,
+                    results=kept,
+                    progress={},
+                    drafts={},
+                    trying={},
+                    failed_attempts={},
                 )
             case events.PlanChanged(plan=plan, afresh=afresh):
                 return self._with_changed(plan, afresh)
@@ -135,16 +143,21 @@ class Turn:
                 return replace(self._trying(event), running=self.running | {task_id})
             case events.TaskProgress(task_id=task_id):
                 return replace(self, progress={**self.progress, task_id: event})
+            case events.TaskChunk(task_id=task_id, text=text):
+                draft = self.drafts.get(task_id, "") + text
+                return replace(self, drafts={**self.drafts, task_id: draft})
             case events.AttemptFailed(task_id=task_id, attempt=attempt):
                 earlier = self.failed_attempts.get(task_id, ())
                 attempts = {**self.failed_attempts, task_id: (*earlier, attempt)}
-                return replace(self, failed_attempts=attempts)
+                drafts = _without(self.drafts, task_id)
+                return replace(self, failed_attempts=attempts, drafts=drafts)
             case events.Retrying():
                 return self._trying(event)
             case events.TaskFinished(result=result):
                 return replace(
                     self,
                     running=self.running - {result.task_id},
+                    drafts=_without(self.drafts, result.task_id),
                     trying=_without(self.trying, result.task_id),
                     results={**self.results, result.task_id: result},
                 )
@@ -181,14 +194,24 @@ class Turn:
                 return self
             case events.TurnFinished(status=status, at=at):
                 return replace(
-                    self, status=status, finished=at, speaking="", running=frozenset(), trying={}
+                    self,
+                    status=status,
+                    finished=at,
+                    speaking="",
+                    running=frozenset(),
+                    drafts={},
+                    trying={},
                 )
         assert_never(event)
 
     def _trying(self, event: events.TaskStarted | events.Retrying) -> Turn:
-        # The progress of an earlier attempt does not count.
-        progress = _without(self.progress, event.task_id)
-        return replace(self, progress=progress, trying={**self.trying, event.task_id: event})
+        # What an earlier attempt has done does not count.
+        return replace(
+            self,
+            progress=_without(self.progress, event.task_id),
+            drafts=_without(self.drafts, event.task_id),
+            trying={**self.trying, event.task_id: event},
+        )
 
     def _with_changed(self, plan: Plan, afresh: frozenset[int]) -> Turn:
         same = plan.unchanged(self.plan, afresh=afresh) if self.plan else frozenset()
@@ -198,6 +221,7 @@ class Turn:
             selections=tuple(item for item in self.selections if item.task_id in same),
             running=self.running & same,
             progress=_only(self.progress, same),
+            drafts=_only(self.drafts, same),
             trying=_only(self.trying, same),
             failed_attempts=_only(self.failed_attempts, same),
             results=_only(self.results, same),

@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
+from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.i18n import tr
@@ -327,8 +328,10 @@ async def _exchange(
         await asyncio.to_thread(running.pipe.send, args)
     except OSError:
         return ENDED
-    while (answer := await running.answers.get())[0] == "progress":
-        if report:
+    while (answer := await running.answers.get())[0] in ("progress", "draft"):
+        if answer[0] == "draft":
+            current_draft.get()(answer[1])
+        elif report:
             report(*answer[1:])
     return answer
 

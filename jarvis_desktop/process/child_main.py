@@ -15,6 +15,7 @@ from multiprocessing.reduction import ForkingPickler
 from typing import Any
 
 from jarvis_desktop import localization
+from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.process.network_guard import apply_child_policy
@@ -23,7 +24,7 @@ Handler = Callable[..., Any]
 """Runs in the child: handler(report, *args) -> a picklable result."""
 
 Answer = tuple[Any, ...]
-"""A kind, "progress", "result", "refused", "failed" or "unbuilt", and its data."""
+"""A kind, "progress", "draft", "result", "refused", "failed" or "unbuilt", and its data."""
 
 
 def serve(
@@ -38,6 +39,7 @@ def serve(
     localization.inherit()
     localization.inherit_wording()
     threading.Thread(target=_end_with_parent, daemon=True).start()
+    current_draft.set(lambda piece: pipe.send(("draft", piece)))
     handler: Handler | None = None
     unbuilt: Answer = ()
     try:

@@ -7,10 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.answer_writer import without_invented_files
+from jarvis_desktop.assistant.answer_writer import FileGuard
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.backends.llm import LLM_METHODS, LLMBackend
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.errors import (
     ExpertError,
     InputError,
@@ -78,7 +79,7 @@ async def run(llm: LLM | None, asked: Call, own: Path | None = None) -> str:
 
 async def test_files_and_links_that_nobody_gave_are_taken_out():
     llm = FakeLLM(("It is in a.txt, and saved as /home/me/out.png: see https://x.example/y",))
-    backend = LLMBackend(FakeLLMs(llm), Prompts(SHIPPED), BY_NAME, guard=without_invented_files)
+    backend = LLMBackend(FakeLLMs(llm), Prompts(SHIPPED), BY_NAME, guard=FileGuard)
     candidate = Candidate(Expert("fake:1b", "summarization"), "llm")
     asked = call("summarization", text=text_artifact("Read a.txt."))
     (result,) = await backend.run(candidate, asked, report)
@@ -186,6 +187,67 @@ async def test_a_mood_is_said_as_a_sentence() -> None:
 )
 async def test_a_fence_around_the_whole_answer_is_taken_off(answer: str, text: str) -> None:
     assert await run(FakeLLM(([answer],)), call("translation")) == text
+
+
+async def drafted(llm: LLM, asked: Call, guard: type[FileGuard] | None = None) -> tuple[str, str]:
+    """What is shown while the LLM writes, and the result."""
+    shown: list[str] = []
+    more = {"guard": guard} if guard else {}
+    backend = LLMBackend(FakeLLMs(llm), Prompts(SHIPPED), BY_NAME, **more)
+    token = current_draft.set(shown.append)
+    try:
+        candidate = Candidate(Expert("fake:1b", asked.task), "llm")
+        (result,) = await backend.run(candidate, asked, report)
+    finally:
+        current_draft.reset(token)
+    assert "" not in shown
+    return "|".join(shown), result.text or ""
+
+
+@pytest.mark.parametrize(
+    ("pieces", "shown", "text"),
+    [
+        ((" Two ", "words", ". \n"), "Two| words|.", "Two words."),
+        (("```", "\nBon", "jour\n```"), "", "Bonjour"),
+        (("```\na\n``` or ", "b"), "", "```\na\n``` or b"),
+        (("``", "`py", "\nx = 1\n", "```"), "```py\nx = 1|\n```", "x = 1"),
+        (("`", "ls` lists."), "`ls` lists.", "`ls` lists."),
+    ],
+)
+async def test_a_text_is_shown_while_it_is_written(
+    pieces: tuple[str, ...], shown: str, text: str
+) -> None:
+    assert await drafted(FakeLLM((pieces,)), call("text-generation")) == (shown, text)
+
+
+async def test_invented_files_are_not_shown_either() -> None:
+    llm = FakeLLM((("It is in a.t", "xt and b", ".txt", "."),))
+    asked = call("summarization", text=text_artifact("Read a.txt."))
+    assert await drafted(llm, asked, FileGuard) == (
+        "It is in| a.txt and| (a file that is not there).",
+        "It is in a.txt and (a file that is not there).",
+    )
+
+
+async def test_a_label_is_not_shown_before_it_is_one() -> None:
+    llm = FakeLLM((('{"label": ', '"sport"}'),))
+    assert await drafted(llm, call("zero-shot-classification")) == ("", "sport")
+
+
+async def test_of_a_text_in_parts_the_parts_are_shown_in_order() -> None:
+    lines = [f"Paragraph {number} says something of its own." for number in range(300)]
+    llm = FakeLLM((("Oui", ". "),))
+    asked = call("translation", text=text_artifact("\n\n".join(lines)))
+    shown, text = await drafted(llm, asked)
+    assert shown.replace("|", "") == text
+    assert shown.startswith("Oui|.|\n\nOui|.")
+
+
+async def test_of_a_text_that_is_summarised_twice_only_the_last_round_is_shown() -> None:
+    text = "\n\n".join(f"Paragraph {number} says something." for number in range(600))
+    llm = FakeLLM((("It says", " something."),))
+    asked = call("summarization", text=text_artifact(text))
+    assert await drafted(llm, asked) == ("It says| something.", "It says something.")
 
 
 async def test_a_long_text_is_translated_in_parts_and_nothing_is_lost() -> None:

@@ -15,6 +15,7 @@ from jarvis_desktop.core.events import (
     PlanProposed,
     RoundEnded,
     TaskFinished,
+    TaskChunk,
     TaskProgress,
     TurnFinished,
 )
@@ -260,6 +261,11 @@ def test_a_turn_with_all_it_may_hold():
     assert wire["results"]["1"]["status"] == "done"
     assert wire["finished"] is None
     assert wire["selections"][0]["reason"] == "the only one"
+
+
+def test_a_piece_of_a_text_that_a_task_writes():
+    wire = {"event": "task_chunk", "task_id": 1, "text": "One "}
+    assert to_wire(TaskChunk(1, "One ")) == wire
 
 
 def test_values_that_are_no_events_have_no_event_key():

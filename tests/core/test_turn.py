@@ -90,6 +90,18 @@ def test_a_further_try_is_known_until_it_began() -> None:
     assert turn.apply(events.TurnFinished(Status.CANCELLED, NOON)).trying == {}
 
 
+def test_what_a_task_writes_is_a_draft_until_it_is_done() -> None:
+    started = events.TaskStarted(0, WHO)
+    turn = fold(started, events.TaskChunk(0, "One "), events.TaskChunk(0, "word"))
+    assert turn.drafts == {0: "One word"}
+    assert turn.apply(events.AttemptFailed(0, Attempt(WHO, 1.0, "It broke."))).drafts == {}
+    assert turn.apply(started).drafts == {}
+    assert turn.apply(events.TaskFinished(TaskResult(0, Status.DONE))).drafts == {}
+    assert turn.apply(events.TurnFinished(Status.CANCELLED, NOON)).drafts == {}
+    assert turn.apply(events.Replanned(PLAN, "it failed")).drafts == {}
+    assert turn.apply(events.PlanChanged(PLAN)).drafts == {}
+
+
 def test_a_new_plan_takes_the_place_of_the_old() -> None:
     clock = Plan((Task(0, CLOCK),))
     first = TaskResult(0, Status.DONE, (text_artifact("noon"),))
@@ -121,6 +133,7 @@ def test_what_a_changed_plan_changes_is_forgotten_and_the_rest_stays() -> None:
             events.TaskStarted(number, WHO),
             events.AttemptFailed(number, attempt),
             events.TaskProgress(number, 0.5),
+            events.TaskChunk(number, "So far"),
         )
     ]
     turn = fold(
@@ -136,6 +149,7 @@ def test_what_a_changed_plan_changes_is_forgotten_and_the_rest_stays() -> None:
     assert turn.results == {0: kept}
     assert turn.running == {1}
     assert list(turn.progress) == list(turn.trying) == list(turn.failed_attempts) == [1]
+    assert turn.drafts == {1: "So far"}
     assert [item.task_id for item in turn.selections] == [0, 1]
     assert fold(events.PlanChanged(plan)).plan == plan
 

@@ -19,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.errors import ExpertError, Fault, InputError
 from jarvis_desktop.process.child import Child, memory_kills
 
@@ -35,6 +36,10 @@ def make(prefix: str = "") -> Callable[..., Any]:
             case "progress":
                 report(0.5, "half")
                 return "whole"
+            case "draft":
+                for piece in ("Two ", "words."):
+                    current_draft.get()(piece)
+                return "Two words."
             case "refuse":
                 raise InputError("x.png is damaged.", hint="Give another.")
             case "fail":
@@ -124,6 +129,15 @@ async def test_progress_is_passed_on(child: Child) -> None:
     assert await child.call("progress", timeout=30, report=report) == "whole"
     assert seen == [(0.5, "half")]
     assert await child.call("progress", timeout=30) == "whole"
+
+
+async def test_what_a_call_writes_arrives_while_it_runs(child: Child) -> None:
+    pieces: list[str] = []
+    token = current_draft.set(pieces.append)
+    assert await child.call("draft", timeout=30) == "Two words."
+    current_draft.reset(token)
+    assert pieces == ["Two ", "words."]
+    assert await child.call("draft", timeout=30) == "Two words."
 
 
 async def test_a_refusal_keeps_its_hint_and_its_type(child: Child) -> None:

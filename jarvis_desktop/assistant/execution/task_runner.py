@@ -25,13 +25,14 @@ from time import monotonic
 from types import MappingProxyType
 
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.context import current_account
+from jarvis_desktop.core.context import current_account, current_draft
 from jarvis_desktop.core.display import frames, one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.events import (
     AttemptFailed,
     Event,
     Retrying,
+    TaskChunk,
     TaskProgress,
     TaskStarted,
     Traced,
@@ -598,6 +599,8 @@ class _TaskRun:
         self._timeouts: Counter[Candidate] = Counter()
         self._spent = Spent()
         """The cost of the current attempt."""
+        self._drafted = 0
+        """How many of the results the draft of the current attempt has, the current one included."""
 
     async def attempt(self, step: RetryStep) -> bool:
         """Make an attempt. Return whether the task is done. Raises _Refused."""
@@ -610,7 +613,7 @@ class _TaskRun:
             await asyncio.sleep(step.wait)  # outside of any lane
         self._scene.show(TaskStarted(self._task.id, candidate))
         started = dependencies.clock()
-        self._spent = Spent()
+        self._spent, self._drafted = Spent(), 0
         try:
             with self._keeping_account():
                 await self._go_on(step)
@@ -641,6 +644,24 @@ class _TaskRun:
             yield
         finally:
             current_account.reset(token)
+
+    @contextmanager
+    def _showing_draft(self) -> Iterator[None]:
+        """Show what a call writes, below the results of the earlier calls."""
+        earlier = tuple(self.made)
+
+        def take(piece: str) -> None:
+            if self._drafted <= len(earlier):
+                before = [item.text for item in earlier[self._drafted :] if item.text]
+                piece = "\n".join(["", *before, piece] if self._drafted else [*before, piece])
+                self._drafted = len(earlier) + 1
+            self._scene.show(TaskChunk(self._task.id, piece))
+
+        token = current_draft.set(take)
+        try:
+            yield
+        finally:
+            current_draft.reset(token)
 
     def _put_aside(self, candidate: Candidate, objection: str) -> None:
         self._scene.show(Traced(objection))
@@ -688,7 +709,9 @@ class _TaskRun:
                 self._agreed = True
             timeouts = self._timeouts[step.candidate]
             trial = CallAttempt(dependencies, task.type, step, call, report, timeouts)
-            return [await self._keep(item) for item in await trial.results()]
+            with self._showing_draft():
+                made = await trial.results()
+            return [await self._keep(item) for item in made]
         finally:
             dependencies.store.discard(workdir)
 

@@ -6,9 +6,11 @@ import re
 from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
+from jarvis_desktop.backends.draft import Draft
 from jarvis_desktop.backends.local.pipelines.text_classification import MAX_WINDOW_TOKENS, context
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
+from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import mark, tr
@@ -49,7 +51,7 @@ def load_text_generator(loading: ExpertLoader) -> Run:
             **inputs.to(network.device),
             max_new_tokens=longest,
             num_beams=1,
-            streamer=TokenProgress(report, longest),
+            streamer=_draft_streamer(tokenizer, TokenProgress(report, longest)),
         )
         answer = tokenizer.decode(output[0][given:], skip_special_tokens=True)
         return [text_artifact(answer.strip())]
@@ -85,6 +87,23 @@ class TokenProgress:
         """Count one token, and change nothing."""
         self._step()
         return scores
+
+
+def _draft_streamer(tokenizer: Any, progress: TokenProgress) -> Any:
+    """A streamer that shows the words of one text as they are generated."""
+    from transformers import TextStreamer
+
+    draft = Draft(current_draft.get())
+
+    class DraftStreamer(TextStreamer):
+        def put(self, value: Any) -> None:
+            progress.put(value)
+            super().put(value)
+
+        def on_finalized_text(self, text: str, stream_end: bool = False) -> None:
+            draft.feed(text)
+
+    return DraftStreamer(tokenizer, skip_prompt=True, skip_special_tokens=True)
 
 
 def load_translator(loading: ExpertLoader) -> Run:
