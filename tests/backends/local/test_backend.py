@@ -14,7 +14,7 @@ from PIL import Image
 
 from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.context import current_note
+from jarvis_desktop.core.context import current_draft, current_note
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.placement import MB
@@ -100,7 +100,12 @@ async def road(built: Path, tmp_path: Path) -> AsyncIterator[Road]:
 async def test_an_llm_answers_and_stays_in_memory_beside_another_expert(road):
     writer = await road.fetch("writer", "text-generation")
     prompt = text_artifact("what do you see ?")
+    pieces: list[str] = []
+    token = current_draft.set(pieces.append)
     first = await road.text(writer, prompt=prompt)
+    current_draft.reset(token)
+    assert len(pieces) > 20
+    assert "".join(pieces) == first
     assert set(first.split()) <= set(WORDS)
     assert len(first.split()) > 20
     assert (None, "loading writer") in road.reports
