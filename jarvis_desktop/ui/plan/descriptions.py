@@ -29,6 +29,7 @@ STATE_NAMES = {
 }
 ACTIVE_STATES = ("fetching", "running")
 MAX_REASON_CHARS = 600
+DRAFT_CHARS = 200  # more than a row is wide
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class CardState:
     trouble: str  # what went wrong with it
     seconds: float | None  # how long it took, once it ended
     result: str  # the first words of its text, or the name of its file
+    draft: str  # the last words of the text that it is writing
     picture: Path | None
     inputs: tuple[int, ...]  # the numbers of the steps whose results it takes
     edited: bool = False  # whether the user changed it since it last ran
@@ -117,6 +119,7 @@ def card_states(
                 if result and result.attempts
                 else None,
                 _line(shown.text or shown.title, limit=120) if shown else "",
+                last_words(turn, task.id),
                 shown.path if shown and shown.kind is Kind.IMAGE else None,
                 tuple(tasks[source][0] for source in task.depends_on),
                 task.id in edited,
@@ -124,6 +127,11 @@ def card_states(
             )
         )
     return made
+
+
+def last_words(turn: Turn, task_id: int) -> str:
+    """The end of what a running task has written so far, on one line."""
+    return one_line(turn.drafts.get(task_id, "")[-DRAFT_CHARS:], limit=DRAFT_CHARS)
 
 
 def name_of(task_type: TaskType) -> str:

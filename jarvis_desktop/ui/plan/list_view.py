@@ -81,7 +81,7 @@ class TaskRow(QWidget):
         self.step = self._drawn = step
         self.icon.show_state(step.state)
         self.name.setText(step.name)
-        self.subject.show_text(step.subject)
+        self.subject.show_text(step.draft or step.subject, end=bool(step.draft))
         changed = tr("runs again") if step.again else tr("changed") if step.edited else ""
         self.expert.show_text(" · ".join(part for part in (changed, step.expert) if part))
         self.progress.setVisible(step.fraction is not None)

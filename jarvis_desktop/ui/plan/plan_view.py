@@ -329,6 +329,7 @@ class PlanView(QFrame):
                 for step in self._steps
                 if self.editor.open
                 or step.result
+                or step.draft
                 or step.picture
                 or descriptions.why(turn, step.task_id)
             )

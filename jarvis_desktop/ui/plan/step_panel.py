@@ -25,6 +25,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskOption, Value, as_words
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.conversation.answer import AnswerText
 from jarvis_desktop.ui.media.cards import ResultCards
 from jarvis_desktop.ui.plan import descriptions
 from jarvis_desktop.ui.plan.descriptions import name_of
@@ -347,8 +348,10 @@ class StepPanel(QFrame):
         for label in (self.reason, self.why):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
             self.column.addWidget(label)
+        self.draft = AnswerText(actions)  # what it is writing
         self._results = ResultCards(actions, most=MAX_RESULTS)
-        self.column.addWidget(self._results)
+        for widget in (self.draft, self._results):
+            self.column.addWidget(widget)
         self._form: QWidget | None = None
         self.expert = SelectOption(tr("Expert"))
         self.expert.currentIndexChanged.connect(self._chosen)
@@ -387,6 +390,9 @@ class StepPanel(QFrame):
         self.reason.show_or_hide(reason)
         why = descriptions.why(turn, self.task_id)
         self.why.show_or_hide(why)
+        draft = turn.drafts.get(self.task_id, "")
+        self.draft.setVisible(bool(draft))
+        self.draft.show_text(draft, plain=True)
         result = turn.results.get(self.task_id)
         self._results.show_results(result.artifacts if result else ())
         editable = self._editor.open

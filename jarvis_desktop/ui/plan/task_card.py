@@ -191,11 +191,13 @@ class CardLook:
             self._draw_picture(painter, frame)
             second.setRight(frame.left() - 8)
         words, colour = step.details or step.subject, "muted"
-        if step.trouble:
+        if step.draft:
+            words, colour = step.draft, "text"
+        elif step.trouble:
             words, colour = step.trouble, "warning"
         elif step.result and step.state == "done":
             words, colour = step.result, "text"
-        self._write(painter, second, words, small, colour)
+        self._write(painter, second, words, small, colour, end=bool(step.draft))
         self._draw_third(painter, second.translated(0, low + 2), small)
 
     def _draw_third(self, painter: QPainter, line: QRectF, font: QFont) -> None:
@@ -261,11 +263,20 @@ class CardLook:
         picture = icons.pixmap(icons.FOR_KIND[self.step.gives], colour, size=12, ratio=self._ratio)
         painter.drawPixmap(at.adjusted(3, 3, -3, -3), picture, QRectF(picture.rect()))
 
-    def _write(self, painter: QPainter, at: QRectF, words: str, font: QFont, colour: str) -> None:
-        """Draw one line of plain text, elided if it does not fit."""
+    def _write(
+        self,
+        painter: QPainter,
+        at: QRectF,
+        words: str,
+        font: QFont,
+        colour: str,
+        *,
+        end: bool = False,
+    ) -> None:
+        """Draw one line of plain text; if it does not fit, its beginning, or its `end`."""
         if at.width() < 8 or not words:
             return
-        elide = Qt.TextElideMode.ElideRight
+        elide = Qt.TextElideMode.ElideLeft if end else Qt.TextElideMode.ElideRight
         shown = QFontMetricsF(font).elidedText(encodable(words)[:200], elide, at.width())
         start = Qt.AlignmentFlag.AlignRight if self.mirrored else Qt.AlignmentFlag.AlignLeft
         painter.setFont(font)

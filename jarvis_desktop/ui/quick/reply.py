@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.i18n import tr, trn
+from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.answer import AnswerText
@@ -22,6 +23,7 @@ from jarvis_desktop.ui.conversation.turn_footer import (
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.media.cards import ResultCards
 from jarvis_desktop.ui.pending_turn import PendingTurn
+from jarvis_desktop.ui.plan.descriptions import last_words
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import SpeakingStrip
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
@@ -51,6 +53,8 @@ class QuickReply(QWidget):
         )
         self.state = StatusLine()
         column.addWidget(self.state)
+        self.draft = ElidedLabel(role="small")  # what the running step is writing
+        column.addWidget(self.draft)
         self.text = AnswerText(actions)
         column.addWidget(self.text)
         self.results = ResultCards(actions, most=MAX_RESULTS)
@@ -93,6 +97,7 @@ class QuickReply(QWidget):
         self.asked.show_text(one_line(turn.text, limit=300))
         self.asked.setVisible(bool(turn.text.strip()))
         self.state.say(_going_on(pending), busy=not pending.waiting)
+        self._draw_draft(turn)
         self.text.show_text(turn.reply, plain=is_plain(turn))
         self.text.setVisible(bool(turn.reply))
         self._draw_results(turn)
@@ -112,6 +117,13 @@ class QuickReply(QWidget):
     def _turn(self) -> Turn:
         assert self._shown is not None
         return self._shown.turn
+
+    def _draw_draft(self, turn: Turn) -> None:
+        """Show what the running step is writing, unless it is the answer already."""
+        task = _running_task(turn)
+        words = last_words(turn, task.id) if task and not turn.reply else ""
+        self.draft.show_text(words, end=True)
+        self.draft.setVisible(bool(words))
 
     def _draw_results(self, turn: Turn) -> None:
         words = " ".join(turn.reply.split())
@@ -171,11 +183,16 @@ def _going_on(pending: PendingTurn) -> str:
     tasks = tuple(turn.plan or ())
     if not tasks or turn.reply:
         return ""
-    running = next((task for task in tasks if task.id in turn.running), None)
+    running = _running_task(turn)
     over = sum(task.id in turn.results for task in tasks)
     name = one_line(running.type.name, limit=60) if running else ""
     step = tr("Step {number} of {count}", number=min(over + 1, len(tasks)), count=len(tasks))
     return f"{step} · {name}" if name else step
+
+
+def _running_task(turn: Turn) -> Task | None:
+    """The first step that runs."""
+    return next((task for task in turn.plan or () if task.id in turn.running), None)
 
 
 def is_over(turn: Turn) -> bool:

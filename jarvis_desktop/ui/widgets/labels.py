@@ -71,7 +71,7 @@ class ElidedLabel(Label):
     ) -> None:
         """`widest` is in pixels; 0 takes all available width."""
         super().__init__(role=role)
-        self._mode = mode
+        self._mode = self._usual = mode
         self._widest = widest
         self._full = ""
         horizontal = QSizePolicy.Policy.Preferred if widest else QSizePolicy.Policy.Ignored
@@ -80,10 +80,11 @@ class ElidedLabel(Label):
             self.setMaximumWidth(widest)  # some text cannot be cut: one letter with many accents
         self.show_text(text)
 
-    def show_text(self, text: str) -> None:
-        """Replace the text."""
-        text = encodable(text)
-        if text != self._full or not text:
+    def show_text(self, text: str, *, end: bool = False) -> None:
+        """Replace the text; `end` shows its end if it does not fit."""
+        text, mode = encodable(text), Qt.TextElideMode.ElideLeft if end else self._usual
+        if text != self._full or mode != self._mode or not text:
+            self._mode = mode
             self._full = text
             self.setAccessibleName(text)
             self._fit(self._widest or self.width())
