@@ -105,7 +105,15 @@ def turn_document(turn: Turn, link: Link) -> dict[str, Any]:
         "outline": None if turn.outline is None else outline_values(turn.outline),
         "inner_outlines": outlines,
     }
-    for passing in ("running", "progress", "drafts", "trying", "failed_attempts", "trace", "speaking"):
+    for passing in (
+        "running",
+        "progress",
+        "drafts",
+        "trying",
+        "failed_attempts",
+        "trace",
+        "speaking",
+    ):
         document.pop(passing, None)
     linked: dict[str, Any] = _linked(document, link)
     return linked
