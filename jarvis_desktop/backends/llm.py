@@ -182,7 +182,7 @@ class _LLMTaskRun:
             return await self._answer({})
         text = self.call.text(port)
         while len(parts := self._parts(text)) > 1:
-            done = []
+            done: list[str] = []
             for at, part in enumerate(parts):
                 self.report(at / len(parts), f"part {at + 1} of {len(parts)}")
                 before = "\n\n" if done else ""

@@ -189,11 +189,10 @@ async def test_a_fence_around_the_whole_answer_is_taken_off(answer: str, text: s
     assert await run(FakeLLM(([answer],)), call("translation")) == text
 
 
-async def drafted(llm: LLM, asked: Call, guard: type[FileGuard] | None = None) -> tuple[str, str]:
+async def drafted(llm: LLM, asked: Call) -> tuple[str, str]:
     """What is shown while the LLM writes, and the result."""
     shown: list[str] = []
-    more = {"guard": guard} if guard else {}
-    backend = LLMBackend(FakeLLMs(llm), Prompts(SHIPPED), BY_NAME, **more)
+    backend = LLMBackend(FakeLLMs(llm), Prompts(SHIPPED), BY_NAME, guard=FileGuard)
     token = current_draft.set(shown.append)
     try:
         candidate = Candidate(Expert("fake:1b", asked.task), "llm")
@@ -223,7 +222,7 @@ async def test_a_text_is_shown_while_it_is_written(
 async def test_invented_files_are_not_shown_either() -> None:
     llm = FakeLLM((("It is in a.t", "xt and b", ".txt", "."),))
     asked = call("summarization", text=text_artifact("Read a.txt."))
-    assert await drafted(llm, asked, FileGuard) == (
+    assert await drafted(llm, asked) == (
         "It is in| a.txt and| (a file that is not there).",
         "It is in a.txt and (a file that is not there).",
     )
@@ -240,14 +239,14 @@ async def test_of_a_text_in_parts_the_parts_are_shown_in_order() -> None:
     asked = call("translation", text=text_artifact("\n\n".join(lines)))
     shown, text = await drafted(llm, asked)
     assert shown.replace("|", "") == text
-    assert shown.startswith("Oui|.|\n\nOui|.")
+    assert shown.startswith("Oui.|\n\nOui.|\n\nOui.")
 
 
 async def test_of_a_text_that_is_summarised_twice_only_the_last_round_is_shown() -> None:
     text = "\n\n".join(f"Paragraph {number} says something." for number in range(600))
     llm = FakeLLM((("It says", " something."),))
     asked = call("summarization", text=text_artifact(text))
-    assert await drafted(llm, asked) == ("It says| something.", "It says something.")
+    assert await drafted(llm, asked) == ("It| says| something.", "It says something.")
 
 
 async def test_a_long_text_is_translated_in_parts_and_nothing_is_lost() -> None:

@@ -14,8 +14,8 @@ from jarvis_desktop.core.events import (
     OutlineChanged,
     PlanProposed,
     RoundEnded,
-    TaskFinished,
     TaskChunk,
+    TaskFinished,
     TaskProgress,
     TurnFinished,
 )

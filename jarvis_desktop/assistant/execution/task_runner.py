@@ -600,7 +600,7 @@ class _TaskRun:
         self._spent = Spent()
         """The cost of the current attempt."""
         self._drafted = 0
-        """How many of the results the draft of the current attempt has, the current one included."""
+        """How many results, with the current one, are in the draft of the current attempt."""
 
     async def attempt(self, step: RetryStep) -> bool:
         """Make an attempt. Return whether the task is done. Raises _Refused."""

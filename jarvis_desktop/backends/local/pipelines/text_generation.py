@@ -98,7 +98,7 @@ def _draft_streamer(tokenizer: Any, progress: TokenProgress) -> Any:
     class DraftStreamer(TextStreamer):
         def put(self, value: Any) -> None:
             progress.put(value)
-            super().put(value)
+            super().put(value)  # type: ignore[no-untyped-call]
 
         def on_finalized_text(self, text: str, stream_end: bool = False) -> None:
             draft.feed(text)
