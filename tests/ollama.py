@@ -145,9 +145,18 @@ class _Handler(LineHandler):
         return self._chunk({"role": "assistant", "content": "", "thinking": text})
 
     def last_lines(self) -> Sequence[str]:
-        message = {"role": "assistant", "content": ""}
-        reason = self.served.ends_by
-        return [json.dumps({"message": message, "done": True, "done_reason": reason})]
+        last = {
+            "message": {"role": "assistant", "content": ""},
+            "done": True,
+            "done_reason": self.served.ends_by,
+            "total_duration": 5_000_000_000,
+            "load_duration": 1_000_000_000,
+            "prompt_eval_count": 30,
+            "prompt_eval_duration": 500_000_000,
+            "eval_count": 2,
+            "eval_duration": 250_000_000,
+        }
+        return [json.dumps(last)]
 
     def _chunk(self, message: dict[str, str]) -> str:
         return json.dumps({"model": "qwen3.5:4b", "message": message, "done": False})

@@ -22,6 +22,14 @@ class OpenAIServer(LineServer):
     """What /v1/models answers instead of the list."""
     unknown: dict[str, str] = field(default_factory=dict)
     """Parameter: what the server says, with status 400, when it is sent."""
+    enforces_schema: bool = False
+    """Whether an answer that a schema fully determines is given."""
+    others: dict[str, object] = field(default_factory=dict)
+    """What paths besides those of the protocol answer, such as /props."""
+    timings: dict[str, float] | None = None
+    """llama.cpp's measurements at the end of an answer."""
+    cached: int = 0
+    """The tokens of its usage that were in the cache."""
     says_done: bool = True
     """Whether the last event is [DONE]."""
     says_reason: bool = True
@@ -38,10 +46,16 @@ def running_openai_server(**settings: Any) -> Iterator[OpenAIServer]:
 class _Handler(LineHandler):
     served: OpenAIServer
     content_type = "text/event-stream"
+    usage = False
 
     def do_GET(self) -> None:
         self.take()
-        assert self.path == "/v1/models"
+        if self.path != "/v1/models":
+            found = self.served.others.get(self.path)
+            body = found if isinstance(found, bytes) else json.dumps(found or {"error": "none"})
+            return self.send(
+                body if isinstance(body, bytes) else body.encode(), 200 if found else 404
+            )
         if self.served.listing:
             return self.stream(self.served.listing)
         entries = [
@@ -57,6 +71,9 @@ class _Handler(LineHandler):
         for name, words in self.served.unknown.items():
             if name in body:
                 return self.send(json.dumps({"error": {"message": words}}).encode(), 400)
+        if self.served.enforces_schema and (only := _only_answer(body)):
+            return self.stream(Answer([only]))
+        self.usage = "stream_options" in body
         return self.stream(self.served.next_answer())
 
     def line(self, text: str) -> None:
@@ -72,9 +89,23 @@ class _Handler(LineHandler):
         return json.dumps({"error": {"message": text, "type": "server_error"}})
 
     def last_lines(self) -> Sequence[str]:
-        usage = json.dumps({"choices": [], "usage": {"total_tokens": 9}})
-        end = [_chunk({}, self.served.ends_by), usage] if self.served.says_reason else [usage]
+        end = [_chunk({}, self.served.ends_by)] if self.served.says_reason else []
+        if self.usage:
+            details = {"cached_tokens": self.served.cached}
+            usage = {"prompt_tokens": 30, "completion_tokens": 2, "prompt_tokens_details": details}
+            timings = {"timings": self.served.timings} if self.served.timings else {}
+            end.append(json.dumps({"choices": [], "usage": usage, **timings}))
         return [*end, "[DONE]"] if self.served.says_done else end
+
+
+def _only_answer(body: dict[str, Any]) -> str:
+    """The only answer that the request's schema allows; "" if there are more."""
+    form = body.get("response_format")
+    properties = form["json_schema"]["schema"].get("properties", {}) if form else {}
+    words = {name: each.get("enum", ()) for name, each in properties.items()}
+    if not words or any(len(each) != 1 for each in words.values()):
+        return ""
+    return json.dumps({name: each[0] for name, each in words.items()})
 
 
 def _chunk(delta: dict[str, Any], reason: str | None = None) -> str:

@@ -38,7 +38,12 @@ from jarvis_desktop.assistant.selection.selector import Selector
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.hands_free import HandsFree
 from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.context import current_conversation, current_note, current_turn
+from jarvis_desktop.core.context import (
+    current_conversation,
+    current_note,
+    current_turn,
+    current_usage,
+)
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.events import (
@@ -504,6 +509,7 @@ class Assistant:
         """Register the turn as running, and set the context of its work."""
         turn_id = live.turn.id
         note = current_note.set(live.note)
+        usage = current_usage.set(live.trace_usage)
         self._running[turn_id] = _RunningTurn(_this_task(), conversation)
         self._lives.append(live)
         try:
@@ -512,6 +518,7 @@ class Assistant:
         finally:
             self._lives.remove(live)
             del self._running[turn_id]
+            current_usage.reset(usage)
             current_note.reset(note)
 
     def _new(self) -> Turn:

@@ -37,6 +37,7 @@ from jarvis_desktop.core.events import (
 from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.goal import Outline
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.llm import Usage
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Frontend, Journal, Review, Unfinished
 from jarvis_desktop.core.task import Task
@@ -260,6 +261,11 @@ class LiveTurn:
     def trace(self, text: str) -> None:
         """Show a detail to users who want to see them."""
         self.show(Traced(text))
+
+    def trace_usage(self, usage: Usage) -> None:
+        """Show what a call of an LLM took. What still runs after the turn is not its own."""
+        if self.turn.status is None:
+            self.trace(usage.summary)
 
     def say(self, piece: str) -> None:
         """Add a piece to the answer."""

@@ -13,37 +13,32 @@ from contextvars import ContextVar
 from datetime import datetime
 
 from jarvis_desktop.core.expert import Spent
+from jarvis_desktop.core.llm import Usage
 
 current_turn: ContextVar[str] = ContextVar("current_turn", default="")
 """The turn's id; "" outside of a turn."""
 
 
-def _discard_note(text: str) -> None:
-    """Outside of a turn nobody reads it."""
+def _discard(value: object) -> None:
+    """Outside of a turn nobody reads or counts it."""
 
 
-current_note: ContextVar[Callable[[str], None]] = ContextVar("current_note", default=_discard_note)
+current_note: ContextVar[Callable[[str], None]] = ContextVar("current_note", default=_discard)
 """Shows the user a note that stops nothing: an expert was unloaded, a file deleted."""
 
 
-def _discard_cost(spent: Spent) -> None:
-    """Outside of a task nobody counts it."""
-
-
 current_account: ContextVar[Callable[[Spent], None]] = ContextVar(
-    "current_account", default=_discard_cost
+    "current_account", default=_discard
 )
 """Receives the cost of requests to API services for the running task."""
 
 
-def _discard_piece(text: str) -> None:
-    """Outside of a task nobody reads it."""
-
-
-current_draft: ContextVar[Callable[[str], None]] = ContextVar(
-    "current_draft", default=_discard_piece
-)
+current_draft: ContextVar[Callable[[str], None]] = ContextVar("current_draft", default=_discard)
 """Receives, piece by piece, the text that the running task writes."""
+
+
+current_usage: ContextVar[Callable[[Usage], None]] = ContextVar("current_usage", default=_discard)
+"""Receives the tokens and seconds of each call of an LLM."""
 
 
 PRIVATE_PREFIX = "unkept-"

@@ -77,6 +77,27 @@ class Prompt:
         return sum(estimated_tokens(message.text) + 8 for message in self.messages)
 
 
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """The tokens of one call and the seconds that they took."""
+
+    read: int
+    """Tokens of the prompt that were computed."""
+    cached: int
+    """Tokens of the prompt that the server had in its cache; 0 if it does not report them."""
+    written: int
+    reading_s: float
+    writing_s: float
+
+    @property
+    def summary(self) -> str:
+        """One line for the trace of a turn."""
+        return (
+            f"Read {self.read} tokens, {self.cached} from the cache; wrote {self.written} "
+            f"in {self.reading_s + self.writing_s:.1f} s."
+        )
+
+
 class LLM(Protocol):
     """A large language model that answers prompts."""
 
@@ -90,14 +111,19 @@ class LLM(Protocol):
     """The context window: tokens of the prompt and its answer together."""
     sees: bool
     """Whether it accepts images."""
-    ability: Ability
-    """Up to which plans it is useful: measured, else by its number of parameters."""
-    enforces_schema: bool
-    """Whether the server guarantees that an answer follows the prompt's schema."""
+
+    @property
+    def ability(self) -> Ability:
+        """Up to which plans it is useful: measured, else by its number of parameters."""
+
+    @property
+    def enforces_schema(self) -> bool:
+        """Whether it is known that the server makes each answer follow the prompt's schema."""
 
     def stream(self, prompt: Prompt) -> AsyncIterator[str]:
         """Stream the answer in pieces, without the LLM's reasoning.
 
+        At the end the usage is passed to `core.context.current_usage`, if the server reports it.
         Raises UnavailableError if it cannot be reached, ExpertError if it fails or the answer
         breaks off. Closing the iterator, or cancelling, also stops the work on the server.
         """

@@ -18,11 +18,17 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import Fault, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.llm import LLM, Prompt, Think
+from jarvis_desktop.core.llm import LLM, Ability, Prompt, Think
 from jarvis_desktop.core.placement import MemorySize
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.llm.ollama import InstalledLLM, OllamaLLM, OllamaServer, OllamaStatus
-from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, ServedLLM, listed, server_at
+from jarvis_desktop.llm.openai_compatible import (
+    OpenAICompatibleLLM,
+    ServedLLM,
+    described,
+    listed,
+    server_at,
+)
 from jarvis_desktop.llm.shipped import GB, MB, Computer, Item, ShippedLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.platform.api_keys import ApiKey, key_for
@@ -48,13 +54,21 @@ class GuardedLLM:
         self.remote = llm.remote
         self.window = llm.window
         self.sees = llm.sees
-        self.ability = llm.ability
-        self.enforces_schema = llm.enforces_schema
         self._llm = llm
         self._think = think
         self._on_failure = on_failure
         self._on_use = on_use
         self._objection = objection
+
+    @property
+    def ability(self) -> Ability:
+        """Up to which plans it is useful."""
+        return self._llm.ability
+
+    @property
+    def enforces_schema(self) -> bool:
+        """Whether it is known that the server enforces schemas."""
+        return self._llm.enforces_schema
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
         """Return the answer in pieces. Raises JarvisError."""
@@ -147,6 +161,8 @@ class LLMChoice:
         self._looking = asyncio.Lock()
         self._looked: float | None = None
         self._known_by: tuple[str, ...] = ()
+        self._described: dict[ServedLLM, ServedLLM] = {}
+        """What a service states of an LLM of its list, asked once."""
         self._real: ProviderLLM | None = None
         self._watched: LLM | None = None
         self._leaving: dict[TransformersLLM, asyncio.Task[None]] = {}
@@ -186,6 +202,7 @@ class LLMChoice:
     def forget(self) -> None:
         """Search again at the next use."""
         self._looked = None
+        self._described.clear()
 
     def alike(self, wanted: LLMPreference) -> LLMChoice:
         """Return a second choice, such as for a test prompt. The caller must close it."""
@@ -332,21 +349,27 @@ class LLMChoice:
             name = name or next((llm.name for llm in llms if "embed" not in llm.name.lower()), "")
         if not name:
             return LLMMatch(tr("The LLM service at {host} has no LLM.", host=server.host))
+        llm = next((each for each in llms if each.name == name), ServedLLM(name))
+        if not server.remote and not llm.window:
+            if llm not in self._described:
+                self._described[llm] = await described(address, llm, key=self._key)
+            llm = self._described[llm]
         return LLMMatch(
             tr(
                 "{name} is used, by the LLM service at {host}.",
                 name=one_line(name),
                 host=server.host,
             ),
-            ("openai", name, address),
+            ("openai", address, repr(llm)),
             partial(
                 OpenAICompatibleLLM,
                 name,
                 address,
                 key=self._key,
-                window=self.wanted.context,
+                window=min(self.wanted.context, llm.window or self.wanted.context),
                 sees=self.wanted.sees,
-                parameters=next((llm.parameters for llm in llms if llm.name == name), 0),
+                parameters=llm.parameters,
+                enforces_schema=llm.enforces_schema,
             ),
         )
 

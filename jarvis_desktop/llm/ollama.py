@@ -20,10 +20,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 from urllib.parse import urlsplit
 
+from jarvis_desktop.core.context import current_usage
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.llm import Prompt, Think
+from jarvis_desktop.core.llm import Prompt, Think, Usage
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.llm.http import (
     DEFAULT_TIMEOUTS,
@@ -360,9 +361,10 @@ class OllamaLLM:
         self.sees = "vision" in llm.capabilities
         parameters = parameters_in(llm.parameters) or parameters_in(llm.name)
         self.ability = assumed_ability(parameters, remote=self.remote)
-        self.enforces_schema = llm.is_local  # the cloud may ignore `format`
         self._thinks = "thinking" in llm.capabilities
         self._thinks_always = llm.family.replace("-", "") == "gptoss"
+        # The cloud ignores `format`, and so does Ollama for the form in which gpt-oss thinks.
+        self.enforces_schema = llm.is_local and not self._thinks_always
         self._keep_alive = keep_alive
         self._server = server
         self._post = Post(server, "/api/chat", llm.name, patience, sleep=sleep)
@@ -377,7 +379,7 @@ class OllamaLLM:
                 yield piece
 
     async def _body(self, prompt: Prompt) -> dict[str, Any]:
-        prompt = sendable(prompt)
+        prompt = sendable(prompt, schema_in_text=not self.enforces_schema)
         think = Think.LOW if self._thinks_always and prompt.think is Think.OFF else prompt.think
         if not self._thinks:
             think = Think.OFF
@@ -420,6 +422,7 @@ class OllamaLLM:
                 if isinstance(message, dict) and isinstance(message.get("content"), str):
                     yield message["content"]
                 if chunk.get("done"):
+                    current_usage.get()(_usage(chunk))
                     if chunk.get("done_reason") == "length":
                         raise cut_short(self.name)
                     return
@@ -433,6 +436,15 @@ class OllamaLLM:
         if not isinstance(chunk, dict):
             raise stranger(self._server)
         return chunk
+
+
+def _usage(chunk: Mapping[str, Any]) -> Usage:
+    """What the last chunk reports; the tokens in the cache are among those that were read."""
+    read, written, reading, writing = (
+        value if isinstance(value := chunk.get(name), int) else 0
+        for name in ("prompt_eval_count", "eval_count", "prompt_eval_duration", "eval_duration")
+    )
+    return Usage(read, 0, written, reading / 1e9, writing / 1e9)
 
 
 MAC_APP = Path("/Applications/Ollama.app")

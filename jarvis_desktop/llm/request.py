@@ -30,10 +30,14 @@ class TokenBudget:
     """All that the LLM may write, thinking included."""
 
 
-def sendable(prompt: Prompt) -> Prompt:
-    """Return the prompt with its schema in the last message too, as some LLMs only see that."""
+def sendable(prompt: Prompt, *, schema_in_text: bool = True) -> Prompt:
+    """Return the prompt as it can be encoded.
+
+    Its schema is also in the last message, unless the server enforces it: there it would only
+    double the tokens to read.
+    """
     messages = [replace(each, text=encodable(each.text)) for each in prompt.messages]
-    if prompt.schema is not None:
+    if prompt.schema is not None and schema_in_text:
         schema = json.dumps(prompt.schema, ensure_ascii=False, separators=(",", ":"))
         text = f"{messages[-1].text}\n\nAnswer with JSON alone, by this JSON Schema:\n{schema}"
         messages[-1] = replace(messages[-1], text=encodable(text))

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import json
 import multiprocessing
+import time
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from pathlib import Path
 
+from jarvis_desktop.core.context import current_usage
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.llm import Prompt, Think
+from jarvis_desktop.core.llm import Prompt, Think, Usage
 from jarvis_desktop.llm.profile import assumed_ability, parameters_in
 from jarvis_desktop.llm.request import Thinking, TokenBudget, room, sendable
 from jarvis_desktop.llm.transformers_worker import PromptMessage
@@ -115,14 +117,18 @@ class TransformersLLM:
         )
         call.add_done_callback(lambda done: heard.put_nowait(None))
         self._idling.begin()
+        begun = first = time.monotonic()
         try:
             while (piece := await heard.get()) is not None:
+                if first == begun:
+                    first = time.monotonic()
                 yield piece
-            await call
+            read, written = await call
+            current_usage.get()(Usage(read, 0, written, first - begun, time.monotonic() - first))
         finally:
             self._wind_up(call, question.number)
 
-    def _wind_up(self, call: asyncio.Task[None], number: int) -> None:
+    def _wind_up(self, call: asyncio.Task[tuple[int, int]], number: int) -> None:
         """Stop an answer that is being written; the weights stay loaded for the next prompt."""
         loop = asyncio.get_running_loop()
         self._idling.end()
@@ -133,7 +139,7 @@ class TransformersLLM:
         self._stopped.value = number
         kill = loop.call_later(self._grace, call.cancel)
 
-        def ended(call: asyncio.Task[None]) -> None:
+        def ended(call: asyncio.Task[tuple[int, int]]) -> None:
             kill.cancel()
             if not call.cancelled():
                 call.exception()  # nobody waits for it

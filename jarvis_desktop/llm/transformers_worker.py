@@ -41,18 +41,23 @@ class PromptMessage:
     think: bool
 
 
-def serve(name: str, folder: Path, window: int, stopped: StopCounter) -> Callable[..., None]:
-    """Return the child's handler; it reports the pieces of the answer."""
+def serve(
+    name: str, folder: Path, window: int, stopped: StopCounter
+) -> Callable[..., tuple[int, int]]:
+    """Return the child's handler.
+
+    It reports the pieces of the answer, and returns the tokens that were read and written.
+    """
     quiet_libraries()
     writer: LoadedLLM | None = None
 
-    def handle(report: Report, question: PromptMessage) -> None:
+    def handle(report: Report, question: PromptMessage) -> tuple[int, int]:
         nonlocal writer
         with memory_in_words(name, retryable=False):
             if writer is None:
                 check(name, folder)
                 writer = LoadedLLM(name, folder, window)
-            writer.write(
+            return writer.write(
                 question,
                 say=lambda text: report(None, text),
                 is_stopped=lambda: stopped.value >= question.number,
@@ -93,8 +98,11 @@ class LoadedLLM:
 
     def write(
         self, question: PromptMessage, *, say: Callable[[str], None], is_stopped: Callable[[], bool]
-    ) -> None:
-        """Write the answer in pieces. Raises ExpertError if it or the prompt does not fit."""
+    ) -> tuple[int, int]:
+        """Write the answer in pieces; return the tokens that were read and written.
+
+        Raises ExpertError if the answer or the prompt does not fit.
+        """
         import transformers
 
         text = self._as_text(question)
@@ -129,6 +137,7 @@ class LoadedLLM:
         )[0, given:].tolist()
         if len(written) == longest and written[-1] not in self._ends and not is_stopped():
             raise cut_short(self._name)
+        return given, len(written)
 
     def _as_text(self, question: PromptMessage) -> str:
         import jinja2

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 
 from jarvis_desktop.assistant.live_turn import JournalWriter
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.context import current_note, current_turn
+from jarvis_desktop.core.context import current_note, current_turn, current_usage
 from jarvis_desktop.core.errors import ExpertError, StorageError
 from jarvis_desktop.core.expert import Candidate, Status
+from jarvis_desktop.core.llm import Usage
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Unfinished
 from jarvis_desktop.core.task import Call, Ref, Task
@@ -165,6 +166,24 @@ async def test_what_is_told_from_below_is_noted_from_any_thread(house: House) ->
     assert told == [turn.id]
     assert turn.notes == ("One was put away.", "Another was put away.")
     current_note.get()("Nobody hears this.")
+
+
+async def test_the_usage_of_each_call_is_in_the_trace(house: House) -> None:
+    report: list[Callable[[Usage], None]] = []
+    usage = Usage(43, 143, 11, 0.1, 0.3)
+
+    def does(candidate: Candidate, call: Call) -> Sequence[Artifact]:
+        report.append(current_usage.get())
+        report[0](usage)
+        return [text_artifact("made")]
+
+    house.backend.does = does
+    house.planner.planned = ONE_TASK
+    turn = await house.handle(Request(text="a"))
+    assert usage.summary in turn.trace
+    report[0](usage)  # of something that outlives the turn
+    current_usage.get()(usage)
+    assert names(house)[-1] == "TurnFinished"
 
 
 async def test_nothing_is_noted_after_the_end(house: House) -> None:

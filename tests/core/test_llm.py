@@ -12,6 +12,7 @@ from jarvis_desktop.core.llm import (
     Message,
     MessageRole,
     Prompt,
+    Usage,
     answer,
     estimated_tokens,
 )
@@ -27,6 +28,11 @@ def test_a_text_has_no_more_tokens_than_estimated(text: str, least: int) -> None
 
 def test_words_are_not_taken_for_numbers() -> None:
     assert estimated_tokens("the cat sat there " * 10) == 61
+
+
+def test_a_usage_is_one_line() -> None:
+    usage = Usage(read=43, cached=143, written=11, reading_s=0.1, writing_s=0.3)
+    assert usage.summary == "Read 43 tokens, 143 from the cache; wrote 11 in 0.4 s."
 
 
 async def test_an_answer_without_an_end_is_left() -> None:

@@ -13,7 +13,7 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, Think, answer
+from jarvis_desktop.core.llm import LLM, Ability, Message, MessageRole, Prompt, Think, answer
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.llm.choice import SEARCH_INTERVAL_S, LLMChoice, LLMPreference, this_computer
 from jarvis_desktop.llm.shipped import GB, Computer, load
@@ -294,6 +294,35 @@ async def test_the_context_of_the_settings_bounds_the_window(world: World):
     llm: LLM | None = await world.choice(context=4096).current()
     assert llm
     assert (llm.window, llm.sees, llm.remote) == (4096, False, False)
+
+
+async def test_the_context_that_a_service_really_has_bounds_the_window(world: World):
+    def of_llama_cpp(context: int) -> dict[str, object]:
+        return {"/props": {"default_generation_settings": {"n_ctx": context}}}
+
+    world.service.others = of_llama_cpp(2048)
+    choice = world.choice("openai", "tiny", address=world.service.address)
+    llm = await choice.current()
+    assert llm
+    assert (llm.window, llm.enforces_schema, llm.ability) == (2048, True, Ability.SHORT_PLANS)
+    world.now += SEARCH_INTERVAL_S
+    assert await choice.current() is llm
+    paths = [path for path, _ in world.service.requests]
+    assert (paths.count("GET /v1/models"), paths.count("GET /props")) == (2, 1)
+    # It was restarted; a failing prompt makes it known.
+    world.service.others = of_llama_cpp(16384)
+    choice.forget()
+    llm = await choice.current()
+    assert llm
+    assert llm.window == 8192
+
+
+async def test_a_service_that_lists_its_context_is_asked_nothing_else(world: World):
+    world.service.metadata = {"tiny": {"max_model_len": 4096}}
+    llm = await world.choice("openai", "tiny", address=world.service.address).current()
+    assert llm
+    assert (llm.window, llm.enforces_schema) == (4096, True)
+    assert [path for path, _ in world.service.requests] == ["GET /v1/models"]
 
 
 async def test_only_the_settings_know_whether_the_llm_of_a_service_sees(world: World):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
-from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, answer
+from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, Usage, answer
 from jarvis_desktop.llm.http import ServerTimeouts
 from jarvis_desktop.llm.ollama import InstalledLLM, OllamaLLM, OllamaServer
 from tests.line_server import Answer
@@ -82,9 +82,26 @@ async def test_a_prompt_that_does_not_fit_is_never_sent(server):
     assert not server.asked
 
 
-async def test_the_schema_is_sent_and_written_in_the_last_message(server):
+async def test_the_schema_is_enforced_and_not_repeated_in_words(server):
+    await answer(made(server), asked(schema={"type": "object"}))
+    sent = server.asked[0]
+    assert sent["format"] == {"type": "object"}
+    assert sent["messages"][-1]["content"] == "Hello"
+
+
+async def test_the_usage_is_passed_on(server, usages):
+    await answer(made(server), asked())
+    assert usages == [Usage(30, 0, 2, 0.5, 0.25)]
+
+
+@pytest.mark.parametrize(
+    "shown", [Shown(family="gptoss", capabilities=["completion", "thinking"]), Shown(size=384)]
+)
+async def test_a_schema_that_is_not_enforced_is_written_in_the_last_message(server, shown):
     schema = {"type": "object", "properties": {"é": {"type": "string"}}}
-    await answer(made(server), asked(schema=schema))
+    llm = made(server, shown)
+    assert not llm.enforces_schema
+    await answer(llm, asked(schema=schema))
     sent = server.asked[0]
     assert sent["format"] == schema
     assert sent["messages"][0]["content"] == "Be brief."

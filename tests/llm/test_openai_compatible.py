@@ -6,9 +6,15 @@ import traceback
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
-from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, answer
+from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, Usage, answer
 from jarvis_desktop.llm.http import ServerTimeouts
-from jarvis_desktop.llm.openai_compatible import OpenAICompatibleLLM, ServedLLM, listed, server_at
+from jarvis_desktop.llm.openai_compatible import (
+    OpenAICompatibleLLM,
+    ServedLLM,
+    described,
+    listed,
+    server_at,
+)
 from jarvis_desktop.platform.api_keys import ApiKey
 from tests.line_server import Answer
 from tests.openai_server import running_openai_server
@@ -29,7 +35,8 @@ def asked(text: str = "Hello", **settings) -> Prompt:
 
 
 def made(server, **settings) -> OpenAICompatibleLLM:
-    return OpenAICompatibleLLM("tiny", f"{server.address}/v1", **settings)
+    known = {"enforces_schema": False} | settings
+    return OpenAICompatibleLLM("tiny", f"{server.address}/v1", **known)
 
 
 async def test_the_request_has_the_standard_form(server):
@@ -41,6 +48,7 @@ async def test_the_request_has_the_standard_form(server):
     assert sent == {
         "model": "tiny",
         "stream": True,
+        "stream_options": {"include_usage": True},
         "max_tokens": 100,
         "temperature": 0.0,
         "response_format": {
@@ -74,7 +82,8 @@ async def test_a_service_elsewhere_gets_the_standard_alone(server):
     llm = made(server)
     llm.remote = True
     await answer(llm, asked())
-    assert set(server.asked[0]) == {"model", "messages", "stream", "max_tokens", "temperature"}
+    standard = {"model", "messages", "stream", "stream_options", "max_tokens", "temperature"}
+    assert set(server.asked[0]) == standard
 
 
 async def test_thinking_is_no_part_of_the_answer(server):
@@ -190,6 +199,7 @@ async def test_a_server_that_says_when_is_asked_again_then(server):
         ("temperature", "Unsupported value: 'temperature' does not support 0.0"),
         ("chat_template_kwargs", "Unexpected fields in the request: {'chat_template_kwargs'}"),
         ("reasoning_effort", "Unrecognized request argument supplied: reasoning_effort"),
+        ("stream_options", "stream_options: Extra inputs are not permitted"),
     ],
 )
 async def test_a_server_is_asked_without_what_it_does_not_know(server, parameter, words):
@@ -299,11 +309,143 @@ async def test_strange_chunks_are_passed_over(server):
 
 
 async def test_the_llms_of_a_server_are_listed(server):
-    server.metadata = {"tiny": {"meta": {"n_params": 494_000_000}}}
     found = await listed(f"{server.address}/v1/", key=ApiKey(lambda: KEY))
-    assert found == (ServedLLM("another"), ServedLLM("tiny", 494_000_000))
+    assert found == (ServedLLM("another"), ServedLLM("tiny"))
     assert server.requests[0][0] == "GET /v1/models"
     assert server.requests[0][1]["authorization"] == f"Bearer {KEY}"
+
+
+LLAMA_CPP = {"n_ctx": 8192, "n_params": 494_000_000, "size": 7, "ftype": "Q4_K - Medium"}
+TIMINGS = {"prompt_n": 7, "cache_n": 25, "predicted_n": 5, "prompt_ms": 867.5, "predicted_ms": 1220}
+
+
+@pytest.mark.parametrize(
+    ("entry", "llm"),
+    [
+        (
+            {"owned_by": "llamacpp", "meta": LLAMA_CPP},
+            ServedLLM("tiny", 494_000_000, 8192, True, "494000000-7-Q4_K - Medium"),
+        ),
+        ({"owned_by": "vllm", "max_model_len": 4096}, ServedLLM("tiny", 0, 4096, True)),
+        ({"meta": 3, "max_model_len": "4096"}, ServedLLM("tiny")),
+    ],
+)
+async def test_what_servers_add_to_the_list_is_read(server, entry, llm):
+    server.llms, server.metadata = ("tiny",), {"tiny": entry}
+    assert await listed(server.address) == (llm,)
+
+
+LOADED = {"id": "tiny", "state": "loaded", "loaded_context_length": 4096}
+
+
+@pytest.mark.parametrize(
+    ("others", "llm"),
+    [
+        ({}, ServedLLM("tiny")),
+        ({"/props": b"<html>"}, ServedLLM("tiny")),
+        (
+            {"/props": {"default_generation_settings": {"n_ctx": 2048}}},
+            ServedLLM("tiny", 0, 2048, True),
+        ),
+        (
+            {"/props": {"error": "Unexpected endpoint"}, "/api/v0/models": {"data": [LOADED]}},
+            ServedLLM("tiny", 0, 4096, True),
+        ),
+        (
+            {"/api/v0/models": {"data": [3, {"id": "tiny", "state": "not-loaded"}]}},
+            ServedLLM("tiny", 0, 0, True),
+        ),
+        ({"/api/v0/models": {"data": [{"id": "another", "state": "loaded"}]}}, ServedLLM("tiny")),
+        ({"/api/v0/models": {"data": 3}}, ServedLLM("tiny")),
+    ],
+)
+async def test_what_servers_state_elsewhere_is_read(server, others, llm):
+    server.others = others
+    assert await described(f"{server.address}/v1", ServedLLM("tiny")) == llm
+
+
+async def test_a_server_that_is_gone_describes_nothing(server):
+    server.die()
+    assert await described(server.address, ServedLLM("tiny")) == ServedLLM("tiny")
+
+
+@pytest.mark.parametrize("enforces", [True, False])
+async def test_an_unknown_server_is_probed_once_for_schemas(server, enforces):
+    server.enforces_schema = enforces
+    probed: list[bool] = []
+    llm = made(server, enforces_schema=None, on_probe=probed.append)
+    await answer(llm, asked())
+    assert (probed, llm.enforces_schema) == ([], False)
+    prompt = asked(schema={"type": "object"})
+    await asyncio.gather(answer(llm, prompt), answer(llm, prompt))
+    assert (probed, llm.enforces_schema) == ([enforces], enforces)
+    last = [each["messages"][-1]["content"] for each in server.asked]
+    assert len(last) == 4
+    assert "JSON Schema" not in last[1]
+    assert ["JSON Schema" in each for each in last[2:]] == [not enforces] * 2
+
+
+async def test_a_probe_does_without_what_the_server_does_not_know(server):
+    server.enforces_schema = True
+    server.unknown = {"stream_options": "stream_options: Extra inputs are not permitted"}
+    assert await made(server, enforces_schema=None).probe_schema()
+    server.unknown = {"response_format": "'response_format.type' is not supported"}
+    assert not await made(server, enforces_schema=None).probe_schema()
+
+
+@pytest.mark.parametrize(
+    ("bad", "ends"),
+    [(Answer(["{"]), "stop"), (Answer(["{"]), "length"), (Answer(status=400, error="no"), "stop")],
+)
+async def test_a_server_that_answers_the_probe_otherwise_enforces_nothing(server, bad, ends):
+    server.answers, server.ends_by = [bad], ends
+    assert not await made(server, enforces_schema=None).probe_schema()
+
+
+async def test_a_probe_that_fails_is_repeated(server):
+    server.answers = [Answer(["Once"], ends="killed"), Answer(["Yes."])]
+    llm = made(server, enforces_schema=None)
+    with pytest.raises(ExpertError, match="broke off"):
+        await answer(llm, asked(schema={"type": "object"}))
+    assert await answer(llm, asked(schema={"type": "object"})) == "Yes."
+    assert len(server.asked) == 3
+
+
+async def test_a_schema_that_an_enforcing_server_cannot_compile_is_put_into_words(server):
+    server.unknown = {"response_format": "failed to parse grammar"}
+    llm = made(server, enforces_schema=True)
+    assert await answer(llm, asked(schema={"type": "object"})) == "Yes."
+    last = [each["messages"][-1]["content"] for each in server.asked]
+    assert ["JSON Schema" in each for each in last] == [False, True]
+    assert llm.enforces_schema
+
+
+@pytest.mark.parametrize(
+    ("timings", "usage"),
+    [
+        (TIMINGS, Usage(7, 25, 5, 0.8675, 1.22)),
+        ({"prompt_n": None, "prompt_ms": "1"}, Usage(0, 0, 0, 0, 0)),
+    ],
+)
+async def test_the_measurements_of_llama_cpp_are_passed_on(server, usages, timings, usage):
+    server.timings = timings
+    await answer(made(server), asked())
+    assert usages == [usage]
+
+
+async def test_the_usage_of_other_servers_is_timed_here(server, usages):
+    server.cached = 20
+    await answer(made(server), asked())
+    (usage,) = usages
+    assert (usage.read, usage.cached, usage.written) == (10, 20, 2)
+    assert usage.reading_s >= 0
+    assert usage.writing_s >= 0
+
+
+async def test_a_server_without_usage_reports_none(server, usages):
+    server.unknown = {"stream_options": "unknown parameter: stream_options"}
+    await answer(made(server), asked())
+    assert usages == []
 
 
 @pytest.mark.parametrize(

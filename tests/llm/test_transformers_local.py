@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
-from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, answer
+from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, Usage, answer
 from jarvis_desktop.llm.transformers_local import DEFAULT_WINDOW, TransformersLLM
 from tests.backends.tiny import WORDS
 from tests.llm.tiny import WINDOW, mark, tiny_llms
@@ -59,7 +59,7 @@ async def gone(llm: TransformersLLM) -> None:
             await asyncio.sleep(0.01)
 
 
-async def test_the_answer_comes_in_pieces_and_is_the_same_again(make: Make):
+async def test_the_answer_comes_in_pieces_and_is_the_same_again(make: Make, usages: list[Usage]):
     llm = make()
     pieces = [piece async for piece in llm.stream(ask())]
     assert len(pieces) > 3
@@ -69,6 +69,8 @@ async def test_the_answer_comes_in_pieces_and_is_the_same_again(make: Make):
     pid = llm.pid
     assert await answer(llm, ask()) == "".join(pieces)
     assert llm.pid == pid  # the weights stay in memory
+    assert [usage.written for usage in usages] == [12, 12]
+    assert usages[0].read == usages[1].read > 8
 
 
 async def test_an_answer_that_may_be_no_longer_is_an_error_after_its_pieces(make: Make):
