@@ -326,3 +326,55 @@ def madlad(folder: Path) -> Path:
     chat = word_of(tokenizer, "chat")
     network.generation_config.suppress_tokens = [at for at in range(len(tokenizer)) if at != chat]
     return save(folder, network, tokenizer)
+
+
+REFERENCE = "the cat sat on the mat and a dog ran home . it is happy ? " * 10
+
+
+def _reference(folder: Path, kind: str, **settings) -> Path:
+    """An encoder of transformers, and the vector that transformers makes of REFERENCE."""
+    import torch
+    import transformers
+
+    torch.manual_seed(3)
+    tokenizer = word_tokenizer()
+    config = getattr(transformers, f"{kind}Config")(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=256,
+        pad_token_id=0,
+        **settings,
+    )
+    network = getattr(transformers, f"{kind}Model")(config).eval()
+    with torch.no_grad():
+        for part in network.parameters():
+            part.copy_(torch.randn_like(part) / 2)
+        tokens = tokenizer(REFERENCE, return_tensors="pt")["input_ids"]
+        mean = network(input_ids=tokens).last_hidden_state[0].mean(0)
+    save(folder, network, tokenizer)
+    vector = torch.nn.functional.normalize(mean, dim=0)
+    (folder / "expected.json").write_text(json.dumps(vector.tolist()))
+    return folder
+
+
+def bert(folder: Path) -> Path:
+    return _reference(folder, "Bert")
+
+
+def bert_with_another_activation(folder: Path) -> Path:
+    return _reference(folder, "Bert", hidden_act="gelu_new")
+
+
+def roberta(folder: Path) -> Path:
+    return _reference(folder, "Roberta")
+
+
+def xlm_roberta(folder: Path) -> Path:
+    return _reference(folder, "XLMRoberta")
+
+
+def mpnet(folder: Path) -> Path:
+    return _reference(folder, "MPNet")

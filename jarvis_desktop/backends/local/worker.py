@@ -287,10 +287,6 @@ def memory_used(device: str) -> tuple[MemorySize, MemorySize]:
 
 
 def _load(loading: ExpertLoader, task: str) -> Run:
-    import transformers
-
-    quiet: Any = transformers.utils.logging.disable_progress_bar
-    quiet()
     module, _, function = LOADERS[task].partition(":")
     loader = getattr(
         importlib.import_module(f"jarvis_desktop.backends.local.pipelines.{module}"), function

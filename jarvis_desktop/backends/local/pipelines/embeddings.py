@@ -8,11 +8,16 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jarvis_desktop.backends.local.pipelines.bert_encoder import (
+    gelu,
+    load_bert_encoder,
+    read_tensors,
+)
 from jarvis_desktop.backends.local.pipelines.text_classification import (
     MAX_TEXT_CHARS,
     WINDOW_BATCH,
@@ -22,6 +27,7 @@ from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.placement import PROCESSOR
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.text.similarity import MAX_SHOWN_CHARS, MAX_TEXTS, split_text
 
@@ -32,6 +38,8 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 Embed = Callable[[Sequence[str], Report], "Vectors"]
+Encode = Callable[[Sequence[Sequence[int]]], Iterable["Vectors"]]
+"""From the tokens of some texts to the (length, width) states of each."""
 
 _POOLING = {
     "pooling_mode_cls_token": "cls",
@@ -106,91 +114,126 @@ class _Head:
     """The layers after the network."""
 
     pooling: str = "mean"
-    dense: tuple[Any, ...] = ()  # layers of torch
+    dense: tuple[Callable[[Vectors], Vectors], ...] = ()
     prompt: str = ""  # what is put before each text
     longest: int = 512
 
 
 def _embedder(loading: ExpertLoader, purpose: str) -> Embed:
     """Unit vectors, one a text; of a long text, the mean over its windows."""
-    import numpy as np
-    import torch
+    tokenizer, encode, config = _encoder(loading)
+    head = _head(loading, config, purpose)
 
-    tokenizer = loading.part("AutoTokenizer")
-    network = loading.network("AutoModel")
-    if network.config.is_encoder_decoder:  # of a T5, only the encoder
-        network = network.get_encoder()
-    head = _head(loading, network.config, purpose)
-    if tokenizer.pad_token is None:
-        tokenizer.pad_token = tokenizer.eos_token
+    import numpy as np  # not earlier; see load_bert_encoder
 
     def embed(texts: Sequence[str], report: Report) -> Vectors:
-        prefix = (
-            tokenizer(head.prompt, add_special_tokens=False)["input_ids"] if head.prompt else ()
-        )
-        room = head.longest - tokenizer.num_special_tokens_to_add() - len(prefix)
+        tokenizer.no_truncation()
+        prefix = tokenizer.encode(head.prompt, add_special_tokens=False).ids
+        room = head.longest - tokenizer.num_special_tokens_to_add(False) - len(prefix)
         pieces: list[str] = []
         owners: list[int] = []
         for at, text in enumerate(texts):
             cut = _cut(tokenizer, text, max(room, 8))
             pieces += cut
             owners += [at] * len(cut)
+        tokenizer.enable_truncation(head.longest)
         total = np.zeros((len(texts), 0), np.float32)
         # Sorted by length, so that short texts are padded little.
         order = sorted(range(len(pieces)), key=lambda at: -len(pieces[at]))
         for at in range(0, len(order), WINDOW_BATCH):
             chosen = order[at : at + WINDOW_BATCH]
             report(at / len(order), f"{at} of {len(order)} parts")
-            inputs = tokenizer(
-                [head.prompt + pieces[each] for each in chosen],
-                padding=True,
-                truncation=True,
-                max_length=head.longest,
-                return_tensors="pt",
-            ).to(network.device)
-            hidden = network(**inputs).last_hidden_state.float()
-            pooled = _pooled(hidden, inputs["attention_mask"], head.pooling)
-            for layer in head.dense:
-                pooled = layer(pooled)
-            found = torch.nn.functional.normalize(pooled, dim=-1).cpu().numpy()
-            if not total.shape[1]:
-                total = np.zeros((len(texts), found.shape[1]), np.float32)
-            for each, vector in zip(chosen, found, strict=True):
-                total[owners[each]] += vector * len(pieces[each])
-        norms = np.linalg.norm(total, axis=1, keepdims=True)
-        unit: Vectors = (total / np.maximum(norms, 1e-12)).astype(np.float32)
-        return unit
+            encoded = tokenizer.encode_batch([head.prompt + pieces[each] for each in chosen])
+            for each, states in zip(chosen, encode([one.ids for one in encoded]), strict=True):
+                vector = _pooled(states, head.pooling)
+                for layer in head.dense:
+                    vector = layer(vector)
+                if not total.shape[1]:
+                    total = np.zeros((len(texts), len(vector)), np.float32)
+                total[owners[each]] += _unit(vector) * len(pieces[each])
+        return _unit(total)
 
     return embed
 
 
+def _encoder(loading: ExpertLoader) -> tuple[Any, Encode, Any]:
+    """The tokenizer, the network and its settings, without torch if possible."""
+    written = loading.folder / "tokenizer.json"
+    if loading.place == PROCESSOR and written.is_file():
+        from tokenizers import Tokenizer
+
+        encoder = load_bert_encoder(loading.folder)
+        if encoder:
+            tokenizer = Tokenizer.from_file(str(written))
+            tokenizer.no_padding()
+            return tokenizer, encoder, encoder.config
+    return _torch_encoder(loading)
+
+
+def _torch_encoder(loading: ExpertLoader) -> tuple[Any, Encode, Any]:
+    import numpy as np
+    import torch
+
+    fast = loading.part("AutoTokenizer")
+    if not fast.is_fast:
+        raise ExpertError(tr("The tokenizer of the expert does not report the positions of words."))
+    network = loading.network("AutoModel")
+    if network.config.is_encoder_decoder:  # of a T5, only the encoder
+        network = network.get_encoder()
+    tokenizer = fast.backend_tokenizer
+    tokenizer.no_padding()
+    padding = fast.pad_token_id if fast.pad_token else fast.eos_token_id
+
+    def encode(texts: Sequence[Sequence[int]]) -> Iterator[Vectors]:
+        longest = max(map(len, texts))
+        ids = np.full((len(texts), longest), padding or 0, np.int64)
+        mask = np.zeros_like(ids)
+        for row, text in enumerate(texts):
+            ids[row, : len(text)] = text
+            mask[row, : len(text)] = 1
+        inputs = {"input_ids": ids, "attention_mask": mask}
+        output = network(
+            **{name: torch.from_numpy(rows).to(network.device) for name, rows in inputs.items()}
+        )
+        for states, text in zip(output.last_hidden_state.float().cpu().numpy(), texts, strict=True):
+            yield states[: len(text)]
+
+    return tokenizer, encode, network.config
+
+
+def _unit(vectors: Vectors) -> Vectors:
+    """Vectors of the same directions and of length 1."""
+    import numpy as np
+
+    norms = np.linalg.norm(vectors, axis=-1, keepdims=True)
+    unit: Vectors = (vectors / np.maximum(norms, 1e-12)).astype(np.float32)
+    return unit
+
+
 def _cut(tokenizer: Any, text: str, room: int) -> list[str]:
-    if not tokenizer.is_fast:
-        return [text]
-    encoded = tokenizer(text, add_special_tokens=False, return_offsets_mapping=True)
-    places = [place for place in encoded["offset_mapping"] if place[1] > place[0]]
+    encoded = tokenizer.encode(text, add_special_tokens=False)
+    places = [place for place in encoded.offsets if place[1] > place[0]]
     if len(places) <= room:
         return [text]
     starts = [places[at][0] for at in range(0, len(places), room)]
     return [text[start:end] for start, end in zip(starts, [*starts[1:], len(text)], strict=True)]
 
 
-def _pooled(hidden: Any, mask: Any, pooling: str) -> Any:
-    import torch
+def _pooled(states: Vectors, pooling: str) -> Vectors:
+    """One vector of the (length, width) states of a text."""
+    import numpy as np
 
-    weights = mask.unsqueeze(-1).to(hidden.dtype)
     if pooling == "cls":
-        return hidden[torch.arange(len(hidden)), mask.argmax(1)]
-    if pooling == "lasttoken":
-        last = mask.shape[1] - 1 - mask.flip(1).argmax(1)
-        return hidden[torch.arange(len(hidden)), last]
-    if pooling == "max":
-        return hidden.masked_fill(weights == 0, float("-inf")).max(1).values
-    if pooling == "weightedmean":  # later tokens of a decoder have seen more of the text
-        weights = (
-            weights * torch.arange(1, hidden.shape[1] + 1, device=hidden.device)[None, :, None]
-        )
-    return (hidden * weights).sum(1) / weights.sum(1).clamp(min=1e-9)
+        pooled: Vectors = states[0]
+    elif pooling == "lasttoken":
+        pooled = states[-1]
+    elif pooling == "max":
+        pooled = states.max(0)
+    elif pooling == "weightedmean":  # later tokens of a decoder have seen more of the text
+        pooled = np.average(states, axis=0, weights=np.arange(1, len(states) + 1))
+    else:
+        pooled = states.mean(0)
+    return pooled
 
 
 def _head(loading: ExpertLoader, config: Any, purpose: str) -> _Head:
@@ -224,28 +267,26 @@ def _pooling(settings: dict[str, Any]) -> str:
     return next((way for key, way in _POOLING.items() if settings.get(key)), "mean")
 
 
-def _dense(folder: Path, loading: ExpertLoader) -> Any:
-    import torch
-    from safetensors.torch import load_file
+def _dense(folder: Path, loading: ExpertLoader) -> Callable[[Vectors], Vectors]:
+    import numpy as np
 
-    settings = _json(folder / "config.json", {})
     weights = folder / "model.safetensors"
     if not weights.is_file():
         raise loading.error(mark("{id} lacks the weights of {name}."), name=folder.name)
-    linear = torch.nn.Linear(
-        int(settings["in_features"]),
-        int(settings["out_features"]),
-        bool(settings.get("bias", True)),
-    )
-    linear.load_state_dict(
-        {name.removeprefix("linear."): each.float() for name, each in load_file(weights).items()}
-    )
+    tensors = read_tensors(weights)
+    weight, bias = tensors["linear.weight"], tensors.get("linear.bias", np.float32(0))
+    settings = _json(folder / "config.json", {})
     name = str(settings.get("activation_function", "")).rpartition(".")[2]
-    activation = {"Tanh": torch.nn.Tanh, "ReLU": torch.nn.ReLU, "GELU": torch.nn.GELU}.get(
-        name, torch.nn.Identity
-    )
-    layer = torch.nn.Sequential(linear, activation()).to(loading.place.device)
-    return layer.eval().requires_grad_(False)
+
+    def layer(vector: Vectors) -> Vectors:
+        inner: Vectors = weight @ vector + bias
+        if name == "Tanh":
+            return np.tanh(inner)
+        if name == "ReLU":
+            return np.maximum(inner, np.float32(0))
+        return gelu(inner) if name == "GELU" else inner
+
+    return layer
 
 
 def _inside(folder: Path, name: str) -> Path:

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import csv
+import json
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 
+from jarvis_desktop.backends.local.pipelines.bert_encoder import read_tensors
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
+from tests.backends.tiny_words import REFERENCE
 
 LIKE, VECTORS = "sentence-similarity", "feature-extraction"
 
@@ -82,3 +87,56 @@ def test_an_empty_text_has_no_vector(bench):
 def test_settings_that_lead_out_of_the_experts_folder_are_refused(bench):
     with pytest.raises(ExpertError, match="not its own"):
         bench.run(VECTORS, "tiny_words:first_word_vectors", {"text": "the cat"})
+
+
+@pytest.mark.parametrize(
+    "kind", ["bert", "bert_with_another_activation", "roberta", "xlm_roberta", "mpnet"]
+)
+def test_vectors_are_those_of_transformers(bench, kind):
+    table, _ = bench.run(VECTORS, f"tiny_words:{kind}", {"text": REFERENCE})
+    expected = json.loads((bench.built(f"tiny_words:{kind}") / "expected.json").read_text())
+    assert rows(table)[1][0] == pytest.approx(expected, abs=1e-4)
+
+
+def test_weights_in_16_bits_are_read_as_well_and_other_numbers_are_not_weights(tmp_path):
+    values = np.array([1.5, -2.0, 0.25], np.float32)
+    upper = (values.view(np.uint32) >> 16).astype("<u2")
+    parts = {
+        "single": ("F32", values.tobytes()),
+        "half": ("F16", values.astype("<f2").tobytes()),
+        "brain": ("BF16", upper.tobytes()),
+        "places": ("I64", np.arange(3).tobytes()),
+    }
+    header, body = {}, b""
+    for name, (dtype, raw) in parts.items():
+        offsets = [len(body), len(body) + len(raw)]
+        header[name] = {"dtype": dtype, "shape": [3], "data_offsets": offsets}
+        body += raw
+    head = json.dumps(header).encode()
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(len(head).to_bytes(8, "little") + head + body)
+    found = read_tensors(path)
+    assert set(found) == {"single", "half", "brain"}
+    for tensor in found.values():
+        assert tensor.dtype == np.float32
+        assert tensor.tolist() == values.tolist()
+
+
+def test_sentences_are_compared_without_torch(bench, tmp_path):
+    """Importing it takes longer than everything else together."""
+    folder = bench.built("tiny_words:vectors")
+    code = f"""
+import sys
+from pathlib import Path
+from jarvis_desktop.backends.local.worker import ExpertLoader, serve
+from jarvis_desktop.core.artifact import text_artifact
+from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.task import Call
+loading = ExpertLoader(Expert("x", "sentence-similarity"), Path({str(folder)!r}))
+texts = {{name: (text_artifact("the cat"),) for name in ("text_1", "text_2")}}
+call = Call("sentence-similarity", texts, {{}}, Path({str(tmp_path)!r}))
+print(serve(loading)(lambda *told: None, call)[0].text)
+assert not {{"torch", "transformers"}} & set(sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.stdout.startswith("The two texts are 100% alike"), done.stderr
