@@ -81,8 +81,8 @@ class StreamedAnswer:
         if self._result and self._result in text:
             text = text.replace(self._result, "", 1).strip()
             self._result = ""
-        if self._failed:
-            self._why = ""  # the final answer has the reason
+        if self._failed and self._why in text:
+            self._why = ""  # it is said why this was not done
         if text:
             self._go_on(text)
 

@@ -22,7 +22,7 @@ from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, House
 from tests.fake_journal import FakeJournal
 from tests.fake_voice import write_wav
-from tests.fakes import FakeFrontend
+from tests.fakes import FakeFrontend, FakeLLM
 from tests.types import BLUR, CLOCK, JOIN, SHORTEN, SPEAK
 
 WRITE = Task(0, SHORTEN, {"text": "a"})
@@ -97,6 +97,16 @@ async def test_words_of_a_task_that_fails_are_followed_by_why(house: House) -> N
     turn = await house.handle(Request(text="shorten it"))
     assert turn.reply == "Hal\n\nNot done: summarization. e/a was vague."
     assert turn.status is Status.FAILED
+
+
+async def test_what_an_llm_says_about_the_failure_begins_with_it_too(house: House) -> None:
+    writing(house, ("Hal", VAGUE), (VAGUE,))
+    house.llms.llm = FakeLLM(("It did not work.",))
+    turn = await house.handle(Request(text="shorten it"))
+    assert turn.reply == (
+        "Hal\n\nThe text above does not count: e/a was vague.\n\nIt did not work."
+        "\n\nNot done: summarization. e/a was vague."
+    )
 
 
 async def test_a_new_plan_begins_with_the_reason_too(house: House) -> None:

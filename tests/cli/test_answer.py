@@ -10,7 +10,15 @@ import pytest
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.events import Noted, ReplyChunk, Retrying, Speaking, TurnFinished
+from jarvis_desktop.core.events import (
+    Noted,
+    ReplyChunk,
+    Retrying,
+    Speaking,
+    TaskChunk,
+    TaskFinished,
+    TurnFinished,
+)
 from jarvis_desktop.core.expert import Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.turn import Turn
 
@@ -77,6 +85,29 @@ def test_json_is_one_document_and_events_are_lines(capsys: Capture) -> None:
     lines.show(ReplyChunk("Here"))
     lines.end(TURN)
     assert len(capsys.readouterr().out.splitlines()) == 1
+
+
+def test_what_a_step_writes_is_only_an_event(capsys: Capture) -> None:
+    for frontend in (TerminalFrontend(), TerminalFrontend(quiet=True)):
+        frontend.show(TaskChunk(0, "Here"))
+        assert capsys.readouterr() == ("", "")
+    TerminalFrontend(events_as_json=True).show(TaskChunk(0, "Here"))
+    assert capsys.readouterr().out == '{"event": "task_chunk", "task_id": 0, "text": "Here"}\n'
+
+
+def test_an_answer_that_a_step_wrote_ends_with_its_line(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The step's own end is told in between; what is added to the answer stands apart."""
+    monkeypatch.setattr(output, "is_on_screen", lambda: True)
+    frontend = TerminalFrontend()
+    done = TaskResult(0, Status.SKIPPED, reason="No.")
+    for event in (ReplyChunk("Here "), ReplyChunk("it is."), TaskFinished(done), ENDED):
+        frontend.show(event)
+    assert capsys.readouterr().out == "Here it is.\n"
+    for event in (ReplyChunk("Here"), TaskFinished(done), ReplyChunk("\n\nWell."), ENDED):
+        frontend.show(event)
+    assert capsys.readouterr().out == "Here\nWell.\n"
 
 
 def test_what_could_not_be_shown_is_told_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,6 +16,7 @@ from jarvis_desktop.core.events import (
     ReplyChunk,
     Retrying,
     Speaking,
+    TaskChunk,
     TaskFinished,
     TaskProgress,
     TaskStarted,
@@ -85,6 +86,25 @@ def test_progress_is_shown_while_it_runs(view: TurnView, turn: Turn) -> None:
     view.draw(running.apply(TaskFinished(done(0, seconds=1.5))))
     assert row.elapsed.text() == "1.5 s"
     assert row.subject.full_text() == "letter.png"
+
+
+def test_a_row_shows_the_last_words_of_what_its_task_writes(view: TurnView, turn: Turn) -> None:
+    turn = turn.apply(TaskStarted(0, candidate("first"))).apply(TaskProgress(0, None, "at work"))
+    view.draw(turn)
+    row = rows(view)[0]
+    name, height = row.accessibleName(), row.sizeHint().height()
+    turn = turn.apply(TaskChunk(0, "Dear Sir,\n\n" + "thank you " * 100)).apply(
+        TaskChunk(0, "all.")
+    )
+    view.draw(turn)
+    assert row.subject.full_text().endswith("thank you all.")
+    assert row.subject.text().startswith("…")
+    assert row.subject.text().endswith("all.")
+    assert row.sizeHint().height() == height
+    assert row.accessibleName() == name
+    assert row.toggle.isVisible()
+    view.draw(turn.apply(TaskFinished(done(0))))
+    assert row.subject.text() == "letter.png"
 
 
 def test_while_the_answer_is_being_written_the_status_says_so(view: TurnView, turn: Turn) -> None:

@@ -13,13 +13,15 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.events import (
+    AttemptFailed,
     PlanAccepted,
+    TaskChunk,
     TaskFinished,
     TaskProgress,
     TaskStarted,
     TurnFinished,
 )
-from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.expert import Attempt, Status
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
@@ -65,6 +67,22 @@ def test_progress_and_failure_are_said(qtbot: QtBot, controller: FakePlanControl
     assert "failed" in cards(view)[2].accessibleName()
     assert "It needs 2 GB of memory" in cards(view)[2].accessibleName()
     assert "left out" in cards(view)[3].accessibleName()
+
+
+def test_a_card_shows_the_last_words_of_what_its_step_writes(
+    qtbot: QtBot, controller: FakePlanController
+) -> None:
+    turn = half_done(diamond())
+    view = shown(qtbot, controller, turn)
+    card = cards(view)[1]
+    place, name, before = card.geometry(), card.accessibleName(), card.grab().toImage()
+    turn = turn.apply(TaskChunk(1, "Thank you " * 100 + "all."))
+    redrawn(view, turn)
+    assert card.step.draft.endswith("Thank you all.")
+    assert card.grab().toImage() != before
+    assert (card.geometry(), card.accessibleName()) == (place, name)
+    redrawn(view, turn.apply(AttemptFailed(1, Attempt(candidate("first"), 0.1, "It broke."))))
+    assert card.step.draft == ""
 
 
 def test_a_step_whose_expert_is_fetched_says_so(

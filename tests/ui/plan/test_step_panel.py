@@ -11,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.events import TaskChunk, TaskFinished
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.ui.engine import Outcome
@@ -31,7 +32,7 @@ from tests.ui.plan.plan_scene import (
     shown,
     turn_of,
 )
-from tests.ui.scene import READ, words
+from tests.ui.scene import READ, done, words
 
 
 @pytest.fixture
@@ -273,6 +274,25 @@ def test_it_follows_a_turn_that_goes_on(qtbot: QtBot, controller: FakePlanContro
     redrawn(view, half_done(diamond()))
     assert "Dear Sir" in words(shown_panel)
     assert shown_panel.rows["image"] is row
+
+
+def test_it_shows_all_that_the_step_has_written_so_far(
+    qtbot: QtBot, controller: FakePlanController
+) -> None:
+    controller.live.add("t")
+    turn = half_done(diamond())
+    view = shown(qtbot, controller, turn)
+    shown_panel = panel(view, 1)
+    draft = shown_panel.draft
+    assert draft.isHidden()
+    for piece in ("# Two\n", "words"):
+        turn = turn.apply(TaskChunk(1, piece))
+        redrawn(view, turn)
+    assert draft.isVisible()
+    assert draft.toPlainText() == "# Two\nwords"
+    redrawn(view, turn.apply(TaskFinished(done(1, text_artifact("Two words")))))
+    assert draft.isHidden()
+    assert "Two words" in words(shown_panel)
 
 
 def test_a_list_has_the_step_below_its_row(qtbot: QtBot, controller: FakePlanController) -> None:

@@ -15,7 +15,13 @@ from PySide6.QtWidgets import QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.events import PlanAccepted, ReplyChunk, TaskFinished, TaskStarted
+from jarvis_desktop.core.events import (
+    PlanAccepted,
+    ReplyChunk,
+    TaskChunk,
+    TaskFinished,
+    TaskStarted,
+)
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.speech import Partial, Talking, Transcript
@@ -294,6 +300,8 @@ def test_steps_are_told_while_they_run(
         shown.show(PlanAccepted(plan))
         shown.show(TaskFinished(done(0, text_artifact("read"))))
         shown.show(TaskStarted(1, candidate("second")))
+        shown.show(TaskChunk(1, "It is about\n"))
+        shown.show(TaskChunk(1, "a cat"))
         await go_on.wait()
         for task in (1, 2):
             shown.show(TaskFinished(done(task, made)))
@@ -303,8 +311,11 @@ def test_steps_are_told_while_they_run(
     ask(box, "Read it", qtbot)
     state = box.reply.state.words
     qtbot.waitUntil(lambda: state.full_text() == "Step 2 of 3 · summarization")
+    qtbot.waitUntil(lambda: box.reply.draft.full_text() == "It is about a cat")
+    assert box.reply.draft.isVisible()
     box._session.engine.call(go_on.set)
     qtbot.waitUntil(lambda: len(box.reply.results) == 1)
+    assert box.reply.draft.isHidden()
 
 
 def test_of_many_results_a_few_are_shown(
