@@ -89,7 +89,7 @@ class StreamedAnswer:
     def _go_on(self, text: str) -> None:
         if self._apart:
             why = tr("The text above does not count: {reason}", reason=self._why)
-            text = "\n\n".join(["", why, text] if self._why else ["", text])
+            text = "\n\n".join(["", *([why] if self._why else []), text.lstrip("\n")])
             self._apart, self._failed, self._why = False, False, ""
         self._say(text)
 

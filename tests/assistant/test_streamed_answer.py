@@ -258,9 +258,18 @@ async def test_the_final_words_may_come_in_pieces_and_hold_the_text() -> None:
     turn = live()
     for event in (events.TaskStarted(0, FIRST), HALF, done("Hal")):
         turn.show(event)
-    for piece in ("Here ", "it is.", "\n\nSummary: Hal"):
+    for piece in ("\n\nHere ", "it is.", "\n\nWell."):
         turn.complete(piece)
-    assert turn.turn.reply == "Hal\n\nHere it is.Summary:"
+    assert turn.turn.reply == "Hal\n\nHere it is.\n\nWell."
+
+
+async def test_what_is_added_to_the_text_is_a_paragraph() -> None:
+    turn = live()
+    for event in (events.TaskStarted(0, FIRST), HALF, done("Hal")):
+        turn.show(event)
+    for piece in ("Hal", "\n\nBoth are short."):
+        turn.complete(piece)
+    assert turn.turn.reply == "Hal\n\nBoth are short."
 
 
 async def test_agent_mode_answers_in_its_own_words() -> None:

@@ -82,12 +82,15 @@ def is_in_reply(artifact: Artifact, reply: str) -> bool:
 
 def is_plain(turn: Turn) -> bool:
     """Whether the answer is plain text, because no LLM contributed to it."""
-    if turn.plan is None or not len(turn.plan) or turn.agentic or not turn.results:
+    if turn.plan is None or not len(turn.plan) or turn.agentic:
         return False
     doers = [item.attempts[-1].candidate for item in turn.results.values() if item.attempts]
-    if any(doer.backend == LLM_BACKEND for doer in doers) or not all_ended(turn):
+    doers += [item.candidate for item in turn.trying.values()]
+    if any(doer.backend == LLM_BACKEND for doer in doers):
         return False
-    return compose_answer(turn) == turn.reply
+    if not all_ended(turn):
+        return turn.reply in turn.drafts.values()
+    return bool(turn.results) and compose_answer(turn) == turn.reply
 
 
 def spoken_name(turn: Turn) -> str:

@@ -19,7 +19,9 @@ from jarvis_desktop.core.events import (
     ReplyChunk,
     RoundEnded,
     RoundStarted,
+    TaskChunk,
     TaskFinished,
+    TaskStarted,
     TurnFinished,
 )
 from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Spent, Status, TaskResult
@@ -272,6 +274,10 @@ def test_only_what_an_llm_wrote_is_markdown(picture: Path) -> None:
     for doer, plain in ((BUILT_IN, True), (LLM, False)):
         result = TaskResult(0, Status.DONE, (scene.text("2*3*4 = 24"),), (Attempt(doer, 0.1),))
         assert is_plain(turn.apply(TaskFinished(result))) is plain
+        writing = Turn("t", NOW, "x").apply(PlanAccepted(plan)).apply(TaskStarted(0, doer))
+        for event in (TaskChunk(0, "2*3"), ReplyChunk("2*3")):
+            writing = writing.apply(event)
+        assert is_plain(writing) is plain
     assert not is_plain(OVER)
 
 
