@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,7 @@ from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Unfinished
-from jarvis_desktop.core.task import Call, Ref, Task
+from jarvis_desktop.core.task import Call, Ref, Report, Task
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, House
 from tests.fake_journal import FakeJournal
@@ -70,8 +71,39 @@ async def test_the_pieces_of_the_only_text_are_the_answer(house: House) -> None:
     assert turn.drafts == {}
 
 
-async def test_it_is_spoken_while_it_is_written(house: House) -> None:
-    writing(house, ("One sentence. ", "Another."))
+@dataclass
+class Pausing:
+    """Writes a text, with a pause before its last piece."""
+
+    pieces: Sequence[str]
+    pause: Callable[[], Awaitable[object]]
+    name: str = "builtin"
+    lane: str = "instant"
+
+    def question(self, call: Call) -> str:
+        return ""
+
+    async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
+        for piece in self.pieces:
+            if piece is self.pieces[-1]:
+                await self.pause()
+            current_draft.get()(piece)
+        return [text_artifact("".join(self.pieces))]
+
+
+def pausing(house: House, pieces: Sequence[str], pause: Callable[[], Awaitable[object]]) -> None:
+    writing(house)
+    backends = house.assistant._dependencies.executor._dependencies.backends
+    backends["builtin"] = Pausing(pieces, pause)  # type: ignore[index]
+
+
+async def test_the_first_sentence_is_spoken_while_the_second_is_written(house: House) -> None:
+    async def until_it_is_spoken() -> None:
+        while not house.player.played:
+            await asyncio.sleep(0)
+        assert house.voice.said == ["One sentence."]
+
+    pausing(house, ("One sentence. ", "Ano", "ther."), until_it_is_spoken)
     turn = await house.handle(Request(text="shorten it", speak=True))
     assert turn.reply == "One sentence. Another."
     assert house.voice.said == ["One sentence.", "Another."]
@@ -147,22 +179,13 @@ async def test_the_texts_of_a_list_follow_each_other(house: House) -> None:
 
 
 async def test_stopping_keeps_what_was_said(house: House) -> None:
-    writing(house, ("Half a ",))
     begun = asyncio.Event()
 
-    class Slow:
-        name, lane = "builtin", "instant"
+    async def for_ever() -> None:
+        begun.set()
+        await asyncio.Event().wait()
 
-        def question(self, call: Call) -> str:
-            return ""
-
-        async def run(self, candidate: Candidate, call: Call, report: object) -> list[Artifact]:
-            current_draft.get()("Half a ")
-            begun.set()
-            await asyncio.Event().wait()
-            return []
-
-    house.assistant._dependencies.executor._dependencies.backends["builtin"] = Slow()  # type: ignore[index]
+    pausing(house, ("Half a ", "sentence."), for_ever)
     running = asyncio.create_task(house.handle(Request(text="shorten it")))
     await begun.wait()
     running.cancel()
