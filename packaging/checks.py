@@ -47,9 +47,11 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
             with private_session() as env:
                 done.append(step(root, "tests", ["pytest", *_pytest(), *pytest_args], env))
         else:
-            done.append(step(root, "format", ["ruff", "format", "--check"], env))
-            done.append(step(root, "lint", ["ruff", "check"], env))
-            done.append(step(root, "imports", ["lint-imports"], env))
+            weights = ["python", "packaging/real_weights.py", "ci"]
+            with beside(root, "weights", weights, env, done):
+                done.append(step(root, "format", ["ruff", "format", "--check"], env))
+                done.append(step(root, "lint", ["ruff", "check"], env))
+                done.append(step(root, "imports", ["lint-imports"], env))
             covered = ["-n", "2", "--cov", "--cov-report=term-missing:skip-covered", *COVERED]
             others = ["-n", "5", "--dist", "worksteal", *(f"--ignore={name}" for name in COVERED)]
             # Half of the time of the tests is waiting, in which types are checked.
@@ -57,6 +59,8 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
                 private_session() as env,
                 beside(root, "types", ["mypy"], env, done),
                 beside(root, "covered", ["pytest", *_pytest(), *covered], env, done),
+                # In one process, which loads each of the real weights once.
+                beside(root, "real", ["pytest", "-m", "real", "tests/real"], env, done),
             ):
                 done.append(step(root, "tests", ["pytest", *_pytest(), *others], env))
     print("\n== Summary", *map(_line, done), sep="\n")
@@ -67,13 +71,11 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
 
 def _pytest() -> list[str]:
     colour = ["--color=yes"] if sys.stdout.isatty() else []
+    if sys.platform.startswith("linux"):
+        return colour
     # Elsewhere there is no private screen and no private sound server to be had.
-    only = (
-        []
-        if sys.platform.startswith("linux")
-        else ["-m", "not screen and not sound and not gpu and not exhaustive"]
-    )
-    return colour + only
+    left_out = ("screen", "sound", "gpu", "exhaustive", "real", "real_large")
+    return [*colour, "-m", " and ".join(f"not {mark}" for mark in left_out)]
 
 
 def step(root: Path, name: str, command: list[str], env: Env) -> Result:

