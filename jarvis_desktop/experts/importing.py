@@ -142,6 +142,7 @@ def identified(path: Path, experts: Iterable[Expert]) -> Expert:
     """Identify which expert a folder or ZIP file holds. Raises InputError if that is unclear."""
     known = {expert.id: expert for expert in experts}
     with opened(path) as source:
+        files = tuple(source.sizes)
         names = [path.stem if path.is_file() else path.name]
         if isinstance(source, _Folder):
             names += [part for part in source.root.parts if part.startswith(HUB_CACHE_PREFIX)]
@@ -159,6 +160,11 @@ def identified(path: Path, experts: Iterable[Expert]) -> Expert:
                 PurePosixPath(expert.repo.casefold()).name,
             ):
                 return expert
+    if any(file.endswith(".gguf") for file in files):
+        raise InputError(
+            tr("{name} contains an LLM for a server such as llama.cpp.", name=path.name or path),
+            hint=tr("Start the server with it, and then: jarvis-desktop llm use."),
+        )
     raise InputError(
         tr("It is unclear which expert {name} contains.", name=path.name or path),
         hint=tr("Name it: --as NAME. jarvis-desktop experts list shows the names."),

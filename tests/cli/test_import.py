@@ -15,6 +15,7 @@ from jarvis_desktop.cli import output, session
 from jarvis_desktop.cli.main import main
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.experts.weights import Weights
+from jarvis_desktop.speech.voices.engine import neural_voice
 from tests.experts.test_importing import BASE, OTHER, TINY, put, zipped
 
 EXPERTS = {each.id: each for each in (TINY, replace(BASE, speed=12.0), OTHER)}
@@ -29,7 +30,9 @@ def app(monkeypatch, tmp_path):
         can_run=lambda expert: expert.id != "whisper-tiny",
         complaint=lambda expert: "",
     )
-    app: Any = SimpleNamespace(catalogue=catalogue, weights=Weights(tmp_path / "experts"))
+    experts = tmp_path / "experts"
+    paths = SimpleNamespace(weights=experts)
+    app: Any = SimpleNamespace(catalogue=catalogue, weights=Weights(experts), paths=paths)
 
     def run(args, work):
         try:
@@ -76,3 +79,34 @@ def test_what_cannot_be_used_is_refused_with_the_reason(tmp_path, capsys):
     assert "It is unclear which expert mystery contains." in capsys.readouterr().err
     assert main(["experts", "list", "--task", "juggling"]) == 1
     assert "no expert for juggling" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("engine", "names"),
+    [
+        ("kokoro", ["kokoro-v1.0.int8.onnx", "voices-v1.0.bin"]),
+        ("piper", ["en_US-joe-medium.onnx", "en_US-joe-medium.onnx.json"]),
+    ],
+)
+def test_a_voice_is_copied_to_where_its_engine_finds_it(tmp_path, capsys, engine, names):
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    for name in [*names, "holiday.jpg"]:
+        (stick / name).write_text(name)
+    assert main(["experts", "import", str(stick)]) == 0
+    assert capsys.readouterr().out.startswith(f"{engine} is ready")
+    arrived = {path.name: path.read_text() for path in (tmp_path / "experts" / engine).iterdir()}
+    assert arrived == {name: name for name in names}
+    assert main(["experts", "import", str(stick), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["engine"] == engine
+    engine_of = neural_voice(engine, tmp_path / "experts")
+    assert engine_of
+    assert engine_of.speaks("en")
+
+
+def test_an_llm_for_a_server_is_named_as_such(tmp_path, capsys):
+    stick = tmp_path / "stick"
+    stick.mkdir()
+    (stick / "some-llm.gguf").write_text("GGUF")
+    assert main(["experts", "import", str(stick)]) == 1
+    assert "an LLM for a server such as llama.cpp" in capsys.readouterr().err

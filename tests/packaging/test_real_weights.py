@@ -60,7 +60,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Index:
         "packed": weights(joined=("m.zip", (("zip==1", "m.zip"),)), inside="in/"),
     }
     monkeypatch.setattr(real_weights, "TABLE", table)
-    monkeypatch.setattr(real_weights.subprocess, "run", made.run)
+    monkeypatch.setattr(subprocess, "run", made.run)
     monkeypatch.setenv("JARVIS_REAL_WEIGHTS", str(tmp_path / "kept"))
     return made
 

@@ -22,16 +22,17 @@ def check_download(app: Application, expert: Expert, name: str) -> None:
 
 
 def child_that_maps(library: str) -> int:
-    """The process id of our child that has loaded a library."""
-    own = str(os.getpid())
+    """The process id of our youngest child that has loaded a library."""
+    found: list[tuple[int, int]] = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            parent = (folder / "stat").read_text().rpartition(")")[2].split()[1]
-            if parent == own and library in (folder / "maps").read_text():
-                return int(folder.name)
+            fields = (folder / "stat").read_text().rpartition(")")[2].split()
+            if int(fields[1]) == os.getpid() and library in (folder / "maps").read_text():
+                found.append((int(fields[19]), int(folder.name)))  # when it started
         except OSError:  # it has ended
             continue
-    raise AssertionError(f"no child has loaded {library}")
+    assert found, f"no child has loaded {library}"
+    return max(found)[1]
 
 
 def peak_bytes(pid: int) -> int:

@@ -51,7 +51,7 @@ async def test_near_sentences_are_alike_and_others_are_not(person: Person, exper
     far = await likeness(person, expert, "make the picture brighter", "the soup needs more salt")
     assert near > 0.45
     assert far < near - 0.2
-    assert person.app.local.holding == (expert.id,)
+    assert list(person.app.local.holding) == [expert.id]
 
 
 async def test_each_sentence_of_a_file_becomes_a_vector(person: Person, expert: Expert) -> None:
@@ -81,10 +81,10 @@ async def test_an_expert_that_was_put_out_of_memory_is_loaded_again(
     person: Person, expert: Expert
 ) -> None:
     await person.app.local.close()
-    assert person.app.local.holding == ()
+    assert not person.app.local.holding
     same = await likeness(person, expert, "the cat sleeps", "the cat sleeps")
     assert same == pytest.approx(1.0)
-    assert person.app.local.holding == (expert.id,)
+    assert list(person.app.local.holding) == [expert.id]
 
 
 async def test_an_expert_is_removed_and_the_built_in_way_takes_over(

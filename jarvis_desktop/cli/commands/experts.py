@@ -249,7 +249,9 @@ def add_experts(subparsers: Subparsers) -> None:
         help="take weights that only come as a pickle, a format that can carry code",
     )
     pull.set_defaults(command=_pull)
-    take = actions.add_parser("import", help="take an expert's weights from a folder or ZIP file")
+    take = actions.add_parser(
+        "import", help="take an expert's weights or a voice from a folder or ZIP file"
+    )
     take.add_argument("source", type=Path, metavar="FOLDER|ZIP")
     take.add_argument("--as", dest="name", metavar="NAME", help="which expert it is")
     add_shared(take)
@@ -359,10 +361,17 @@ def _check_use(app: Application, expert: Expert) -> None:
 def _import(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
     from jarvis_desktop.experts.importing import identified
+    from jarvis_desktop.speech.voices.engine import import_voice
 
     async def work(app: Application) -> int:
         if args.name:
             expert = app.catalogue.find(args.name)
+        elif engine := await asyncio.to_thread(import_voice, args.source, app.paths.weights):
+            if args.json:
+                output.write_json({"engine": engine, "folder": app.paths.weights / engine})
+            else:
+                output.say(f'{engine} is ready; it speaks with engine = "{engine}" under [speech].')
+            return output.DONE
         else:
             expert = await asyncio.to_thread(identified, args.source, app.catalogue.known())
         _check_use(app, expert)

@@ -303,6 +303,25 @@ def neural_voice(name: str, folder: Path) -> NeuralVoice | None:
     return PiperVoice(folder / "piper") if name == "piper" else None
 
 
+def import_voice(source: Path, folder: Path) -> str:
+    """Copy the voices in a folder to where `neural_voice` finds them, and return the name of their
+    engine; "" if there are none."""
+    weights, styles = kokoro_weights(source), source / KOKORO_STYLES
+    if weights and styles.is_file():
+        name, files = "kokoro", [weights, styles]
+    else:
+        name, voices = "piper", piper_weights(source)
+        files = [*voices, *(voice.with_suffix(".onnx.json") for voice in voices)]
+    if not files:
+        return ""
+    (folder / name).mkdir(parents=True, exist_ok=True)
+    for file in files:
+        part = folder / name / f"{file.name}.part"
+        shutil.copyfile(file, part)
+        part.replace(part.with_suffix(""))
+    return name
+
+
 def kokoro_weights(folder: Path) -> Path | None:
     """The best weights in a folder."""
     files = (folder / name for name in KOKORO_WEIGHTS)
