@@ -378,3 +378,12 @@ def xlm_roberta(folder: Path) -> Path:
 
 def mpnet(folder: Path) -> Path:
     return _reference(folder, "MPNet")
+
+
+def bert_without_a_layer(folder: Path) -> Path:
+    bert(folder)
+    config = folder / "config.json"
+    config.write_text(
+        config.read_text().replace('"num_hidden_layers": 2', '"num_hidden_layers": 3')
+    )
+    return folder

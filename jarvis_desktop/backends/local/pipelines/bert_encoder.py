@@ -48,7 +48,9 @@ def load_bert_encoder(folder: Path) -> BertEncoder | None:
     # busily. This is read when numpy is imported.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     defaults = {"pad_token_id": _PADDING[kind], "layer_norm_eps": 1e-12}
-    return BertEncoder(SimpleNamespace(**{**defaults, **written}), read_tensors(weights))
+    encoder = BertEncoder(SimpleNamespace(**{**defaults, **written}), read_tensors(weights))
+    encoder([[0]])  # what is missing is noticed now
+    return encoder
 
 
 def read_tensors(path: Path) -> dict[str, Numbers]:

@@ -140,3 +140,8 @@ assert not {{"torch", "transformers"}} & set(sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.stdout.startswith("The two texts are 100% alike"), done.stderr
+
+
+def test_an_expert_without_some_of_its_weights_cannot_be_loaded(bench):
+    with pytest.raises(ExpertError, match="could not be loaded"):
+        bench.run(VECTORS, "tiny_words:bert_without_a_layer", {"text": "the cat"})
