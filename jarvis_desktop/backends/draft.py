@@ -44,8 +44,16 @@ class Draft:
     a text in any other is not shown before it is finished.
     """
 
-    def __init__(self, show: Callable[[str], None], filter: TextFilter | None = None) -> None:
+    def __init__(
+        self,
+        show: Callable[[str], None],
+        filter: TextFilter | None = None,
+        *,
+        doubt: Callable[[str], bool] = lambda text: False,
+    ) -> None:
+        """Nothing is shown before there is no `doubt` about the text so far."""
         self._show = show
+        self._doubt = doubt
         self._filter = filter or UnfilteredText()
         self._text = ""
         self._shown = 0
@@ -57,7 +65,8 @@ class Draft:
     def _add(self, piece: str) -> None:
         self._text = (self._text + piece).lstrip()
         text = self._text.rstrip()
-        if len(text) > self._shown and not _bare_fence.match(text):
+        held = not self._shown and (_bare_fence.match(text) or self._doubt(text))
+        if len(text) > self._shown and not held:
             self._show(text[self._shown :])
             self._shown = len(text)
 
@@ -66,4 +75,7 @@ class Draft:
         self._add(self._filter.rest())
         text = self._text.rstrip()
         found = re.fullmatch(r"```[\w-]*\n(.*?)\n?```", text, re.DOTALL)
-        return found[1] if found and "```" not in found[1] else text
+        text = found[1] if found and "```" not in found[1] else text
+        if text and not self._shown and not self._doubt(text):
+            self._show(text)
+        return text

@@ -7,11 +7,12 @@ import re
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from jarvis_desktop.backends.draft import Draft, TextFilter, UnfilteredText
-from jarvis_desktop.backends.result_checks import checked
+from jarvis_desktop.backends.result_checks import checked, early_doubt
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.display import one_line
@@ -185,8 +186,7 @@ class _LLMTaskRun:
             done: list[str] = []
             for at, part in enumerate(parts):
                 self.report(at / len(parts), f"part {at + 1} of {len(parts)}")
-                before = "\n\n" if done else ""
-                done.append(await self._answer({port: part}, before, shown=not self.way.again))
+                done.append(await self._answer({port: part}, at))
             longer, text = text, "\n\n".join(done)
             if not self.way.again:
                 return text
@@ -194,14 +194,12 @@ class _LLMTaskRun:
                 raise self._error(mark("{name} did not make the text shorter."), fault=Fault.ANSWER)
         return await self._answer({port: text})
 
-    async def _answer(
-        self, instead: Mapping[str, str], before: str = "", *, shown: bool = True
-    ) -> str:
-        """One answer; `instead` replaces the texts of ports. Unless it is a label, it is shown
-        while it is written, after `before`."""
+    async def _answer(self, instead: Mapping[str, str], part: int | None = None) -> str:
+        """One answer; `instead` replaces the texts of ports. `part` is its number, from 0, if it is
+        not the whole result."""
         labels = self.way.labels(self.call) if self.way.labels else ()
         prompt = self._prompt(instead, labels)
-        draft = self._draft(prompt, before, shown=shown and not labels)
+        draft = self._draft(prompt, part)
         await answer(self.llm, prompt, take=draft.feed)
         text = draft.finished()
         if not labels:
@@ -216,16 +214,21 @@ class _LLMTaskRun:
             )
         return self.way.says.format(label)
 
-    def _draft(self, prompt: Prompt, before: str, *, shown: bool) -> Draft:
-        show, left = current_draft.get(), before
+    def _draft(self, prompt: Prompt, part: int | None) -> Draft:
+        """Show an answer while it is written, unless it is a label or will be summarised again."""
+        show, before = current_draft.get(), "\n\n" if part else ""
 
         def show_after(piece: str) -> None:
-            nonlocal left
-            show(left + piece)
-            left = ""
+            nonlocal before
+            show(before + piece)
+            before = ""
 
         guard = self.guard("\n".join(message.text for message in prompt.messages))
-        return Draft(show_after if shown else lambda piece: None, guard)
+        if self.way.labels or (part is not None and self.way.again):
+            return Draft(lambda piece: None, guard)
+        if part is not None:  # if one were held back, the next ones would be out of order
+            return Draft(show_after, guard)
+        return Draft(show, guard, doubt=partial(early_doubt, call=self.call))
 
     def _prompt(self, instead: Mapping[str, str], labels: Sequence[str]) -> Prompt:
         said, pictures = [], []

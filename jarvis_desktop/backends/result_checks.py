@@ -25,7 +25,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, TaskType
 from jarvis_desktop.tasks.images.findings import clean_label
 from jarvis_desktop.tasks.naming import named_things
-from jarvis_desktop.text.languages import CODES, NAMES, is_clearly_not
+from jarvis_desktop.text.languages import CODES, NAMES, is_clearly_not, plain_language
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.sentences import sentences
 
@@ -44,6 +44,7 @@ MIN_SUMMARISED_WORDS = 60  # only of longer texts must a summary be shorter
 MAX_LABELS_CHARS = 5000
 MAX_TRANSLATION_RATIO = 12  # how many times longer or shorter than its source a translation may be
 MIN_TRANSLATED_CHARS = 200  # in a shorter source a single long word may change much
+EARLY_CHARS = 400  # of a growing text, for its language
 MIN_ECHO_WORDS = 4  # no shorter question is taken for an echo: it may be the answer by chance
 PICTURE_LABELS = "zero-shot-image-classification"
 ORDERS = {
@@ -83,6 +84,16 @@ def text_doubt(text: str, call: Call, ruled_out: RuledOut) -> str:
     return ""
 
 
+def early_doubt(text: str, call: Call) -> bool:
+    """Whether a text begins like one that `text_doubt` objects to: it repeats the question, or is
+    English instead of a translation. Cheap, so that it can be asked with each word."""
+    if port := ORDERS.get(call.task):
+        return _plain(call.text(port)).startswith(_plain(text))
+    if call.task == "translation" and _language(call) not in ("", "en"):
+        return plain_language(text[:EARLY_CHARS]) == "en"
+    return False
+
+
 def _unreadable(text: str, call: Call) -> str:
     given = _words(call)
     if _share(_UNREAD, text) > max(MAX_UNREADABLE, 2 * _share(_UNREAD, given)):
@@ -108,7 +119,7 @@ def _no_summary(text: str, call: Call) -> str:
 
 
 def _no_translation(text: str, call: Call, ruled_out: RuledOut) -> str:
-    given, wanted = call.text("text"), call.words("language").strip().casefold()
+    given = call.text("text")
     longer, shorter = max(len(text), len(given)), max(1, min(len(text), len(given)))
     if len(given) >= MIN_TRANSLATED_CHARS and longer > MAX_TRANSLATION_RATIO * shorter:
         return (
@@ -116,12 +127,18 @@ def _no_translation(text: str, call: Call, ruled_out: RuledOut) -> str:
             if len(text) < len(given)
             else tr("gave far too long a text")
         )
-    code = wanted if wanted in NAMES else CODES.get(wanted, "")
+    code = _language(call)
     # Names, numbers and formulas have no language.
     letters = sum(map(str.isalpha, text))
     if code and 2 * letters > len(text) and ruled_out(text, code):
         return tr("gave a text that is not in {language}", language=tr(NAMES[code]))
     return ""
+
+
+def _language(call: Call) -> str:
+    """The code of the language of a translation; "" if it is unknown."""
+    wanted = call.words("language").strip().casefold()
+    return wanted if wanted in NAMES else CODES.get(wanted, "")
 
 
 def _no_labels(text: str, call: Call) -> str:

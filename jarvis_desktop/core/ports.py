@@ -119,7 +119,10 @@ class Backend(Protocol):
         ...
 
     async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
-        """Return the results of the call. Raises JarvisError; cancelling stops the work itself."""
+        """Return the results of the call. Raises JarvisError; cancelling stops the work itself.
+
+        A text may be passed to `current_draft` piece by piece while it is written.
+        """
         ...
 
 

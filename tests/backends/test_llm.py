@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -207,16 +208,35 @@ async def drafted(llm: LLM, asked: Call) -> tuple[str, str]:
     ("pieces", "shown", "text"),
     [
         ((" Two ", "words", ". \n"), "Two| words|.", "Two words."),
-        (("```", "\nBon", "jour\n```"), "", "Bonjour"),
-        (("```\na\n``` or ", "b"), "", "```\na\n``` or b"),
+        (("```", "\nBon", "jour\n```"), "Bonjour", "Bonjour"),
+        (("```\na\n``` or ", "b"), "```\na\n``` or b", "```\na\n``` or b"),
+        (("Write a ", "limerick."), "", "Write a limerick."),
+        (("Write", " a", " limerick", " yourself."), "Write a limerick yourself.", None),
         (("``", "`py", "\nx = 1\n", "```"), "```py\nx = 1|\n```", "x = 1"),
         (("`", "ls` lists."), "`ls` lists.", "`ls` lists."),
     ],
 )
 async def test_a_text_is_shown_while_it_is_written(
-    pieces: tuple[str, ...], shown: str, text: str
+    pieces: tuple[str, ...], shown: str, text: str | None
 ) -> None:
-    assert await drafted(FakeLLM((pieces,)), call("text-generation")) == (shown, text)
+    """A text that is only the question so far is held back."""
+    assert await drafted(FakeLLM((pieces,)), call("text-generation")) == (shown, text or shown)
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "shown"),
+    [
+        ("German", "Here is what you asked for.", ""),
+        ("German", "Das ist, was du wolltest.", "Das| ist,| was| du| wolltest."),
+        ("English", "Here it is.", "Here| it| is."),
+        ("Klingon", "Here it is.", "Here| it| is."),
+    ],
+)
+async def test_english_is_held_back_unless_it_was_asked_for(
+    language: str, text: str, shown: str
+) -> None:
+    asked = replace(call("translation"), options={"language": language})
+    assert await drafted(FakeLLM((text,)), asked) == (shown, text)
 
 
 async def test_invented_files_are_not_shown_either() -> None:

@@ -88,10 +88,27 @@ async def test_one_that_breaks_off_is_written_again_below(desk: Desk) -> None:
     ]
 
 
-async def test_a_sentence_in_the_wrong_language_is_not_left_as_the_answer(desk: Desk) -> None:
-    english = Answer(("The meeting was moved to Thursday at half past nine in the morning.",))
-    reply, _, _ = await desk.answers(GERMAN, english, Answer(MOVED))
+async def test_a_text_in_the_wrong_language_does_not_count(desk: Desk) -> None:
+    french = Answer(
+        (
+            "La réunion ",
+            "est reportée à jeudi prochain à neuf heures et demie.",
+        )
+    )
+    reply, _, _ = await desk.answers(GERMAN, french, Answer(MOVED))
     assert reply.split("\n\n")[1:] == [
         "The text above does not count: tiny gave a text that is not in German.",
         "".join(MOVED),
     ]
+
+
+async def test_english_is_not_even_said_before_it_is_tried_again(desk: Desk) -> None:
+    english = Answer(
+        (
+            "The meeting was moved ",
+            "to Thursday at half past nine in the morning.",
+        )
+    )
+    reply, _, told = await desk.answers(GERMAN, english, Answer(MOVED))
+    assert reply == "".join(MOVED)
+    assert "AttemptFailed" in told
