@@ -250,7 +250,8 @@ def add_experts(subparsers: Subparsers) -> None:
     )
     pull.set_defaults(command=_pull)
     take = actions.add_parser(
-        "import", help="take an expert's weights or a voice from a folder or ZIP file"
+        "import",
+        help="take an expert's weights from a folder or ZIP file, or a voice from a folder",
     )
     take.add_argument("source", type=Path, metavar="FOLDER|ZIP")
     take.add_argument("--as", dest="name", metavar="NAME", help="which expert it is")
