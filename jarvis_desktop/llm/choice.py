@@ -33,12 +33,13 @@ from jarvis_desktop.llm.shipped import GB, MB, Computer, Item, ShippedLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.platform.api_keys import ApiKey, key_for
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes, gpu_memory_bytes, memory_bytes
+from jarvis_desktop.text.quotation import QuotationFilter
 
 ProviderLLM = OllamaLLM | OpenAICompatibleLLM | TransformersLLM
 
 
 class GuardedLLM:
-    """An LLM that reports its failures and obeys the mode."""
+    """An LLM that reports its failures and obeys the mode. Its words are free of our own marks."""
 
     def __init__(
         self,
@@ -78,10 +79,15 @@ class GuardedLLM:
         try:
             self._check()
             self._on_use()
+            # A plan names the results of its tasks in our marks.
+            marks = QuotationFilter() if prompt.schema is None else None
             async with aclosing(self._llm.stream(prompt)) as pieces:
                 async for piece in pieces:
                     self._check()
-                    yield piece
+                    if text := marks.feed(piece) if marks else piece:
+                        yield text
+            if marks and (text := marks.rest()):
+                yield text
         except JarvisError:
             self._on_failure()
             raise

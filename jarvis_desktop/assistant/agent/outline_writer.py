@@ -49,6 +49,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, LLMs, Message, MessageRole, Prompt, estimated_tokens
 from jarvis_desktop.core.plan import Ask
 from jarvis_desktop.text.lenient_json import LenientJsonReader
+from jarvis_desktop.text.quotation import marked_off
 
 MAX_DRAFT_STEPS = 12
 """Steps that an LLM may write; users may have more."""
@@ -141,7 +142,7 @@ def _material_text(material: OutlineMaterial, limit: int) -> str:
         return json.dumps(memory.shortened(text, limit), ensure_ascii=False)
 
     def data(title: str, text: str) -> str:
-        return f"{title}\n{memory.marked_off(memory.shortened(text, limit), material.whose)}"
+        return f"{title}\n{marked_off(memory.shortened(text, limit), material.whose)}"
 
     parts = [f"Goal: {quoted(material.task)}"]
     if material.facts:

@@ -25,7 +25,7 @@ from jarvis_desktop.assistant.agent.goal_run import (
 )
 from jarvis_desktop.assistant.agent.roles import AgentRole, Branch
 from jarvis_desktop.assistant.agent.stop_conditions import THINK
-from jarvis_desktop.assistant.memory import QUOTATION_MARKS, marked_off, shortened
+from jarvis_desktop.assistant.memory import shortened
 from jarvis_desktop.assistant.planning.llm_output import prompt_tokens
 from jarvis_desktop.assistant.prompts import (
     Prompts,
@@ -45,6 +45,7 @@ from jarvis_desktop.core.goal import MARKS, MAX_STEP_CHARS, ControllerFrame, Log
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Message, Prompt, answer, estimated_tokens
 from jarvis_desktop.core.llm import MessageRole as Speaker
+from jarvis_desktop.text.quotation import QUOTATION_MARKS, marked_off
 
 log = logging.getLogger(__name__)
 

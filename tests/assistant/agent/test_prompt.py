@@ -19,7 +19,6 @@ from jarvis_desktop.assistant.agent.prompt import (
     format_answer,
 )
 from jarvis_desktop.assistant.agent.roles import ASSISTANT, CODER, LIBRARIAN, AgentRole, Observation
-from jarvis_desktop.assistant.memory import marked_off
 from jarvis_desktop.assistant.prompts import (
     Prompts,
     first_lines,
@@ -45,6 +44,7 @@ from jarvis_desktop.core.goal import (
 from jarvis_desktop.core.llm import estimated_tokens
 from jarvis_desktop.core.ports import Context, Resource
 from jarvis_desktop.llm.request import sendable
+from jarvis_desktop.text.quotation import marked_off
 from tests.assistant.agent.scripted import (
     Crew,
     Does,

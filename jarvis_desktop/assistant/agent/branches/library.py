@@ -7,9 +7,9 @@ from collections.abc import Awaitable, Callable, Sequence
 from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, search_functions
 from jarvis_desktop.assistant.agent.roles import Observation
-from jarvis_desktop.assistant.memory import marked_off
 from jarvis_desktop.core.code import Function, Library
 from jarvis_desktop.core.goal import BranchChoice
+from jarvis_desktop.text.quotation import marked_off
 
 CODER, LIBRARIAN = "coder", "librarian"
 """The roles of the inner controllers."""
