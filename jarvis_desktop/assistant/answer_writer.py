@@ -1,18 +1,19 @@
-"""Writes the answer of a turn: from its results alone, or by an LLM that streams it.
+"""Writes the answer of a turn: its results as they are, or what an LLM streams.
 
-The LLM receives results as data and is not trusted: names of files, paths and links that nobody
-gave are removed while it writes (`FileGuard`), and exact results and failures are added below its
-words.
+An LLM is not trusted: names of files, paths and links that nobody gave are removed while it writes
+(`FileGuard`). What it says about results is checked before it is shown.
 """
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 import unicodedata
 from collections.abc import Callable, Sequence
 
 from jarvis_desktop.assistant.memory import messages
+from jarvis_desktop.assistant.planning.inputs import CONVERTERS
 from jarvis_desktop.assistant.planning.request_parser import EXTENSIONS
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
@@ -27,21 +28,32 @@ from jarvis_desktop.core.llm import (
     Message,
     MessageRole,
     Prompt,
+    answer,
     estimated_tokens,
 )
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
+from jarvis_desktop.text.languages import tongue
 from jarvis_desktop.text.lazy_re import lazy_re
+from jarvis_desktop.text.quotation import GIVEN, file_note
 
 SPEECH_TASK = "text-to-speech"
 """The task whose result is played rather than shown."""
 
-SKILL = "skill"
-"""The backend of the application's own skills, such as time, timers and sums."""
+_READING = frozenset(
+    {
+        *CONVERTERS,
+        *("file-details", "image-classification", "image-editing", "image-to-image"),
+        *("keyword-extraction", "object-detection", "token-classification"),
+    }
+)
+"""Tasks that read or change a file, and answer no question."""
 
-SHORT_TEXT_CHARS = 200
-"""A text up to this length may be paraphrased if its numbers are kept."""
+_question = lazy_re(
+    r"[?？؟]|\b(?:which|what|who|whose|where|when|why|how|whether|compare|difference)\b",
+    re.IGNORECASE,
+)
 
 _nouns = {
     Kind.IMAGE: mark("the picture {name}"),
@@ -73,50 +85,17 @@ def compose_answer(turn: Turn) -> str:
     return "\n\n".join(part for part in [*parts, *_not_done(turn), *_instead(turn)] if part)
 
 
-def needs_no_words(turn: Turn) -> bool:
-    """Whether the results need no words around them.
+def asks_for_words(turn: Turn) -> bool:
+    """Whether the request asks something that the results only give the material for.
 
-    That holds for skills, for a single text, which is wanted as it is, and if nothing was asked in
-    words.
+    Results are the answer as they are. Words about them are asked for if there is a question, and
+    several tasks read files without any of them answering it.
     """
-    if turn.plan is None or not turn.text:
-        return True
-    ended = [item for item in turn.results.values() if item.status is not Status.SKIPPED]
-    if all(item.attempts and _by_a_skill(item) for item in ended):
-        return True
-    if len(turn.plan.answers) > 1 or any(item.status is not Status.DONE for item in ended):
+    if turn.plan is None or not _question.search(turn.text):
         return False
-    task = turn.plan.answers[0]
-    artifacts = turn.results[task.id].artifacts
-    return task.type.name == SPEECH_TASK or all(item.text for item in artifacts)
-
-
-def text_below(turn: Turn, words: str) -> str:
-    """What is added below an LLM's `words` about the results; "" if they say it all.
-
-    Requested texts verbatim, the exact reasons of failures, and who did it.
-    """
-    assert turn.plan is not None
-    done = shown_results(turn)
-    texts = [
-        (task, result)
-        for task, result in done
-        if task.type.name != SPEECH_TASK
-        and any(item.text and not _is_said(item.text, words) for item in result.artifacts)
-    ]
-    parts = [_labelled(turn, task, result, len(done) > 1) for task, result in texts]
-    experts = dict.fromkeys(
-        result.attempts[-1].candidate
-        for result in turn.results.values()
-        if result.status is Status.DONE and result.attempts
-    )
-    unnamed = [
-        item.expert.id
-        for item in experts
-        if not item.built_in and item.expert.id.lower() not in words.lower()
-    ]
-    by = [tr("Done by {experts}.", experts=both(*unnamed))] if unnamed else []
-    return "\n\n".join([*parts, *_not_done(turn), *_instead(turn), *by])
+    tasks = [task for task, _ in shown_results(turn)]
+    texts = [result for _, result in shown_results(turn) if _text(result)]
+    return len(texts) > 1 and all(task.type.name in _READING for task in tasks)
 
 
 def shown_results(turn: Turn) -> list[tuple[Task, TaskResult]]:
@@ -171,25 +150,6 @@ def _instead(turn: Turn) -> list[str]:
             )
             parts[words] = None
     return list(parts)
-
-
-def _by_a_skill(result: TaskResult) -> bool:
-    return all(attempt.candidate.backend == SKILL for attempt in result.attempts)
-
-
-def _is_said(text: str, words: str) -> bool:
-    """Whether the words contain a long text, or the numbers and half of the words of a short
-    one."""
-    plain, said = " ".join(text.split()).lower(), " ".join(words.split()).lower()
-    if plain in said:
-        return True
-    if len(text) > SHORT_TEXT_CHARS:
-        return False
-    numbers = re.findall(r"\d+(?:[.,:]\d+)*", plain)
-    there = set(re.findall(r"\d+(?:[.,:]\d+)*|[^\W\d]+", said))
-    others = re.findall(r"[^\W\d]{3,}", plain)
-    kept = sum(word in there for word in others)
-    return there.issuperset(numbers) and 2 * kept >= len(others)
 
 
 def _status(turn: Turn, task: Task) -> Status | None:
@@ -427,6 +387,39 @@ def _last(path: str) -> str:
     return re.split(r"[/\\]", path.rstrip(_STOPS + "/\\"))[-1]
 
 
+WORDS_TOKENS = 120
+"""Tokens of what an LLM adds to results."""
+MAX_RESULT_TOKENS = 1200
+"""Tokens of the results that it sees."""
+WORDS_TIMEOUT_S = 20.0
+
+_instructions = lazy_re(
+    r"\b(?:you (?:can|could|would|should|need to|have to)|follow (?:these|the) steps|step 1\b|"
+    r"use the (?:following|expert)|I(?:'m| am) (?:sorry|unable)|as an AI)\b|^\s*[{<\[#]|```",
+    re.IGNORECASE,
+)
+_number = lazy_re(r"\d+(?:[.,:]\d+)*")
+
+
+def _objection(words: str, given: str, turn: Turn) -> str:
+    """Why these words about results must not be shown; "" if they may."""
+    low, known = words.lower(), {*_number.findall(given)}
+    names = [task.type.name for task in turn.plan or ()]
+    names += [
+        item.attempts[-1].candidate.expert.id for item in turn.results.values() if item.attempts
+    ]
+    if not words or _instructions.search(words):
+        return "it tells the user what to do"
+    if any(name.lower() in low for name in names if "-" in name or any(map(str.isdigit, name))):
+        return "it names a task or an expert"
+    if not known.issuperset(_number.findall(words)):
+        return "it has numbers that the results have not"
+    foreign = tongue(words) != tongue(turn.text) and "unclear" not in (
+        *(tongue(words), tongue(turn.text)),
+    )
+    return "it is in another language" if foreign else ""
+
+
 MAX_ANSWER_TOKENS = 1500
 """For small context windows, a quarter of the window."""
 
@@ -462,44 +455,45 @@ class AnswerWriter:
         return Status.PARTLY if broken else Status.DONE
 
     async def of_results(self, turn: Turn, context: Context, say: Say) -> Status:
-        """Answer from the results of the turn's plan. Return how the turn went.
+        """Say the results of the turn's plan, as they are. Return how the turn went.
 
-        The answer is made without an LLM if no words are needed, there is none, or it fails before
-        its first word.
+        If the request asks for words about them, an LLM adds a sentence or two, unless it says what
+        the results do not.
         """
-        said: list[str] = []
+        say(compose_answer(turn))
+        if asks_for_words(turn) and (words := await self._words_about(turn, context)):
+            say(f"\n\n{words}")
+        return turn_status(turn)
 
-        def keep(piece: str) -> None:
-            said.append(piece)
-            say(piece)
-
-        status = turn_status(turn)
+    async def _words_about(self, turn: Turn, context: Context) -> str:
+        """What an LLM says about the results; "" if there is none, or its words are of no use."""
         try:
-            llm = None if needs_no_words(turn) else await self._llms.current()
+            llm = await self._llms.current()
             if llm is None:
-                say(compose_answer(turn))
-                return status
-            broken = await _stream(llm, self._about(turn, llm, context), context, keep)
-        except JarvisError as error:
-            context.trace(f"The answer is not the LLM's: {error}")
-            say(compose_answer(turn))
-            return status
-        rest = compose_answer(turn) if broken else text_below(turn, "".join(said))
-        for paragraph in filter(None, (broken, rest)):
-            say(f"\n\n{paragraph}")
-        return Status.PARTLY if broken and status is Status.DONE else status
+                return ""
+            async with asyncio.timeout(WORDS_TIMEOUT_S):
+                prompt = self._about(turn, llm, context)
+                words = (await answer(llm, prompt)).strip()
+        except (JarvisError, TimeoutError) as error:
+            context.trace(f"Nothing is added to the results: {error}")
+            return ""
+        given = prompt.messages[-1].text
+        if objection := _objection(words, given, turn):
+            context.trace(f"What the LLM said about the results is left out: {objection}.")
+            return ""
+        return without_invented_files(given, words)
 
     def _about(self, turn: Turn, llm: LLM, context: Context) -> Prompt:
         mark = secrets.token_hex(6)
         system = self._system("answer", context, mark=mark)
         request = f"My request: {_with_names(turn.text, turn.attachments)}"
         room = _room(llm, system, Message(MessageRole.USER, request))
-        results, left_out = format_results(turn, mark, budget=room * 3 // 4)
+        budget = min(room * 3 // 4, MAX_RESULT_TOKENS)
+        results, left_out = format_results(turn, mark, budget=budget)
         if left_out:
             context.trace(left_out)
-        return _prompt(
-            llm, (system,), Message(MessageRole.USER, f"{results}\n\n{request}"), context
-        )
+        asked = Message(MessageRole.USER, f"{results}\n\n{request}")
+        return Prompt((system, asked), longest=WORDS_TOKENS)
 
     def _system(self, name: str, context: Context, **values: str) -> Message:
         template = self._prompts.template(name)
@@ -567,4 +561,4 @@ async def _stream(
 def _with_names(text: str, attachments: Sequence[Artifact]) -> str:
     """The request with the names of its files."""
     names = [f"{item.kind} “{one_line(item.title)}”" for item in attachments[:20]]
-    return f"{text}\n[Given: {', '.join(names)}]" if names else text
+    return f"{text}\n{file_note(GIVEN, ', '.join(names))}" if names else text

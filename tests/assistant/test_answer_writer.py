@@ -163,31 +163,80 @@ async def test_an_invented_file_does_not_come_through() -> None:
     assert desk.traced[-1] == "Names that nobody gave, taken out of the answer: 1."
 
 
-async def test_the_answer_about_results() -> None:
-    desk = Desk(llm("I blurred scan.png with trocr; it reads: No entry. See cat.png."))
+TEMPLATE = "Image editing: Here is the picture scan-blur.png.\n\nImage to text: No entry."
+BOTH = "Image to text (scan.png): No entry.\n\nImage to text (scan-blur.png): Exit 3."
+
+
+def signs(text: str = "Which of these signs is about leaving?", *results: TaskResult) -> Turn:
+    """A question about two pictures that were only read."""
+    plan = Plan((Task(0, READ, {"image": PICTURE}), Task(1, READ, {"image": MADE})))
+    attempt = Attempt(Candidate(Expert("trocr-1", "any"), "local"), 1.0)
+    known = results or (
+        TaskResult(0, Status.DONE, (text_artifact("No entry."),), (attempt,)),
+        TaskResult(1, Status.DONE, (text_artifact("Exit 3."),), (attempt,)),
+    )
+    return Turn("t", WHEN, text, plan=plan, results={item.task_id: item for item in known})
+
+
+async def test_results_are_the_answer() -> None:
+    desk = Desk(llm("Never."))
     assert await desk.of_results(turn()) is Status.DONE
-    assert desk.reply == f"I blurred scan.png with trocr; it reads: No entry. See {MISSING_FILE}."
+    assert desk.reply == TEMPLATE
+    assert desk.llm
+    assert desk.llm.prompts == []
+
+
+async def test_words_about_results_follow_them_if_they_are_asked_for() -> None:
+    desk = Desk(llm("The second one, scan-blur.png, like cat.png."))
+    assert await desk.of_results(signs()) is Status.DONE
+    assert desk.said[0] == BOTH
+    assert desk.reply == f"{BOTH}\n\nThe second one, scan-blur.png, like {MISSING_FILE}."
     mark = desk.prompt.split("<data-")[1].split(">")[0]
     assert desk.prompt.count(f"</data-{mark}>") == 2  # once in the instructions
-    assert "files: scan-blur.png" in desk.prompt
-    assert desk.prompt.endswith("My request: blur it and read it\n[Given: image “scan.png”]")
-    assert desk.traced[0] == "Prompt: answer 1."
+    assert desk.prompt.endswith("My request: Which of these signs is about leaving?")
+    assert desk.traced[0] == "Prompt: answer 2."
 
 
-async def test_what_the_words_leave_open_stands_below() -> None:
+@pytest.mark.parametrize(
+    ("words", "why"),
+    [
+        ("", "it tells the user what to do"),
+        ("You can use the second one.", "it tells the user what to do"),
+        ("To read them, follow these steps: open both.", "it tells the user what to do"),
+        ("By trocr-1 the second one.", "it names a task or an expert"),
+        ("After image-to-text the second one.", "it names a task or an expert"),
+        ("The second one, on line 17.", "it has numbers that the results have not"),
+        ("Das zweite ist es, und das ist auch gut.", "it is in another language"),
+    ],
+)
+async def test_words_about_results_that_are_of_no_use_are_left_out(words: str, why: str) -> None:
+    desk = Desk(llm(words))
+    assert await desk.of_results(signs()) is Status.DONE
+    assert desk.reply == BOTH
+    assert desk.traced[-1] == f"What the LLM said about the results is left out: {why}."
+
+
+async def test_words_about_results_may_be_in_the_language_of_the_request() -> None:
+    desk = Desk(llm("Das zweite ist es."))
+    await desk.of_results(signs("Welches davon ist ein Ausgang?"))
+    assert desk.reply.endswith("Das zweite ist es.")
+
+
+async def test_what_failed_is_said_and_no_llm_is_asked_about_one_text() -> None:
     desk = Desk(llm("Here it is."))
     failed = TaskResult(0, Status.FAILED, reason="The picture is too large.")
     long = TaskResult(1, Status.DONE, (text_artifact("No entry. " * 40),))
-    assert await desk.of_results(turn(failed, long)) is Status.PARTLY
+    assert await desk.of_results(turn(failed, long, text="What is it?")) is Status.PARTLY
     assert desk.reply == (
-        f"Here it is.\n\n{'No entry. ' * 40}\n\nNot done: image editing. The picture is too large."
+        f"{'No entry. ' * 40}\n\nNot done: image editing. The picture is too large."
     )
 
 
 async def test_long_results_are_cut_for_the_prompt_only() -> None:
     desk = Desk(llm("It says no entry.", window=2048))
-    long = TaskResult(1, Status.DONE, (text_artifact("No entry. " * 4000),))
-    await desk.of_results(turn(TaskResult(0, Status.DONE, (MADE,)), long))
+    texts = [text_artifact("No entry. " * 4000), text_artifact("Exit.")]
+    done = (TaskResult(at, Status.DONE, (text,)) for at, text in enumerate(texts))
+    await desk.of_results(signs("What is it?", *done))
     assert desk.llm
     prompt = desk.llm.prompts[0]
     assert prompt.tokens + prompt.longest <= 2048
@@ -195,24 +244,13 @@ async def test_long_results_are_cut_for_the_prompt_only() -> None:
     assert "No entry. " * 4000 in desk.reply
 
 
-TEMPLATE = "Image editing: Here is the picture scan-blur.png.\n\nImage to text: No entry."
-
-
-@pytest.mark.parametrize("answers", [None, (GONE,), ()])
-async def test_without_an_llm_the_template_answers(answers: tuple[JarvisError, ...] | None) -> None:
+@pytest.mark.parametrize("answers", [None, (GONE,)])
+async def test_without_an_llm_nothing_is_added(answers: tuple[JarvisError, ...] | None) -> None:
     desk = Desk(None if answers is None else llm(answers))
-    assert await desk.of_results(turn()) is Status.DONE
-    assert desk.reply == TEMPLATE
+    assert await desk.of_results(signs()) is Status.DONE
+    assert desk.reply == BOTH
     if answers:
-        assert desk.traced[-1] == "The answer is not the LLM's: The server is gone. Start it."
-
-
-async def test_an_llm_that_breaks_off_loses_no_result() -> None:
-    desk = Desk(llm(("I", " blurred", " it", GONE)))
-    assert await desk.of_results(turn()) is Status.PARTLY
-    assert desk.reply == (
-        "I blurred it\n\nThe answer broke off here: The server is gone. Start it.\n\n" + TEMPLATE
-    )
+        assert desk.traced[-1] == "Nothing is added to the results: The server is gone. Start it."
 
 
 async def test_a_turn_that_failed_stays_failed_when_the_answer_breaks_off() -> None:
@@ -221,24 +259,16 @@ async def test_a_turn_that_failed_stays_failed_when_the_answer_breaks_off() -> N
     assert await desk.of_results(turn(*failed)) is Status.FAILED
 
 
-async def test_results_that_speak_for_themselves_go_to_no_llm() -> None:
-    desk = Desk(llm("Never."))
-    assert await desk.of_results(turn(text="")) is Status.DONE
-    assert desk.reply == TEMPLATE
-    assert desk.llm
-    assert desk.llm.prompts == []
-
-
 async def test_a_prompt_of_ones_own_is_used_or_the_reason_is_traced(tmp_path: Path) -> None:
     (tmp_path / "answer.md").write_text("Be kind. <data-{{mark}}>")
     desk = Desk(llm("Kindly."), tmp_path)
-    await desk.of_results(turn())
+    await desk.of_results(signs())
     assert desk.prompt.startswith("Be kind. <data-")
     assert str(tmp_path) in desk.traced[0]
     (tmp_path / "answer.md").write_bytes(b"\xff")
     desk = Desk(llm("Kindly."), tmp_path)
-    await desk.of_results(turn())
-    assert desk.reply == TEMPLATE
+    await desk.of_results(signs())
+    assert desk.reply == BOTH
     (tmp_path / "direct.md").write_bytes(b"\xff")
     with pytest.raises(StorageError):
         await desk.direct("Why?")

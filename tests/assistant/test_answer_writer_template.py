@@ -98,7 +98,6 @@ def test_it_is_told_who_stood_in_for_an_expert_that_failed() -> None:
     )
     words = "The built-in way was used, because a and b failed: Never."
     assert answer_writer.compose_answer(made).endswith(f"y\n\n{words}")
-    assert words in answer_writer.text_below(made, "x and y")
     other = replace(done(0), attempts=(Attempt(first, 1.0, "No."), Attempt(second, 1.0)))
     assert answer_writer.compose_answer(turn(plan, other)).endswith(
         "b was used, because a failed: No."
@@ -156,88 +155,41 @@ def test_a_turn_that_was_cut_off_has_fewer_results() -> None:
     assert answer_writer.compose_answer(made) == "noon"
 
 
-def by(number: int, backend: str, *artifacts: Artifact, failed: str = "") -> TaskResult:
-    candidate = Candidate(Expert(f"{backend}-one", "any"), backend)
-    attempt = Attempt(candidate, 1.0, failed)
-    status = Status.FAILED if failed else Status.DONE
-    return TaskResult(number, status, artifacts, (attempt,), failed)
-
-
-def asked(plan: Plan | None, *results: TaskResult) -> Turn:
-    return replace(turn(plan, *results), text="do it")
-
-
-NOON = text_artifact("It is noon.")
-LONG = text_artifact("word " * 60)
-TWO = Plan((Task(0, CLOCK), Task(1, SHORTEN, {"text": "a"})))
+NOON, SIGN = text_artifact("It is noon."), text_artifact("No entry.")
+TWO_SIGNS = Plan((Task(0, READ, {"image": PICTURE}), Task(1, READ, {"image": MADE})))
 
 
 @pytest.mark.parametrize(
-    ("made", "expected"),
+    ("made", "text", "expected"),
     [
-        (turn(TWO, done(0, NOON), done(1, NOON)), True),  # nothing was asked in words
-        (asked(None), True),
-        (asked(Plan(())), True),
-        (asked(Plan((Task(0, CLOCK),)), by(0, "local", NOON)), True),
-        (asked(Plan((Task(0, CLOCK),)), by(0, "local", failed="It broke.")), False),
-        (asked(Plan((Task(0, BLUR, {"image": PICTURE}),)), by(0, "local", MADE)), False),
-        (asked(Plan((Task(0, SPEAK, {"text": "a"}),)), by(0, "local", MADE)), True),
-        (asked(TWO, by(0, "skill", NOON), by(1, "skill", NOON)), True),
-        (asked(TWO, by(0, "skill", NOON), by(1, "local", NOON)), False),
-        (asked(TWO, by(0, "skill", NOON), failed(1)), False),
+        (turn(TWO_SIGNS, done(0, SIGN), done(1, NOON)), "Which one is older?", True),
+        (turn(TWO_SIGNS, done(0, SIGN), done(1, NOON)), "哪一个更旧？", True),
+        (turn(TWO_SIGNS, done(0, SIGN), done(1, NOON)), "Read both.", False),
+        (turn(TWO_SIGNS, done(0, SIGN), failed(1)), "Which one is older?", False),
+        (turn(Plan((Task(0, READ, {"image": PICTURE}),)), done(0, SIGN)), "What is it?", False),
         (
-            asked(TWO, by(0, "skill", failed="No."), TaskResult(1, Status.SKIPPED, reason="…")),
-            True,
+            turn(
+                Plan((Task(0, READ, {"image": PICTURE}), Task(1, CLOCK))),
+                done(0, SIGN),
+                done(1, NOON),
+            ),
+            "What does it say, and what time is it?",
+            False,
         ),
+        (turn(None), "What is it?", False),
     ],
 )
-def test_when_no_words_are_needed(made: Turn, expected: bool) -> None:
-    assert answer_writer.needs_no_words(made) is expected
+def test_when_words_about_results_are_asked_for(made: Turn, text: str, expected: bool) -> None:
+    assert answer_writer.asks_for_words(replace(made, text=text)) is expected
 
 
-def test_below_an_answer_stands_what_it_kept_quiet_about() -> None:
-    plan = Plan(
-        (
-            Task(0, READ, {"image": PICTURE}),
-            Task(1, CLOCK),
-            Task(2, READ, {"image": MADE}),
-            Task(3, SHORTEN, {"text": Ref(2)}),
-        )
+def test_what_an_llm_is_told_of_results() -> None:
+    attempts = (Attempt(Candidate(Expert("sam", "any"), "local"), 1.0),)
+    made = turn(
+        TWO_SIGNS, replace(done(0, MADE), attempts=attempts), failed(1, "Too dark to read.")
     )
-    skipped = TaskResult(3, Status.SKIPPED, reason="It needs …")
-    made = asked(plan, by(0, "local", LONG), by(1, "local", NOON), failed(2), skipped)
-    assert answer_writer.text_below(made, "It is noon now, and I read the scan.") == (
-        f"Image to text: {LONG.text}\n\nNot done: image to text. It broke.\n\n"
-        "Left out, because it needed that: summarization.\n\nDone by local-one."
-    )
-
-
-@pytest.mark.parametrize(
-    ("text", "words", "expected"),
-    [
-        ("Two  dogs, 98 %", "There are TWO dogs, 98 % sure.", ""),
-        ("Two dogs, 98 %", "Two dogs, surely.", "Two dogs, 98 %"),
-        ("dog 98 %, cat 3:15", "A dog at 3:15, 98 percent.", ""),
-        ("a man on a horse", "Ein Reiter.", "a man on a horse"),
-        ("word " * 60, "It says word.", "word " * 60),
-        ("word " * 60, f"It says: {'word ' * 60}", ""),
-    ],
-)
-def test_which_texts_are_told(text: str, words: str, expected: str) -> None:
-    made = asked(Plan((Task(0, READ, {"image": PICTURE}),)), done(0, text_artifact(text)))
-    assert answer_writer.text_below(made, words) == expected
-
-
-def test_experts_are_named_once_and_what_came_along_is_not() -> None:
-    builtin = Candidate(Expert("builtin/clock", "clock"), "builtin")
-    own = TaskResult(1, Status.DONE, (MADE,), (Attempt(builtin, 1.0),))
-    made = asked(TWO, by(0, "local", MADE), own)
-    assert answer_writer.text_below(made, "Here it is.") == "Done by local-one."
-    assert answer_writer.text_below(made, "LOCAL-ONE made it.") == ""
-
-
-def test_speech_is_not_repeated_below() -> None:
-    made = asked(
-        Plan((Task(0, SPEAK, {"text": "a"}), Task(1, CLOCK))), done(0, MADE), done(1, NOON)
-    )
-    assert answer_writer.text_below(made, "It is noon.") == ""
+    told, left_out = answer_writer.format_results(made, "ab", budget=500)
+    assert told.startswith("<data-ab>\nimage to text: done\ngiven: scan.png\nexpert: ")
+    assert "files: scan-blur.png" in told
+    assert told.endswith("why: Too dark to read.\n</data-ab>")
+    assert left_out == ""

@@ -193,7 +193,7 @@ async def test_the_answer_is_kept_the_moment_it_is_whole(house: House) -> None:
     assert house.player.stopped == 1
 
 
-async def test_results_are_put_into_words(house: House) -> None:
+async def test_results_are_the_answer_even_with_an_llm(house: House) -> None:
     def does(candidate: object, call: object) -> list[Artifact]:
         return [text_artifact("No entry.")]
 
@@ -201,8 +201,9 @@ async def test_results_are_put_into_words(house: House) -> None:
     house.planner.planned = Plan((Task(0, CLOCK), Task(1, SHORTEN, {"text": "a"})))
     house.llms.llm = llm = FakeLLM(("Both say: No entry.",))
     turn = await house.handle(Request(text="read both"))
-    assert (turn.reply, turn.status) == ("Both say: No entry.", Status.DONE)
-    assert "My request: read both" in llm.prompts[0].messages[-1].text
+    assert turn.reply == "Clock: No entry.\n\nSummarization: No entry."
+    assert turn.status is Status.DONE
+    assert llm.prompts == []
 
 
 async def test_speech_that_was_asked_for_is_heard_instead_of_the_words(house: House) -> None:
@@ -215,7 +216,7 @@ async def test_speech_that_was_asked_for_is_heard_instead_of_the_words(house: Ho
     )
     house.llms.llm = FakeLLM(("I said hello and bye.",))
     turn = await house.handle(Request(text="say hello and bye", speak=True))
-    assert turn.reply == "I said hello and bye."
+    assert turn.reply == "Text to speech: Hello.\n\nText to speech: Bye."
     assert len(house.player.played) == 2
     assert house.voice.said == []
 
