@@ -129,7 +129,14 @@ def build_planner(
     agent: bool,
 ) -> ConfiguredPlanner:
     """The planner of the settings. `agent`: whether a request may become a goal of agent mode."""
-    llm = LlmPlanner(llms, prompts, fallback=embedded, runnable=selector.can_do, agent=agent)
+    llm = LlmPlanner(
+        llms,
+        prompts,
+        fallback=embedded,
+        runnable=selector.can_do,
+        scorer=embedded.scorer,
+        agent=agent,
+    )
     # Requests without a cue go to the LLM, and to the encoder's guess only if there is no LLM.
     layered = LayeredPlanner(EmbeddedPlanner(), llm, agent=agent)
     planners: dict[str, Planner] = {"auto": layered, "embedded": embedded, "llm": llm}

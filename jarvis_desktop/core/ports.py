@@ -61,6 +61,8 @@ class PlanRejected:
     """The reason why a planner made no plan, shown to the user."""
 
     reason: str
+    final: bool = False
+    """Whether no other planner could do better: a missing file stays missing."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,6 +104,11 @@ def other_language(text: str) -> str | None:
     return _answers[best] if counts[best] >= 2 and counts[best] > own else None
 
 
+def is_foreign(text: str) -> bool:
+    """Return whether a request is clearly not in English."""
+    return tongue(text) == "foreign" or other_language(text) is not None
+
+
 log = logging.getLogger(__name__)
 
 # Name, ISO 639-1 code, code of NLLB-200 (FLORES-200).

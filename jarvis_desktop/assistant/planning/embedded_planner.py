@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import (
     inputs,
+    intents,
     plan_editor,
     request_parser,
     scored_planner,
@@ -22,7 +23,7 @@ from jarvis_desktop.assistant.planning import (
 from jarvis_desktop.assistant.planning.inputs import QUESTION
 from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
-from jarvis_desktop.assistant.planning.steps import NotUnderstoodError, PlannedStep
+from jarvis_desktop.assistant.planning.steps import WRITING, NotUnderstoodError, PlannedStep
 from jarvis_desktop.assistant.planning.wiring import MissingInputError, PlanWiring
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import InputError, PlanError, UnavailableError
@@ -60,6 +61,12 @@ MIN_SCORE_EACH = 0.6
 MAX_REQUEST_CHARS = 1000
 """Characters; a longer request is taken for a pasted text."""
 
+_answering = {
+    Kind.IMAGE: "document-question-answering",
+    Kind.TABLE: "table-question-answering",
+}
+"""What answers a question about a file of this kind; all else is read as a text."""
+
 CAN_DO = mark("Say “what can you do” to hear what works now.")
 
 NO_LLM = mark(
@@ -91,7 +98,7 @@ class EmbeddedPlanner:
 
     def __init__(self, scorer: TaskScorer | None = None) -> None:
         """Without a `scorer`, only tasks with a cue are planned."""
-        self._scorer = scorer
+        self.scorer = scorer
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
@@ -110,7 +117,8 @@ class EmbeddedPlanner:
                     "I do not delete, erase or format anything, so nothing was touched. "
                     "Your own history is deleted in its list, or with: "
                     "jarvis-desktop history delete."
-                )
+                ),
+                final=True,
             )
         if address := _elsewhere.search(request_parser.split_pasted(text, inventory)[0]):
             return PlanRejected(
@@ -118,10 +126,12 @@ class EmbeddedPlanner:
                     "An address that begins with {scheme}:// is not fetched. Give an address on "
                     "the web (https://), drop the file on the window or name its path.",
                     scheme=address[1].lower(),
-                )
+                ),
+                final=True,
             )
         if missing := _missing_files(read, context):
-            return PlanRejected(missing)
+            cues = intents.find_cues(read.text, inventory)
+            return PlanRejected(missing, final=any(item.type.name != WRITING for item in cues))
         try:
             found = steps.split_steps(read, inventory, _InputFit(read, inventory, context))
         except NotUnderstoodError as odd:
@@ -165,12 +175,12 @@ class EmbeddedPlanner:
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | PlanRejected:
         """Plan over an inventory that has no cues."""
-        if self._scorer is None:
+        if self.scorer is None:
             return PlanRejected(
                 tr("These tasks are known by their descriptions alone, which I cannot read.")
             )
         try:
-            scores = await asyncio.to_thread(self._scorer.score, text, inventory)
+            scores = await asyncio.to_thread(self.scorer.score, text, inventory)
             planned = scored_planner.plan_from_scores(text, scores, inventory, context.attachments)
         except UnavailableError as error:
             return PlanRejected(str(error))
@@ -203,10 +213,10 @@ class EmbeddedPlanner:
         ]
 
     async def _scores(self, text: str, inventory: Sequence[TaskType]) -> Scores | None:
-        if self._scorer is None:
+        if self.scorer is None:
             return None
         try:
-            return await asyncio.to_thread(self._scorer.score, text, inventory)
+            return await asyncio.to_thread(self.scorer.score, text, inventory)
         except UnavailableError:  # `doctor` reports it; cues still work
             return None
 
@@ -255,7 +265,8 @@ def _wire(
     except MissingInputError as error:
         if error.task_type.port(QUESTION) and not context.attachments:
             return PlanRejected(_no_llm())
-        return PlanRejected(_missing_input(error))
+        # "How do I crop a picture?" asks for words, and an LLM has them.
+        return PlanRejected(_missing_input(error), final=not _question.search(read.text))
     except PlanError as error:
         return _no_plan(error)
 
@@ -307,7 +318,7 @@ def _about_a_file(
         kinds = [item.artifact.kind for item in meant]
     if not kinds and inputs.PRONOUN.search(read.text):
         kinds = [kind for item in inputs.conversation_sources(context)[:1] for kind in item.kinds]
-    wanted = "document-question-answering" if Kind.IMAGE in kinds else "question-answering"
+    wanted = next((_answering[kind] for kind in kinds if kind in _answering), "question-answering")
     task_type = next((item for item in inventory if item.name == wanted), None)
     if task_type is None or not kinds:
         return None

@@ -83,7 +83,9 @@ FOLLOWING = frozenset({"text-to-speech", "translation", "save-file", "open-file"
 
 QUESTION = "question"
 PROMPT = "prompt"
-"""Ports by name: the first takes the words of the request, the second may be a single word."""
+MATERIAL = "text"
+"""Ports by name: the first takes the words of the request, the second may be a single word, and the
+third has the text that a prompt is about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,12 +109,14 @@ async def ask_until_valid(
     spend: Callable[[int], None] = lambda tokens: None,
     ask: Callable[[LLM, Prompt], Awaitable[str]] = answer,
     shown_tokens: int | None = None,
+    max_rejections: int = MAX_REJECTIONS,
 ) -> T:
     """Ask the LLM until `parse` accepts its answer, and return what `parse` returns.
 
     An answer with a PlanError goes back to the LLM with the error's message, cut to
-    `shown_tokens` tokens (by default to the length of an answer). `spend` gets the tokens of each
-    prompt and answer. Raises the last PlanError, and whatever `ask` raises.
+    `shown_tokens` tokens (by default to the length of an answer), unless `max_rejections` answers
+    were rejected. `spend` gets the tokens of each prompt and answer. Raises the last PlanError, and
+    whatever `ask` raises.
     """
     asked, rejections = prompt, 0
     while True:
@@ -125,7 +127,7 @@ async def ask_until_valid(
             return parse(text)
         except PlanError as error:
             rejections += 1
-            if rejections == MAX_REJECTIONS:
+            if rejections == max_rejections:
                 raise
             trace(f"{llm.name} is asked again: {error.message}")
             asked = with_rejection(prompt, keep_start(text, shown_tokens or prompt.longest), error)

@@ -1,4 +1,10 @@
-"""The planner that asks an LLM, and never trusts its answer."""
+"""The planner that asks an LLM, and never trusts its answer.
+
+An LLM is slow, so it is asked as little as possible. What needs no task is answered directly. A
+request in another language is first translated, because the embedded planner then knows most of
+them. Only the rest is planned, by a small LLM from a short list of tasks. After one repair, or
+after `PLANNING_TIMEOUT_S` seconds, the best plan that there is without it is used.
+"""
 
 from __future__ import annotations
 
@@ -6,21 +12,68 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeVar
 
-from jarvis_desktop.assistant import memory
-from jarvis_desktop.assistant.planning import llm_output, llm_prompt, plan_diff, planner
+from jarvis_desktop.assistant.planning import (
+    inputs,
+    llm_output,
+    llm_prompt,
+    plan_diff,
+    planner,
+    request_parser,
+    shortlist,
+)
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.planning.llm_output import ask_until_valid
 from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts, build_plan
 from jarvis_desktop.assistant.planning.plan_diff import check_own_words
+from jarvis_desktop.assistant.planning.steps import WRITING
+from jarvis_desktop.assistant.planning.wiring import SPEAKS_OF_WRITING
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.core.errors import ExpertError, JarvisError, PlanError, StorageError
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import (
+    ExpertError,
+    JarvisError,
+    PlanError,
+    StorageError,
+    UnavailableError,
+)
 from jarvis_desktop.core.expert import TaskResult
-from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.core.llm import LLM, LLMs
+from jarvis_desktop.core.i18n import both, mark, tr
+from jarvis_desktop.core.llm import LLM, Ability, LLMs, Message, MessageRole, Prompt, answer
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, Planner, PlanRejected
-from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.ports import (
+    AnswerDirectly,
+    Context,
+    NeedsAgent,
+    Planner,
+    PlanRejected,
+    Scores,
+    TaskScorer,
+)
+from jarvis_desktop.core.task import Arg, Item, Ref, Task, TaskType
+from jarvis_desktop.text.languages import is_foreign
+from jarvis_desktop.text.quotation import marked_off
 
 Planned = TypeVar("Planned")
+
+PLANNING_TIMEOUT_S = 15.0
+"""Seconds for the plan of a request, with its translation and its repair."""
+MAX_PLAN_ANSWERS = 2
+"""A plan and its repair."""
+MAX_TRANSLATED_CHARS = 600
+"""A longer request is mostly a text that is pasted, and planned as it is."""
+TRANSLATION_TOKENS = 200
+
+_TRANSLATED = (
+    (
+        "Mach das Bild heller und speichere es als hell.png",
+        "Make the picture brighter and save it as hell.png",
+    ),
+    ("Peux-tu me lire cette page à voix haute ?", "Can you read this page aloud to me?"),
+    ("¿Por qué duermen los gatos?", "Why do cats sleep?"),
+    ("把“早上好”翻译成法语", "Translate “早上好” into French"),
+)
+"""Requests and their translations, by which a small LLM sees what is wanted."""
 
 NO_OTHER_WAY = mark("I found no other way to do that.")
 
@@ -29,8 +82,8 @@ class LlmPlanner:
     """Plans with the LLM of the settings, over the task types that are `runnable` right now.
 
     A plan that breaks a rule goes back to the LLM with the reason. If there is no LLM, or it fails,
-    or it does not fix its plan, `fallback` plans; if that declines too, the LLM answers in its own
-    words.
+    or it does not fix its plan, `fallback` plans. If that declines too, the LLM works on the text
+    of the given file, or answers in its own words.
     """
 
     def __init__(
@@ -40,15 +93,18 @@ class LlmPlanner:
         *,
         fallback: Planner,
         runnable: Callable[[TaskType, LLM], bool],
-        timeout: float = 600.0,
+        scorer: TaskScorer | None = None,
+        timeout: float = PLANNING_TIMEOUT_S,
         agent: bool = False,
     ) -> None:
-        """`agent` turns on agent mode, for goals over the application's own tasks. `timeout`, in
-        seconds, covers one plan with all its rejections. It is a last resort: how long an LLM may
-        be silent is up to its provider."""
+        """`agent` turns on agent mode, for goals over the application's own tasks. `scorer` ranks
+        the tasks for a request; without it, every request is planned from all tasks. `timeout`, in
+        seconds, covers one plan with its translation and its repair."""
         self._llms = llms
         self._prompts = prompts
         self._fallback = fallback
+        self._cues = EmbeddedPlanner()
+        self._scorer = scorer
         self._runnable = runnable
         self._timeout = timeout
         self._agent = agent
@@ -61,27 +117,16 @@ class LlmPlanner:
         llm = await self._llms.current() if text.strip() else None
         if llm is None:
             return await self._fallback.plan(text, inventory, context)
-        agent = self._agent and planner.has_builtin_tasks(inventory)
-        if agent and planner.asks_for_agent(text, inventory):
+        builtin = planner.has_builtin_tasks(inventory)
+        if self._agent and builtin and planner.asks_for_agent(text, inventory):
             context.trace("It is a goal for agent mode by its words.")
             return NeedsAgent()
         types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
-        names = [task_type.name for task_type in types]
-        named = NamedArtifacts(context)
-
-        def read(answered: str) -> Plan | AnswerDirectly | NeedsAgent:
-            if agent and llm_output.is_agent_goal(answered):
-                return NeedsAgent()
-            steps = llm_output.read_steps(answered, names)
-            if not steps:
-                return AnswerDirectly()
-            return check_own_words(build_plan(steps, types, named), text, types)
-
-        asked = llm_prompt.request_text(text, llm_prompt.list_files(named, context))
         # An LLM that could not plan may still answer, or says why it cannot.
         otherwise: AnswerDirectly | PlanRejected = AnswerDirectly()
         try:
-            return await self._ask(llm, asked, types, context, read, agent=agent)
+            async with asyncio.timeout(self._timeout):
+                return await self._plan(llm, text, types, context, builtin=builtin)
         except PlanError as error:
             context.trace(f"{llm.name} made no plan that can be used: {error.message}")
         except StorageError as error:  # a mistake in the user's own prompts
@@ -89,8 +134,95 @@ class LlmPlanner:
             otherwise = PlanRejected(str(error))
         except JarvisError as error:
             context.trace(f"{llm.name} could not plan: {error.message}")
-        planned = await self._fallback.plan(text, inventory, context)
-        return otherwise if isinstance(planned, PlanRejected) else planned
+        except TimeoutError:
+            context.trace(f"{llm.name} made no plan within {self._timeout:.0f} seconds.")
+        if not (builtin and is_foreign(text)):  # its cues and its encoder are English
+            planned = await self._fallback.plan(text, inventory, context)
+            if not isinstance(planned, PlanRejected):
+                return planned
+        if isinstance(otherwise, PlanRejected):
+            return otherwise
+        if by_words := writing_about_files(text, types, context):
+            return by_words
+        unseen = [item.title for item in context.attachments if item.kind is not Kind.TEXT]
+        if unseen and not llm.sees:
+            return PlanRejected(
+                tr("I found no way to do that with {files}.", files=both(*unseen)), final=True
+            )
+        return otherwise
+
+    async def _plan(
+        self, llm: LLM, text: str, types: Sequence[TaskType], context: Context, *, builtin: bool
+    ) -> Plan | AnswerDirectly | NeedsAgent:
+        """Return the plan, or that none is needed. Raises PlanError and what the LLM raises."""
+        english = await self._in_english(llm, text, types, context) if builtin else text
+        if english != text:
+            planned = await self._cues.plan(english, types, context)
+            if isinstance(planned, Plan) and (own := plan_diff.in_own_words(planned, text)):
+                return own
+        scores = await self._scores(english, types)
+        if scores and builtin and shortlist.needs_no_task(english, types, context, scores):
+            context.trace("No task is likely for it, so it is answered directly.")
+            return AnswerDirectly()
+        if llm.ability is Ability.ANSWERS:
+            raise PlanError(tr("{name} is too small to plan.", name=llm.name))
+        short = scores is not None and llm.ability is Ability.SHORT_PLANS
+        if short:
+            assert scores is not None
+            types = shortlist.short_list(types, context, scores, size=llm_prompt.SHORT_TASKS)
+        names = [task_type.name for task_type in types]
+        named = NamedArtifacts(context)
+        agent = self._agent and builtin and not short
+
+        def read(answered: str) -> Plan | AnswerDirectly | NeedsAgent:
+            if agent and llm_output.is_agent_goal(answered):
+                return NeedsAgent()
+            steps = llm_output.read_steps(answered, names)
+            if not steps:
+                return AnswerDirectly()
+            plan = check_own_words(build_plan(steps, types, named), text, types)
+            own = plan if english == text else plan_diff.in_own_words(plan, text)
+            if own is None:
+                raise PlanError(tr("Leave out words to work on that the user did not give."))
+            return own
+
+        asked = llm_prompt.request_text(english, llm_prompt.list_files(named, context))
+        if short:
+            prompt = llm_prompt.short_planning_prompt(
+                llm, self._prompts, asked=asked, inventory=types, context=context
+            )
+        else:
+            prompt = llm_prompt.planning_prompt(
+                llm, self._prompts, asked=asked, inventory=types, context=context, agent=agent
+            )
+        return await self._ask(llm, prompt, context, read)
+
+    async def _in_english(
+        self, llm: LLM, text: str, types: Sequence[TaskType], context: Context
+    ) -> str:
+        """Return the request in English, which the cues and the encoder read; the text itself if it
+        is English, long, or cannot be translated."""
+        head, pasted = request_parser.split_pasted(text, types)
+        if not is_foreign(head) or pasted or len(text) > MAX_TRANSLATED_CHARS:
+            return text
+        shown = [
+            Message(role, said)
+            for pair in _TRANSLATED
+            for role, said in zip((MessageRole.USER, MessageRole.ASSISTANT), pair, strict=True)
+        ]
+        system = Message(MessageRole.SYSTEM, self._prompts.template("english").text)
+        messages = (system, *shown, Message(MessageRole.USER, text))
+        english = await answer(llm, Prompt(messages, longest=TRANSLATION_TOKENS))
+        context.trace(f"In English: {one_line(english, limit=MAX_TRANSLATED_CHARS)}")
+        return english.strip() or text
+
+    async def _scores(self, text: str, types: Sequence[TaskType]) -> Scores | None:
+        if self._scorer is None:
+            return None
+        try:
+            return await asyncio.to_thread(self._scorer.score, text, types)
+        except UnavailableError:  # `doctor` reports it
+            return None
 
     async def replan(
         self,
@@ -106,6 +238,8 @@ class LlmPlanner:
         llm = await self._llms.current()
         if llm is None:
             return await self._fallback.replan(text, inventory, context, plan=plan, results=results)
+        if llm.ability is not Ability.FULL_PLANS:  # it would plan the same again, after a long time
+            return PlanRejected(tr(NO_OTHER_WAY))
         types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
         named = NamedArtifacts(context)
         done = plan_diff.finished_tasks(plan, results)
@@ -123,10 +257,13 @@ class LlmPlanner:
             asked = template.filled(
                 request=llm_prompt.request_text(text, llm_prompt.list_files(named, context)),
                 plan=plan_diff.format_plan(plan, named),
-                done=memory.marked_off(plan_diff.format_finished(done, results), text),
-                failed=memory.marked_off(plan_diff.format_failures(plan, results), text),
+                done=marked_off(plan_diff.format_finished(done, results), text),
+                failed=marked_off(plan_diff.format_failures(plan, results), text),
             )
-            return await self._ask(llm, asked, types, context, read)
+            prompt = llm_prompt.planning_prompt(
+                llm, self._prompts, asked=asked, inventory=types, context=context
+            )
+            return await self._ask(llm, prompt, context, read)
         except JarvisError as error:
             context.trace(f"{llm.name} made no other plan: {error.message}")
             return PlanRejected(tr(NO_OTHER_WAY))
@@ -140,6 +277,8 @@ class LlmPlanner:
         if llm is None:
             return await self._fallback.revise(words, inventory, context, plan=plan)
         types = [item for item in inventory if self._runnable(item, llm)]
+        if llm.ability is not Ability.FULL_PLANS and (scores := await self._scores(words, types)):
+            types = shortlist.short_list(types, context, scores, size=llm_prompt.SHORT_TASKS)
         types += [item for item in plan_diff.types_of(plan) if item not in types]
         short = plan_diff.ShortenedPlan(plan, context)
         named = NamedArtifacts(short.context)
@@ -157,33 +296,56 @@ class LlmPlanner:
             template = self._prompts.template("revise")
             context.trace(f"The plan is revised by the prompt {template.label}.")
             asked = template.filled(
-                plan=memory.marked_off(plan_diff.format_plan(short.plan, named), words),
+                plan=marked_off(plan_diff.format_plan(short.plan, named), words),
                 request=llm_prompt.request_text(words, llm_prompt.list_files(named, short.context)),
             )
-            return await self._ask(llm, asked, types, context, read)
+            if llm.ability is Ability.FULL_PLANS:
+                prompt = llm_prompt.planning_prompt(
+                    llm, self._prompts, asked=asked, inventory=types, context=context
+                )
+            else:
+                prompt = llm_prompt.short_planning_prompt(
+                    llm, self._prompts, asked=asked, inventory=types, context=context
+                )
+            return await self._ask(llm, prompt, context, read)
         except JarvisError as error:
             context.trace(f"{llm.name} did not revise the plan: {error.message}")
             return await self._fallback.revise(words, inventory, context, plan=plan)
 
     async def _ask(
-        self,
-        llm: LLM,
-        asked: str,
-        types: Sequence[TaskType],
-        context: Context,
-        read: Callable[[str], Planned],
-        *,
-        agent: bool = False,
+        self, llm: LLM, prompt: Prompt, context: Context, read: Callable[[str], Planned]
     ) -> Planned:
-        """Return what `read` makes of the answer. Raises the PlanError of the last try,
-        StorageError, ExpertError on a time-out, and what the LLM raises."""
-        prompt = llm_prompt.planning_prompt(
-            llm, self._prompts, asked=asked, inventory=types, context=context, agent=agent
-        )
+        """Return what `read` makes of the answer. Raises the PlanError of the last try, ExpertError
+        on a time-out, and what the LLM raises."""
         try:
             async with asyncio.timeout(self._timeout):
-                return await ask_until_valid(llm, prompt, read, trace=context.trace)
+                return await ask_until_valid(
+                    llm, prompt, read, trace=context.trace, max_rejections=MAX_PLAN_ANSWERS
+                )
         except TimeoutError as error:
             raise ExpertError(
                 tr("It took longer than {timeout:.0f} seconds.", timeout=self._timeout)
             ) from error
+
+
+def writing_about_files(text: str, types: Sequence[TaskType], context: Context) -> Plan | None:
+    """Return the plan by which the LLM does what the request says with the text of the given files;
+    None if nothing here can read them. Pictures are read only if the words speak of writing."""
+    writing = next((item for item in types if item.name == WRITING), None)
+    if writing is None:
+        return None
+    tasks: list[Task] = []
+    sources: list[Item] = []
+    for given in context.attachments:
+        if given.kind is Kind.IMAGE and not SPEAKS_OF_WRITING.search(text.lower()):
+            continue
+        source: Item = given
+        for converter in inputs.find_route((given.kind,), (Kind.TEXT,), types) or ():
+            tasks.append(Task(len(tasks), converter, {converter.ports[0].name: source}))
+            source = Ref(tasks[-1].id)
+        if isinstance(source, Ref) or given.kind is Kind.TEXT:
+            sources.append(source)
+    if not sources:
+        return None
+    args: dict[str, Arg] = {inputs.PROMPT: text, inputs.MATERIAL: tuple(sources)}
+    return Plan((*tasks, Task(len(tasks), writing, args)))

@@ -7,9 +7,11 @@ the less important parts are left out.
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
+from statistics import mean
 from typing import Any
 
 from jarvis_desktop.assistant import memory
@@ -29,13 +31,18 @@ _types = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 def plan_schema(
-    inventory: Sequence[TaskType], named: NamedArtifacts, *, agent: bool = False
+    inventory: Sequence[TaskType],
+    named: NamedArtifacts,
+    *,
+    agent: bool = False,
+    direct: bool = True,
 ) -> dict[str, Any]:
     """Return the schema of an object with "direct" and "plan", where each task takes its own
     arguments.
 
-    With `agent` the answer may also say that the request is a goal for agent mode. Tasks with the
-    same arguments share one entry, because a schema is part of every prompt.
+    With `agent` the answer may also say that the request is a goal for agent mode. Without `direct`
+    it must be a plan. Tasks with the same arguments share one entry, because a schema may be part
+    of the prompt.
     """
     groups: dict[str, tuple[list[str], dict[str, Any]]] = {}
     for task_type in inventory:
@@ -44,6 +51,9 @@ def plan_schema(
     kinds = {port.kinds for task_type in inventory for port in task_type.ports}
     inputs = {"_".join(each): _input(each, named) for each in sorted(kinds)}
     task = {"anyOf": [_task(*group) for group in groups.values()]}
+    if not direct:
+        plan = {"type": "array", "items": task, "minItems": 1, "maxItems": SHORT_PLAN_STEPS}
+        return _object({"plan": plan}, ["plan"]) | {"$defs": inputs}
     return _answer(task, agent=agent) | {"$defs": inputs}
 
 
@@ -103,6 +113,9 @@ REFUSAL_TOKENS = 256
 """Tokens kept free for the sentence that says what is wrong with a plan."""
 MAX_FILES = 40
 """File names listed in a prompt; of earlier turns the newest, if there are more."""
+
+MAX_EXAMPLES = 10
+"""Examples in a prompt with all tasks."""
 
 EXAMPLES = "plan_examples.json"
 
@@ -198,7 +211,7 @@ def planning_prompt(
         item.messages
         for item in load_examples(prompts)
         if item.tasks <= names and (agent or not item.for_agent)
-    ]
+    ][:MAX_EXAMPLES]
     third = f"\n\n{prompts.template('plan_agent').text}" if agent else ""
     rules, fewer = (
         Message(
@@ -235,6 +248,77 @@ def planning_prompt(
     raise ExpertError(
         tr("The request and the list of tasks do not fit into the window of {name}.", name=llm.name)
     )
+
+
+SHORT_TASKS = 9
+"""Tasks in the prompt for a small LLM: it plans well from ten tasks and badly from seventy."""
+SHORT_EXAMPLES = 3
+SHORT_PLAN_STEPS = 8
+SHORT_PROMPT_TOKENS = 900
+"""Examples are left out if the prompt would be longer."""
+SHORT_HISTORY_TOKENS = 200
+SHORT_PLAN_TOKENS = 256
+"""Tokens of a short plan, without texts of the request that it repeats."""
+
+
+def short_planning_prompt(
+    llm: LLM, prompts: Prompts, *, asked: str, inventory: Sequence[TaskType], context: Context
+) -> Prompt:
+    """Build the prompt for a small LLM: fixed rules, the closest examples, the few tasks of
+    `inventory`, the likeliest first, then `asked` in full.
+
+    What never changes comes first, so that the server's prompt cache holds. Raises ExpertError if
+    `asked` does not fit, StorageError if a prompt cannot be read.
+    """
+    template = prompts.template("plan_short")
+    context.trace(f"{llm.name} plans by the prompt {template.label}, from {len(inventory)} tasks.")
+    place = {task_type.name: at for at, task_type in enumerate(inventory)}
+    kinds = {str(item.kind) for item in context.attachments}
+
+    def distance(example: PlanExample) -> tuple[bool, float]:
+        return kinds != set(example.files.values()), mean(place[name] for name in example.tasks)
+
+    fitting = [item for item in load_examples(prompts) if item.tasks and item.tasks <= set(place)]
+    closest = [item.messages for item in sorted(fitting, key=distance)[:SHORT_EXAMPLES]]
+    tasks = "\n".join(_short_line(task_type) for task_type in inventory)
+    told, missing = memory.messages(context, SHORT_HISTORY_TOKENS)
+    if missing:
+        context.trace(missing)
+    rules, last = (
+        Message(MessageRole.SYSTEM, template.text),
+        _last(f"Tasks:\n{tasks}\n\n{asked}", told),
+    )
+    shown = _first(closest, SHORT_PROMPT_TOKENS - memory.tokens([rules, last]))
+    prompt = Prompt(
+        (rules, *chain(*reversed(shown)), last),
+        schema=plan_schema(inventory, NamedArtifacts(context), direct=False),
+        longest=max(1, min(SHORT_PLAN_TOKENS + estimated_tokens(asked), llm.window // 4)),
+    )
+    if prompt.tokens + 2 * prompt.longest + REFUSAL_TOKENS > llm.window:
+        raise ExpertError(
+            tr(
+                "The request and the list of tasks do not fit into the window of {name}.",
+                name=llm.name,
+            )
+        )
+    return prompt
+
+
+_expert_settings = frozenset({"seed", "strength", "threshold", "avoid", "most"})
+"""Options that hardly anybody asks for in words."""
+
+
+def _short_line(task_type: TaskType) -> str:
+    """Describe a task: `summarization(text, sentences) -> text. Makes a text shorter.`"""
+    options = [
+        option.name + (f"={_option_values(option)}" if option.choices else "")
+        for option in task_type.options
+        if option.name not in _expert_settings
+    ]
+    places = [f"{port.name}{'' if port.required else '?'}" for port in task_type.ports]
+    summary = re.split(r"(?<=\.)\s|[:;]\s|, with an expert", task_type.summary)[0].rstrip(".")
+    given = "/".join(task_type.gives)
+    return f"- {task_type.name}({', '.join([*places, *options])}) -> {given}. {summary}."
 
 
 def _last(asked: str, told: Sequence[Message]) -> Message:

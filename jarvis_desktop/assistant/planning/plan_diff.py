@@ -13,7 +13,7 @@ from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from graphlib import TopologicalSorter
 
-from jarvis_desktop.assistant.planning import intents, request_parser
+from jarvis_desktop.assistant.planning import inputs, intents, request_parser
 from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts
 from jarvis_desktop.assistant.planning.steps import AS_SAID
 from jarvis_desktop.core.artifact import Artifact, text_artifact
@@ -240,6 +240,29 @@ def check_own_words(
                     )
                 )
     return plan
+
+
+def in_own_words(plan: Plan, text: str) -> Plan | None:
+    """Return a plan that was read from a translation of the request `text`, with questions and what
+    to write in the user's own words; None if other words to work on are not the user's.
+
+    Descriptions of pictures and sounds stay in English, which experts know best, and so do times
+    and sums, which are read in English.
+    """
+    own, tasks = _words(text), []
+    for task in plan:
+        args = dict(task.args)
+        writes = task.type.port(inputs.MATERIAL) is not None
+        for name, item in task.items():
+            option = task.type.option(name)
+            if not isinstance(item, str) or (option and option.reads != AS_SAID):
+                continue
+            if name == inputs.QUESTION or (name == inputs.PROMPT and writes):
+                args[name] = text
+            elif name != inputs.PROMPT and not _words(item) <= own:
+                return None
+        tasks.append(replace(task, args=args))
+    return Plan(tuple(tasks))
 
 
 def _is_own(task: Task, option: TaskOption, said: set[str], *, asked: bool) -> bool:

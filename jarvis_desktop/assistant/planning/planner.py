@@ -18,6 +18,7 @@ from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, Planner, PlanRejected
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.text.languages import is_foreign
 
 _begin = r"(?:^|[.;:!?,]\s+|\b(?:and|then|please|you|to)\s+)"
 _many = r"(?:\d{2,6}|hundreds of|thousands of|dozens of)"
@@ -63,7 +64,8 @@ def asks_for_agent(text: str, inventory: Sequence[TaskType]) -> bool:
 
 
 class LayeredPlanner:
-    """Takes the embedded planner's plan, and asks the LLM planner if the embedded one declines."""
+    """Takes the embedded planner's plan, and asks the LLM planner if the embedded one declines, or
+    if the request is in another language."""
 
     def __init__(self, embedded: Planner, llm: Planner, *, agent: bool = False) -> None:
         """`agent` says that there is an agent mode. What clearly asks for it goes to the LLM
@@ -82,8 +84,10 @@ class LayeredPlanner:
         """Return the embedded planner's plan if it makes one, else the LLM planner's answer."""
         if self._agent and has_builtin_tasks(inventory) and asks_for_agent(text, inventory):
             return await self._llm.plan(text, inventory, context)
+        if is_foreign(text):  # its cues are English, and "Timer" is German as well
+            return await self._llm.plan(text, inventory, context)
         planned = await self._embedded.plan(text, inventory, context)
-        if not isinstance(planned, PlanRejected):
+        if not isinstance(planned, PlanRejected) or planned.final:
             return planned
         return await self._llm.plan(text, inventory, context)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from jarvis_desktop.assistant.planning import intents
-from jarvis_desktop.assistant.planning.inputs import CONVERTERS, FOLLOWING, PROMPT
+from jarvis_desktop.assistant.planning.inputs import CONVERTERS, FOLLOWING, PROMPT, PRONOUN
 from jarvis_desktop.assistant.planning.intents import NUMBER, NUMBER_WORDS, CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
@@ -59,6 +59,18 @@ class PlannedStep:
     """Names of task types whose earlier results these words mention: "the summary"."""
 
 
+WRITING = "text-generation"
+"""The task that does in words what no other task does."""
+
+_asks = re.compile(
+    r"\W*(?:(?:please|also|can you|could you)\s+)*(?:(?:tell|explain|show) (?:to )?(?:me|us)\s+)?"
+    r"(?:what|how|why|who|when|where|which|whether)\b(?:\s+[\w'-]+){3,}"
+    r"|\W*(?:please\s+)?(?:explain|recommend|suggest|give me (?:an?|some|the|\w+) "
+    r"(?:ideas?|tips?|examples?|reasons?|versions?))\b"
+    r"|\W*if (?:so|not|yes|no|it is|it isn't)\b(?:\W+[\w'-]+){3,}"
+)
+
+
 class NotUnderstoodError(Exception):
     """Words ask for something, with a file, for which there is no cue."""
 
@@ -74,6 +86,7 @@ def split_steps(
     """Return the steps of a request in order; empty if no task is asked for. Raises
     NotUnderstoodError rather than do to a file what was asked for another one."""
     matches = _keep_literal(reading.text, intents.find_cues(reading.text, inventory))
+    writing = next((item for item in inventory if item.name == WRITING), None)
     steps: list[PlannedStep] = []
     for start, end, found in _stretches(reading.text, matches):
         inside = [
@@ -85,6 +98,10 @@ def split_steps(
                 words = set(re.findall(r"[a-z']+", _marked.sub(" ", reading.text[start:end])))
                 if _marked.search(reading.text[start:end]) and words - _small_words:
                     raise NotUnderstoodError(start, end)
+                if writing and _is_own_wish(reading.text[start:end]):
+                    cue = CueMatch(writing, start, start, 0.0)
+                    steps.append(PlannedStep(writing, start, end, cue))
+                    continue
                 last = steps[-1]
                 steps[-1] = replace(last, end=end, refers_to=(*last.refers_to, *refers))
             continue
@@ -102,6 +119,13 @@ def split_steps(
         # The words before the first cue ("for scan.png, ...") belong to the first step.
         steps[0] = replace(steps[0], start=0)
     return steps
+
+
+def _is_own_wish(words: str) -> bool:
+    """Return whether words without a cue ask something of their own, which only an LLM can
+    answer: "and tell me how long rice has to cook"."""
+    found = _asks.match(words)
+    return found is not None and not PRONOUN.search(words, found.end())
 
 
 def _stretches(text: str, matches: list[CueMatch]) -> list[tuple[int, int, list[CueMatch]]]:

@@ -18,6 +18,19 @@ from jarvis_desktop.text.lazy_re import lazy_re
 _in_language = lazy_re(rf"\s*\b(?:in|into|to) (?:{'|'.join(steps.LANGUAGES)})$", re.IGNORECASE)
 
 
+_VERDICTS = frozenset(
+    {"language-identification", "text-classification", "zero-shot-classification"}
+    | {"sentence-similarity", "file-details"}
+)
+"""Tasks whose result is only a word about their text."""
+
+SPEAKS_OF_WRITING = lazy_re(
+    r"\b(?:text|words?|reads?|sa(?:ys?|id)|written|letter|mail|e-?mail|sign|receipt|invoice|bill|"
+    r"scan|page|note|document|screenshot|recipe|menu|label|poster|form|article|message)\b"
+)
+"""Words that speak of writing, as in "reply to the letter in this picture"."""
+
+
 class MissingInputError(Exception):
     """A step has nothing to work on: which task, and which port."""
 
@@ -63,7 +76,10 @@ class PlanWiring:
         content = [port for port in step.type.ports if port.name != inputs.QUESTION]
         if step.type.port(inputs.QUESTION):
             options[inputs.QUESTION] = steps.clause(step, self._reading)
-        given = self._inputs(step, content) if content else [{}]
+        if step.type.port(inputs.PROMPT) and (material := step.type.port(inputs.MATERIAL)):
+            given = self._order(step, material)
+        else:
+            given = self._inputs(step, content) if content else [{}]
         options |= self._free_wish(step, options)
         self._groups.append([self._append(step.type, {**item, **options}) for item in given])
 
@@ -114,6 +130,18 @@ class PlanWiring:
         text = quoted[0] if quoted else told(step, self._reading)
         return {port.name: text} if text else {}
 
+    def _order(self, step: PlannedStep, material: Port) -> list[dict[str, Arg]]:
+        """Return the user's words as the prompt, each time with a text that they are about, if they
+        are about one. A picture is about its text only if the words speak of one: there is nothing
+        to read in a photo that gets a caption."""
+        prompt: dict[str, Arg] = {inputs.PROMPT: steps.clause(step, self._reading)}
+        port = replace(material, name=inputs.PROMPT)
+        found = [item for item in self._choose(step, port, 1) if not isinstance(item.value, str)]
+        if not SPEAKS_OF_WRITING.search(self._reading.text):
+            found = [item for item in found if Kind.IMAGE not in item.kinds]
+        brought = [{**prompt, material.name: self._bring(item, material)} for item in found]
+        return brought or [prompt]
+
     def _one(self, step: PlannedStep, port: Port) -> Arg:
         found = self._choose(step, port, 1, direct=True) or self._choose(step, port, 1)
         if not found:
@@ -155,6 +183,13 @@ class PlanWiring:
     def _outputs(self) -> list[PortSource]:
         """The results of the steps so far, the newest first."""
         return [item for group in reversed(self._groups) for item in group]
+
+    def _outputs_for(self, step: PlannedStep) -> list[PortSource]:
+        """The results that "it" may be in this step: a verdict may be said or saved, but what is
+        translated or answered is the text that it is about."""
+        if step.type.name in ("text-to-speech", "save-file"):
+            return self._outputs
+        return [item for item in self._outputs if item.step not in _VERDICTS]
 
     def _named(self, step: PlannedStep) -> list[PortSource]:
         names = [
@@ -206,7 +241,8 @@ class PlanWiring:
         rest = self._without_cue(step, words)
         if not inputs.PRONOUN.search(rest):
             return []
-        pool = self._outputs if self._given else [*self._outputs, *self._earlier]
+        outputs = self._outputs_for(step)
+        pool = outputs if self._given else [*outputs, *self._earlier]
         if spoken_of := inputs.mentioned_kinds(rest):
             meant = [item for item in (*pool, *self._given) if set(item.kinds) & spoken_of]
             pool = meant or pool
@@ -230,7 +266,7 @@ class PlanWiring:
     def _following(self, step: PlannedStep, port: Port) -> list[PortSource]:
         """Return the previous result if this kind of task continues with it implicitly."""
         if step.type.name in inputs.FOLLOWING:
-            return self._best(self._outputs, port)
+            return self._best(self._outputs_for(step), port)
         changes_files = step.type.gives[:1] == port.kinds[:1] and Kind.TEXT not in port.kinds
         same = [item for item in self._outputs if item.kinds[0] in port.kinds]
         return self._best(same, port) if changes_files else []

@@ -30,8 +30,9 @@ MAX_ENTRIES = 100  # names of one kind
 
 
 def write(question: ApiQuestion) -> Iterable[Artifact]:
-    """Answer a prompt."""
-    return [text_artifact(chat(question, question.text("prompt")))]
+    """Answer a prompt, about a text if there is one."""
+    asked = "\n\n".join(filter(None, (question.text("prompt"), question.text("text"))))
+    return [text_artifact(chat(question, asked))]
 
 
 def summarise(question: ApiQuestion) -> Iterable[Artifact]:

@@ -19,7 +19,7 @@ from jarvis_desktop.text.tokens import content
 
 TEXT_GENERATION = define(
     name="text-generation", summary="Writes a new text, or continues one, after a prompt.",
-    ports=(Port("prompt", (Kind.TEXT,)),),
+    ports=(Port("prompt", (Kind.TEXT,)), Port("text", (Kind.TEXT,), required=False, many=True)),
     cues=(
         "write a", "write an", "write me", "write my", "write some", "write email",
         "write about", "compose a", "compose an", "compose some", "compose email", "draft a",

@@ -279,4 +279,52 @@ async def test_plans(text: str, names: list[str], plan: list[str]) -> None:
 async def test_says_in_one_sentence_which_file_it_needs(
     text: str, names: list[str], reason: str
 ) -> None:
-    assert await ask(text, *names) == PlanRejected(reason)
+    planned = await ask(text, *names)
+    assert isinstance(planned, PlanRejected)
+    assert planned.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "plan"),
+    [
+        (
+            "Remind me in 20 minutes to call mum and tell me how long rice has to cook",
+            [],
+            [
+                "timer(duration=remind me in 20 minutes to call mum)",
+                "text-generation(prompt=tell me how long rice has to cook)",
+            ],
+        ),
+        (
+            "Make this photo black and white and write a funny caption",
+            ["a.png"],
+            [
+                "image-editing(image=a.png, edit=grey)",
+                "text-generation(prompt=write a funny caption)",
+            ],
+        ),
+        (
+            "Transcribe this and write a friendly reply to it",
+            ["a.wav"],
+            [
+                "automatic-speech-recognition(audio=a.wav)",
+                "text-generation(prompt=write a friendly reply to it, text=#0)",
+            ],
+        ),
+        (
+            "Write a reply to the letter in this picture",
+            ["a.png"],
+            [
+                "image-to-text(image=a.png)",
+                "text-generation(prompt=write a reply to the letter in this picture, text=#0)",
+            ],
+        ),
+        (
+            "Which month was best for apples?",
+            ["a.csv"],
+            ["table-question-answering(table=a.csv, question=which month was best for apples?)"],
+        ),
+    ],
+)
+async def test_wishes_in_other_words(text: str, names: list[str], plan: list[str]) -> None:
+    assert show(await ask(text, *names)) == plan

@@ -200,7 +200,8 @@ async def test_a_greeting_beside_a_request_asks_for_nothing() -> None:
 async def test_a_file_that_is_not_there_is_named() -> None:
     planned = await EmbeddedPlanner().plan("blur a.jpg and b.jpg", INVENTORY, Context())
     assert planned == PlanRejected(
-        "I cannot find a.jpg and b.jpg. Drop the file on the window or give its full path."
+        "I cannot find a.jpg and b.jpg. Drop the file on the window or give its full path.",
+        final=True,
     )
     planned = await EmbeddedPlanner().plan("blur a.jpg", INVENTORY, Context(folder=Path("/x")))
     assert isinstance(planned, PlanRejected)
@@ -230,7 +231,7 @@ async def test_a_plan_that_breaks_a_rule_is_declined_not_raised() -> None:
     )
     planned = await EmbeddedPlanner().plan("oddly 'a text'", (odd,), Context())
     assert planned == PlanRejected(
-        "For odd I need a picture: drop one on the window, or name its file."
+        "For odd I need a picture: drop one on the window, or name its file.", final=True
     )
     strict = TaskType("clock", "", (), (), cues=("tick",), presets=())
     text = "tick tick"

@@ -17,6 +17,7 @@ from jarvis_desktop.assistant.planning.llm_prompt import (
     load_examples,
     plan_schema,
     planning_prompt,
+    short_planning_prompt,
 )
 from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts, build_plan
 from jarvis_desktop.assistant.prompts import Prompts
@@ -111,7 +112,7 @@ def test_where_there_is_room_all_is_told() -> None:
     assert "$defs" in (prompt.schema or {})
     assert "Request 29." in prompt.messages[-1].text
     assert prompt.messages[-1].text.endswith("Now plan this.\nRequest: x")
-    assert traced[0] == "fake:1b plans by the prompt plan 2, with 8 of 8 examples."
+    assert traced[0] == "fake:1b plans by the prompt plan 2, with 10 of 10 examples."
     assert "earlier turn" in traced[1]
 
 
@@ -190,3 +191,20 @@ def test_the_newest_of_two_earlier_files_of_one_name_is_meant() -> None:
     here = NamedArtifacts(Context((first,), resources=earlier))
     assert [name for name, _ in here] == ["a.png", "image 2"]
     assert here.find("a.png", ()) is first
+
+
+def test_the_short_prompt_tells_of_earlier_turns_and_leaves_out_what_does_not_fit() -> None:
+    traced: list[str] = []
+    moment = datetime(2026, 1, 1, tzinfo=UTC)
+    turns = tuple(Turn(str(at), moment, f"q{at} " * 9, reply="a " * 90) for at in range(9))
+    context = Context(conversation=Conversation("c", turns), trace=traced.append)
+    few = [item for item in INVENTORY if item.name in ("summarization", "translation")]
+    prompt = short_planning_prompt(
+        FakeLLM(), PROMPTS, asked="Request: x", inventory=few, context=context
+    )
+    assert "What was said before:" in prompt.messages[-1].text
+    assert any(item.startswith("Left out of the prompt: ") for item in traced)
+    with pytest.raises(ExpertError, match="do not fit into the window"):
+        short_planning_prompt(
+            FakeLLM(window=600), PROMPTS, asked="Request: x", inventory=few, context=context
+        )

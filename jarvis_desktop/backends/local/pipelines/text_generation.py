@@ -32,7 +32,7 @@ def load_text_generator(loading: ExpertLoader) -> Run:
     network = loading.network("AutoModelForCausalLM")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
-        prompt = call.text("prompt")
+        prompt = "\n\n".join(filter(None, (call.text("prompt"), call.text("text"))))
         if tokenizer.chat_template:
             inputs = tokenizer.apply_chat_template(
                 [{"role": "user", "content": prompt}],
