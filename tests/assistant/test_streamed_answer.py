@@ -23,7 +23,7 @@ from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, House
 from tests.fake_journal import FakeJournal
 from tests.fake_voice import write_wav
-from tests.fakes import FakeFrontend, FakeLLM
+from tests.fakes import FakeFrontend
 from tests.types import BLUR, CLOCK, JOIN, SHORTEN, SPEAK
 
 WRITE = Task(0, SHORTEN, {"text": "a"})
@@ -129,16 +129,6 @@ async def test_words_of_a_task_that_fails_are_followed_by_why(house: House) -> N
     turn = await house.handle(Request(text="shorten it"))
     assert turn.reply == "Hal\n\nNot done: summarization. e/a was vague."
     assert turn.status is Status.FAILED
-
-
-async def test_what_an_llm_says_about_the_failure_begins_with_it_too(house: House) -> None:
-    writing(house, ("Hal", VAGUE), (VAGUE,))
-    house.llms.llm = FakeLLM(("It did not work.",))
-    turn = await house.handle(Request(text="shorten it"))
-    assert turn.reply == (
-        "Hal\n\nThe text above does not count: e/a was vague.\n\nIt did not work."
-        "\n\nNot done: summarization. e/a was vague."
-    )
 
 
 async def test_a_new_plan_begins_with_the_reason_too(house: House) -> None:
@@ -284,6 +274,19 @@ async def test_the_final_words_may_come_in_pieces_and_hold_the_text() -> None:
     for piece in ("\n\nHere ", "it is.", "\n\nWell."):
         turn.complete(piece)
     assert turn.turn.reply == "Hal\n\nHere it is.\n\nWell."
+
+
+async def test_words_about_a_failure_begin_with_the_reason() -> None:
+    turn = live()
+    lost = TaskResult(0, Status.FAILED, reason="It broke.")
+    failed = events.AttemptFailed(0, Attempt(FIRST, 1.0, "It broke."))
+    for event in (events.TaskStarted(0, FIRST), HALF, failed, events.TaskFinished(lost)):
+        turn.show(event)
+    for piece in ("It did ", "not work.", "\n\nNot done. It broke."):
+        turn.complete(piece)
+    assert turn.turn.reply == (
+        "Hal\n\nThe text above does not count: It broke.\n\nIt did not work.\n\nNot done. It broke."
+    )
 
 
 async def test_what_is_added_to_the_text_is_a_paragraph() -> None:
