@@ -145,8 +145,17 @@ class FakeHistory:
         if self.error:
             raise self.error
         turns = self.kept.setdefault(conversation_id, [])
-        place = next((at for at, old in enumerate(turns) if old.id == turn.id), len(turns))
-        turns[place : place + 1] = [turn]
+        place = next((at for at, old in enumerate(turns) if old.id == turn.id), None)
+        if place is not None:
+            turns[place] = turn
+            return
+        ended = turn.finished or turn.started
+        overtook = (
+            at
+            for at, old in enumerate(turns)
+            if old.started > turn.started and (old.finished or old.started) <= ended
+        )
+        turns.insert(next(overtook, len(turns)), turn)
 
     def amend(self, conversation_id: str, turn: Turn) -> bool:
         there = any(old.id == turn.id for old in self.kept.get(conversation_id, ()))

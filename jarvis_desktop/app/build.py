@@ -56,7 +56,7 @@ from jarvis_desktop.process.background import BackgroundProcess
 from jarvis_desktop.settings import Current, ExpertSettings, Settings
 from jarvis_desktop.storage.web_fetch import WebFetcher, checked
 from jarvis_desktop.tasks.definition import Services
-from jarvis_desktop.tasks.registry import ACTING, DEFINITIONS, INVENTORY
+from jarvis_desktop.tasks.registry import ACTING, DEFINITIONS, INSTANT, INVENTORY
 from jarvis_desktop.text.languages import BackgroundLanguages
 
 if TYPE_CHECKING:
@@ -192,7 +192,6 @@ def build(
         lanes={
             "cpu": settings.width,
             "local": 1 + seems_to_have_graphics(),
-            "llm": 1,
             "network": CALLS_AT_ONCE,
         },
         record=history.records,
@@ -243,6 +242,8 @@ def build(
             journal=history.journal,
             agent=lambda: agent_mode().agent,
             acting=ACTING,
+            instant=INSTANT,
+            embedded=embedded,
             now=local_now,
             hands_free=speech.asking_aloud,
         )

@@ -9,8 +9,8 @@ import asyncio
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Collection, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -39,10 +39,13 @@ from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.hands_free import HandsFree
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.context import (
+    Urgency,
     current_conversation,
     current_note,
     current_turn,
     current_usage,
+    current_wait,
+    urgency,
 )
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import InputError, JarvisError
@@ -56,6 +59,8 @@ from jarvis_desktop.core.events import (
     TaskFinished,
     TurnFinished,
     TurnStarted,
+    Waiting,
+    WaitReason,
 )
 from jarvis_desktop.core.expert import Candidate, Status
 from jarvis_desktop.core.goal import Terms
@@ -81,9 +86,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-STOP_TIMEOUT_S = 2.0
-"""How long an aborted request waits for the turn before it to stop."""
-
 
 @dataclass(frozen=True, slots=True)
 class AssistantDependencies:
@@ -105,6 +107,10 @@ class AssistantDependencies:
     """Agent mode, which is built when the first goal needs it."""
     acting: Collection[str]
     """The tasks with effects outside of the store, which must not be repeated unasked."""
+    instant: Collection[str]
+    """The tasks that take no time, and nothing but their own words."""
+    embedded: Planner
+    """Plans within milliseconds, without an LLM."""
     now: Callable[[], datetime]
     hands_free: Callable[[], HandsFree | None] = lambda: None
     """Asks questions about spoken requests by voice; None if the user does not want that."""
@@ -136,17 +142,31 @@ class TurnPipeline:
         return self._replanning_runner.running_plan(turn_id)
 
     async def answer(
-        self, request: Request, plan: Plan | None, known: Conversation, live: LiveTurn
+        self,
+        request: Request,
+        plan: Plan | None,
+        known: Conversation,
+        live: LiveTurn,
+        earlier: EarlierTurns,
     ) -> Status:
-        """Answer a request with this `plan`, or plan it first."""
+        """Answer a request with this `plan`, or plan it first. It waits for the `earlier` turns
+        unless it needs nothing of them."""
         if plan is not None:
             given = await self._dependencies.intake.settled(plan, request.folder)
+            await self._after(earlier, given, known)
             context = Context(folder=request.folder, trace=live.trace)
             return await self._carry_out(given, context, live, rounds=0)
         inventory = self._dependencies.inventory
         words, context = await self._understanding.of(
             request, known, live, inventory=inventory, links=request.terms is None
         )
+        if earlier:
+            if request.terms is None:
+                quick = await self._dependencies.embedded.plan(words, inventory, context)
+                if isinstance(quick, Plan) and self._is_instant(quick):
+                    return await self._carry_out(quick, context, live, rounds=0)
+            known = await earlier.answered()
+            context = await self._context(known, live.turn, request.folder, live)
         if request.terms is not None:
             return await self._reach(words, request.terms, context, known, live)
         planned = await self._dependencies.planner.plan(words, inventory, context)
@@ -159,8 +179,11 @@ class TurnPipeline:
         live.say(planned.reason)
         return Status.FAILED
 
-    async def go_on(self, left: Unfinished, known: Conversation, live: LiveTurn) -> Status:
+    async def go_on(
+        self, left: Unfinished, known: Conversation, live: LiveTurn, earlier: EarlierTurns
+    ) -> Status:
         """Finish a turn that was interrupted."""
+        known = await self._after(earlier, left.turn.plan, known)
         context = await self._context(known, left.turn, left.folder, live)
         if left.goal:
             return await self._dependencies.agent().go_on(context, live, conversation=known.id)
@@ -186,6 +209,7 @@ class TurnPipeline:
         afresh: Collection[int],
         known: Conversation,
         live: LiveTurn,
+        earlier: EarlierTurns,
     ) -> Status:
         """Answer the request of `turn` again, with a similar plan.
 
@@ -193,6 +217,7 @@ class TurnPipeline:
         and all that depend on them.
         """
         plan = await self._dependencies.intake.settled(plan, None)
+        known = await self._after(earlier, plan, known)
         same = plan.unchanged(turn.plan) if turn.plan else frozenset()
         done = {
             task_id: result
@@ -223,6 +248,18 @@ class TurnPipeline:
         if isinstance(revised, PlanRejected):
             raise InputError(revised.reason)
         return revised
+
+    async def _after(
+        self, earlier: EarlierTurns, plan: Plan | None, known: Conversation
+    ) -> Conversation:
+        """Wait until the `earlier` turns are answered, unless the plan overtakes them. Return the
+        conversation as it is then."""
+        if not earlier or (plan and self._is_instant(plan)):
+            return known
+        return await earlier.answered()
+
+    def _is_instant(self, plan: Plan) -> bool:
+        return all(task.type.name in self._dependencies.instant for task in plan)
 
     async def _context(
         self, known: Conversation, turn: Turn, folder: Path | None, live: LiveTurn
@@ -285,10 +322,43 @@ def _again(task: Task) -> str:
 class _RunningTurn(NamedTuple):
     task: asyncio.Task[Turn]
     conversation: str
+    answered: asyncio.Event
+    """Set once its answer is in the history, or it has ended without one."""
+
+
+class EarlierTurns:
+    """The turns of a conversation that were asked before one of its turns, and are not answered."""
+
+    def __init__(
+        self,
+        answered: Sequence[asyncio.Event],
+        live: LiveTurn,
+        reopen: Callable[[], Conversation],
+    ) -> None:
+        """`answered` are set by the turns. `reopen` returns the conversation as it is now."""
+        self._answered = answered
+        self._live = live
+        self._reopen = reopen
+
+    def __bool__(self) -> bool:
+        return not all(each.is_set() for each in self._answered)
+
+    async def answered(self) -> Conversation:
+        """Wait for their answers, and return the conversation with them."""
+        self._live.show(Waiting(WaitReason.REQUEST))
+        for each in self._answered:
+            await each.wait()
+        self._live.show(Waiting(WaitReason.NOTHING))
+        return self._reopen()
 
 
 class Assistant:
-    """Handles requests, each as one turn of a conversation."""
+    """Handles requests, each as one turn of a conversation.
+
+    Turns of different conversations run at once, and wait only for the LLM, a lane or the voice.
+    Within a conversation a turn begins once those before it are answered, since it may refer to
+    them. A request that only needs instant tasks overtakes them.
+    """
 
     def __init__(self, dependencies: AssistantDependencies) -> None:
         self._dependencies = dependencies
@@ -297,7 +367,6 @@ class Assistant:
         self._lives: list[LiveTurn] = []
         """The running turns, the newest last."""
         self._settling: set[asyncio.Task[None]] = set()
-        self._keeping: set[asyncio.Task[None]] = set()
 
     async def handle(
         self,
@@ -319,9 +388,9 @@ class Assistant:
         )
         hands_free = self._dependencies.hands_free() if request.heard else None
         live = self._live(unfinished, turn, frontend, hands_free)
-        with self._under_way(live, known.id):
+        with self._under_way(live, known.id) as earlier:
             live.show(TurnStarted(turn.id, turn.started, request.text.strip()))
-            answer = partial(self._stages.answer, request, plan, known, live)
+            answer = partial(self._stages.answer, request, plan, known, live, earlier)
             await self._complete(answer, known, live)
         return live.turn
 
@@ -342,9 +411,9 @@ class Assistant:
         self._leave_summing_up()
         known, new = self._open(conversation), self._new()
         live = self._live(Unfinished(known.id, new, fixed=True), new, frontend)
-        with self._under_way(live, known.id):
+        with self._under_way(live, known.id) as earlier:
             live.show(TurnStarted(new.id, new.started, turn.text, turn.attachments))
-            answer = partial(self._stages.once_more, turn, plan, afresh, known, live)
+            answer = partial(self._stages.once_more, turn, plan, afresh, known, live, earlier)
             await self._complete(answer, known, live)
         return live.turn
 
@@ -406,13 +475,14 @@ class Assistant:
         left = self._take_over(unfinished)
         known = self._open(left.conversation)
         live = self._live(left, empty_turn(left), frontend)
-        with self._under_way(live, known.id):
+        with self._under_way(live, known.id) as earlier:
             for event in replayed_events(left):
                 live.retell(event)
             if left.goal:
                 for event in self._dependencies.agent().replay(left.turn.id):
                     live.retell(event)
-            await self._complete(partial(self._stages.go_on, left, known, live), known, live)
+            answer = partial(self._stages.go_on, left, known, live, earlier)
+            await self._complete(answer, known, live)
         return live.turn
 
     def give_up(self, unfinished: Unfinished) -> Turn:
@@ -429,33 +499,14 @@ class Assistant:
         self._dependencies.journal.end(turn.id)
         return turn
 
-    async def set_aside(self, request: Request, *, conversation: str) -> Turn:
-        """Save a request that never started as cancelled, with every usable attachment.
-
-        Raises StorageError if it cannot be saved.
-        """
-        turn = replace(self._new(), text=request.text.strip(), reply=tr("Stopped."))
-        turn = turn.apply(TurnFinished(Status.CANCELLED, self._dependencies.now()))
-        with _on_behalf_of(turn.id, conversation):
-            # The words are saved first: JARVIS may be about to close, with no time to copy files.
-            words = asyncio.create_task(self._keep_last(conversation, turn))
-            self._keeping.add(words)
-            words.add_done_callback(self._keeping.discard)
-            await asyncio.shield(words)
-            for path in request.files:
-                with suppress(JarvisError):
-                    given = await self._dependencies.intake.given(replace(request, files=(path,)))
-                    turn = replace(turn, attachments=turn.attachments + given)
-                    if not self._dependencies.history.amend(conversation, turn):
-                        break  # the user deleted it in the meantime
-        return turn
-
-    def interrupt(self) -> bool:
-        """Stop the current step of a goal, and let the agent ask the user what to do instead.
+    def interrupt(self, turn_id: str = "") -> bool:
+        """Stop the current step of a goal, by default of every goal, and let the agent ask the user
+        what to do instead.
 
         Return False if there is no such step; then the turn itself is to be cancelled.
         """
-        return any(live.turn.agentic for live in self._lives) and self._dependencies.agent().stop()
+        goals = any(live.turn.agentic for live in self._lives)
+        return goals and self._dependencies.agent().stop(turn_id)
 
     def names(self) -> Sequence[str]:
         """The names of files that were given recently."""
@@ -473,14 +524,7 @@ class Assistant:
         """End the background work of the turns. Work that has not started still starts, to leave
         a trace."""
         await asyncio.sleep(0)
-        await asyncio.gather(*self._leave_summing_up(), *self._keeping, return_exceptions=True)
-
-    async def _keep_last(self, conversation: str, turn: Turn) -> None:
-        """Save the turn after those that are being stopped, to keep the order of the requests."""
-        ending = {task for task, place in self._running.values() if place == conversation}
-        if ending:
-            await asyncio.wait(ending, timeout=STOP_TIMEOUT_S)
-        self._dependencies.history.save(conversation, turn)
+        await asyncio.gather(*self._leave_summing_up(), return_exceptions=True)
 
     def _take_over(self, unfinished: Unfinished) -> Unfinished:
         turn_id = unfinished.turn.id
@@ -505,20 +549,26 @@ class Assistant:
         )
 
     @contextmanager
-    def _under_way(self, live: LiveTurn, conversation: str) -> Iterator[None]:
-        """Register the turn as running, and set the context of its work."""
+    def _under_way(self, live: LiveTurn, conversation: str) -> Iterator[EarlierTurns]:
+        """Register the turn as running, and set the context of its work. Yield the turns of its
+        conversation that were asked before."""
         turn_id = live.turn.id
-        note = current_note.set(live.note)
+        note, wait = current_note.set(live.note), current_wait.set(live.wait_for_llm)
         usage = current_usage.set(live.trace_usage)
-        self._running[turn_id] = _RunningTurn(_this_task(), conversation)
+        others = self._running.values()
+        before = [each.answered for each in others if each.conversation == conversation]
+        running = _RunningTurn(_this_task(), conversation, asyncio.Event())
+        self._running[turn_id] = running
         self._lives.append(live)
         try:
             with _on_behalf_of(turn_id, conversation):
-                yield
+                yield EarlierTurns(before, live, partial(self._open, conversation))
         finally:
+            running.answered.set()
             self._lives.remove(live)
             del self._running[turn_id]
             current_usage.reset(usage)
+            current_wait.reset(wait)
             current_note.reset(note)
 
     def _new(self) -> Turn:
@@ -532,9 +582,11 @@ class Assistant:
             return Conversation(conversation or secrets.token_hex(16))
 
     def stop_others(self) -> int:
-        """Cancel every turn except the one that calls this. Return how many there were."""
-        own = current_turn.get()
+        """Cancel the other turns of the conversation that calls this; if it has none, those of
+        every conversation. Return how many there were."""
+        own, here = current_turn.get(), current_conversation.get()
         others = [running for turn_id, running in self._running.items() if turn_id != own]
+        others = [running for running in others if running.conversation == here] or others
         for running in others:
             running.task.cancel()
         return len(others)
@@ -593,14 +645,20 @@ class Assistant:
             kept = False
         else:
             kept = True
+        self._running[live.turn.id].answered.set()
         # A turn that could not be saved may be resumed and saved then, unless it was cancelled.
         if kept or ended.status is Status.CANCELLED:
             live.journal_writer.forget()
         return kept
 
     def _sum_up(self, known: Conversation) -> None:
-        """Summarise older turns while nobody waits for an answer."""
-        settling = asyncio.create_task(self._dependencies.memory.settle(known.id))
+        """Summarise older turns, unless somebody waits for an answer: an LLM is not interrupted.
+        The rest is done after the next turn."""
+        asking = [live.turn.id for live in self._lives if not live.turn.agentic]
+        if not all(self._running[turn_id].answered.is_set() for turn_id in asking):
+            return
+        with urgency(Urgency.BACKGROUND):
+            settling = asyncio.create_task(self._dependencies.memory.settle(known.id))
         self._settling.add(settling)
         settling.add_done_callback(self._settling.discard)
 

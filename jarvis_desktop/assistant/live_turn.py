@@ -33,6 +33,8 @@ from jarvis_desktop.core.events import (
     Transcribed,
     TurnFinished,
     TurnStarted,
+    Waiting,
+    WaitReason,
 )
 from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.goal import Outline
@@ -221,6 +223,8 @@ class LiveTurn:
         self._stop_playing = _no_sound
         self._silenced = False
         self._asking = asyncio.Lock()
+        self._waits_for_llm = 0
+        """How many of its prompts wait."""
         self._refused: set[str] = set()
         self._streamed = StreamedAnswer(self.say, self.hush)
 
@@ -257,6 +261,16 @@ class LiveTurn:
             self._frontend.show(event)
         except Exception as error:  # noqa: BLE001 - a front end that went away must not take the turn along
             log.info("A front end could not show an event: %s", frames(error))
+
+    def wait_for_llm(self, waits: bool, writes_for: str) -> None:
+        """Show that a prompt of the turn starts or ends to wait for the LLM. The prompts of one
+        turn follow each other, which is not shown."""
+        if writes_for == self.turn.id:
+            return
+        self._waits_for_llm += 1 if waits else -1
+        reason = WaitReason.LLM if self._waits_for_llm else WaitReason.NOTHING
+        if reason is not self.turn.waits:
+            self.show(Waiting(reason))
 
     def trace(self, text: str) -> None:
         """Show a detail to users who want to see them."""

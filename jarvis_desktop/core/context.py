@@ -8,9 +8,11 @@ ids say so, and whatever saves something asks here.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from datetime import datetime
+from enum import IntEnum
 
 from jarvis_desktop.core.expert import Spent
 from jarvis_desktop.core.llm import Usage
@@ -39,6 +41,42 @@ current_draft: ContextVar[Callable[[str], None]] = ContextVar("current_draft", d
 
 current_usage: ContextVar[Callable[[Usage], None]] = ContextVar("current_usage", default=_discard)
 """Receives the tokens and seconds of each call of an LLM."""
+
+
+class Urgency(IntEnum):
+    """Whose prompts the LLM answers first."""
+
+    REQUEST = 0
+    """Somebody waits for the answer."""
+    GOAL = 1
+    """A round of a goal, one of many."""
+    BACKGROUND = 2
+    """Nobody waits, as for a summary of older turns."""
+
+
+current_urgency: ContextVar[Urgency] = ContextVar("current_urgency", default=Urgency.REQUEST)
+"""The urgency of prompts to the LLM."""
+
+
+@contextmanager
+def urgency(level: Urgency) -> Iterator[None]:
+    """Give the prompts of the block this urgency."""
+    before = current_urgency.set(level)
+    try:
+        yield
+    finally:
+        current_urgency.reset(before)
+
+
+def _wait_unseen(waits: bool, writes_for: str) -> None:
+    """Outside of a turn nobody is shown what it waits for."""
+
+
+current_wait: ContextVar[Callable[[bool, str], None]] = ContextVar(
+    "current_wait", default=_wait_unseen
+)
+"""Is called when a prompt starts and when it ends to wait for the LLM, with the id of the turn that
+the LLM writes for."""
 
 
 PRIVATE_PREFIX = "unkept-"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.expert import Attempt, Candidate, Selection, Status, TaskResult
@@ -49,6 +50,23 @@ class Traced:
     """A detail for the trace: the prompt that was used, what did not fit into it."""
 
     text: str
+
+
+class WaitReason(StrEnum):
+    """What a turn waits for before it goes on."""
+
+    NOTHING = ""
+    REQUEST = "request"
+    """The answer to the request before it, in the same conversation."""
+    LLM = "llm"
+    """The language model, which writes for another turn."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """The turn waits for something, or for NOTHING any more."""
+
+    reason: WaitReason
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,6 +256,7 @@ Event = (
     | Transcribed
     | Noted
     | Traced
+    | Waiting
     | PlanProposed
     | PlanAccepted
     | Replanned

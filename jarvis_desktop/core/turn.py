@@ -95,6 +95,8 @@ class Turn:
     notes: tuple[str, ...] = ()
     trace: tuple[str, ...] = ()
     """Details for the trace; not saved in the history."""
+    waits: events.WaitReason = events.WaitReason.NOTHING
+    """What it waits for now."""
     reply: str = ""
     speaking: str = ""
     """The sentence being spoken now."""
@@ -119,6 +121,8 @@ class Turn:
                 return replace(self, notes=(*self.notes, text))
             case events.Traced(text=text):
                 return replace(self, trace=(*self.trace, text))
+            case events.Waiting(reason=reason):
+                return replace(self, waits=reason)
             case events.PlanProposed(plan=plan) | events.PlanAccepted(plan=plan):
                 return replace(self, plan=plan)
             case events.Replanned(plan=plan):
@@ -197,6 +201,7 @@ class Turn:
                     self,
                     status=status,
                     finished=at,
+                    waits=events.WaitReason.NOTHING,
                     speaking="",
                     running=frozenset(),
                     drafts={},

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import aclosing
+from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -29,6 +29,7 @@ from jarvis_desktop.llm.openai_compatible import (
     listed,
     server_at,
 )
+from jarvis_desktop.llm.prompt_queue import PromptQueue
 from jarvis_desktop.llm.shipped import GB, MB, Computer, Item, ShippedLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.platform.api_keys import ApiKey, key_for
@@ -49,7 +50,9 @@ class GuardedLLM:
         on_use: Callable[[], None],
         *,
         objection: Callable[[], str],
+        queue: PromptQueue,
     ) -> None:
+        """Prompts to an LLM on this computer wait for each other in the `queue`."""
         self.name = llm.name
         self.provider: str = llm.provider
         self.remote = llm.remote
@@ -60,6 +63,7 @@ class GuardedLLM:
         self._on_failure = on_failure
         self._on_use = on_use
         self._objection = objection
+        self._queue = queue
 
     @property
     def ability(self) -> Ability:
@@ -72,25 +76,43 @@ class GuardedLLM:
         return self._llm.enforces_schema
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
-        """Return the answer in pieces. Raises JarvisError."""
+        """Return the answer in pieces. Raises JarvisError.
+
+        The next prompt is let through as soon as this answer is written, however slowly it is read.
+        """
         if prompt.think is Think.OFF and prompt.schema is None:
             # With reasoning before JSON, some servers forget the schema.
             prompt = replace(prompt, think=self._think)
+        written: asyncio.Queue[str | None] = asyncio.Queue()
+        writing = asyncio.create_task(self._write(prompt, written))
         try:
-            self._check()
-            self._on_use()
-            # A plan names the results of its tasks in our marks.
-            marks = QuotationFilter() if prompt.schema is None else None
-            async with aclosing(self._llm.stream(prompt)) as pieces:
-                async for piece in pieces:
-                    self._check()
-                    if text := marks.feed(piece) if marks else piece:
-                        yield text
-            if marks and (text := marks.rest()):
-                yield text
+            while (piece := await written.get()) is not None:
+                yield piece
+            await writing
+        finally:
+            writing.cancel()
+            await asyncio.gather(writing, return_exceptions=True)
+
+    async def _write(self, prompt: Prompt, written: asyncio.Queue[str | None]) -> None:
+        """Put the answer into `written`, with None after the last piece. Raises JarvisError."""
+        try:
+            async with nullcontext() if self.remote else self._queue.slot():
+                self._check()
+                self._on_use()
+                # A plan names the results of its tasks in our marks.
+                marks = QuotationFilter() if prompt.schema is None else None
+                async with aclosing(self._llm.stream(prompt)) as pieces:
+                    async for piece in pieces:
+                        self._check()
+                        if text := marks.feed(piece) if marks else piece:
+                            written.put_nowait(text)
+                if marks and (text := marks.rest()):
+                    written.put_nowait(text)
         except JarvisError:
             self._on_failure()
             raise
+        finally:
+            written.put_nowait(None)
 
     def _check(self) -> None:
         if objection := self._objection():  # the mode may have changed since
@@ -164,6 +186,7 @@ class LLMChoice:
         self._key_for = key
         self._on_use = on_use
         self._clock = clock
+        self._queue = PromptQueue()
         self._looking = asyncio.Lock()
         self._looked: float | None = None
         self._known_by: tuple[str, ...] = ()
@@ -271,6 +294,7 @@ class LLMChoice:
                 self.forget,
                 self._on_use,
                 objection=partial(self._objection, self._real),
+                queue=self._queue,
             )
 
     def _objection(self, llm: ProviderLLM) -> str:

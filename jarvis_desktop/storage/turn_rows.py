@@ -335,6 +335,19 @@ _RESOURCES = """
 """Answers are results that no other task used, and wanted ones; in agent mode those of the last
 round."""
 
+_OVERTAKING = """
+    SELECT min(position) FILTER (
+        WHERE julianday(started) > julianday(?2)
+        AND julianday(coalesce(finished, started)) <= julianday(?3)
+        AND position > coalesce((
+            SELECT position FROM recaps JOIN turns ON turns.id = through
+            WHERE recaps.conversation = ?1), 0)
+    ), coalesce(max(position), 0)
+    FROM turns WHERE conversation = ?1
+"""
+"""The first turn that was asked after another one, and answered before it; turns of the summary are
+not among them, or the other one would never be summarised. And the last position."""
+
 ANSWER = -1
 """Stands for a task: its artifacts are those of the last round of agent mode."""
 
@@ -356,7 +369,7 @@ class TurnRows:
 
         With `trash` it is hidden until that deletion is undone.
         """
-        number, position = self._place(conversation, turn.id)
+        number, position = self._place(conversation, turn)
         self._insert(
             "turns",
             number=number,
@@ -477,20 +490,25 @@ class TurnRows:
         except PlanError:
             return None
 
-    def _place(self, conversation: str, turn_id: str) -> tuple[int, int]:
+    def _place(self, conversation: str, turn: Turn) -> tuple[int, int]:
         """Remove an earlier version and return its number and position; else return the next
-        ones."""
+        number, and the position by the order of asking."""
         execute = self.db.execute
         find = "SELECT number, position FROM turns WHERE id = ?"
-        if old := execute(find, (encodable(turn_id),)).fetchone():
+        if old := execute(find, (encodable(turn.id),)).fetchone():
             execute("DELETE FROM search WHERE rowid = ?", (old[0],))
             execute("DELETE FROM turns WHERE number = ?", (old[0],))
             return int(old[0]), int(old[1])
-        ends = "SELECT coalesce((SELECT max(number) FROM turns), 0) + 1"
-        last = "SELECT coalesce(max(position), 0) + 1 FROM turns WHERE conversation = ?"
-        (number,) = execute(ends).fetchone()
-        (position,) = execute(last, (encodable(conversation),)).fetchone()
-        return int(number), int(position)
+        (number,) = execute("SELECT coalesce(max(number), 0) + 1 FROM turns").fetchone()
+        place = encodable(conversation)
+        times = turn.started.isoformat(), (turn.finished or turn.started).isoformat()
+        (overtook, last) = execute(_OVERTAKING, (place, *times)).fetchone()
+        if overtook is not None:
+            # In two steps, because a position is never there twice.
+            change = "UPDATE turns SET position = -position{} WHERE conversation = ? AND position"
+            execute(f"{change.format(' - 1')} >= ?", (place, overtook))
+            execute(f"{change.format('')} < 0", (place,))
+        return int(number), int(last + 1 if overtook is None else overtook)
 
     def _write_result(self, number: int, result: TaskResult, name: str) -> None:
         self._insert(

@@ -35,7 +35,7 @@ class Services:
     desktop: Desktop
     now: Callable[[], datetime]
     stop_others: Callable[[], int]
-    """Stops every other turn and all speech; returns the number of turns stopped."""
+    """Stops the other turns and their speech; returns the number of turns stopped."""
     facts: Facts
     store: ArtifactStore
     definitions: Sequence[Definition]  # all tasks, for the help

@@ -77,3 +77,7 @@ INVENTORY = tuple(definition.type for definition in DEFINITIONS)
 
 ACTING = frozenset(task_type.name for task_type in INVENTORY if task_type.acts)
 """The tasks that have effects outside of the artifact store."""
+
+INSTANT = frozenset(item.type.name for item in DEFINITIONS if item.skill and not item.type.ports)
+"""The tasks that the application does at once, by the words of the request alone: the time, sums,
+timers."""

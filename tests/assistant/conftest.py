@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -126,7 +126,7 @@ class FakeAgent:
     def give_up(self, goal_id: str) -> None:
         self.given_up.append(goal_id)
 
-    def stop(self) -> bool:
+    def stop(self, goal_id: str = "") -> bool:
         return self.stops
 
 
@@ -136,7 +136,7 @@ class House:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.store = FakeStore(folder / "store")
-        self.planner = FakePlanner()
+        self.planner, self.embedded = FakePlanner(), FakePlanner()
         self.backend = FakeBackend()
         self.catalogue = FakeCatalogue()
         self.fetcher = FakeFetcher()
@@ -151,6 +151,7 @@ class House:
         self.llms = FakeLLMs()
         self.agent = FakeAgent()
         self.prompts = Prompts(shipped("resources", "prompts"))
+        self.clock: Callable[[], datetime] = lambda: NOON
         self.assistant = Assistant(
             AssistantDependencies(
                 planner=self.planner,
@@ -167,7 +168,9 @@ class House:
                 journal=self.journal,
                 agent=lambda: cast(Agent, self.agent),
                 acting=("clock",),
-                now=lambda: NOON,
+                instant=("clock",),
+                embedded=self.embedded,
+                now=lambda: self.clock(),
             )
         )
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -42,62 +41,6 @@ async def test_a_typed_request_from_beginning_to_end(house: House) -> None:
     assert (turn.text, turn.reply, turn.status) == ("what time is it", "It is noon.", Status.DONE)
     assert house.history.kept["c"] == [turn]
     assert house.planner.asked[0][0] == "what time is it"
-
-
-async def test_what_was_never_begun_with_is_kept_as_stopped(house: House) -> None:
-    request = Request(text=" what is this ", files=(house.file("scan.png"),))
-    turn = await house.assistant.set_aside(request, conversation="c")
-    assert (turn.text, turn.reply, turn.status) == ("what is this", "Stopped.", Status.CANCELLED)
-    assert [item.name for item in turn.attachments] == ["scan.png"]
-    assert house.history.kept["c"][-1] == turn
-    assert house.planner.asked == []
-    some = replace(request, files=(house.folder / "gone.png", *request.files))
-    turn = await house.assistant.set_aside(some, conversation="c")
-    assert [item.name for item in turn.attachments] == ["scan.png"]
-
-
-async def test_what_was_deleted_while_its_files_are_taken_stays_deleted(
-    house: House, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    take_in, taken = house.store.take_in, []
-
-    def deleting(path: Path) -> Artifact:
-        taken.append(path.name)
-        (turn,) = house.history.kept["c"]
-        house.history.delete("c", turn.id)
-        return take_in(path)
-
-    monkeypatch.setattr(house.store, "take_in", deleting)
-    request = Request(text="what is this", files=(house.file("a.png"), house.file("b.png")))
-    await house.assistant.set_aside(request, conversation="c")
-    assert house.history.kept["c"] == []
-    assert taken == ["a.png"]
-
-
-@pytest.mark.parametrize("ends", [False, True])
-async def test_what_was_never_begun_with_is_kept_behind_what_is_stopped_for_it(
-    house: House, ends: bool
-) -> None:
-    began = asyncio.Event()
-
-    async def planning(*_: object) -> Plan:
-        began.set()
-        return await asyncio.Future[Plan]()
-
-    house.planner.plan = planning  # type: ignore[method-assign, assignment]
-    running = asyncio.create_task(house.handle(Request(text="one")))
-    await began.wait()
-    aside = [
-        asyncio.create_task(house.assistant.set_aside(Request(text=words), conversation="c"))
-        for words in ("two", "three")
-    ]
-    await asyncio.sleep(0)
-    tasks = [*aside, running] if ends else [running]
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(running, *aside, return_exceptions=True)
-    await house.assistant.close()
-    assert [turn.text for turn in house.history.kept["c"]] == ["one", "two", "three"]
 
 
 async def test_a_recording_is_heard_first(house: House, tmp_path: Path) -> None:

@@ -38,8 +38,8 @@ def gates(house: House) -> GatedBackend:
     return gates
 
 
-def began(house: House) -> asyncio.Task[Turn]:
-    return asyncio.create_task(house.handle(Request(text="join them")))
+def began(house: House, place: str = "c") -> asyncio.Task[Turn]:
+    return asyncio.create_task(house.handle(Request(text="join them"), place))
 
 
 def texts(turn: Turn) -> dict[int, str | None]:
@@ -171,7 +171,7 @@ async def test_there_is_nothing_to_change_before_and_after(
 
 
 async def test_only_the_turn_that_is_meant(house: House, gates: GatedBackend) -> None:
-    first, second = began(house), began(house)
+    first, second = (began(house, place) for place in ("c", "d"))
     while len(gates.started) < 4:
         await asyncio.sleep(0)
     ids = [it.turn_id for it in house.frontend.events if isinstance(it, events.TurnStarted)]

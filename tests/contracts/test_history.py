@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,23 @@ def test_what_is_saved_comes_back_in_order(history: History):
     for turn in turns:
         history.save(conversation.id, turn)
     assert history.open_conversation(conversation.id).turns == turns
+
+
+def test_a_turn_that_was_overtaken_stays_in_the_order_of_asking(history: History):
+    second, third = small_turn("second", minutes=1), small_turn("third", minutes=2)
+    long = small_turn("first")
+    assert third.finished
+    for turn in (second, third, replace(long, finished=third.finished + timedelta(minutes=1))):
+        history.save("c", turn)
+        history.save("d", replace(turn, id=f"other {turn.id}", started=turn.started))
+    assert [turn.id for turn in history.since("c", "")] == ["first", "second", "third"]
+    assert [turn.id for turn in history.since("c", "first")] == ["second", "third"]
+
+
+def test_a_clock_that_was_set_back_does_not_change_the_order(history: History):
+    for turn in (small_turn("first", minutes=60), small_turn("second")):
+        history.save("c", turn)
+    assert [turn.id for turn in history.since("c", "")] == ["first", "second"]
 
 
 def test_a_turn_keeps_plan_results_attempts_files_and_notes(history: History, tmp_path: Path):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, preview
 from jarvis_desktop.assistant.live_turn import LiveTurn
+from jarvis_desktop.core.context import Urgency, urgency
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.events import Event, GoalTaken, OutlineChanged, RoundEnded, RoundStarted
 from jarvis_desktop.core.expert import Status
@@ -98,10 +99,12 @@ class Agent:
         if goal is not None and goal.status is None:
             self._memory.end(goal_id, Status.CANCELLED, "")
 
-    def stop(self) -> bool:
-        """Stop the running branch, so that its caller hears what the user says. Return False if
-        none runs, or the user was already asked: then the turn itself should end."""
-        stopped = [run.interrupts.stop() for run in self._runs.values()]
+    def stop(self, goal_id: str = "") -> bool:
+        """Stop the running branch of a goal, by default of all, so that its caller hears what the
+        user says. Return False if none runs, or the user was already asked: then the turn itself
+        should end."""
+        runs = [run for run in self._runs.values() if goal_id in ("", run.goal.id)]
+        stopped = [run.interrupts.stop() for run in runs]
         return any(stopped)
 
     async def check(self) -> None:
@@ -129,7 +132,8 @@ class Agent:
         self._runs[goal.id] = run
         status, answer = Status.FAILED, ""
         try:
-            status = await self._work(run)
+            with urgency(Urgency.GOAL):
+                status = await self._work(run)
             answer = live.turn.reply
         except asyncio.CancelledError:
             status = Status.CANCELLED

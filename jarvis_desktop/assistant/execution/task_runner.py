@@ -25,7 +25,7 @@ from time import monotonic
 from types import MappingProxyType
 
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.context import current_account, current_draft
+from jarvis_desktop.core.context import current_account, current_draft, current_wait
 from jarvis_desktop.core.display import frames, one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.events import (
@@ -393,7 +393,9 @@ class CallAttempt:
     report: Report
     timeouts: int = 0
     seconds: float = 0.0
-    """The duration of the call, without waiting for its lane."""
+    """The duration of the call, without waiting for its lane or for the LLM."""
+    waited: float = 0.0
+    """Seconds for which the call waited until the LLM had answered others."""
 
     async def results(self) -> Sequence[Artifact]:
         """Make the call, check its results and report the outcome to track record and breakers.
@@ -421,15 +423,21 @@ class CallAttempt:
 
     async def _in_lane(self) -> Iterable[Artifact]:
         dependencies, candidate = self.dependencies, self.step.candidate
-        async with dependencies.lanes.get(self._backend.lane) or nullcontext():
+        lane = dependencies.lanes.get(self._backend.lane)
+        if waits := lane is not None and lane.locked():
+            self.report(None, tr("Waiting for other work to end…"))
+        async with lane or nullcontext():
+            if waits:
+                self.report(None, "")
             # The breaker may have opened while this call waited for its lane.
             if not self.step.last and (objection := dependencies.breakers.admit(candidate)):
                 raise CircuitOpen(objection)
             call = replace(self.call, seconds=self._deadline())
             started = dependencies.clock()
             try:
-                async with asyncio.timeout(dependencies.timeout) as timeout:
-                    return await self._backend.run(candidate, call, self.report)
+                with self._measuring_waits():
+                    async with asyncio.timeout(dependencies.timeout) as timeout:
+                        return await self._backend.run(candidate, call, self.report)
             except TimeoutError as error:
                 # Otherwise it is a time-out within the backend.
                 name, seconds = candidate.expert.id, f"{dependencies.timeout:.0f}"
@@ -440,7 +448,25 @@ class CallAttempt:
                 )
                 raise ExpertError(told, fault=Fault.TIMEOUT) from error
             finally:
-                self.seconds = dependencies.clock() - started
+                self.seconds = dependencies.clock() - started - self.waited
+
+    @contextmanager
+    def _measuring_waits(self) -> Iterator[None]:
+        show, since = current_wait.get(), 0.0
+
+        def take(waits: bool, writes_for: str) -> None:
+            nonlocal since
+            show(waits, writes_for)
+            if waits:
+                since = self.dependencies.clock()
+            else:
+                self.waited += self.dependencies.clock() - since
+
+        before = current_wait.set(take)
+        try:
+            yield
+        finally:
+            current_wait.reset(before)
 
     async def _inspect(self, made: Sequence[Artifact]) -> None:
         inspect = self.dependencies.inspect
