@@ -21,7 +21,7 @@ current_turn: ContextVar[str] = ContextVar("current_turn", default="")
 """The turn's id; "" outside of a turn."""
 
 
-def _discard(value: object) -> None:
+def _discard(*values: object) -> None:
     """Outside of a turn nobody reads or counts it."""
 
 
@@ -68,12 +68,8 @@ def urgency(level: Urgency) -> Iterator[None]:
         current_urgency.reset(before)
 
 
-def _wait_unseen(waits: bool, writes_for: str) -> None:
-    """Outside of a turn nobody is shown what it waits for."""
-
-
 current_wait: ContextVar[Callable[[bool, str], None]] = ContextVar(
-    "current_wait", default=_wait_unseen
+    "current_wait", default=_discard
 )
 """Is called when a prompt starts and when it ends to wait for the LLM, with the id of the turn that
 the LLM writes for."""

@@ -49,8 +49,8 @@ class Actions(QObject):
     """Put the request of this Turn into the input again."""
     answer_again = Signal(object)
     """Ask for the request of this Turn again."""
-    stop_turn = Signal()
-    """Stop whatever is running."""
+    stop_turn = Signal(object)
+    """Stop this Turn."""
     delete_turn = Signal(object)
     """Delete this Turn."""
     pin_turn = Signal(object, bool)

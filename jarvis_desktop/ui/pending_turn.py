@@ -10,9 +10,16 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.core.events import Event, RoundStarted, TurnFinished, TurnStarted
+from jarvis_desktop.core.events import (
+    Event,
+    RoundStarted,
+    TurnFinished,
+    TurnStarted,
+    Waiting,
+    WaitReason,
+)
 from jarvis_desktop.core.expert import Status
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Frontend, Unfinished
 from jarvis_desktop.core.turn import Request, Turn
@@ -51,77 +58,6 @@ class OpenConversation:
         return found[0] if found else None
 
 
-@dataclass(eq=False)
-class PendingTurn:
-    """A turn in the window that waits, runs or has ended."""
-
-    turn: Turn
-    place: OpenConversation
-    request: Request = field(default_factory=Request)
-    waiting: str = ""
-    """Why it has not started; "" once it has."""
-    unfinished: Unfinished | None = None
-    """The turn that it resumes; None for a new request."""
-    again: Rerun | None = None
-    """The plan that it runs again; None for a new request."""
-    question: EngineQuestion | None = None
-    """The question that it waits for."""
-
-    @classmethod
-    def of(cls, request: Request, place: OpenConversation) -> PendingTurn:
-        """Return a turn for a request that nothing has handled yet."""
-        attachments = tuple(uninspected(path) for path in request.files)
-        words = request.heard.text if request.heard else request.text
-        turn = Turn("", datetime.now().astimezone(), words, attachments=attachments)
-        return cls(turn, place, request)
-
-    def take(self, event: Event) -> None:
-        """Apply an event of its turn."""
-        turn = self.turn
-        if isinstance(event, TurnStarted):
-            turn = replace(turn, id=event.turn_id)
-            if not event.attachments:  # they are looked at later; until then show what was given
-                event = replace(event, attachments=turn.attachments)
-            if self.request.heard:  # the text is reported a moment later
-                event = replace(event, text=turn.text)
-        self.turn = turn.apply(event)
-
-    def finish(self, status: Status) -> None:
-        """End the turn with a status, if the engine has reported none."""
-        self.waiting = ""
-        self.turn = self.turn.apply(TurnFinished(status, datetime.now().astimezone()))
-
-    async def set_aside(self, app: Application) -> Turn:
-        """Save the request in the history although it never started."""
-        request = replace(self.request, text=self.turn.text)
-        conversation = self.place.begin(app.history)
-        return await app.assistant.set_aside(request, conversation=conversation)
-
-
-def behind(running: PendingTurn | None) -> str:
-    """Return why a turn waits behind the running one."""
-    if running and running.question:
-        return tr("Waiting until you have answered what the request before it asks…")
-    return tr("Waiting for the request before it…")
-
-
-@dataclass(frozen=True, slots=True)
-class Rerun:
-    """A plan to run again, and which of its steps to repeat."""
-
-    turn: Turn
-    plan: Plan
-    afresh: frozenset[int] = frozenset()
-
-    async def carry_out(
-        self, assistant: Assistant, frontend: Frontend, conversation: str | None
-    ) -> Turn:
-        """Run it on the engine and return the new turn."""
-        return await assistant.run_again(
-            self.turn, self.plan, frontend, conversation=conversation, afresh=self.afresh
-        )
-
-
 class StopScope(StrEnum):
     """What the next press of Stop ends."""
 
@@ -156,6 +92,84 @@ class StopButtonState:
             if self._heard and not waits:
                 self.next = StopScope.STEP
             self._heard = self._heard or waits
+
+
+_reasons = {
+    WaitReason.NOTHING: "",
+    WaitReason.REQUEST: mark("Waiting for the request before it…"),
+    WaitReason.LLM: mark("Waiting for the language model…"),
+}
+
+
+@dataclass(eq=False)
+class PendingTurn:
+    """A turn in the window that waits, runs or has ended."""
+
+    turn: Turn
+    place: OpenConversation
+    request: Request = field(default_factory=Request)
+    waiting: str = ""
+    """What it waits for, in a sentence; "" if for nothing."""
+    unfinished: Unfinished | None = None
+    """The turn that it resumes; None for a new request."""
+    again: Rerun | None = None
+    """The plan that it runs again; None for a new request."""
+    question: EngineQuestion | None = None
+    """The question that it waits for."""
+    brake: StopButtonState = field(default_factory=StopButtonState)
+
+    @classmethod
+    def of(cls, request: Request, place: OpenConversation) -> PendingTurn:
+        """Return a turn for a request that nothing has handled yet."""
+        attachments = tuple(uninspected(path) for path in request.files)
+        words = request.heard.text if request.heard else request.text
+        turn = Turn("", datetime.now().astimezone(), words, attachments=attachments)
+        return cls(turn, place, request)
+
+    def take(self, event: Event) -> None:
+        """Apply an event of its turn."""
+        turn = self.turn
+        if isinstance(event, TurnStarted):
+            turn = replace(turn, id=event.turn_id)
+            if not event.attachments:  # they are looked at later; until then show what was given
+                event = replace(event, attachments=turn.attachments)
+            if self.request.heard:  # the text is reported a moment later
+                event = replace(event, text=turn.text)
+        self.turn = turn.apply(event)
+        self.brake.take(event)
+        if isinstance(event, Waiting | TurnFinished):
+            self.say_why()
+
+    def say_why(self) -> None:
+        """Set `waiting` by what the turn waits for."""
+        reason, earlier = self.turn.waits, self.place.entries
+        self.waiting = tr(_reasons[reason])
+        if reason is WaitReason.REQUEST and any(
+            each.question for each in earlier[: earlier.index(self)]
+        ):
+            self.waiting = tr("Waiting until you have answered what the request before it asks…")
+
+    def finish(self, status: Status) -> None:
+        """End the turn with a status, if the engine has reported none."""
+        self.waiting = ""
+        self.turn = self.turn.apply(TurnFinished(status, datetime.now().astimezone()))
+
+
+@dataclass(frozen=True, slots=True)
+class Rerun:
+    """A plan to run again, and which of its steps to repeat."""
+
+    turn: Turn
+    plan: Plan
+    afresh: frozenset[int] = frozenset()
+
+    async def carry_out(
+        self, assistant: Assistant, frontend: Frontend, conversation: str | None
+    ) -> Turn:
+        """Run it on the engine and return the new turn."""
+        return await assistant.run_again(
+            self.turn, self.plan, frontend, conversation=conversation, afresh=self.afresh
+        )
 
 
 class ApplicationLifetime:

@@ -1,10 +1,10 @@
-"""The window's side of the engine: the queue of requests, the running turn and the open
-conversation. It lives on the main thread and runs its work on the engine."""
+"""The window's side of the engine: the running turns and the open conversation. It lives on the
+main thread and runs its work on the engine, where turns wait for each other."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Coroutine, Iterable
+from collections.abc import Callable, Coroutine, Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
@@ -32,9 +32,7 @@ from jarvis_desktop.ui.pending_turn import (
     OpenConversation,
     PendingTurn,
     Rerun,
-    StopButtonState,
     StopScope,
-    behind,
 )
 
 if TYPE_CHECKING:
@@ -89,9 +87,10 @@ class WindowSession(QObject):
         """Set once it is ready."""
         self._lifetime = ApplicationLifetime()
         self._waiting: deque[PendingTurn] = deque()
-        self._running: tuple[PendingTurn, EngineJob] | None = None
-        self._frontend: QtFrontend | None = None
-        self._brake = StopButtonState()
+        """The requests that were sent before the application is ready."""
+        self._running: dict[PendingTurn, EngineJob] = {}
+        """The running turns, in the order of asking."""
+        self._ended_frontend: QtFrontend | None = None
         self.broken = ""
         """Why the application could not start; "" if it has started or may still start."""
 
@@ -117,21 +116,31 @@ class WindowSession(QObject):
     @property
     def busy(self) -> bool:
         """Whether a turn runs or waits."""
-        return self._running is not None or bool(self._waiting)
+        return bool(self._running or self._waiting)
+
+    @property
+    def active(self) -> Sequence[PendingTurn]:
+        """The running turns of all conversations, in the order of asking."""
+        return tuple(self._running)
 
     @property
     def running(self) -> PendingTurn | None:
-        """The running turn."""
-        return self._running[0] if self._running else None
+        """The running turn that is shown and stopped first: the oldest of the open conversation, or
+        else the newest."""
+        return next(iter(self._stopped_first(self.open)), None)
+
+    def running_in(self, place: OpenConversation) -> Sequence[PendingTurn]:
+        """The running turns of a conversation, in the order of asking."""
+        return [pending for pending in self._running if pending.place is place]
 
     def send(self, request: Request, *, place: OpenConversation | None = None) -> PendingTurn:
-        """Queue a request, by default in the open conversation."""
-        return self._put_in_line(PendingTurn.of(request, place or self.open))
+        """Send a request, by default in the open conversation."""
+        return self._add(PendingTurn.of(request, place or self.open))
 
     def run_again(self, again: Rerun) -> None:
         """Run the plan of an earlier turn again, in the open conversation."""
         turn = Turn("", datetime.now().astimezone(), again.turn.text)
-        self._put_in_line(PendingTurn(turn, self.open, again=again))
+        self._add(PendingTurn(turn, self.open, again=again))
 
     def go_on(self, unfinished: Unfinished) -> None:
         """Resume an interrupted turn in its conversation, which is opened."""
@@ -151,31 +160,33 @@ class WindowSession(QObject):
             if not outcome.error:
                 # Notes are reported again with the rest.
                 turn = replace(unfinished.turn, notes=())
-                self._put_in_line(PendingTurn(turn, self.open, unfinished=unfinished))
+                self._add(PendingTurn(turn, self.open, unfinished=unfinished))
 
         self.run(read, put)
 
     def stop(self, place: OpenConversation | None = None) -> None:
-        """Stop the turn that is running in `place`, by default the open conversation; if there
-        is none, stop the running turn. The first call stops the step of a goal, which then asks
-        the user. The next call, or the first if there is no such step, stops the turn and those
-        waiting in its conversation."""
-        here, running = place or self.open, self.running
-        if running and running.place is not here and not self._waiting_in(here):
-            here = running.place
-        if running and running.place is here:
-            if running.turn.agentic and self._brake.next is not StopScope.REST:
-                self._interrupt(running)
-            else:
-                self._halt(running)
+        """Stop what runs in `place`, by default the open conversation; if nothing runs there, what
+        was asked last in another one. The first call stops the step of a goal, which then asks the
+        user. The next call, or the first if there is no such step, stops all turns of the
+        conversation."""
+        here = place or self.open
+        if running := self._stopped_first(here):
+            self._stop(running)
         else:
-            self._drop(self._waiting_in(here) or list(self._waiting))
+            waiting = [pending for pending in self._waiting if pending.place is here]
+            self._drop(waiting or list(self._waiting))
+
+    def stop_turn(self, turn: Turn) -> None:
+        """Stop one turn, of a goal first its step. The others go on."""
+        meant = [item for item in (*self._running, *self._waiting) if item.turn is turn]
+        meant = meant or [item for item in self._running if item.turn.id == turn.id]
+        self._drop([pending for pending in meant if pending in self._waiting])
+        self._stop([pending for pending in meant if pending in self._running])
 
     def end(self) -> None:
-        """Stop the running turn and drop the waiting ones."""
+        """Stop all turns."""
         self._drop(list(self._waiting))
-        if self._running:
-            self._running[1].cancel()
+        self._halt(self.active)
 
     def wake(self) -> None:
         """Restart idle helper processes when the user starts typing or talking."""
@@ -202,10 +213,9 @@ class WindowSession(QObject):
         place, self.private = self.private, None
         if place is None:
             return
-        for pending in self._waiting_in(place):
-            self._waiting.remove(pending)
-        if self._running and self._running[0].place is place:
-            self._running[1].cancel()  # it is forgotten once it has ended
+        self._waiting = deque(item for item in self._waiting if item.place is not place)
+        if running := self.running_in(place):
+            self._halt(running)  # it is forgotten once they have ended
         else:
             self._forget(place)
         if self.open is place:
@@ -254,15 +264,15 @@ class WindowSession(QObject):
         self.app = outcome.value
         self.ready.emit(self.app)
         self.settled.emit(self.app.settings)
-        self._next()
+        self._start_waiting()
         self.kept.emit()
 
-    def _put_in_line(self, pending: PendingTurn) -> PendingTurn:
-        pending.waiting = behind(self.running) if self.app else tr("Getting ready…")
+    def _add(self, pending: PendingTurn) -> PendingTurn:
+        pending.waiting = "" if self.app else tr("Getting ready…")
         pending.place.entries.append(pending)
         self._waiting.append(pending)
         # First: the engine works while the turn gets its place in the window.
-        self._refuse() if self.broken else self._next()
+        self._refuse() if self.broken else self._start_waiting()
         if pending.place is self.open:
             self.added.emit(pending)
         self.busy_changed.emit(self.busy)
@@ -270,9 +280,9 @@ class WindowSession(QObject):
 
     def _place_of(self, conversation_id: str) -> OpenConversation | None:
         """Return the conversation if it is open or has a running or waiting turn."""
-        active = [*self._waiting, *([self._running[0]] if self._running else [])]
         private = [self.private] if self.private else []
-        places = [self.open, self.quick, *private, *(pending.place for pending in active)]
+        active = (pending.place for pending in (*self._waiting, *self._running))
+        places = [self.open, self.quick, *private, *active]
         return next((place for place in places if place.id == conversation_id), None)
 
     def _refuse(self) -> None:
@@ -283,15 +293,12 @@ class WindowSession(QObject):
         if outcome.error:
             self.failed.emit(str(outcome.error))
 
-    def _next(self) -> None:
-        app = self.app
-        if app is None or self._running or not self._waiting:
-            return
-        pending = self._waiting.popleft()
+    def _start_waiting(self) -> None:
+        while self.app and self._waiting:
+            self._start(self.app, self._waiting.popleft())
+
+    def _start(self, app: Application, pending: PendingTurn) -> None:
         frontend = QtFrontend(self.engine, ask=app.settings.planner.ask, parent=self)
-        if self._frontend:  # only now: events after a turn's end still arrive
-            self._frontend.deleteLater()
-        self._frontend = frontend
         queued = Qt.ConnectionType.QueuedConnection
         frontend.happened.connect(lambda event: self._happened(pending, event), queued)
         frontend.asked.connect(lambda question: self._asked(pending, question), queued)
@@ -305,16 +312,15 @@ class WindowSession(QObject):
                 return await pending.again.carry_out(app.assistant, frontend, place)
             return await app.assistant.handle(pending.request, frontend, conversation=place)
 
-        job = self.engine.run(work, lambda outcome: self._ended(pending, outcome))
-        self._running = pending, job
-        self._brake = StopButtonState()
+        self._running[pending] = self.engine.run(
+            work, lambda outcome: self._ended(pending, frontend, outcome)
+        )
         self._show_brake()
         pending.waiting = ""
         self.changed.emit(pending)
 
     def _happened(self, pending: PendingTurn, event: Event) -> None:
         pending.take(event)
-        self._brake.take(event)
         self._show_brake()
         self.changed.emit(pending)
         if isinstance(event, Kept):
@@ -322,75 +328,72 @@ class WindowSession(QObject):
 
     def _asked(self, pending: PendingTurn, question: EngineQuestion | None) -> None:
         pending.question = question
-        self._brake.asked(waits=question is not None)
+        pending.brake.asked(waits=question is not None)
         self._show_brake()
         self.asked.emit(pending)
-        for item in self._waiting:
-            item.waiting = behind(pending)
-            self.changed.emit(item)
+        for behind in self.running_in(pending.place):
+            behind.say_why()
+            self.changed.emit(behind)
 
     def _show_brake(self) -> None:
-        self.stops_next.emit(self._brake.next)
+        goal = _goal_among(self._stopped_first(self.open))
+        self.stops_next.emit(goal.brake.next if goal else StopScope.TURN)
 
-    def _interrupt(self, pending: PendingTurn) -> None:
-        self._brake.press()
+    def _stopped_first(self, here: OpenConversation) -> Sequence[PendingTurn]:
+        """The turns that Stop means: those of this conversation, or else of the one that was used
+        last."""
+        return self.running_in(here) or [
+            other for last in self.active[-1:] for other in self.running_in(last.place)
+        ]
+
+    def _stop(self, running: Sequence[PendingTurn]) -> None:
+        goal = _goal_among(running)
+        if goal is None or goal.brake.next is StopScope.REST:
+            self._halt(running)
+            return
+        goal.brake.press()
         self._show_brake()
 
         async def interrupt(app: Application) -> bool:
-            return app.assistant.interrupt()
+            return app.assistant.interrupt(goal.turn.id)
 
-        self.run(interrupt, lambda outcome: self._interrupted(pending, outcome))
+        def interrupted(outcome: Outcome) -> None:
+            if not outcome.value and goal in self._running:  # there was no step
+                self._halt(running)
+            self._report_error(outcome)
 
-    def _interrupted(self, pending: PendingTurn, outcome: Outcome) -> None:
-        """Stop the turn itself if no step could be interrupted."""
-        if not outcome.value and self.running is pending:
-            self._halt(pending)
-        self._report_error(outcome)
+        self.run(interrupt, interrupted)
 
-    def _halt(self, pending: PendingTurn) -> None:
-        self._drop(self._waiting_in(pending.place))
-        if self._running:
-            self._running[1].cancel()
+    def _halt(self, running: Sequence[PendingTurn]) -> None:
+        # The last first: each would begin as soon as the one before it has ended.
+        for pending in reversed(running):
+            if job := self._running.get(pending):
+                job.cancel()
 
-    def _waiting_in(self, place: OpenConversation) -> list[PendingTurn]:
-        return [pending for pending in self._waiting if pending.place is place]
-
-    def _drop(self, exchanges: Iterable[PendingTurn], status: Status = Status.CANCELLED) -> None:
-        for pending in exchanges:
+    def _drop(self, unstarted: Iterable[PendingTurn], status: Status = Status.CANCELLED) -> None:
+        for pending in unstarted:
             self._waiting.remove(pending)
             pending.finish(status)
             self.changed.emit(pending)
-            if not pending.unfinished:  # that one stays in the history
-                self._keep(pending)
         self.busy_changed.emit(self.busy)
 
-    def _keep(self, pending: PendingTurn) -> None:
-        """Save the request in the history although it never started."""
-
-        def kept(outcome: Outcome) -> None:
-            if outcome.value:
-                # The files as they were given, which may be on their way into the next request.
-                pending.turn = replace(outcome.value, attachments=pending.turn.attachments)
-                self.changed.emit(pending)
-                self.kept.emit()
-            if pending.place is self.private or not pending.place.private:  # else it was forgotten
-                self._report_error(outcome)
-
-        self.run(pending.set_aside, kept)
-
-    def _ended(self, pending: PendingTurn, outcome: Outcome) -> None:
-        self._running = None
+    def _ended(self, pending: PendingTurn, frontend: QtFrontend, outcome: Outcome) -> None:
+        del self._running[pending]
+        if self._ended_frontend:  # only now: events after a turn's end still arrive
+            self._ended_frontend.deleteLater()
+        self._ended_frontend = frontend
         if isinstance(outcome.value, Turn):
             pending.turn = outcome.value
         if pending.turn.status is None:
             pending.finish(Status.CANCELLED if outcome.cancelled else Status.FAILED)
+        self._show_brake()
         self.changed.emit(pending)
         self._report_error(outcome)
-        self._next()
         self.busy_changed.emit(self.busy)
         self.kept.emit()
-        if pending.place.private and pending.place is not self.private:
-            self._forget(pending.place)
+        place = pending.place
+        if place.private and place is not self.private and not self.running_in(place):
+            self._forget(place)
 
     def _read(self, outcome: Outcome) -> None:
         if isinstance(outcome.value, Conversation):
@@ -414,7 +417,12 @@ class WindowSession(QObject):
 
     def _switch(self, place: OpenConversation) -> None:
         self.open = place
+        self._show_brake()
         self.switched.emit()
+
+
+def _goal_among(running: Iterable[PendingTurn]) -> PendingTurn | None:
+    return next((pending for pending in running if pending.turn.agentic), None)
 
 
 class AppJobs(QObject):

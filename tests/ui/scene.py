@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import itertools
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -24,6 +25,8 @@ from jarvis_desktop.core.events import (
     ReplyChunk,
     TurnFinished,
     TurnStarted,
+    Waiting,
+    WaitReason,
 )
 from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Selection, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
@@ -123,10 +126,12 @@ async def for_ever(request: Request, shown: Shown) -> Status:
 
 @dataclass
 class FakeAssistant:
-    """Carries out a script per request, as the real one ends its turns."""
+    """Carries out a script per request, as the real one starts and ends its turns: those of a
+    conversation one after another, except `instant` requests."""
 
     script: Script = echo
     handled: list[tuple[Request, str | None]] = field(default_factory=list)
+    """The requests whose script has begun."""
     turns: list[Turn] = field(default_factory=list)
     left: list[Unfinished] = field(default_factory=list)
     """What was cut off before it started."""
@@ -150,8 +155,12 @@ class FakeAssistant:
     again: list[tuple[Turn, Plan, frozenset[int]]] = field(default_factory=list)
     running: Shown | None = None
     """The turn whose script runs."""
+    instant: Collection[str] = ()
+    """The words of requests that wait for nothing."""
+    numbers: Iterator[int] = field(default_factory=lambda: itertools.count(1))
+    unanswered: list[tuple[str | None, asyncio.Event]] = field(default_factory=list)
 
-    def interrupt(self) -> bool:
+    def interrupt(self, turn_id: str = "") -> bool:
         self.interrupted += 1
         if not (self.interrupts and self.interrupts.pop(0)):
             return False
@@ -180,9 +189,6 @@ class FakeAssistant:
         shown.show(TurnFinished(status, NOW))
         self.turns.append(shown.turn)
         return shown.turn
-
-    async def set_aside(self, request: Request, *, conversation: str) -> Turn:
-        return Turn("aside", NOW, request.text, reply=conversation, status=Status.CANCELLED)
 
     def give_up(self, unfinished: Unfinished) -> Turn:
         if self.error:
@@ -228,16 +234,27 @@ class FakeAssistant:
     async def handle(
         self, request: Request, frontend: Frontend, *, conversation: str | None = None
     ) -> Turn:
-        self.handled.append((request, conversation))
-        self.running = shown = Shown(Turn(f"turn-{len(self.handled)}", NOW), frontend)
+        shown = Shown(Turn(f"turn-{next(self.numbers)}", NOW), frontend)
         shown.show(TurnStarted(shown.turn.id, NOW, request.text))
+        earlier = [answered for place, answered in self.unanswered if place == conversation]
+        ours = conversation, asyncio.Event()
+        self.unanswered.append(ours)
         try:
+            if earlier and request.text not in self.instant:
+                shown.show(Waiting(WaitReason.REQUEST))
+                for answered in earlier:
+                    await answered.wait()
+                shown.show(Waiting(WaitReason.NOTHING))
+            self.handled.append((request, conversation))
+            self.running = shown
             status = await self.script(request, shown)
         except asyncio.CancelledError:
             shown.show(TurnFinished(Status.CANCELLED, NOW))
             raise
         finally:
             self.running = None
+            self.unanswered.remove(ours)
+            ours[1].set()
         shown.show(TurnFinished(status, NOW))
         self.turns.append(shown.turn)
         return shown.turn

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable
 
 import pytest
@@ -11,14 +12,20 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.code import Allow, Verdict
-from jarvis_desktop.core.events import RoundEnded, RoundStarted, TurnFinished, TurnStarted
+from jarvis_desktop.core.events import (
+    GoalTaken,
+    RoundEnded,
+    RoundStarted,
+    TurnFinished,
+    TurnStarted,
+)
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import Terms, outline_from_markdown
 from jarvis_desktop.core.ports import Review, Unfinished
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.conversation import approvals
 from jarvis_desktop.ui.conversation.approvals import ApprovalPanel, OutlineReview, QuestionPanel
-from jarvis_desktop.ui.engine import Outcome
+from jarvis_desktop.ui.engine import Outcome, Then
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.pending_turn import StopButtonState, StopScope
 from tests.ui import goal_scene, scene
@@ -234,17 +241,28 @@ def test_a_request_that_is_no_goal_is_stopped_at_once(
 
 
 def test_an_interruption_that_comes_too_late_stops_nothing_else(
-    window: MainWindow, app: FakeApp, qtbot: QtBot
+    window: MainWindow, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The turn ended while the engine was asked, and the next one runs already."""
-    session = window.session
-    app.assistant.script = scene.for_ever
-    first = session.send(Request("one"))
-    qtbot.waitUntil(lambda: len(app.assistant.handled) == 1)
-    session.end()
-    second = session.send(Request("two"))
-    qtbot.waitUntil(lambda: len(app.assistant.handled) == 2)
-    session._interrupted(first, Outcome(False))
+    """The goal ended while the engine was asked, and the next request runs already."""
+    session, over, outcomes = window.session, asyncio.Event(), list[Then]()
+
+    async def script(request: Request, shown: Shown) -> Status:
+        if request.text == "two":
+            return await scene.for_ever(request, shown)
+        shown.show(GoalTaken())
+        await over.wait()
+        return Status.DONE
+
+    app.assistant.script = script
+    first, second = session.send(Request("one")), session.send(Request("two"))
+    qtbot.waitUntil(lambda: first.turn.agentic and bool(second.waiting))
+    with monkeypatch.context() as patch:
+        patch.setattr(session, "run", lambda work, then: outcomes.append(then))
+        session.stop()
+    session.engine.call(over.set)
+    qtbot.waitUntil(lambda: len(app.assistant.handled) == 2 and first.turn.status is Status.DONE)
+    qtbot.waitUntil(lambda: session.active == (second,))
+    outcomes[0](Outcome(False))
     assert session.busy
     assert second.turn.status is None
 

@@ -10,7 +10,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.core.events import Kept, ReplyChunk
+from jarvis_desktop.core.events import Kept, ReplyChunk, Waiting, WaitReason
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
 from jarvis_desktop.ui.engine import EngineThread, QtFrontend
@@ -52,8 +52,8 @@ def test_requests_are_answered_one_after_another_in_one_conversation(
     ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     exchanges = [ready.send(Request(str(number))) for number in range(3)]
-    assert exchanges[2].waiting
     qtbot.waitUntil(lambda: not ready.busy)
+    assert [turn.text for turn in app.assistant.turns] == ["0", "1", "2"]
     assert [item.turn.reply for item in exchanges] == [f"You said: {n}" for n in range(3)]
     assert {conversation for _, conversation in app.assistant.handled} == {"new-1"}
 
@@ -86,67 +86,121 @@ def test_who_begins_a_request_wakes_what_it_needs(
     qtbot.waitUntil(lambda: app.woken > 2)
 
 
-def test_stop_ends_the_turn_and_drops_those_that_wait(
+def test_stop_ends_the_turn_and_those_that_wait(
     ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.assistant.script = scene.for_ever
     first, second = ready.send(Request("one")), ready.send(Request("two"))
-    qtbot.waitUntil(lambda: bool(app.assistant.handled))
+    qtbot.waitUntil(lambda: second.waiting == "Waiting for the request before it…")
     ready.stop()
     qtbot.waitUntil(lambda: not ready.busy)
     assert first.turn.status is second.turn.status is Status.CANCELLED
-    assert len(app.assistant.handled) == 1
+    assert second.waiting == ""
+    assert [request.text for request, _ in app.assistant.handled] == ["one"]
 
 
-def test_what_was_dropped_is_in_the_history_as_stopped(
+def test_each_turn_can_be_stopped_by_itself(
     ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.assistant.script = scene.for_ever
-    ready.send(Request("one"))
-    waits = ready.send(Request("two"))
-    qtbot.waitUntil(lambda: bool(app.assistant.handled))
-    ready.end()
-    assert waits.turn.status is Status.CANCELLED
-    qtbot.waitUntil(lambda: waits.turn.reply == ready.open.id)
+    first, second, third = (ready.send(Request(words)) for words in ("one", "two", "three"))
+    qtbot.waitUntil(lambda: bool(third.waiting))
+    ready.stop_turn(second.turn)
+    qtbot.waitUntil(lambda: second.turn.status is Status.CANCELLED)
+    assert first.turn.status is third.turn.status is None
+    app.assistant.script = scene.echo
+    ready.stop_turn(replace(first.turn, reply="as it was drawn"))
+    qtbot.waitUntil(lambda: third.turn.status is Status.DONE)
+    assert first.turn.status is Status.CANCELLED
 
 
-def test_stop_lets_other_conversations_go_on(
+def test_what_waits_for_the_application_is_stopped_by_itself_too(session: WindowSession) -> None:
+    first, second = session.send(Request("one")), session.send(Request("two"))
+    session.stop_turn(second.turn)
+    assert (first.turn.status, second.turn.status) == (None, Status.CANCELLED)
+    session.stop()
+    assert first.turn.status is Status.CANCELLED
+    assert not session.busy
+
+
+def test_turns_of_different_conversations_run_at_once_and_stop_means_the_open_one(
     ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.assistant.script = scene.for_ever
     running = ready.send(Request("one"))
     behind = ready.send(Request("behind it"))
-    qtbot.waitUntil(lambda: bool(app.assistant.handled))
+    qtbot.waitUntil(lambda: bool(behind.waiting))
     ready.new_conversation()
-    waits, elsewhere = ready.send(Request("two")), OpenConversation()
-    other = ready.send(Request("three"), place=elsewhere)
+    here = ready.send(Request("two"))
+    other = ready.send(Request("three"), place=OpenConversation())
+    qtbot.waitUntil(lambda: len(app.assistant.handled) == 3)
+    assert ready.active == (running, behind, here, other)
+    assert ready.running is here
     ready.stop()
-    assert waits.turn.status is Status.CANCELLED
+    qtbot.waitUntil(lambda: here.turn.status is Status.CANCELLED)
     assert running.turn.status is behind.turn.status is other.turn.status is None
-    app.assistant.script = scene.echo
-    ready.stop()  # nothing goes on here any more: what runs is meant
-    qtbot.waitUntil(lambda: other.turn.status is Status.DONE)
+    ready.stop()  # nothing runs here any more: what was asked last is meant
+    qtbot.waitUntil(lambda: other.turn.status is Status.CANCELLED)
+    assert running.turn.status is behind.turn.status is None
+    ready.stop()
+    qtbot.waitUntil(lambda: not ready.busy)
     assert running.turn.status is behind.turn.status is Status.CANCELLED
+
+
+def test_a_request_that_waits_for_nothing_is_answered_beside_the_running_one(
+    ready: WindowSession, app: FakeApp, qtbot: QtBot
+) -> None:
+    async def script(request: Request, shown: Shown) -> Status:
+        work = scene.echo if request.text == "what time is it" else scene.for_ever
+        return await work(request, shown)
+
+    app.assistant.script, app.assistant.instant = script, ["what time is it"]
+    first, second = ready.send(Request("one")), ready.send(Request("what time is it"))
+    qtbot.waitUntil(lambda: second.turn.status is Status.DONE)
+    assert first.turn.status is None
+    assert [item.turn.text for item in ready.open.entries] == ["one", "what time is it"]
+    ready.end()
+    qtbot.waitUntil(lambda: first.turn.status is Status.CANCELLED)
+
+
+def test_who_waits_for_the_language_model_is_told_so(
+    ready: WindowSession, app: FakeApp, qtbot: QtBot
+) -> None:
+    free = asyncio.Event()
+
+    async def waits(request: Request, shown: Shown) -> Status:
+        shown.show(Waiting(WaitReason.LLM))
+        await free.wait()
+        shown.show(Waiting(WaitReason.NOTHING))
+        return await scene.echo(request, shown)
+
+    app.assistant.script = waits
+    exchange = ready.send(Request("one"))
+    qtbot.waitUntil(lambda: exchange.waiting == "Waiting for the language model…")
+    ready.engine.call(free.set)
+    qtbot.waitUntil(lambda: exchange.turn.status is Status.DONE)
+    assert exchange.waiting == ""
 
 
 def test_who_waits_behind_a_question_is_told_so(
     ready: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
     async def asks(request: Request, shown: Shown) -> Status:
+        if request.text != "one":
+            return await scene.echo(request, shown)
         return Status.DONE if await shown.frontend.confirm("Really?") else Status.FAILED
 
     app.assistant.script = asks
     first, second = ready.send(Request("one")), ready.send(Request("two"))
-    assert second.waiting == "Waiting for the request before it…"
-    with qtbot.waitSignal(ready.asked):
-        pass
-    assert second.waiting == "Waiting until you have answered what the request before it asks…"
-    assert ready.send(Request("three")).waiting == second.waiting
-    app.assistant.script = scene.echo
+    words = "Waiting until you have answered what the request before it asks…"
+    qtbot.waitUntil(lambda: second.waiting == words)
+    third = ready.send(Request("three"))
+    qtbot.waitUntil(lambda: third.waiting == words)
     with qtbot.waitSignal(ready.asked):
         assert first.question
         first.question.answer(True)
-    qtbot.waitUntil(lambda: second.turn.status is Status.DONE)
+    qtbot.waitUntil(lambda: second.turn.status is third.turn.status is Status.DONE)
+    assert second.waiting == third.waiting == ""
 
 
 def test_a_turn_that_breaks_is_told_and_the_next_one_runs(

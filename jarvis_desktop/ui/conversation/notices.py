@@ -113,8 +113,7 @@ def format_progress(item: Unfinished) -> str:
 
 
 class ElsewhereNotice(BannerCard):
-    """Leads to the question of another conversation, which blocks all other requests; a new
-    conversation is not in the history yet."""
+    """Leads to the question of another conversation; a new one is not in the history yet."""
 
     def __init__(self, session: WindowSession, parent: QWidget | None = None) -> None:
         super().__init__("note", parent)
@@ -126,10 +125,9 @@ class ElsewhereNotice(BannerCard):
         session.busy_changed.connect(self._look)
 
     def _asking(self) -> PendingTurn | None:
-        """The running turn, if its question is in a conversation that is not shown."""
-        running = self._session.running
-        hidden = running and running.question and running.place is not self._session.open
-        return running if hidden else None
+        """The first turn whose question is in a conversation that is not shown."""
+        asking = (pending for pending in self._session.active if pending.question)
+        return next((item for item in asking if item.place is not self._session.open), None)
 
     def _look(self) -> None:
         asking = self._asking()

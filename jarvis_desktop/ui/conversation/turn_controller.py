@@ -49,7 +49,7 @@ class TurnController(QObject):
         actions.read_aloud.connect(self.read_aloud)
         actions.edit_turn.connect(self.edit)
         actions.answer_again.connect(self.answer_again)
-        actions.stop_turn.connect(session.stop)
+        actions.stop_turn.connect(session.stop_turn)
         actions.open_link.connect(self.open_link)
         actions.save_text.connect(self.save_text)
         session.sought.connect(conversation.go_to)

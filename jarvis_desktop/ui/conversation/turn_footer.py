@@ -133,7 +133,7 @@ def turn_menu(
     if turn.text or turn.attachments:
         offer("edit", tr("Edit and send again"), "F2", lambda: actions.edit_turn.emit(turn))
     if turn.status is None:
-        offer("stop", tr("Stop"), "", actions.stop_turn.emit)
+        offer("stop", tr("Stop"), "", lambda: actions.stop_turn.emit(turn))
         return made
     offer("refresh", tr("Answer again"), "F5", lambda: actions.answer_again.emit(turn))
     if turn.id:

@@ -171,7 +171,7 @@ class HistoryController(QObject):
         """Delete a conversation, or the turn that was found."""
         if row.turn_id:
             self._delete_turn(row.turn_id)
-        elif (running := self.session.running) and running.place.id == row.id:
+        elif any(pending.place.id == row.id for pending in self.session.active):
             self.message.emit(tr("A request runs in this conversation. Stop it first."), False)
         else:
             words = tr("“{title}” is deleted.", title=row.name)

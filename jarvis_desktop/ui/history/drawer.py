@@ -357,10 +357,9 @@ class HistoryPanel(QObject):
 
     def _mark(self) -> None:
         session = self._window.session
-        running = session.running
         self.sidebar.show_open(
             session.open.id or "",
-            running={running.place.id or ""} if running else (),
+            running={pending.place.id or "" for pending in session.active},
             unread=self._unread,
         )
         title = self.sidebar.list.lines.find(session.open.id or "").data(ROW)

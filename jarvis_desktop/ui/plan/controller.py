@@ -52,8 +52,7 @@ class PlanController(QObject):
 
     def runs(self, turn: Turn) -> bool:
         """Whether that turn is running."""
-        running = self._session.running
-        return bool(turn.id) and running is not None and running.turn.id == turn.id
+        return any(turn.id and pending.turn.id == turn.id for pending in self._session.active)
 
     def ask_experts(self, task: Task, then: Then) -> None:
         """Ask which experts could do a task; the outcome carries Candidates, the best first."""

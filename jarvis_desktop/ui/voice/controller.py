@@ -230,12 +230,18 @@ class SpokenAnswers(QObject):
         return next((item.dictation for item in own), None)
 
     def _barged_in(self) -> None:
-        """Stop what runs, unless it waits for an answer: the words may be the answer."""
-        running = self._session.running
-        self._cut = None
-        if self._session.busy and not (running and running.question):
-            self._cut = running if running and running.turn.agentic else None
-            self._session.stop(running.place if running else None)
+        """Stop what runs where the words go, unless it waits for an answer: the words may be the
+        answer. Other conversations go on, and are silent."""
+        session, self._cut = self._session, None
+        place = session.quick if self.elsewhere and self.elsewhere.listens else session.open
+        running = session.running_in(place)
+        if any(pending.question for pending in running):
+            return
+        if running:
+            self._cut = next((pending for pending in running if pending.turn.agentic), None)
+            session.stop(place)
+        if len(session.active) > len(running):
+            session.silence()
 
     def _talked(self, talking: Talking) -> None:
         listened, self._listens = self._listens, talking.state in ("waiting", "listening")
@@ -271,7 +277,7 @@ class SpokenAnswers(QObject):
             said.elsewhere.take(transcript)
         elif said.question:
             self._write(said.question, transcript)
-        elif said.cut and self._session.running is said.cut and not said.cut.question:
+        elif said.cut and said.cut in self._session.active and not said.cut.question:
             self._kept = said.cut, transcript
         else:
             self._composer.send_spoken(transcript)
@@ -290,7 +296,7 @@ class SpokenAnswers(QObject):
             dictation.fail(reason)
 
     def _no_more_asked(self, busy: bool) -> None:
-        if self._kept and self._session.running is not self._kept[0]:
+        if self._kept and self._kept[0] not in self._session.active:
             (_, transcript), self._kept = self._kept, None
             self._composer.send_spoken(transcript)
 
