@@ -68,9 +68,7 @@ def urgency(level: Urgency) -> Iterator[None]:
         current_urgency.reset(before)
 
 
-current_wait: ContextVar[Callable[[bool, str], None]] = ContextVar(
-    "current_wait", default=_discard
-)
+current_wait: ContextVar[Callable[[bool, str], None]] = ContextVar("current_wait", default=_discard)
 """Is called when a prompt starts and when it ends to wait for the LLM, with the id of the turn that
 the LLM writes for."""
 
