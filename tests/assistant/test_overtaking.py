@@ -52,7 +52,7 @@ class Talks:
         )
         self.gates.open("clock")
         house.clock = lambda: NOON + timedelta(seconds=next(self.seconds))
-        house.planner.plan = house.embedded.plan = self._plan  # type: ignore[assignment, method-assign]
+        house.planner.plan = house.embedded.plan = self._plan  # type: ignore[method-assign]
 
     async def _plan(self, text: str, inventory: object, context: Context) -> Plan:
         """The time is told at once; everything else is shortened once it is let go."""
