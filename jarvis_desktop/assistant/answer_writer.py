@@ -6,7 +6,6 @@ An LLM is not trusted: names of files, paths and links that nobody gave are remo
 
 from __future__ import annotations
 
-import asyncio
 import re
 import secrets
 import unicodedata
@@ -17,6 +16,7 @@ from jarvis_desktop.assistant.planning.inputs import CONVERTERS
 from jarvis_desktop.assistant.planning.request_parser import EXTENSIONS
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
+from jarvis_desktop.core.context import llm_timeout
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Status, TaskResult
@@ -471,7 +471,7 @@ class AnswerWriter:
             llm = await self._llms.current()
             if llm is None:
                 return ""
-            async with asyncio.timeout(WORDS_TIMEOUT_S):
+            async with llm_timeout(WORDS_TIMEOUT_S):
                 prompt = self._about(turn, llm, context)
                 words = (await answer(llm, prompt)).strip()
         except (JarvisError, TimeoutError) as error:

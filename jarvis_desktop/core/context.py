@@ -7,9 +7,10 @@ ids say so, and whatever saves something asks here.
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
 from enum import IntEnum
@@ -71,6 +72,34 @@ def urgency(level: Urgency) -> Iterator[None]:
 current_wait: ContextVar[Callable[[bool, str], None]] = ContextVar("current_wait", default=_discard)
 """Is called when a prompt starts and when it ends to wait for the LLM, with the id of the turn that
 the LLM writes for."""
+
+
+@asynccontextmanager
+async def llm_timeout(seconds: float) -> AsyncIterator[None]:
+    """Like `asyncio.timeout`, but the time in which the LLM writes for others does not count.
+
+    Raises TimeoutError.
+    """
+    loop, show = asyncio.get_running_loop(), current_wait.get()
+    until = loop.time() + seconds
+    left = seconds
+    async with asyncio.timeout_at(until) as limit:
+
+        def take(waits: bool, writes_for: str) -> None:
+            nonlocal left, until
+            show(waits, writes_for)
+            if waits:
+                left = until - loop.time()
+                limit.reschedule(None)
+            else:
+                until = loop.time() + left
+                limit.reschedule(until)
+
+        before = current_wait.set(take)
+        try:
+            yield
+        finally:
+            current_wait.reset(before)
 
 
 PRIVATE_PREFIX = "unkept-"

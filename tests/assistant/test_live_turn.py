@@ -10,7 +10,7 @@ import pytest
 from jarvis_desktop.assistant.live_turn import JournalWriter, LiveTurn
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.hands_free import HandsFree
-from jarvis_desktop.core.events import Event, Noted, TurnFinished
+from jarvis_desktop.core.events import Event, Noted, TurnFinished, Waiting, WaitReason
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.ports import Unfinished
 from jarvis_desktop.core.speech import Transcript
@@ -151,3 +151,16 @@ def test_a_note_after_the_end_of_everything_is_logged(caplog: pytest.LogCaptureF
     with caplog.at_level(logging.INFO, "jarvis_desktop.assistant.live_turn"):
         live.note("x was deleted.")
     assert caplog.messages == ["Noted after the end of a turn: x was deleted."]
+
+
+async def test_the_wait_for_the_llm_is_shown_once_for_all_prompts_of_a_turn() -> None:
+    frontend = FakeFrontend()
+    live = live_on(frontend)
+    live.wait_for_llm(True, "t")  # behind another prompt of its own
+    live.wait_for_llm(False, "t")
+    assert frontend.events == []
+    for waits in (True, True, False):
+        live.wait_for_llm(waits, "another")
+    assert live.turn.waits is WaitReason.LLM
+    live.wait_for_llm(False, "another")
+    assert frontend.events == [Waiting(WaitReason.LLM), Waiting(WaitReason.NOTHING)]

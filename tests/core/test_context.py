@@ -1,10 +1,17 @@
+import asyncio
+
+import pytest
+
 from jarvis_desktop.core.context import (
     current_conversation,
+    current_wait,
     in_private_conversation,
     is_private,
+    llm_timeout,
     local_now,
     private_id,
 )
+from tests.virtual import VirtualLoop, run
 
 
 def test_the_id_says_that_a_conversation_is_not_to_be_kept():
@@ -25,3 +32,26 @@ def test_what_runs_knows_whether_it_works_for_one():
 
 def test_the_local_time_knows_its_zone():
     assert local_now().utcoffset() is not None
+
+
+def test_a_timeout_does_not_count_the_wait_for_the_llm():
+    loop, shown = VirtualLoop(), list[bool]()
+
+    async def long() -> None:
+        async with llm_timeout(10):
+            await asyncio.sleep(4)
+            current_wait.get()(True, "another turn")
+            await asyncio.sleep(100)
+            current_wait.get()(False, "another turn")
+            await asyncio.sleep(10)
+
+    async def work() -> float:
+        before = current_wait.set(lambda waits, writes_for: shown.append(waits))
+        with pytest.raises(TimeoutError):
+            await long()
+        current_wait.reset(before)
+        async with llm_timeout(10):
+            return loop.time()
+
+    assert run(work(), loop) == pytest.approx(110)
+    assert shown == [True, False]

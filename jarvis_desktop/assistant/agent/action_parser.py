@@ -6,7 +6,6 @@ corrected, the rest is refused. The schema is a hint to the LLM; every answer is
 
 from __future__ import annotations
 
-import asyncio
 import re
 from collections.abc import Callable, Iterator, Mapping
 from difflib import SequenceMatcher
@@ -19,6 +18,7 @@ from jarvis_desktop.assistant.planning.llm_output import (
     normalized,
     strip_reasoning,
 )
+from jarvis_desktop.core.context import llm_timeout
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, PlanError
 from jarvis_desktop.core.goal import BranchChoice
@@ -449,7 +449,7 @@ async def choose(
 
     async def ask(llm: LLM, asked: Prompt) -> str:
         try:
-            async with asyncio.timeout(timeout):
+            async with llm_timeout(timeout):
                 return await answer(llm, asked)
         except TimeoutError as error:
             raise ExpertError(

@@ -32,6 +32,7 @@ from jarvis_desktop.assistant.planning.llm_output import (
 from jarvis_desktop.assistant.prompts import Prompts, Template, longest_fitting
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import Library
+from jarvis_desktop.core.context import llm_timeout
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError, PlanError, UnavailableError
 from jarvis_desktop.core.events import Noted, OutlineChanged
@@ -329,7 +330,7 @@ class OutlineWriter:
     ) -> Outline | None:
         """Return another plan in place of `plan`; None, with a notice, if the LLM writes none."""
         try:
-            async with asyncio.timeout(self._timeout):
+            async with llm_timeout(self._timeout):
                 return await self._tries(work, plan, wish)
         except TimeoutError:
             work.run.live.show(

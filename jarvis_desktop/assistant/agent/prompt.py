@@ -7,7 +7,6 @@ summarized.
 
 from __future__ import annotations
 
-import asyncio
 import json
 import logging
 from collections.abc import Callable, Mapping, Sequence
@@ -39,6 +38,7 @@ from jarvis_desktop.assistant.prompts import (
 )
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import Library
+from jarvis_desktop.core.context import llm_timeout
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, JarvisError
 from jarvis_desktop.core.goal import MARKS, MAX_STEP_CHARS, ControllerFrame, LogEntry, Outline
@@ -416,7 +416,7 @@ async def _write_summary(
     most, before = summary_tokens(llm.window), run.frames[depth].summary
     try:
         prompt = _summary_prompt(run, depth, older, llm, prompts)
-        async with asyncio.timeout(timeout):
+        async with llm_timeout(timeout):
             written = (await answer(llm, prompt)).strip()
         run.spend(depth, prompt.tokens + estimated_tokens(written))
         if written:

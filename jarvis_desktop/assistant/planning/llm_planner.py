@@ -29,6 +29,7 @@ from jarvis_desktop.assistant.planning.steps import WRITING
 from jarvis_desktop.assistant.planning.wiring import SPEAKS_OF_WRITING
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.context import llm_timeout
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import (
     ExpertError,
@@ -125,7 +126,7 @@ class LlmPlanner:
         # An LLM that could not plan may still answer, or says why it cannot.
         otherwise: AnswerDirectly | PlanRejected = AnswerDirectly()
         try:
-            async with asyncio.timeout(self._timeout):
+            async with llm_timeout(self._timeout):
                 return await self._plan(llm, text, types, context, builtin=builtin)
         except PlanError as error:
             context.trace(f"{llm.name} made no plan that can be used: {error.message}")
@@ -318,7 +319,7 @@ class LlmPlanner:
         """Return what `read` makes of the answer. Raises the PlanError of the last try, ExpertError
         on a time-out, and what the LLM raises."""
         try:
-            async with asyncio.timeout(self._timeout):
+            async with llm_timeout(self._timeout):
                 return await ask_until_valid(
                     llm, prompt, read, trace=context.trace, max_rejections=MAX_PLAN_ANSWERS
                 )

@@ -14,7 +14,6 @@ downloads  the logarithm of its downloads from the Hub
 
 from __future__ import annotations
 
-import asyncio
 import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
@@ -24,6 +23,7 @@ from math import log, log10
 from typing import Any
 
 from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.core.context import llm_timeout
 from jarvis_desktop.core.display import one_line, readable_size
 from jarvis_desktop.core.errors import JarvisError, PlanError
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
@@ -200,7 +200,7 @@ class ExpertChooser:
         """The choices by task id. Tasks without a valid choice are left to the ranking."""
         try:
             prompt = self._prompt(questions, request, trace)
-            async with asyncio.timeout(self._timeout):
+            async with llm_timeout(self._timeout):
                 text = await answer(llm, prompt)
         except TimeoutError:
             trace(f"{llm.name} did not choose the experts within {self._timeout:.0f} seconds.")

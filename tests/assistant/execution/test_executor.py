@@ -141,15 +141,17 @@ async def test_a_task_starts_the_moment_its_own_inputs_exist(run) -> None:
     await running
 
 
-async def test_a_lane_bounds_what_runs_at_once(run) -> None:
+async def test_a_lane_bounds_what_runs_at_once(run, frontend: FakeFrontend) -> None:
     gates = Gates(lane="gpu")
     plan = Plan((shorten(0, "a"), shorten(1, "b")))
     running = asyncio.create_task(run(plan, gates, lanes={"gpu": 1}))
     await gates.until_started("a")
     await asyncio.sleep(0)
     assert gates.started == ["a"]
+    assert frontend.events[-1] == events.TaskProgress(1, None, "Waiting for other work to end…")
     gates.open("a")
     await gates.until_started("b")
+    assert events.TaskProgress(1, None) in frontend.events
     gates.open("b")
     await running
 

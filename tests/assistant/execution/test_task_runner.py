@@ -14,7 +14,7 @@ from jarvis_desktop.assistant.execution.executor import Executor, mendable
 from jarvis_desktop.assistant.execution.task_runner import REFUSED, RetryLimits
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.context import current_account
+from jarvis_desktop.core.context import current_account, current_wait
 from jarvis_desktop.core.errors import ExpertError, Fault, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import (
     Candidate,
@@ -374,3 +374,15 @@ async def test_a_result_that_a_task_cannot_use_is_no_fault_of_its_expert(world: 
         result = await world.run(Scripted({}), FIRST, tasks=tasks, done=done)
         assert result.reason == "The previous step produced no image."
     assert world.of_type(events.Traced) == []
+
+
+async def test_the_wait_for_the_llm_is_not_part_of_a_call(world: World) -> None:
+    def during(call: Call) -> None:
+        world.time += 2
+        current_wait.get()(True, "another turn")
+        world.time += 50
+        current_wait.get()(False, "another turn")
+        world.time += 3
+
+    await world.run(Scripted({FIRST: ["done"]}, during=during), FIRST)
+    assert world.record.seconds == [5]
