@@ -15,6 +15,7 @@ from jarvis_desktop.assistant.agent.branches.plan_changes import RePlan, UpdateP
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
 from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
+from jarvis_desktop.assistant.agent.code_loop import CodeLoop
 from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces, PackageInstaller
 from jarvis_desktop.assistant.agent.controller import Controller
 from jarvis_desktop.assistant.agent.function_tests import FunctionTester, LibraryTester
@@ -121,9 +122,10 @@ def build_agent(
     workshop = CodeWorkspaces(sandbox, library, folder_of=dependencies.goal_folder)
     providing = PackageInstaller(packages, workshop)
     trying = FunctionTester(workshop, store)
+    run_code = RunCode(workshop, providing, approvals, store)
     branches: dict[str, BranchRunner] = {
         "run_experts": RunExperts(planner, inventory, replanning_runner, approvals),
-        "run_code": RunCode(workshop, providing, approvals, store),
+        "run_code": run_code,
         "write_function": WriteFunction(workshop, providing, approvals, trying),
         "re_plan": RePlan(writer),
         "update_plan": UpdatePlan(),
@@ -139,6 +141,7 @@ def build_agent(
         memory=dependencies.goals,
         writer=writer,
         controller=controller,
+        code_loop=CodeLoop(run_code, workshop, store, llms=llms, prompts=prompts),
         approvals=approvals,
         limits=limits_of(settings),
         close=workshop.close,

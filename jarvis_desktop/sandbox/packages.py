@@ -41,6 +41,11 @@ DISTRIBUTIONS = {
 }  # fmt: skip
 """Modules whose distribution has another name; all others are assumed to have the same."""
 
+SHIPPED = ("PIL", "openpyxl", "et_xmlfile", "pypdf")
+"""Packages of the application that scripts may use: pictures, Excel and PDF."""
+HELPER = "jarvis"
+"""The module for tables, texts and charts, which every sandbox has."""
+
 _CATCHES = {"ImportError", "ModuleNotFoundError", "Exception", "BaseException"}
 
 
@@ -56,13 +61,26 @@ def missing_from(source: str, site: Path) -> Sequence[str]:
     return tuple(dict.fromkeys(distribution(root) for root in missing))
 
 
+def shipped_packages() -> Sequence[Path]:
+    """The folders of the application's packages that scripts may use, with the native libraries
+    that come beside Pillow."""
+    found: list[Path] = []
+    for name in SHIPPED:
+        spec = importlib.util.find_spec(name)
+        if spec and spec.origin:
+            folder = Path(spec.origin).parent
+            libraries = folder.parent / "pillow.libs"
+            found += [folder, libraries] if name == "PIL" and libraries.is_dir() else [folder]
+    return found
+
+
 def distribution(module: str) -> str:
     """The distribution to install for a module."""
     return DISTRIBUTIONS.get(module, module.replace("_", "-"))
 
 
 def _is_there(root: str, site: Path) -> bool:
-    if root in sys.stdlib_module_names or root in (LIBRARY, "__main__", ""):
+    if root in sys.stdlib_module_names or root in (LIBRARY, HELPER, "__main__", "", *SHIPPED):
         return True
     return PathFinder.find_spec(root, [str(site)]) is not None
 

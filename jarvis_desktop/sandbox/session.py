@@ -26,6 +26,7 @@ from jarvis_desktop.core.errors import (
 )
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.sandbox import self_test
+from jarvis_desktop.sandbox.packages import shipped_packages
 from jarvis_desktop.sandbox.profile import Launcher, ProcessLimits, SandboxProfile
 from jarvis_desktop.sandbox.proxy import CheckAddress, Proxy, Resolve, TrafficLimits
 from jarvis_desktop.sandbox.results import (
@@ -48,6 +49,10 @@ from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
 INSIDE = Path(__file__).parent / "inside"  # the code that runs in the sandbox beside a script
 KERNEL, LIBRARY, PACKAGES = "/jarvis/inside", "/jarvis/library", "/jarvis/packages"
 """Paths inside of that code, the code library and the packages."""
+SHIPPED = "/jarvis/shipped"
+"""The folder inside of the application's own packages that scripts may use."""
+MODULES = "modules"
+"""The folder in INSIDE of what scripts can import: `jarvis`."""
 
 BOOT = """
 import sys
@@ -199,6 +204,7 @@ class Kernel:
             readable.append((dependencies.library, LIBRARY))
         if dependencies.packages and dependencies.packages.is_dir():
             readable.append((dependencies.packages, PACKAGES))
+        readable += [(path, f"{SHIPPED}/{path.name}") for path in shipped_packages()]
         threads = str(min(MAX_THREADS, os.cpu_count() or 1))
         return SandboxProfile(
             folder=self._folder,
@@ -234,7 +240,13 @@ class Kernel:
         begun: dict[str, object] = {
             "folder": inside(profile, self._folder),
             "library": [places[LIBRARY]] if LIBRARY in places else [],
+            "modules": f"{places[KERNEL]}/{MODULES}",
             "packages": [places[PACKAGES]] if PACKAGES in places else [],
+            "shipped": {
+                Path(place).name: where
+                for place, where in places.items()
+                if place.startswith(f"{SHIPPED}/")
+            },
             "network": profile.descriptors[0] if profile.descriptors else None,
         }
         reason = "it gave no sign of life"

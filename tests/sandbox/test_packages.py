@@ -304,6 +304,7 @@ SCRIPT = """
 import os, json.decoder
 import no_such_one.inner as x, numpy as np
 from PIL import Image
+import jarvis
 from sklearn.linear_model import Ridge
 from library import download
 from . import near
@@ -333,7 +334,6 @@ def test_what_is_missing_is_named_as_it_is_installed(tmp_path: Path) -> None:
         "no-such-one",
         "numpy",
         "opencv-python-headless",
-        "pillow",
         "scikit-learn",
     ]
     here = PipPackages(tmp_path / "packages", site=PACKAGES)

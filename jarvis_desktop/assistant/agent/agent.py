@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
+from jarvis_desktop.assistant.agent.code_loop import outline_for
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, preview
 from jarvis_desktop.assistant.live_turn import LiveTurn
 from jarvis_desktop.core.context import Urgency, urgency
@@ -17,11 +18,12 @@ from jarvis_desktop.core.events import Event, GoalTaken, OutlineChanged, RoundEn
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import ControllerFrame, Goal, GoalLimits, GoalMemory, LogEntry, Terms
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.llm import LLMs
+from jarvis_desktop.core.llm import Ability, LLMs
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.turn import OUTERMOST
 
 if TYPE_CHECKING:
+    from jarvis_desktop.assistant.agent.code_loop import CodeLoop
     from jarvis_desktop.assistant.agent.controller import Controller
     from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 
@@ -36,17 +38,20 @@ class Agent:
         memory: GoalMemory,
         writer: OutlineWriter,
         controller: Controller,
+        code_loop: CodeLoop,
         approvals: Approvals,
         limits: GoalLimits,
         close: Callable[[str], Awaitable[None]],
         advice: Callable[[], Awaitable[str]],
         now: Callable[[], datetime],
     ) -> None:
-        """`close` ends what runs for a goal, by its id. `advice` names an LLM that would do."""
+        """`code_loop` works with LLMs that do not write plans. `close` ends what runs for a goal by
+        its id. `advice` names an LLM that would do."""
         self._llms = llms
         self._memory = memory
         self._writer = writer
         self._controller = controller
+        self._code_loop = code_loop
         self._approvals = approvals
         self.limits = limits
         self._close = close
@@ -150,10 +155,23 @@ class Agent:
         return status
 
     async def _work(self, run: GoalRun) -> Status:
-        if run.frames[0].outline is None and await self._writer.first(run) is None:
-            run.live.say(tr("The plan was not accepted, so nothing was done."))
-            return Status.CANCELLED
-        observation = await self._controller.run(run, 0)
+        small = await self._is_small(run)
+        if run.frames[0].outline is None:
+            draft = outline_for(run.goal.text, self._code_loop.given(run)) if small else None
+            if await self._writer.first(run, draft) is None:
+                run.live.say(tr("The plan was not accepted, so nothing was done."))
+                return Status.CANCELLED
+        if small:
+            observation = await self._code_loop.run(run)
+        else:
+            observation = await self._controller.run(run, 0)
         if not run.live.turn.reply:
             run.live.say(observation.text)
         return observation.status
+
+    async def _is_small(self, run: GoalRun) -> bool:
+        """Whether the LLM is too small for the controller. A goal that the controller has begun
+        stays its own."""
+        llm = await self._llms.current()
+        started = len(run.frames) > 1 or any(entry.path != OUTERMOST for entry in run.log)
+        return llm is not None and llm.ability is not Ability.FULL_PLANS and not started

@@ -65,21 +65,26 @@ class WorkspaceFiles:
     def renamed(self, run: GoalRun) -> Mapping[str, str]:
         """Return what has another name in the folder: available name -> name in the folder."""
         at = {item: name for name, item in available_artifacts(run).items()}
-        named = self._named(run)
+        named = self.named(run)
         return {at[item]: name for name, item in named.items() if at[item] != name}
 
     def new(self, run: GoalRun) -> Mapping[str, Artifact]:
         """Return what code should get now, by name: attachments, and what experts made."""
-        named = self._named(run)
+        named = self.named(run)
         found = {name: item for name, item in named.items() if _key(item) not in self._given}
         self._given |= {_key(item) for item in found.values()}
         return found
+
+    def give_again(self) -> None:
+        """Make all files new again, as they were given."""
+        self._given.clear()
 
     def withdraw(self, files: Mapping[str, Artifact]) -> None:
         """Make files that did not arrive new again."""
         self._given -= {_key(item) for item in files.values()}
 
-    def _named(self, run: GoalRun) -> dict[str, Artifact]:
+    def named(self, run: GoalRun) -> dict[str, Artifact]:
+        """Return what code gets, by its name in the folder."""
         before = [item.artifact for item in run.context.resources]
         skipped = {item for item in before if item.path is None}
         skipped |= set([item for item in before if item.path][:-MAX_EARLIER_FILES])
@@ -186,6 +191,7 @@ class CodeWorkspace:
         self._session: CodeSession | None = None
         self._given: dict[str, Path] = {}
         """Files passed to the session; it checks there before each run."""
+        self._attempt = 1
         self._laid_out = False
         self._damage: frozenset[str] = frozenset()
         runs = [entry for entry in run.log if entry.branch == RUNS_CODE]
@@ -227,6 +233,13 @@ class CodeWorkspace:
         self.hosts = (*self.hosts, host)
         await self.close()
 
+    async def start_over(self) -> None:
+        """Continue in an empty folder, with the given files as they were."""
+        await self.close()
+        self._attempt += 1
+        self._ran = False
+        self.files.give_again()
+
     def library_changed(self) -> None:
         """Note that a function was saved: the next run finds it, even in a running session."""
         self._laid_out = False
@@ -253,7 +266,7 @@ class CodeWorkspace:
         if self._session is None:
             self._given = dict(paths)
             self._session = self._sandbox.session(
-                self._folder / "files",
+                self._folder / ("files" if self._attempt == 1 else f"files-{self._attempt}"),
                 protection=await self.protection(),
                 files=self._given,
                 hosts=self.hosts,

@@ -229,9 +229,13 @@ class OutlineWriter:
         self._library = library
         self._timeout = timeout
 
-    async def first(self, run: GoalRun) -> Outline | None:
-        """Write the first plan of the controller at `run.inner`; None if the user wants none."""
-        return await self.write(run, run.inner, reason="", before=None, ask=True)
+    async def first(self, run: GoalRun, draft: Outline | None = None) -> Outline | None:
+        """Write the first plan of the controller at `run.inner`, or take a draft that is there;
+        None if the user wants none."""
+        if draft is None:
+            return await self.write(run, run.inner, reason="", before=None, ask=True)
+        work = _OutlineJob(run, run.inner, None, "", highest=draft.highest)
+        return await self._propose(work, draft, ask=True)
 
     async def write(
         self, run: GoalRun, depth: int, *, reason: str, before: Outline | None, ask: bool
@@ -254,6 +258,9 @@ class OutlineWriter:
                 return before
             task = one_line(run.frames[depth].task, limit=300)
             draft = Outline((OutlineStep(1, f"Reach the goal: {task}"),))
+        return await self._propose(work, draft, ask=ask)
+
+    async def _propose(self, work: _OutlineJob, draft: Outline, *, ask: bool) -> Outline | None:
         if not self._is_asked(work, draft, ask=ask):
             return self._accept(work, draft, _explain_changes(work, draft))
         return await self._review(work, draft)

@@ -66,6 +66,10 @@ class Observation:
     status: Status = Status.DONE
     artifacts: tuple[Artifact, ...] = ()
     code: str = ""
+    printed: str = ""
+    """What the code printed, and the value of its last expression."""
+    error: str = ""
+    """The traceback of the code."""
     trusted: bool = False
     """Whether the text is the user's or the application's; else it is data."""
     ends: bool = False

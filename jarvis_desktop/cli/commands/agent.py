@@ -98,15 +98,25 @@ def _agent(args: argparse.Namespace) -> int:
         code=CodeTerms(args.allow_code) if args.allow_code else None,
         hosts=tuple(dict.fromkeys(args.hosts)),
     )
-    request = Request(
-        text=text, files=tuple(args.files), speak=args.speak, folder=Path.cwd(), terms=terms
-    )
+    files = tuple(file for path in args.files for file in _files_in(path))
+    request = Request(text=text, files=files, speak=args.speak, folder=Path.cwd(), terms=terms)
     from jarvis_desktop.cli import session
 
     loaded = session.load(args)
     for words in _notes(terms, loaded[0]):
         output.note(f"note    {words}")
     return ask.handle(args, request, loaded=loaded)
+
+
+def _files_in(path: Path) -> Sequence[Path]:
+    """The files of a folder, without hidden ones, or the file itself."""
+    if not path.is_dir():
+        return (path,)
+    found = sorted(each for each in path.rglob("*") if each.is_file())
+    kept = [
+        each for each in found if not any(p.startswith(".") for p in each.relative_to(path).parts)
+    ]
+    return kept[:MAX_FILES]
 
 
 def _notes(terms: Terms, settings: Settings) -> Iterator[str]:
@@ -121,6 +131,8 @@ def _notes(terms: Terms, settings: Settings) -> Iterator[str]:
         )
 
 
+MAX_FILES = 200
+"""Files of a folder that are given to a goal."""
 ALL = 100_000
 """More goals than there are."""
 OBSERVED = 2000

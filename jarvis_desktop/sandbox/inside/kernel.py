@@ -21,7 +21,7 @@ import traceback
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.machinery import ModuleSpec, PathFinder
-from importlib.util import find_spec
+from importlib.util import find_spec, spec_from_file_location
 from types import ModuleType
 from weakref import WeakSet
 
@@ -144,7 +144,9 @@ def _serve(orders: int, answers: int, output: int, begun: dict[str, Any]) -> Non
     foreign = (*packages, os.path.dirname(os.__file__))  # noqa: PTH120 - pathlib is slow to load
     tell = partial(traceback_of, own=(folder, *library), foreign=foreign)
     # The folder comes last, so that its files do not replace other modules.
-    sys.path += [*library, *packages, folder]
+    sys.path += [begun["modules"], *library, *packages, folder]
+    # After the installed ones, which may be newer.
+    sys.meta_path.append(ShippedPackages(begun["shipped"]))
     os.chdir(folder)
     hooks = ImportHooks()
     rich_output = RichOutput(folder, hooks)
@@ -328,6 +330,25 @@ class ImportHooks:
 
         spec.loader.exec_module = load_and_adapt  # type: ignore[method-assign]
         return spec
+
+
+class ShippedPackages:
+    """Finds the application's packages, of whose folder nothing else can be read."""
+
+    def __init__(self, folders: dict[str, str]) -> None:
+        """`folders` maps the names of packages to their folders."""
+        self._folders = folders
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        """As the import system calls each finder."""
+        folder = self._folders.get(name)
+        if folder is None:
+            return None
+        return spec_from_file_location(
+            name, f"{folder}{os.sep}__init__.py", submodule_search_locations=[folder]
+        )
 
 
 DOTS_PER_INCH = 150

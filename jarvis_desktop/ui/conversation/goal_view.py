@@ -42,6 +42,8 @@ _branches = {
     "final_answer": mark("Answer"),
     "extend_library": mark("Code library"),
     "run_code": mark("Run code"),
+    "look": mark("Look at the files"),
+    "think": mark("Write a script"),
     "write_function": mark("Write a function"),
     "finish": mark("Hand back"),
 }

@@ -12,6 +12,7 @@ import pytest
 
 from jarvis_desktop.assistant.agent.agent import Agent
 from jarvis_desktop.assistant.agent.approvals import Approvals
+from jarvis_desktop.assistant.agent.code_loop import CodeLoop
 from jarvis_desktop.assistant.agent.controller import Controller
 from jarvis_desktop.assistant.agent.goal_run import MAX_PREVIEW_CHARS, GoalRun
 from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
@@ -28,6 +29,7 @@ from jarvis_desktop.core.goal import (
     Outline,
     Terms,
 )
+from jarvis_desktop.core.llm import Ability
 from jarvis_desktop.core.ports import Context
 from tests.assistant.agent.scripted import GOAL, ScriptedLLM, live_on, outline
 from tests.assistant.conftest import NOON
@@ -50,12 +52,26 @@ class FakeController:
 
 
 @dataclass
+class FakeCodeLoop:
+    goal_runs: list[GoalRun] = field(default_factory=list)
+
+    def given(self, goal_run: GoalRun) -> list[str]:
+        return ["a.csv"]
+
+    async def run(self, goal_run: GoalRun) -> Observation:
+        self.goal_runs.append(goal_run)
+        return Observation("A script did it.")
+
+
+@dataclass
 class FakeWriter:
     plan: Outline | None = field(default_factory=outline)
     asked: int = 0
+    drafts: list[Outline | None] = field(default_factory=list)
 
-    async def first(self, goal_run: GoalRun) -> Outline | None:
+    async def first(self, goal_run: GoalRun, draft: Outline | None = None) -> Outline | None:
         self.asked += 1
+        self.drafts.append(draft)
         if self.plan:
             goal_run.change(0, outline=self.plan)
         return self.plan
@@ -68,6 +84,7 @@ class Front:
     llm: ScriptedLLM | None = field(default_factory=ScriptedLLM)
     memory: FakeGoalMemory = field(default_factory=FakeGoalMemory)
     controller: FakeController = field(default_factory=FakeController)
+    code_loop: FakeCodeLoop = field(default_factory=FakeCodeLoop)
     writer: FakeWriter = field(default_factory=FakeWriter)
     frontend: FakeFrontend = field(default_factory=FakeFrontend)
     closed: list[str] = field(default_factory=list)
@@ -85,6 +102,7 @@ class Front:
             memory=self.memory,
             writer=cast(OutlineWriter, self.writer),
             controller=cast(Controller, self.controller),
+            code_loop=cast(CodeLoop, self.code_loop),
             approvals=Approvals(code=CodeTerms.ASK, acting=()),
             limits=GoalLimits(),
             close=close,
@@ -108,6 +126,26 @@ async def test_a_goal_is_planned_worked_on_and_ended() -> None:
     assert front.live.turn.reply == "All is done."
     assert isinstance(front.frontend.events[0], GoalTaken)
     assert front.closed == ["g"]
+
+
+async def test_a_small_llm_works_by_scripts() -> None:
+    front = Front(llm=ScriptedLLM(ability=Ability.SHORT_PLANS))
+    assert await front.take() is Status.DONE
+    assert front.live.turn.reply == "A script did it."
+    assert not front.controller.goal_runs
+    (draft,) = front.writer.drafts
+    assert draft
+    assert draft.steps[0].text == "Look at a.csv"
+
+
+async def test_a_small_llm_leaves_a_goal_of_the_controller_to_it() -> None:
+    front = Front(llm=ScriptedLLM(ability=Ability.SHORT_PLANS))
+    goal = Goal("g", "c", GOAL, Terms(), NOON)
+    frames = [ControllerFrame("assistant", GOAL, outline()), ControllerFrame("coder", "Plot")]
+    front.memory.begin(goal, frames)
+    assert await front.go_on() is Status.DONE
+    assert front.controller.goal_runs
+    assert not front.code_loop.goal_runs
 
 
 async def test_what_was_said_is_not_said_again() -> None:

@@ -15,7 +15,7 @@ from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.events import OutlineChanged
-from jarvis_desktop.core.goal import ControllerFrame, Outline, Terms
+from jarvis_desktop.core.goal import ControllerFrame, Outline, Terms, outline_from_markdown
 from jarvis_desktop.core.llm import Prompt
 from jarvis_desktop.core.plan import Ask
 from jarvis_desktop.core.ports import Context, Review
@@ -36,6 +36,14 @@ async def test_a_plan_is_drafted_and_accepted(prompts: Prompts) -> None:
     assert study.goal_run.memory.frames("g")[0].outline == found
     assert study.approvals.asked == [(0, None, found)]
     assert 0 < frame.tokens < 8192
+
+
+async def test_a_draft_that_is_there_needs_no_llm(prompts: Prompts) -> None:
+    study = Study(prompts, drafted("Fetch the prices"))
+    draft = outline_from_markdown("1. Look\n2. Plot")
+    assert await study.writer.first(study.goal_run, draft) == draft
+    assert not study.llm.prompts
+    assert study.shown[-1] == (True, draft.markdown, "")
 
 
 async def test_the_llm_is_told_what_the_goal_is_and_what_is_at_hand(prompts: Prompts) -> None:

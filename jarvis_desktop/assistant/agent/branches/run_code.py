@@ -7,6 +7,7 @@ import asyncio
 import ipaddress
 import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import assert_never
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
@@ -173,20 +174,25 @@ class RunCode:
         if mending.is_over:
             text = f"Mending the code for this was given up, so nothing ran: {ANOTHER_WAY}."
             return failure(text, code=code)
+        return await self.run(run, code, purpose, mending)
+
+    async def run(
+        self, run: GoalRun, code: str, purpose: str, mending: RepairCounter | None = None
+    ) -> Observation:
+        """Ask, and run what was agreed to. Without `mending`, repairs are not counted."""
         try:
             parsed(code)
         except InputError as error:
-            text = f"{error} Nothing ran. {mending.failed()}"
-            return failure(text, code=code)
+            tries = f" {mending.failed()}" if mending else ""
+            return failure(f"{error} Nothing ran.{tries}", code=code)
         try:
             return await self._ask_and_run(run, code, purpose, mending)
         except JarvisError as error:
             return Observation(f"The code could not run: {error}", Status.FAILED, code=code)
 
     async def _ask_and_run(
-        self, run: GoalRun, code: str, purpose: str, mending: RepairCounter
+        self, run: GoalRun, code: str, purpose: str, mending: RepairCounter | None
     ) -> Observation:
-        """Ask, and run what was agreed to."""
         bench = self._workshop.bench(run)
         request = CodeRequest(code, purpose, await bench.protection(), hosts=bench.hosts)
         verdict = await self._approvals.code(run, request)
@@ -201,7 +207,7 @@ class RunCode:
         return await self._run(run, script, approved, mending)
 
     async def _run(
-        self, run: GoalRun, script: Script, approved: str, mending: RepairCounter
+        self, run: GoalRun, script: Script, approved: str, mending: RepairCounter | None
     ) -> Observation:
         bench = self._workshop.bench(run)
         to = await asyncio.to_thread(self._store.workdir)
@@ -224,13 +230,17 @@ class RunCode:
         if hosts := await self._about_hosts(run, bench, ran):
             run.add_notices(run.inner, hosts)
             text = f"{text}\n{hosts}"
+        printed = "\n".join(filter(None, (ran.outcome.printed.strip(), ran.outcome.value)))
+        found = Observation(text, artifacts=made, code=script.source, printed=printed)
         if ran.outcome.ending is Ending.DONE:
-            mending.worked()
-            return Observation(text, artifacts=made, code=script.source)
-        advice = mending.failed()
-        run.add_notices(run.inner, advice)
-        text = f"{text}\n{advice}"
-        return Observation(text, Status.FAILED, artifacts=made, code=script.source)
+            if mending:
+                mending.worked()
+            return found
+        if mending:
+            advice = mending.failed()
+            run.add_notices(run.inner, advice)
+            found = replace(found, text=f"{text}\n{advice}")
+        return replace(found, status=Status.FAILED, error=ran.outcome.error)
 
     async def _store_files(
         self, made: Sequence[Artifact]

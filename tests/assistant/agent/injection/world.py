@@ -19,6 +19,7 @@ from jarvis_desktop.assistant.agent.branches.plan_changes import RePlan, UpdateP
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
 from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
+from jarvis_desktop.assistant.agent.code_loop import CodeLoop
 from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces, PackageInstaller
 from jarvis_desktop.assistant.agent.controller import Controller
 from jarvis_desktop.assistant.agent.function_tests import FunctionTester
@@ -245,9 +246,10 @@ class World:
         )
         providing = PackageInstaller(self.packages, workshop)
         trying = FunctionTester(workshop, store)
+        run_code = RunCode(workshop, providing, approvals, store)
         branches: dict[str, BranchRunner] = {
             "run_experts": RunExperts(planner, TYPES, campaign, approvals),
-            "run_code": RunCode(workshop, providing, approvals, store),
+            "run_code": run_code,
             "write_function": WriteFunction(workshop, providing, approvals, trying),
             "re_plan": RePlan(writer),
             "update_plan": UpdatePlan(),
@@ -264,6 +266,7 @@ class World:
             memory=self.memory,
             writer=writer,
             controller=controller,
+            code_loop=CodeLoop(run_code, workshop, store, llms=llms, prompts=PROMPTS),
             approvals=approvals,
             limits=GoalLimits(rounds=24, repairs=2),
             close=workshop.close,

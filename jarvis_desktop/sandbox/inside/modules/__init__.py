@@ -1,0 +1,1 @@
+"""What scripts can import besides their own packages."""

@@ -1,0 +1,477 @@
+"""The loop for small LLMs, over a sandbox that does as it is told to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from jarvis_desktop.assistant.agent import code_loop
+from jarvis_desktop.assistant.agent.code_loop import (
+    ASKS,
+    LOOK,
+    MAX_RESULTS,
+    MAX_ROUNDS,
+    MAX_TRIES,
+    CodeLoop,
+    explain_error,
+    outline_for,
+    parse_reply,
+    with_imports,
+)
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.prompts import Prompts
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.code import CodeOutcome, Ending, Script
+from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import CodeTerms, ControllerFrame, LogEntry, StepState
+from jarvis_desktop.core.llm import Prompt
+from tests.assistant.agent.scripted import Answer, ScriptedLLM, goal_run_for, told
+from tests.assistant.agent.workplace import Workplace, no
+from tests.fakes import FakeFrontend, FakeLLMs
+
+GOAL = "Draw a chart of the sales by region, and tell me which region sold most."
+
+
+def script(code: str) -> str:
+    return f"Here it is:\n```python\n{code}\n```"
+
+
+@dataclass
+class Bench:
+    """A goal over sales.csv, and what its scripts give by a word in them."""
+
+    root: Path
+    frontend: FakeFrontend
+    answers: Sequence[Answer] | Callable[[Prompt], Answer]
+    gives: dict[str, CodeOutcome] = field(default_factory=dict)
+    goal: str = GOAL
+    files: tuple[str, ...] = ("sales.csv",)
+
+    def __post_init__(self) -> None:
+        self.place = Workplace(self.root, self.frontend, code=CodeTerms.SANDBOXED)
+        self.place.sandbox.does = self._outcome
+        self.llm = ScriptedLLM(self.answers, window=4096)
+        prompts = Prompts(Path("resources/prompts"))
+        self.loop = CodeLoop(
+            self.place.run_code,
+            self.place.workshop,
+            self.place.store,
+            llms=FakeLLMs(self.llm),
+            prompts=prompts,
+        )
+        given = []
+        for name in self.files:
+            (self.root / name).write_text("region,amount\nEast,3\nWest,5\n")
+            given.append(self.place.store.take_in(self.root / name))
+        self.run = goal_run_for(
+            self.frontend,
+            text=self.goal,
+            frames=[
+                ControllerFrame("assistant", self.goal, outline_for(self.goal, list(self.files)))
+            ],
+            files=given,
+        )
+
+    def _outcome(self, source: Script, to: Path) -> CodeOutcome:
+        for word, outcome in self.gives.items():
+            if word in source.source:
+                return replace(outcome, made=tuple(self._made(item, to) for item in outcome.made))
+        return CodeOutcome(Ending.DONE, "sales.csv: table, 2 rows.")
+
+    def _made(self, item: Artifact, to: Path) -> Artifact:
+        to.mkdir(parents=True, exist_ok=True)
+        path = to / item.title
+        path.write_text(item.text or "x")
+        return Artifact(item.kind, path=path, name=item.title)
+
+    async def work(self) -> Observation:
+        return await self.loop.run(self.run)
+
+    @property
+    def branches(self) -> list[str]:
+        return [entry.branch for entry in self.run.log]
+
+    @property
+    def states(self) -> list[StepState]:
+        outline = self.run.frames[0].outline
+        return [step.state for step in outline or ()]
+
+
+def chart(answer: str, points: str = "East 3; West 5", name: str = "a.png") -> CodeOutcome:
+    printed = f"Wrote {name}: bar chart, 2 points: {points}\n{answer}"
+    return CodeOutcome(Ending.DONE, printed, made=(Artifact(Kind.IMAGE, text="x", name=name),))
+
+
+def error(text: str) -> CodeOutcome:
+    return CodeOutcome(Ending.ERROR, error=text)
+
+
+@pytest.fixture
+def bench(tmp_path: Path, frontend: FakeFrontend) -> Callable[..., Bench]:
+    def built(
+        answers: Sequence[Answer] | Callable[[Prompt], Answer],
+        gives: dict[str, CodeOutcome] | None = None,
+        **fields: object,
+    ) -> Bench:
+        return Bench(tmp_path, frontend, answers, gives or {}, **fields)  # type: ignore[arg-type]
+
+    return built
+
+
+async def test_two_scripts_that_agree_reach_the_goal(bench: Callable[..., Bench]) -> None:
+    at = bench(
+        [script("one()"), script("two()")],
+        {
+            "one()": chart("West sold most: 5."),
+            "two()": chart("The most was sold in West, 5.0 in all."),
+        },
+    )
+    assert at.loop.given(at.run) == ["sales.csv"]
+    found = await at.work()
+    assert (found.status, found.ends) == (Status.DONE, True)
+    assert found.text == "West sold most: 5.\n\nMade: “a.png”."
+    assert at.run.live.turn.reply == found.text
+    assert [item.title for item in at.run.live.turn.artifacts] == ["a.png"]
+    assert at.branches == [LOOK, "run_code", "run_code", "final_answer"]
+    assert set(at.states) == {StepState.DONE}
+    # The second one works in a folder of its own, on fresh files.
+    folders = [session.folder.name for session in at.place.sandbox.sessions]
+    assert folders == ["files", "files-2"]
+    assert [session.found[-1] for session in at.place.sandbox.sessions] == [["sales.csv"]] * 2
+
+
+async def test_a_prompt_is_short_and_keeps_its_beginning(bench: Callable[..., Bench]) -> None:
+    at = bench(
+        [script("broken()"), script("one()"), script("two()")],
+        {
+            "broken()": error('  File "script.py", line 1, in <module>\n    broken()\nKeyError: 1'),
+            "one()": chart("West 5"),
+            "two()": chart("West 5"),
+        },
+    )
+    assert (await at.work()).status is Status.DONE
+    first, mended, again = at.llm.prompts
+    assert first.tokens < 1700  # estimated; about 1,000 of Qwen's
+    assert mended.messages[: len(first.messages)] == first.messages
+    # Another example makes the second script another one.
+    assert again.messages[0] == first.messages[0]
+    assert again.messages[1] != first.messages[1]
+    assert again.messages[3] == first.messages[3]
+    assert "Line 1: broken()\nKeyError: 1" in told(mended)
+    assert "sales.csv: table, 2 rows." in told(first)
+    assert GOAL in told(first)
+    assert [prompt.temperature for prompt in at.llm.prompts] == [
+        0.0,
+        code_loop.MEND_TEMPERATURE,
+        code_loop.AGAIN_TEMPERATURE,
+    ]
+
+
+async def test_what_is_missing_is_asked_for(bench: Callable[..., Bench]) -> None:
+    at = bench(
+        [script("only_words()"), script("one()"), script("two()")],
+        {
+            "only_words()": CodeOutcome(Ending.DONE, "West sold most."),
+            "one()": chart("West: 5"),
+            "two()": chart("West: 5"),
+        },
+    )
+    at.run.change(0, outline=None)  # a goal of an older version
+    assert (await at.work()).status is Status.DONE
+    assert "But the chart was not written: draw the chart" in told(at.llm.prompts[1])
+    assert at.run.log[1].status is Status.PARTLY
+
+
+async def test_results_by_invented_values_do_not_count(bench: Callable[..., Bench]) -> None:
+    numbers = iter(range(1, 10))
+    at = bench(
+        lambda prompt: script(f'again({next(numbers)}, by["West"])'), {"again": chart("5 in all")},
+        goal="Draw a chart, and tell me the total.",
+    )  # fmt: skip
+    assert (await at.work()).status is Status.PARTLY
+
+
+async def test_results_that_differ_are_not_claimed(bench: Callable[..., Bench]) -> None:
+    numbers = iter(range(1, 10))
+    at = bench(
+        lambda prompt: script(f"again({next(numbers)})"),
+        {f"again({number})": chart(f"West: {number * 7}") for number in range(1, 10)},
+    )
+    found = await at.work()
+    assert found.status is Status.PARTLY
+    assert found.text.startswith("I am not sure of this: I computed it again")
+    assert "West: 7" in found.text
+    assert "West: 14" in found.text
+    assert len(at.run.log) == MAX_RESULTS + 2
+    assert at.states[-1] is StepState.FAILED
+    assert at.states[0] is StepState.DONE
+
+
+async def test_one_result_alone_is_not_claimed(bench: Callable[..., Bench]) -> None:
+    numbers = iter(range(1, 30))
+    at = bench(
+        lambda prompt: script(f"again({next(numbers)})"),
+        {"again(1)": chart("West: 5"), "again": error("ValueError: no")},
+    )
+    found = await at.work()
+    assert found.status is Status.PARTLY
+    assert found.text.startswith("I am not sure of this: I could not compute it a second time.")
+
+
+async def test_another_script_begins_after_three_that_failed(bench: Callable[..., Bench]) -> None:
+    numbers = iter(range(1, 30))
+    at = bench(lambda prompt: script(f"again({next(numbers)})"), {"again": error("ValueError: no")})
+    found = await at.work()
+    assert found.status is Status.FAILED
+    assert found.text == (
+        f"I did not reach this goal. I tried it {MAX_ROUNDS} times. "
+        "The last problem was: ValueError: no"
+    )
+    lengths = [len(prompt.messages) for prompt in at.llm.prompts]
+    assert lengths == [4, 6, 8] * (MAX_ROUNDS // MAX_TRIES)
+    assert set(at.states[1:]) == {StepState.FAILED}
+    assert at.run.live.turn.artifacts == ()
+
+
+async def test_a_part_is_shown_as_a_part(bench: Callable[..., Bench]) -> None:
+    numbers = iter(range(1, 30))
+    at = bench(
+        lambda prompt: script(f"again({next(numbers)})"),
+        {"again": CodeOutcome(Ending.DONE, "West sold most: 5.")},
+    )
+    found = await at.work()
+    assert found.status is Status.PARTLY
+    assert "What is missing: the chart." in found.text
+    assert "West sold most: 5." in found.text
+
+
+async def test_the_same_script_is_not_run_again(bench: Callable[..., Bench]) -> None:
+    at = bench(
+        [
+            script("bad()"),
+            script("bad()  # the same"),
+            script("bad()"),
+            script("one()"),
+            script("two()"),
+        ],
+        {"bad": error("E"), "one()": chart("West 5"), "two()": chart("West 5")},
+    )
+    assert (await at.work()).status is Status.DONE
+    assert at.place.sandbox.ran[1:].count("bad()\n") == 1
+    assert at.run.log[2].observation == code_loop.SAME_SCRIPT
+    # It is asked for another one right away, more boldly.
+    assert at.llm.prompts[2].temperature == code_loop.WARM_TEMPERATURE
+
+
+async def test_it_asks_the_user(bench: Callable[..., Bench], frontend: FakeFrontend) -> None:
+    at = bench(["ASK: Which year?", script("one()"), script("two()")],
+               {"one()": chart("West 5"), "two()": chart("West 5")})  # fmt: skip
+    frontend.answer = "2024"
+    assert (await at.work()).status is Status.DONE
+    assert at.branches[1] == ASKS
+    assert "On “Which year?”: 2024" in told(at.llm.prompts[1])
+
+
+async def test_it_does_not_ask_for_ever(bench: Callable[..., Bench]) -> None:
+    at = bench(["ASK: Which year?"])
+    found = await at.work()
+    assert found.status is Status.FAILED
+    assert at.branches == [LOOK, ASKS, ASKS, "think", "think", "final_answer"]
+    assert at.run.log[1].observation == code_loop.NOBODY
+
+
+async def test_an_llm_that_fails_ends_it(bench: Callable[..., Bench]) -> None:
+    at = bench([ExpertError("The server is gone.")])
+    found = await at.work()
+    assert found.status is Status.FAILED
+    assert "The server is gone." in found.text
+
+
+async def test_without_an_llm_it_ends(bench: Callable[..., Bench]) -> None:
+    at = bench([script("one()")])
+    at.loop._llms = FakeLLMs(None)
+    assert (await at.work()).status is Status.FAILED
+
+
+async def test_an_llm_that_never_answers_ends_it(bench: Callable[..., Bench]) -> None:
+    at = bench([script("one()")])
+    at.llm.hold = asyncio.Event()
+    at.loop._timeout = 0.01
+    found = await at.work()
+    assert "The language model took too long." in found.text
+
+
+async def test_time_that_is_used_up_ends_it(
+    bench: Callable[..., Bench], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(code_loop, "MAX_SECONDS", -1.0)
+    at = bench([script("one()")])
+    found = await at.work()
+    assert found.text == "I did not reach this goal. It took too long."
+
+
+async def test_files_that_cannot_be_read_do_not_end_it(bench: Callable[..., Bench]) -> None:
+    at = bench([script("one()"), script("two()")],
+               {"one()": chart("West 5"), "two()": chart("West 5")})  # fmt: skip
+    at.place.sandbox.errors = [ExpertError("No process.")]
+    assert (await at.work()).status is Status.DONE
+    assert "The files could not be read: No process." in told(at.llm.prompts[0])
+
+
+async def test_a_goal_without_files(bench: Callable[..., Bench]) -> None:
+    at = bench([script("one()"), script("two()")],
+               {"one()": CodeOutcome(Ending.DONE, "5"), "two()": CodeOutcome(Ending.DONE, "5")},
+               goal="How much is 2 + 3?", files=())  # fmt: skip
+    found = await at.work()
+    assert (found.status, found.text) == (Status.DONE, "5")
+    assert at.branches[0] == "run_code"
+
+
+async def test_code_that_the_user_refuses(
+    bench: Callable[..., Bench], frontend: FakeFrontend
+) -> None:
+    at = bench([script("one()"), script("two()"), script("three()")],
+               {"two()": chart("West 5"), "three()": chart("West 5")})  # fmt: skip
+    at.place.approvals.code_terms = CodeTerms.ASK
+    at.place.answers(no("Leave out the chart."))
+    assert (await at.work()).status is Status.DONE
+    assert "Leave out the chart." in told(at.llm.prompts[1])
+
+
+async def test_a_stopped_script_asks_what_to_change(
+    bench: Callable[..., Bench], frontend: FakeFrontend
+) -> None:
+    at = bench([script("one()"), script("two()"), script("three()")],
+               {"two()": chart("West 5"), "three()": chart("West 5")})  # fmt: skip
+    frontend.answer = "Only the year 2024."
+    await at.loop._look(work := await _work_of(at))
+    assert work.brief
+    at.place.sandbox.hold = True
+    working = asyncio.create_task(at.work())
+    while not at.place.sandbox.ran[1:]:
+        await asyncio.sleep(0)
+    at.place.sandbox.hold = False
+    assert at.run.interrupts.stop()
+    assert (await working).status is Status.DONE
+    first = next(entry for entry in at.run.log if entry.branch == "run_code")
+    assert first.status is Status.CANCELLED
+    assert "Only the year 2024." in told(at.llm.prompts[1])
+
+
+async def test_a_stopped_thought_asks_what_to_change(
+    bench: Callable[..., Bench], frontend: FakeFrontend
+) -> None:
+    at = bench([script("one()"), script("two()"), script("three()")],
+               {"two()": chart("West 5"), "three()": chart("West 5")})  # fmt: skip
+    at.llm.hold = asyncio.Event()
+    working = asyncio.create_task(at.work())
+    await at.llm.asked.wait()
+    assert at.run.interrupts.stop()
+    at.llm.hold = None
+    assert (await working).status is Status.DONE
+    assert at.run.log[1].status is Status.CANCELLED
+
+
+async def test_rounds_from_before_a_crash_count(bench: Callable[..., Bench]) -> None:
+    at = bench([script("two()")], {"two()": chart("West 5")})
+    made = Artifact(Kind.IMAGE, path=at.root / "sales.csv", name="a.png")
+    old = chart("West 5").printed
+    for number, (branch, text, files) in enumerate(
+        ((LOOK, "sales.csv: a table.", ()), ("run_code", old, (made,))), 1
+    ):
+        now = at.run.now()
+        entry = LogEntry(number, "assistant", branch, "x", Status.DONE, text, now, files, "one()")
+        at.run.end_round(0, entry)
+    at.run._highest = 2
+    found = await at.work()
+    assert (found.status, found.artifacts) == (Status.DONE, (made,))
+    assert len(at.llm.prompts) == 1
+    assert "sales.csv: a table." in told(at.llm.prompts[0])
+
+
+async def _work_of(at: Bench) -> code_loop._GoalWork:
+    return code_loop._GoalWork(at.run, ["sales.csv"], (), (), ())
+
+
+def test_the_checklist() -> None:
+    files = [f"{number}.csv" for number in range(6)]
+    assert [step.text for step in outline_for(GOAL, files)] == [
+        "Look at 0.csv, 1.csv, 2.csv, 3.csv (+2)",
+        "Draw a chart of the sales by region",
+        "tell me which region sold most.",
+        "Check the result",
+    ]
+    assert [step.text for step in outline_for("?", [])] == ["?", "Check the result"]
+
+
+@pytest.mark.parametrize(
+    ("text", "code", "question"),
+    [
+        ("```python\nprint(1)\n```", "print(1)\n", ""),
+        ("```\nprint(1)", "print(1)\n", ""),
+        ("import os\nprint(1)", "import os\nprint(1)\n", ""),
+        ("ASK: Which one?", "", "Which one?"),
+        ("I cannot do that.", "", ""),
+    ],
+)
+def test_replies(text: str, code: str, question: str) -> None:
+    assert parse_reply(text) == (code, question)
+
+
+@pytest.mark.parametrize(
+    ("code", "first"),
+    [
+        ("re.sub('a', 'b', text)", "import re"),
+        ("print(Counter('a'))", "from collections import Counter"),
+        ("datetime.datetime.now()", "import datetime"),
+        ("print(datetime.now())", "from datetime import datetime"),
+        ("import re\nre.sub()", "import re"),
+        ("time = 3\nprint(time.real)", "time = 3"),
+        ("def re(a): return a.b\nre.c", "def re(a): return a.b"),
+        ("if", "if"),
+    ],
+)
+def test_forgotten_imports_are_added(code: str, first: str) -> None:
+    assert with_imports(code).splitlines()[0] == first
+
+
+@pytest.mark.parametrize(
+    ("last", "code", "hint"),
+    [
+        ("FileNotFoundError: x.csv", "", "The files are: a.csv."),
+        ("ModuleNotFoundError: No module named 'pandas'", "", "pandas, numpy"),
+        ("TypeError: unsupported operand 'NoneType'", "", "Empty cells of x are None"),
+        ("TypeError: 'NoneType'", 'sum(row["km"])', 'if row["km"] is not None'),
+        ("TypeError: expected string, got 'list'", "", "go through it with for"),
+        ("TypeError: list indices must be integers", "", "A table is a list of dicts"),
+        ("TypeError: 'int' and 'str'", "sum(row.values())", "columns of numbers: km."),
+        ("IndexError: list index out of range", "line.split()[4]", "Use re.findall"),
+        ("NameError: name 'row' is not defined", "for row in rows:", "Its loop found nothing"),
+        ("NameError: name 'row' is not defined", "print(row)", "Give it a value"),
+        ("ValueError: could not convert string to float: 'a'", "", "numbers already"),
+        ("AttributeError: 'str' object has no attribute 'month'", "", 'row["date"][:7]'),
+        ("ZeroDivisionError: division by zero", "", "ZeroDivisionError: division by zero"),
+        ("", "", ""),
+    ],
+)
+def test_errors_are_explained(last: str, code: str, hint: str) -> None:
+    brief = "- km: number, 1 to 2; 3 cells are empty\n- name: text, one of: A"
+    work = code_loop._GoalWork(cast(GoalRun, None), ["a.csv"], (), (), (), brief)
+    assert hint in explain_error(last, work, code)
+
+
+async def test_an_answer_names_some_of_many_files(bench: Callable[..., Bench]) -> None:
+    many = tuple(Artifact(Kind.IMAGE, text="x", name=f"{number}.png") for number in range(12))
+    made = CodeOutcome(Ending.DONE, "12 pictures", made=many)
+    at = bench([script("one()"), script("two()")], {"one()": made, "two()": made},
+               goal="Resize all pictures.", files=("a.png",))  # fmt: skip
+    found = await at.work()
+    assert found.text.endswith("“7.png” (+4).")
+    assert "picture files: p1.jpg" in told(at.llm.prompts[0])
