@@ -151,12 +151,13 @@ def _rewrite(folder: Path) -> None:
     import transformers
 
     # A progress bar would leave a semaphore behind if this process were killed.
-    transformers.utils.logging.disable_progress_bar()  # type: ignore[no-untyped-call]
+    transformers.utils.logging.disable_progress_bar()
     # AutoConfig does not know some kinds, such as vocoders.
     written = json.loads((folder / "config.json").read_text("utf-8"))
     architecture = str((written.get("architectures") or ["none"])[0])
     kind: Any = getattr(transformers, architecture, None)
-    if not (isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)):
+    known = isinstance(kind, type) and issubclass(kind, transformers.PreTrainedModel)
+    if not known:
         raise UnavailableError(
             tr(
                 "{name} is of an unknown kind ({architecture}).",

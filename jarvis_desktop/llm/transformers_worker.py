@@ -172,7 +172,7 @@ def _without_system(messages: Sequence[Mapping[str, str]]) -> list[Mapping[str, 
 def _streamer(tokenizer: Any, say: Callable[[str], None]) -> Any:
     from transformers import TextStreamer
 
-    class Streamer(TextStreamer):
+    class Streamer(TextStreamer):  # type: ignore[misc]  # mypy does not read it
         """Reports each word when it is complete."""
 
         def on_finalized_text(self, text: str, stream_end: bool = False) -> None:
@@ -186,7 +186,7 @@ def _criterion(is_stopped: Callable[[], bool]) -> Any:
     import torch
     from transformers import StoppingCriteria
 
-    class Criterion(StoppingCriteria):
+    class Criterion(StoppingCriteria):  # type: ignore[misc]  # as above
         """Ends the writing when the prompt was stopped."""
 
         def __call__(self, input_ids: Any, scores: Any, **kwargs: Any) -> Any:

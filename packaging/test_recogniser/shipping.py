@@ -45,7 +45,7 @@ def export(whisper: Any, words: Tokenizer, to: Path) -> None:
     from transformers import GenerationConfig, PreTrainedTokenizerFast
 
     end = number(words, "<|endoftext|>")
-    whisper.generation_config = GenerationConfig(  # type: ignore[no-untyped-call]
+    whisper.generation_config = GenerationConfig(
         suppress_tokens=[],
         begin_suppress_tokens=[end],
         alignment_heads=[[DECODER_LAYERS - 1, head] for head in range(HEADS)],

@@ -119,7 +119,8 @@ def serve(connection: socket.socket) -> int | None:
 
 
 if __name__ == "__main__":
-    for name in ("jarvis_desktop.app.build", "jarvis_desktop.cli.main"):
+    # Every first start makes a history with sqlite-utils, and that imports pandas if it is there.
+    for name in ("jarvis_desktop.app.build", "jarvis_desktop.cli.main", "sqlite_utils"):
         importlib.import_module(name)
     from jarvis_desktop.__main__ import main
 

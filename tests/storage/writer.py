@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import time
 from pathlib import Path
 
 from jarvis_desktop.storage.history import SqliteHistory
@@ -22,6 +23,8 @@ def main(folder: Path, name: str) -> None:
         history.save(name, full_turn(f"{name}-{number}", given, made, minutes=number))
         sys.stdout.write(f"{number}\n")
         sys.stdout.flush()
+        # SQLite's lock is not fair: one that never pauses can keep another out until it gives up.
+        time.sleep(0.005)
 
 
 if __name__ == "__main__":

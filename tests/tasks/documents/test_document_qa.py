@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.tasks.documents.document_qa import DOCUMENT_QUESTION_ANSWERING, reply
+from jarvis_desktop.tasks.images import ocr
 from tests.tasks.calls import call_of, quiet, text_of
 from tests.tasks.drawing import page
+
+if TYPE_CHECKING:
+    from jarvis_desktop.tasks.images.io import Pixels
 
 CAFE = (
     "Corner Cafe",
@@ -49,6 +55,23 @@ def papers(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
         "invoice": page(folder / "invoice.png", INVOICE, width=900, heading=True),
         "sideways": page(folder / "sideways.png", CAFE, heading=True, turned=90),
     }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def read_once() -> Iterator[None]:
+    """Let each page be read once, by the first question about it."""
+    read: dict[bytes, list[ocr.Line]] = {}
+    real = ocr.find_lines
+
+    def find_lines(pixels: Pixels) -> list[ocr.Line]:
+        key = pixels.tobytes()
+        if key not in read:
+            read[key] = real(pixels)
+        return list(read[key])
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ocr, "find_lines", find_lines)
+        yield
 
 
 @pytest.mark.parametrize(

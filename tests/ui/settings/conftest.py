@@ -16,6 +16,7 @@ from jarvis_desktop.settings import Settings
 from jarvis_desktop.ui.actions import Actions, PageContext
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsController
+from jarvis_desktop.ui.settings.groups import GROUPS
 from jarvis_desktop.ui.settings.page import SettingsPage
 from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -95,7 +96,23 @@ def page(qtbot: QtBot, theme: Theme, context: PageContext, begun: WindowSession)
     page.controller.now = begun.app.settings if begun.app else None
     page._settled()
     page.appear()
-    qtbot.waitUntil(lambda: not page._making.isActive())
+    page._making.stop()  # a subject that is asked for is built then; all take long
+    settle(page, qtbot)
+    return page
+
+
+@pytest.fixture
+def voice_rows(page: SettingsPage, qtbot: QtBot) -> None:
+    """The page shows what is about the voice."""
+    page.show_group("voice")
+    settle(page, qtbot)
+
+
+@pytest.fixture
+def whole_page(page: SettingsPage, qtbot: QtBot) -> SettingsPage:
+    """The page, once it has built all subjects."""
+    page.appear()
+    qtbot.waitUntil(lambda: len(page.subjects) == len(GROUPS), timeout=60_000)
     settle(page, qtbot)
     return page
 

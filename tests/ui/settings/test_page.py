@@ -30,9 +30,15 @@ def shown(page: SettingsPage) -> list[str]:
     return [
         key
         for group in GROUPS
+        if group.name in page.subjects
         for key, row in page.subjects[group.name].rows.items()
         if row.isVisible()
     ]
+
+
+def test_only_the_chosen_subject_is_shown(whole_page: SettingsPage) -> None:
+    assert set(whole_page.subjects) == {group.name for group in GROUPS}
+    assert shown(whole_page) == ["mode"]
 
 
 @pytest.mark.parametrize("table", sorted({key.rpartition(".")[0] for key in fields()}))
@@ -264,25 +270,25 @@ def test_the_tab_key_reaches_all_of_it_from_top_to_bottom(page: SettingsPage, gr
 
 @pytest.mark.parametrize(("width", "size"), [(460, 1.0), (460, 2.0), (1000, 2.0)])
 def test_it_fits_a_narrow_window_and_large_type(
-    page: SettingsPage, theme: Theme, width: int, size: float
+    whole_page: SettingsPage, theme: Theme, width: int, size: float
 ) -> None:
     theme.adopt(ThemeChoice(text_size=size))
-    page.resize(width, 700)
+    whole_page.resize(width, 700)
     for group in GROUPS:
-        page.show_group(group.name)
+        whole_page.show_group(group.name)
         QApplication.processEvents()
-        inner = page.scroller.widget()
+        inner = whole_page.scroller.widget()
         assert inner
-        assert inner.minimumSizeHint().width() <= page.scroller.viewport().width(), group.name
+        assert inner.minimumSizeHint().width() <= whole_page.scroller.viewport().width(), group.name
 
 
-def test_right_to_left_is_drawn(page: SettingsPage) -> None:
-    page.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
+def test_right_to_left_is_drawn(whole_page: SettingsPage) -> None:
+    whole_page.setLayoutDirection(Qt.LayoutDirection.RightToLeft)
     for group in GROUPS:
-        page.show_group(group.name)
-        page.grab()
-    page.search.setText("key")
-    page.grab()
+        whole_page.show_group(group.name)
+        whole_page.grab()
+    whole_page.search.setText("key")
+    whole_page.grab()
 
 
 def test_moving_a_slider_shows_the_value_at_once(page: SettingsPage) -> None:

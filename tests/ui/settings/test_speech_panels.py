@@ -22,6 +22,8 @@ from tests.ui import scene
 from tests.ui.scene import FakeApp
 from tests.ui.settings.conftest import kept, settle
 
+pytestmark = pytest.mark.usefixtures("voice_rows")
+
 LEFT = Qt.MouseButton.LeftButton
 
 

@@ -18,6 +18,8 @@ from tests.ui import scene
 from tests.ui.scene import FakeApp
 from tests.ui.settings.conftest import kept
 
+pytestmark = pytest.mark.usefixtures("voice_rows")
+
 LEFT = Qt.MouseButton.LeftButton
 
 
