@@ -95,10 +95,10 @@ def _draft_streamer(tokenizer: Any, progress: TokenProgress) -> Any:
 
     draft = Draft(current_draft.get())
 
-    class DraftStreamer(TextStreamer):
+    class DraftStreamer(TextStreamer):  # type: ignore[misc]  # mypy does not read it
         def put(self, value: Any) -> None:
             progress.put(value)
-            super().put(value)  # type: ignore[no-untyped-call]
+            super().put(value)
 
         def on_finalized_text(self, text: str, stream_end: bool = False) -> None:
             draft.feed(text)
