@@ -3,13 +3,16 @@ import asyncio
 import pytest
 
 from jarvis_desktop.core.context import (
+    Urgency,
     current_conversation,
+    current_urgency,
     current_wait,
     in_private_conversation,
     is_private,
     llm_timeout,
     local_now,
     private_id,
+    urgency,
 )
 from tests.virtual import VirtualLoop, run
 
@@ -55,3 +58,12 @@ def test_a_timeout_does_not_count_the_wait_for_the_llm():
 
     assert run(work(), loop) == pytest.approx(110)
     assert shown == [True, False]
+
+
+def test_a_block_has_an_urgency_of_its_own():
+    with urgency(Urgency.GOAL):
+        assert current_urgency.get() is Urgency.GOAL
+        with urgency(Urgency.BACKGROUND):
+            assert current_urgency.get() is Urgency.BACKGROUND
+        assert current_urgency.get() is Urgency.GOAL
+    assert current_urgency.get() is Urgency.REQUEST

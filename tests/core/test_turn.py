@@ -77,6 +77,16 @@ def test_what_runs_and_what_is_spoken() -> None:
     assert (ended.running, ended.speaking) == (frozenset(), "")
 
 
+def test_what_a_turn_waits_for_is_known_until_it_goes_on_or_ends() -> None:
+    turn = fold(events.Traced("planned"), events.Waiting(events.WaitReason.LLM))
+    assert (turn.trace, turn.waits) == (("planned",), events.WaitReason.LLM)
+    for event in (
+        events.Waiting(events.WaitReason.NOTHING),
+        events.TurnFinished(Status.CANCELLED, NOON),
+    ):
+        assert turn.apply(event).waits is events.WaitReason.NOTHING
+
+
 def test_a_further_try_is_known_until_it_began() -> None:
     started, again = events.TaskStarted(0, WHO), events.Retrying(0, WHO, 2.0, "It is busy.")
     turn = fold(started, events.TaskProgress(0, 0.5, "half"), again)
