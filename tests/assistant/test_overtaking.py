@@ -104,6 +104,16 @@ async def test_turns_of_different_conversations_run_at_once(talks: Talks) -> Non
     assert talks.waited(1) == []
 
 
+async def test_all_running_turns_could_be_resumed_after_a_crash(talks: Talks) -> None:
+    running = [talks.begin("one", "c"), talks.begin("two", "d")]
+    await talks.gates.until_started("one", "two")
+    kept = talks.house.journal.kept
+    assert sorted(entry.turn.text for _, entry in kept.values()) == ["one", "two"]
+    talks.gates.open("one", "two")
+    await asyncio.gather(*running)
+    assert not kept
+
+
 async def test_a_turn_waits_for_the_answer_before_it_and_knows_it(talks: Talks) -> None:
     first = talks.begin("one")
     await talks.gates.until_started("one")
