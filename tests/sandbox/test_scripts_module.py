@@ -117,6 +117,17 @@ def test_texts_are_gone_through_by_lines() -> None:
     assert jarvis.files("*.txt") == ["c.txt", "d.txt", "e.txt"]  # without what was written
 
 
+def test_the_name_of_a_file_is_not_its_text() -> None:
+    Path("a_b.txt").write_text("some words")
+    (name,) = jarvis.files()
+    assert name
+    assert name.split("_") == ["a", "b.txt"]
+    assert Path(name).stem + name[-4:] == "a_b.txt"
+    for wrong in (lambda: len(name), lambda: name.split()):
+        with pytest.raises(TypeError, match="read it first"):
+            wrong()
+
+
 def test_documents_have_text() -> None:
     word = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
     text = "<w:p><w:r><w:t>One</w:t></w:r><w:r><w:t> two</w:t></w:r></w:p><w:p/>"

@@ -16,12 +16,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from statistics import mean
-from typing import Any
+from typing import Any, SupportsIndex
 from xml.etree import ElementTree
 from zipfile import ZipFile
 
 __all__ = [
-    *("Row", "Text", "chart", "files", "read_lines", "read_table", "read_text"),
+    *("Name", "Row", "Text", "chart", "files", "read_lines", "read_table", "read_text"),
     *("write_table", "write_text"),
 ]
 
@@ -64,10 +64,26 @@ class Text(str):
         return iter(self.splitlines())
 
 
+class Name(str):
+    """The name of a file. Its length is never what is asked, but that of the text in the file."""
+
+    def __len__(self) -> int:
+        raise TypeError(f"{self} is the name of a file: read it first, with jarvis.read_text")
+
+    def __bool__(self) -> bool:
+        return True
+
+    def split(self, sep: str | None = None, maxsplit: SupportsIndex = -1) -> list[str]:
+        """Return the parts of the name. Raises TypeError for its words, which it has none of."""
+        if sep is None:
+            raise TypeError(f"{self} is the name of a file: read it first, with jarvis.read_text")
+        return super().split(sep, maxsplit)
+
+
 def files(pattern: str = "*") -> list[str]:
     """Return the names of the given files that match a pattern such as "*.txt"."""
     found = (path for path in Path().glob(pattern) if path.is_file())
-    return sorted(path.name for path in found if path.name not in _written)
+    return sorted(Name(path.name) for path in found if path.name not in _written)
 
 
 def read_lines(path: str | Path) -> list[str]:
