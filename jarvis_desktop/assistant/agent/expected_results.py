@@ -113,6 +113,11 @@ _asking = re.compile(
     r"|哪|多少|几|什么",
     re.IGNORECASE,
 )
+_countable = re.compile(
+    r"\b(?:how\s+(?:many|much|often|long|old|far)|averages?|totals?|sums?|medians?|percent\w*|wie\s?viele?"
+    r"|combien|cu[áa]nt\w+)\b|多少|几",
+    re.IGNORECASE,
+)
 _each = re.compile(
     r"\b(?:all|each|every|the)\s+(?:of\s+)?(?:the\s+|these\s+|my\s+)?"
     r"(?:files?|pictures?|photos?|images?|pngs?|jpe?gs?|notes?|documents?|texts?|logs?|tables?"
@@ -300,6 +305,8 @@ def missing(
                 yield each, "nothing was printed that answers the goal: print the values"
             elif len(answer) > MAX_ANSWER_CHARS:
                 yield each, "too much was printed: print only the answer, in one short sentence"
+            elif _countable.search(each.clause) and not _numbers(answer):
+                yield each, "the answer has no number: print the values"
             elif wrong := _about_all_rows(each.goal, answer, brief):
                 yield each, wrong
             continue
@@ -523,36 +530,47 @@ def agree(
     """Return whether two results are the same. Answers are compared by their numbers and by those
     of `words` that only one of them has, charts by their values, tables by their columns, texts by
     both. It reads files."""
-    asked = any(each.kind is ResultKind.ANSWER for each in expected)
-    if asked and not _same_text(answer_in(one[0]), answer_in(two[0]), words=words):
+    kinds = {each.kind for each in expected}
+    if ResultKind.ANSWER in kinds and not _same_text(answer_in(one[0]), answer_in(two[0]), words):
         return False
-    charts = [list(_chart_values(printed)) for printed, _ in (one, two)]
-    counts = [_row_counts(printed) for printed, _ in (one, two)]
-    if len(charts[0]) != len(charts[1]) or counts[0] != counts[1]:
+    if ResultKind.FILES in kinds and len(one[1]) != len(two[1]):
         return False
-    if not all(_same_numbers(*pair) for pair in zip(charts[0], charts[1], strict=True)):
-        return False
-    if any(each.kind is ResultKind.FILES for each in expected) and len(one[1]) != len(two[1]):
-        return False
-    texts = [[text for item in made if (text := _text(item))] for _, made in (one, two)]
-    tables = [[lines for item in made if (lines := _csv_lines(item))] for _, made in (one, two)]
-    return (
-        len(texts[0]) == len(texts[1])
-        and len(tables[0]) == len(tables[1])
-        and all(_same_file(*pair) for pair in zip(texts[0], texts[1], strict=True))
-        and all(_same_table(*pair) for pair in zip(tables[0], tables[1], strict=True))
+    if ResultKind.CHART in kinds:
+        charts = [list(_chart_values(printed)) for printed, _ in (one, two)]
+        if len(charts[0]) != len(charts[1]) or not all(map(_same_numbers, *charts)):
+            return False
+    pairs = [(_wanted(one, each), _wanted(two, each)) for each in expected]
+    return all(_same_files(*pair) for pair in pairs)
+
+
+def _wanted(result: Result, expected: ExpectedResult) -> list[tuple[str, Artifact]]:
+    """Return what was printed about each table or text that is wanted, and its file."""
+    if expected.kind not in (ResultKind.TABLE, ResultKind.TEXT):
+        return []
+    about = dict(_wrote.findall(result[0]))
+    fitting = [item for item in result[1] if _fits(item, expected)]
+    return [(about.get(item.title, ""), item) for item in fitting]
+
+
+def _same_files(one: Sequence[tuple[str, Artifact]], two: Sequence[tuple[str, Artifact]]) -> bool:
+    return len(one) == len(two) and all(
+        _counted(told) == _counted(other)
+        and _same_file(_text(item), _text(another))
+        and _same_table(_csv_lines(item) or (), _csv_lines(another) or ())
+        for (told, item), (other, another) in zip(one, two, strict=True)
     )
+
+
+def _counted(about: str) -> str:
+    """Return how many rows or lines were written."""
+    found = re.match(r"\d+ (?:rows|lines)", about)
+    return found[0] if found else ""
 
 
 def _chart_values(printed: str) -> Iterator[list[float]]:
     for _, about in _wrote.findall(printed):
         if " points: " in about:
             yield _numbers(about.partition(" points: ")[2])
-
-
-def _row_counts(printed: str) -> list[str]:
-    found = (re.match(r"\d+ (?:rows|lines)", about) for _, about in _wrote.findall(printed))
-    return sorted(match[0] for match in found if match)
 
 
 def _text(item: Artifact) -> str:
@@ -565,15 +583,17 @@ def _text(item: Artifact) -> str:
         return ""
 
 
-def _same_text(one: str, two: str, *, words: Collection[str]) -> bool:
+def _same_text(one: str, two: str, words: Collection[str]) -> bool:
     numbers = _numbers(one), _numbers(two)
-    if bool(numbers[0]) != bool(numbers[1]) or not _same_numbers(*numbers):
+    if all(numbers) and not _same_numbers(*numbers):
         return False
     said = [set(_word.findall(text.casefold())) for text in (one, two)]
     only = [(said[at] - said[1 - at]) & set(words) for at in (0, 1)]
     if only[0] and only[1]:  # each has a name that the other one lacks
         return False
-    return bool(numbers[0]) or bool(said[0] & said[1])
+    shared = said[0] & said[1]
+    # Without numbers on both sides, a name must be the same.
+    return bool(all(numbers) or shared & set(words) or (shared and not any(numbers)))
 
 
 def _same_file(one: str, two: str) -> bool:

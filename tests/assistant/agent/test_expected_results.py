@@ -102,6 +102,12 @@ def test_an_answer_says_something(printed: str, wrong: bool) -> None:
     assert bool(problems(ExpectedResult(A, ""), printed)) is wrong
 
 
+def test_an_answer_of_how_many_has_a_number() -> None:
+    (wanted,) = expected_results("How many were sold?", ["a.csv"])
+    assert problems(wanted, "Many were sold.") == ["the answer has no number: print the values"]
+    assert not problems(wanted, "12 were sold.")
+
+
 def test_files_are_there_and_hold_something(tmp_path: Path) -> None:
     table = file(tmp_path, "a.csv")
     named = ExpectedResult(T, "", "a.csv")
@@ -226,7 +232,8 @@ def test_answers_are_compared_by_numbers_and_names() -> None:
     assert same("North: 1,204.50", "It is North with 1204.5 euros.")
     assert not same("North: 1204", "North: 1300")
     assert not same("North: 1204", "South: 1204")
-    assert same("North", "North 12 and South 3") is False
+    assert same("North", "North 12 and South 3")
+    assert not same("best", "the best is 12")
     assert same("Best is North.", "North is best.")
     assert not same("Best is North.", "Best is South.")
     assert not same("yes", "")
@@ -244,11 +251,14 @@ def test_charts_tables_and_texts_are_compared(tmp_path: Path) -> None:
     ) -> bool:
         return agree((one, made), (two, other), expected, ())
 
+    draws, texts = [ExpectedResult(C, "")], [ExpectedResult(X, "")]
     bar = "Wrote {}.png: bar chart, 2 points: a 1; b {}"
-    assert alike(bar.format("x", 2), bar.format("y", 2))
-    assert not alike(bar.format("x", 2), bar.format("y", 3))
-    assert not alike(bar.format("x", 2), "")
-    assert not alike("Wrote a.csv: 3 rows, columns a", "Wrote b.csv: 4 rows, columns a")
+    assert alike(bar.format("x", 2), bar.format("y", 2), expected=draws)
+    assert not alike(bar.format("x", 2), bar.format("y", 3), expected=draws)
+    assert not alike(bar.format("x", 2), "", expected=draws)
+    beside = f"Wrote t.csv: 2 rows, columns a\n{bar.format('x', 2)}"
+    assert alike(beside, bar.format("y", 2), expected=draws)
+    assert alike(bar.format("x", 2), "")  # nobody asked for it
     one = file(tmp_path, "a.csv", "name,n\nx,1.0\ny,2\n")
     two = file(tmp_path, "b.csv", "N,NAME,more\n2,Y,3\n1,X,4\n")
     other = file(tmp_path, "c.csv", "name,n\nx,1\ny,3\n")
@@ -257,14 +267,19 @@ def test_charts_tables_and_texts_are_compared(tmp_path: Path) -> None:
     assert not alike("", "", [one], [other])
     assert not alike("", "", [one], [longer])
     assert not alike("", "", [one], [])
+    book = file(tmp_path, "e.xlsx")
+    wrote = "Wrote e.xlsx: {} rows, columns a"
+    assert alike(wrote.format(3), wrote.format(3), [book], [book])
+    assert not alike(wrote.format(3), wrote.format(4), [book], [book])
     few, many = file(tmp_path, "a.md", "one two three"), file(tmp_path, "b.md", "four two five six")
-    assert not alike("", "", [few], [many])
+    assert not alike("", "", [few], [many], texts)
     left, right = file(tmp_path, "a.txt", "3 words"), file(tmp_path, "b.txt", "4 words")
-    assert alike("", "", [left], [left])
-    assert not alike("", "", [left], [right])
+    assert alike("", "", [left], [left], texts)
+    assert not alike("", "", [left], [right], texts)
     assert not alike("", "", [left], [], [ExpectedResult(F, "")])
     gone = Artifact(Kind.TEXT, path=tmp_path / "gone.txt", name="gone.txt")
-    assert alike("", "", [gone, text_artifact("x")], [gone, text_artifact("x")])
+    both = [gone, text_artifact("x")]
+    assert alike("", "", both, both, texts)
 
 
 def test_words_by_which_results_differ(tmp_path: Path) -> None:
