@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast
@@ -12,6 +12,7 @@ from jarvis_desktop.app.experts import ExpertManager
 from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.backends.local.gpu_probe import GpuProbe
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.placement import MB, Graphics, Hardware, MemorySize
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.task import TaskType
@@ -75,6 +76,8 @@ class FakeHouse:
     hardware: Hardware = LAPTOP
     endpoint: str | None = None
     """Of the Hub, for its list."""
+    plans: Sequence[bool] = (True, True, True, False)
+    """Which plans of an LLM that is measured are right."""
     inventory: Mapping[str, TaskType] = field(
         default_factory=lambda: {each.name: each for each in INVENTORY}
     )
@@ -95,6 +98,10 @@ class FakeHouse:
             runnable=LocalBackend.can_run,
             hub=HubOffers(self.hub),
         )
+
+    async def plan_check(self, llm: LLM) -> AsyncGenerator[bool, None]:
+        for right in self.plans:
+            yield right
 
 
 def fake_expert_manager(app: Any, **settings: Any) -> ExpertManager:

@@ -46,6 +46,7 @@ from jarvis_desktop.experts.hub.index import HubIndex
 from jarvis_desktop.experts.hub.sync import HubRefresh
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.llm.choice import LLMChoice
+from jarvis_desktop.llm.profile import PlanCheck
 from jarvis_desktop.paths import Paths, shipped
 from jarvis_desktop.platform.hotkey import DesktopHotkey
 from jarvis_desktop.process import network_guard
@@ -220,6 +221,7 @@ class Application:
     hub_policy: Callable[[], WantedOfHub]
     weights: Weights
     llms: LLMChoice
+    plan_check: PlanCheck
     builtin: BuiltinBackend
     local: LocalBackend
     api: ApiBackend

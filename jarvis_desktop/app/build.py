@@ -15,6 +15,7 @@ from jarvis_desktop.app.experts import (
     llm_preference,
     make_room_for_llm,
 )
+from jarvis_desktop.app.plan_check import PlanningCheck
 from jarvis_desktop.app.single_instance import Instance
 from jarvis_desktop.app.speech import build_speech
 from jarvis_desktop.assistant.answer_writer import AnswerWriter, FileGuard
@@ -22,6 +23,7 @@ from jarvis_desktop.assistant.assistant import Assistant, AssistantDependencies
 from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
 from jarvis_desktop.assistant.memory import ConversationMemory
 from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.request_reader import AttachmentIntake
 from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
@@ -47,6 +49,7 @@ from jarvis_desktop.experts.hub.index import HubIndex
 from jarvis_desktop.experts.hub.sync import HubRefresh
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.llm.choice import LLMChoice, LLMInMemory
+from jarvis_desktop.llm.profile import MEASURING_LIMIT_S, LLMProfiles
 from jarvis_desktop.llm.shipped import load as load_llms
 from jarvis_desktop.paths import Paths, shipped, usual_folders
 from jarvis_desktop.platform.api_keys import hub_key
@@ -96,6 +99,7 @@ def build(
         on_disk=lambda: chat_experts(experts, weights),
         shipped=load_llms(shipped("models", "llms.toml")),
         on_use=lambda: make_room_for_llm(local, llms, weights),
+        profiles=LLMProfiles(paths.data / "llm-profiles.json"),
     )
     api = ApiBackend(
         definitions,
@@ -282,6 +286,17 @@ def build(
         hub_policy=hub_policy,
         weights=weights,
         llms=llms,
+        plan_check=PlanningCheck(
+            shipped("resources", "prompts", "plan_check.json"),
+            lambda examinee, fallback: LlmPlanner(
+                examinee,
+                prompts,
+                fallback=fallback,
+                runnable=lambda task_type, llm: True,
+                timeout=MEASURING_LIMIT_S,
+            ),
+            INVENTORY,
+        ),
         builtin=builtin,
         local=local,
         api=api,

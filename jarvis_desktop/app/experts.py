@@ -50,9 +50,10 @@ from jarvis_desktop.llm.catalogue import (
     OllamaDownloader,
     list_llms,
     settings_for,
-    try_llm,
+    try_and_measure,
 )
 from jarvis_desktop.llm.choice import LLMChoice, LLMInMemory, LLMPreference
+from jarvis_desktop.llm.profile import PlanCheck
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes
@@ -75,6 +76,10 @@ class ExpertDependencies(Protocol):
     weights: Weights
     llms: LLMChoice
     local: LocalBackend
+
+    @property
+    def plan_check(self) -> PlanCheck:
+        """Has an LLM plan some requests."""
 
     @property
     def store(self) -> ArtifactStore:
@@ -280,7 +285,10 @@ class ExpertManager:
         self._dependencies.llms.forget()
 
     async def try_llm(self, known: KnownLLM, tell: Callable[[LLMTrial], None]) -> LLMTrial:
-        """Ask an LLM a short question and stream its answer to `tell`. Raises JarvisError."""
+        """Ask an LLM a short question, then measure it; `tell` gets the result so far.
+
+        Raises JarvisError.
+        """
         llms = self._dependencies.llms
         own = known.used or known.where in ("", "openai")
         address = llms.wanted.address if llms.wanted.provider == "ollama" else ""
@@ -289,10 +297,7 @@ class ExpertManager:
         )
         choice = llms if own else llms.alike(wanted)
         try:
-            llm = await choice.current()
-            if llm is None:
-                raise InputError(choice.reason)
-            return await try_llm(llm, tell)
+            return await try_and_measure(choice, self._dependencies.plan_check, tell)
         finally:
             if choice is not llms:
                 await choice.close()

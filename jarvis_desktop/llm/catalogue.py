@@ -19,6 +19,7 @@ from jarvis_desktop.core.ports import Fetcher
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
 from jarvis_desktop.llm.ollama import InstalledLLM, OllamaStatus
+from jarvis_desktop.llm.profile import LLMProfile, PlanCheck, measure, profile_key
 from jarvis_desktop.llm.shipped import MB, Computer, ShippedLLM, described, fitting
 from jarvis_desktop.paths import Paths
 
@@ -44,6 +45,8 @@ class KnownLLM:
     """Its installed weights, which JARVIS loads itself."""
     without_ollama: Expert | None = None
     """The same LLM as weights that JARVIS could download and load itself."""
+    profile: LLMProfile | None = None
+    """What was measured of it."""
 
     @property
     def name(self) -> str:
@@ -113,7 +116,7 @@ async def list_llms(
     if llm and not any(each.used for each in known):
         known.append(KnownLLM(llm.name, "openai", used=True))
     return LLMInventory(
-        tuple(known),
+        tuple(replace(each, profile=_profile(llms, each)) for each in known),
         llm,
         llms.reason,
         llms.wanted,
@@ -135,6 +138,19 @@ def _known(
     found = KnownLLM(id, where, listed=shipped, ollama=ollama, expert=expert)
     in_memory = loaded.get(found.name, 0) if where == "ollama" else 0
     return replace(found, used=used == (where, found.name), loaded=in_memory)
+
+
+def _profile(llms: LLMChoice, known: KnownLLM) -> LLMProfile | None:
+    if known.used:
+        found = llms.profile
+    elif known.ollama:
+        host = llms.ollama.server.host
+        found = llms.profiles.find(
+            profile_key("ollama", host, known.ollama.name, known.ollama.digest)
+        )
+    else:
+        found = llms.profiles.find(profile_key("transformers", "", known.name))
+    return found if found and found.is_measured else None
 
 
 async def _details(llms: LLMChoice, status: OllamaStatus) -> dict[str, InstalledLLM]:
@@ -404,6 +420,8 @@ class LLMTrial:
     """Seconds since the prompt."""
     tokens: int = 0
     """About how many tokens it has: servers send about one at a time."""
+    profile: LLMProfile | None = None
+    """What was measured of the LLM so far, after the answer."""
 
     @property
     def speed(self) -> float:
@@ -428,6 +446,22 @@ async def try_llm(
         trial = LLMTrial(trial.words + piece, first, passed, trial.tokens + 1)
         tell(trial)
     return LLMTrial(trial.words, trial.first, clock() - begin, trial.tokens)
+
+
+async def try_and_measure(
+    llms: LLMChoice, check: PlanCheck, tell: Callable[[LLMTrial], None] = lambda trial: None
+) -> LLMTrial:
+    """Try the LLM of a choice, measure it with `check`, and save its profile.
+
+    Raises InputError if there is no LLM, and what the LLM raises.
+    """
+    llm = await llms.current()
+    if llm is None:
+        raise InputError(llms.reason)
+    trial = await try_llm(llm, tell)
+    profile = await measure(llm, check, lambda found: tell(replace(trial, profile=found)))
+    llms.keep_profile(profile)
+    return replace(trial, profile=profile)
 
 
 class OllamaDownloader:

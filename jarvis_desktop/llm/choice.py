@@ -29,6 +29,7 @@ from jarvis_desktop.llm.openai_compatible import (
     listed,
     server_at,
 )
+from jarvis_desktop.llm.profile import LLMProfile, LLMProfiles, profile_key
 from jarvis_desktop.llm.prompt_queue import PromptQueue
 from jarvis_desktop.llm.shipped import GB, MB, Computer, Item, ShippedLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
@@ -51,6 +52,7 @@ class GuardedLLM:
         *,
         objection: Callable[[], str],
         queue: PromptQueue,
+        profile: Callable[[], LLMProfile | None],
     ) -> None:
         """Prompts to an LLM on this computer wait for each other in the `queue`."""
         self.name = llm.name
@@ -64,11 +66,13 @@ class GuardedLLM:
         self._on_use = on_use
         self._objection = objection
         self._queue = queue
+        self._profile = profile
 
     @property
     def ability(self) -> Ability:
         """Up to which plans it is useful."""
-        return self._llm.ability
+        profile = self._profile()
+        return profile.ability(self._llm.ability) if profile else self._llm.ability
 
     @property
     def enforces_schema(self) -> bool:
@@ -154,6 +158,8 @@ class LLMMatch:
     reason: str
     """In sentences; if none was found, one for each place."""
     key: tuple[str, ...] = ()
+    profile: str = ""
+    """The key of its profile."""
     make: Callable[[], ProviderLLM] | None = None
 
 
@@ -175,9 +181,11 @@ class LLMChoice:
         room: Callable[[], Computer] | None = None,
         key: Callable[[str], str] = key_for,
         on_use: Callable[[], None] = lambda: None,
+        profiles: LLMProfiles | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.shipped = tuple(shipped)
+        self.profiles = profiles or LLMProfiles()
         self.on_disk = on_disk
         self.reason = "No LLM was searched for yet."
         """Which LLM is used, or why none, in sentences."""
@@ -190,6 +198,7 @@ class LLMChoice:
         self._looking = asyncio.Lock()
         self._looked: float | None = None
         self._known_by: tuple[str, ...] = ()
+        self._profile_key = ""
         self._described: dict[ServedLLM, ServedLLM] = {}
         """What a service states of an LLM of its list, asked once."""
         self._real: ProviderLLM | None = None
@@ -243,6 +252,7 @@ class LLMChoice:
             room=self._room,
             key=self._key_for,
             on_use=self._on_use,
+            profiles=self.profiles,
             clock=self._clock,
         )
 
@@ -270,6 +280,15 @@ class LLMChoice:
         """The LLM in use, unguarded; None if there is none or it was not searched for."""
         return self._real
 
+    @property
+    def profile(self) -> LLMProfile | None:
+        """What was measured of the LLM in use."""
+        return self.profiles.find(self._profile_key)
+
+    def keep_profile(self, profile: LLMProfile) -> None:
+        """Save what was measured of the LLM in use."""
+        self.profiles.keep(self._profile_key, profile)
+
     async def close(self) -> None:
         """End the LLM that runs here, even during an answer."""
         if isinstance(self._real, TransformersLLM):
@@ -285,6 +304,7 @@ class LLMChoice:
         if isinstance(self._real, TransformersLLM):
             self._let_go(self._real)
         self._known_by = found.key
+        self._profile_key = found.profile
         self._real = found.make() if found.make else None
         self._watched = None
         if self._real:
@@ -295,6 +315,7 @@ class LLMChoice:
                 self._on_use,
                 objection=partial(self._objection, self._real),
                 queue=self._queue,
+                profile=partial(self.profiles.find, found.profile),
             )
 
     def _objection(self, llm: ProviderLLM) -> str:
@@ -357,6 +378,7 @@ class LLMChoice:
         return LLMMatch(
             tr("{name} is used, which Ollama runs.", name=llm.name),
             ("ollama", llm.name, llm.digest),
+            profile_key("ollama", server.host, llm.name, llm.digest),
             partial(OllamaLLM, llm, server, most_context=self.wanted.context),
         )
 
@@ -384,13 +406,18 @@ class LLMChoice:
             if llm not in self._described:
                 self._described[llm] = await described(address, llm, key=self._key)
             llm = self._described[llm]
+        key = profile_key("openai", server.host, name, llm.digest)
+        profile = self.profiles.find(key) or LLMProfile()
+        if llm.enforces_schema is None:
+            llm = replace(llm, enforces_schema=profile.enforces_schema)
         return LLMMatch(
             tr(
                 "{name} is used, by the LLM service at {host}.",
                 name=one_line(name),
                 host=server.host,
             ),
-            ("openai", address, repr(llm)),
+            ("openai", address, repr(replace(llm, enforces_schema=None))),
+            key,
             partial(
                 OpenAICompatibleLLM,
                 name,
@@ -400,6 +427,7 @@ class LLMChoice:
                 sees=self.wanted.sees,
                 parameters=llm.parameters,
                 enforces_schema=llm.enforces_schema,
+                on_probe=partial(self.profiles.note_schema, key),
             ),
         )
 
@@ -424,6 +452,7 @@ class LLMChoice:
         return LLMMatch(
             tr("{name} is used, from the disk.", name=expert.id),
             ("transformers", expert.id, str(folder)),
+            profile_key("transformers", "", expert.id),
             partial(TransformersLLM, expert.id, folder, most_context=self.wanted.context),
         )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -16,6 +16,7 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.llm import LLM, Ability, Message, MessageRole, Prompt, Think, answer
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.llm.choice import SEARCH_INTERVAL_S, LLMChoice, LLMPreference, this_computer
+from jarvis_desktop.llm.profile import LLMProfile
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.paths import shipped
@@ -323,6 +324,44 @@ async def test_a_service_that_lists_its_context_is_asked_nothing_else(world: Wor
     assert llm
     assert (llm.window, llm.enforces_schema) == (4096, True)
     assert [path for path, _ in world.service.requests] == ["GET /v1/models"]
+
+
+async def test_what_was_measured_says_what_an_llm_is_used_for(world: World, tmp_path: Path):
+    choice = world.choice()
+    llm = await choice.current()
+    assert llm
+    assert (llm.ability, choice.profile) == (Ability.FULL_PLANS, None)
+    profile = LLMProfile(8192, 80.0, 39.0, True, True, 1, 10)
+    choice.keep_profile(profile)
+    assert (llm.ability, choice.profile) == (Ability.ANSWERS, profile)
+    # It is that of these weights, wherever they are chosen.
+    other = choice.alike(LLMPreference("ollama", "qwen3.5:4b"))
+    again = await other.current()
+    assert again
+    assert again.ability is Ability.ANSWERS
+    world.ollama.llms["qwen3.5:4b"] = replace(Shown(), digest="a2")
+    choice.forget()
+    llm = await choice.current()
+    assert llm
+    assert (llm.ability, choice.profile) == (Ability.FULL_PLANS, None)
+
+
+async def test_a_service_is_probed_once_for_schemas(world: World):
+    world.service.enforces_schema = True
+    choice = world.choice("openai", "tiny", address=world.service.address)
+    prompt = ask(schema={"type": "object"})
+    llm = await choice.current()
+    assert llm
+    assert not llm.enforces_schema
+    assert await answer(llm, prompt)
+    assert llm.enforces_schema
+    choice.forget()
+    assert await choice.current() is llm
+    other = await choice.alike(choice.wanted).current()
+    assert other
+    assert other.enforces_schema
+    assert await answer(other, prompt)
+    assert len(world.service.asked) == 3
 
 
 async def test_only_the_settings_know_whether_the_llm_of_a_service_sees(world: World):

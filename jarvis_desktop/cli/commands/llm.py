@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.cli import output
@@ -14,15 +13,9 @@ from jarvis_desktop.core.errors import InputError, UnavailableError
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
     from jarvis_desktop.core.expert import Expert
-    from jarvis_desktop.core.llm import LLM
     from jarvis_desktop.llm.catalogue import KnownLLM
+    from jarvis_desktop.llm.profile import LLMProfile
     from jarvis_desktop.llm.shipped import Computer, ShippedLLM
-
-SUM = {
-    "type": "object",
-    "properties": {"sum": {"type": "integer"}},
-    "required": ["sum"],
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +32,8 @@ class LLMRow:
     remark: str = ""
     listed: ShippedLLM | None = None
     """Its entry in the shipped list."""
+    profile: LLMProfile | None = None
+    """What `llm test` measured of it."""
 
     @property
     def size(self) -> str:
@@ -96,7 +91,8 @@ def _list(args: argparse.Namespace) -> int:
             return output.DONE
         for row in rows:
             mark = "→" if row.used else "✓" if row.installed else " "
-            remark = f"  ({row.remark})" if row.remark else ""
+            remarks = [row.remark, row.profile.summary if row.profile else ""]
+            remark = f"  ({'; '.join(filter(None, remarks))})" if any(remarks) else ""
             output.say(f"{mark} {row.id:20} {row.size:>13}  {row.about}{remark}")
         output.note(f"note    {app.llms.reason}")
         if llm is None:
@@ -118,12 +114,13 @@ def _row(known: KnownLLM, computer: Computer) -> LLMRow:
     where = {"transformers": "disk"}.get(known.where, known.where)
     if each := known.listed:
         about, remark = f"{each.good_at}; {each.licence}", _remark(each, computer)
-        return LLMRow(known.id, where, known.used, about, each.download_mb, remark, each)
+        size = each.download_mb
+        return LLMRow(known.id, where, known.used, about, size, remark, each, known.profile)
     if known.ollama:
         about = "in Ollama's cloud" if known.in_cloud else "in Ollama"
     else:
         about = known.expert.summary if known.expert else "in a service"
-    return LLMRow(known.id, where, known.used, about, known.size / 1e6)
+    return LLMRow(known.id, where, known.used, about, known.size / 1e6, profile=known.profile)
 
 
 def _remark(llm: ShippedLLM, computer: Computer) -> str:
@@ -205,42 +202,39 @@ def _writer(app: Application, name: str) -> Expert | None:
 
 def _test(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
-    from jarvis_desktop.llm.catalogue import LLMOfferFinder, try_llm
+    from jarvis_desktop.llm.catalogue import LLMOfferFinder, LLMTrial, try_and_measure
+
+    def tell(trial: LLMTrial) -> None:
+        if (profile := trial.profile) and profile.plans_tried:
+            output.note(f"note    plans tried: {profile.plans_tried}, right: {profile.plans_right}")
 
     async def work(app: Application) -> int:
         llm = await app.llms.current()
         if llm is None:
             raise UnavailableError(app.llms.reason, hint=await LLMOfferFinder(app).advice())
         output.note(f"note    {app.llms.reason}")
-        answer = await try_llm(llm)
-        obeys = await _keeps_to_schema(llm)
+        answer = await try_and_measure(app.llms, app.plan_check, tell)
+        assert answer.profile
+        profile, obeys = answer.profile, bool(answer.profile.keeps_schema)
         if args.json:
             record = {"llm": llm.name, "provider": llm.provider, "remote": llm.remote}
             record |= {"window": llm.window, "sees": llm.sees, "answer": answer.words}
             record |= {"first_seconds": round(answer.first, 2)}
-            record |= {"seconds": round(answer.whole, 2), "keeps_schema": obeys}
+            record |= {"seconds": round(answer.whole, 2), "ability": llm.ability}
+            record |= asdict(profile)
             output.write_json(record)
         else:
             output.say(answer.words.strip())
             first, whole = answer.first, answer.whole
             output.note(f"note    first words after {first:.1f} s, all of it after {whole:.1f} s")
             kept = "It keeps" if obeys else "It does not keep"
-            output.note(f"note    {kept} to the form that plans need.")
+            enforced = ", which its server enforces" if profile.enforces_schema else ""
+            output.note(f"note    {kept} to the form that plans need{enforced}.")
+            output.note(f"note    Measured: {profile.summary}; {profile.read_speed:.0f} read.")
+            output.note(f"note    It is used for {llm.ability}, in a window of {profile.window}.")
         return output.DONE if obeys else output.PARTLY
 
     return session.run(args, work)
-
-
-async def _keeps_to_schema(llm: LLM) -> bool:
-    """Whether it keeps to a JSON schema; some LLMs do not."""
-    from jarvis_desktop.core.llm import Message, MessageRole, Prompt, answer
-
-    prompt = Prompt((Message(MessageRole.USER, "What is 2 plus 3?"),), schema=SUM, longest=64)
-    try:
-        found = json.loads(await answer(llm, prompt))
-    except ValueError:
-        return False
-    return isinstance(found, dict) and isinstance(found.get("sum"), int)
 
 
 def _unload(args: argparse.Namespace) -> int:

@@ -225,7 +225,9 @@ class LLMTest(QObject):
 
 def _show(entry: ExpertListItem, trial: LLMTrial) -> None:
     figures = [tr("first word after {time}", time=labels.seconds(trial.first))]
-    if trial.speed:
+    if trial.profile:
+        figures.append(trial.profile.summary)
+    elif trial.speed:
         figures.append(tr("about {count} tokens a second", count=f"{trial.speed:.0f}"))
     figures.append(tr("all of it in {time}", time=labels.seconds(trial.whole)))
     entry.say(f"{printable(trial.words).strip()[:MAX_ANSWER]}\n\n{' · '.join(figures)}")
@@ -407,6 +409,7 @@ def _facts(known: KnownLLM) -> str:
             tr("sees pictures") if "vision" in able else "",
             tr("can reason first") if "thinking" in able else "",
         ]
+    facts.append(known.profile.summary if known.profile else "")
     licence = known.listed.licence if known.listed else known.expert and known.expert.licence
     facts.append(formatting.licence(licence) if licence else "")
     return formatting.joined(*facts)

@@ -123,7 +123,9 @@ def test_one_of_the_disk_is_chosen_and_tested(
     shown = jarvis("llm", "test", "--json")
     assert shown.code == 3  # random weights do not keep to a form
     assert shown.json["answer"].split()
-    assert shown.json["keeps_schema"] is False
+    assert (shown.json["keeps_schema"], shown.json["enforces_schema"]) == (False, False)
+    assert (shown.json["ability"], shown.json["plans_right"]) == ("answers", 0)
+    assert shown.json["write_speed"] > 0
     assert (shown.json["provider"], shown.json["remote"]) == ("transformers", False)
 
 
@@ -221,12 +223,21 @@ def test_nothing_is_fetched_offline(jarvis: Jarvis, settings: Path, ollama: Olla
 
 
 def test_testing_one_of_ollama(jarvis: Jarvis, ollama: Ollama) -> None:
-    ollama.answers = [Answer(["I ", "plan."]), Answer(['{"sum": ', "5}"])]
+    count = Answer(["one, ", "two"])
+    ollama.answers = [Answer(["I ", "plan."]), count, Answer(['{"sum": ', "5}"])]
     shown = jarvis("llm", "test")
     assert (shown.code, shown.out) == (0, "I plan.\n")
     assert "first words after" in shown.err
-    assert "It keeps to the form" in shown.err
-    ollama.answers = [Answer(["I plan."]), Answer(["Five."])]
+    assert "It keeps to the form that plans need, which its server enforces." in shown.err
+    assert "plans tried: 4, right: 0" in shown.err
+    assert "Measured: plans 0 of 4, 8 tokens a second; 60 read." in shown.err
+    assert "It is used for answers, in a window of 8192." in shown.err
+    assert "(plans 0 of 4, 8 tokens a second)" in jarvis("llm", "list").out
+    (profile,) = [
+        each["profile"] for each in jarvis("llm", "list", "--json").json["llms"] if each["profile"]
+    ]
+    assert (profile["plans_right"], profile["plans_tried"]) == (0, 4)
+    ollama.answers = [Answer(["I plan."]), count, Answer(["Five."])]
     assert jarvis("llm", "test").code == 3
     ollama.die()
     shown = jarvis("llm", "test", "--json")

@@ -90,7 +90,8 @@ def test_what_was_chosen_can_be_left_to_jarvis_again(world: World, ollama: Ollam
 
 
 def test_one_is_tried_and_its_answer_comes_with_figures(world: World, ollama: Ollama) -> None:
-    ollama.answers = [Answer(("I ", "can ", "plan ", "and ", "\x1b[31mwrite."))]
+    said_of_itself = ("I ", "can ", "plan ", "and ", "\x1b[31mwrite.")
+    ollama.answers = [Answer(said_of_itself), Answer(['{"sum": 5}'])]
     part = opened(world)
     entry = entries(part.here)["qwen3.5:4b"]
     click(entry, "Test qwen3.5:4b")
@@ -98,7 +99,8 @@ def test_one_is_tried_and_its_answer_comes_with_figures(world: World, ollama: Ol
     text = entry.answer.toPlainText()
     assert text.startswith("I can plan and �[31mwrite.")
     assert "first word after" in text
-    assert "tokens a second" in text
+    assert "plans 3 of 4, 8 tokens a second" in text
+    world.qtbot.waitUntil(lambda: "plans 3 of 4, 8 tokens a second" in said(entry), timeout=5000)
 
 
 def test_another_than_the_one_in_use_is_tried_too(world: World, ollama: Ollama) -> None:
