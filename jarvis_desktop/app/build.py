@@ -293,6 +293,7 @@ def build(
                 prompts,
                 fallback=fallback,
                 runnable=lambda task_type, llm: True,
+                scorer=scorer,
                 timeout=MEASURING_LIMIT_S,
             ),
             INVENTORY,
