@@ -52,7 +52,7 @@ class GuardedLLM:
         *,
         objection: Callable[[], str],
         queue: PromptQueue,
-        profile: Callable[[], LLMProfile | None],
+        profile: Callable[[], LLMProfile | None] = lambda: None,
     ) -> None:
         """Prompts to an LLM on this computer wait for each other in the `queue`."""
         self.name = llm.name
