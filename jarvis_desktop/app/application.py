@@ -272,9 +272,13 @@ class Application:
         )
 
     def wake(self) -> None:
-        """Restart the idle background process when the user starts typing or talking."""
+        """Prepare for a request when the user starts typing or talking: restart the idle background
+        process, and let the LLM read how its prompt begins."""
+        warming = [self.assistant.warm()]
         if self.apart.left:
-            self._background = (*self._background, asyncio.create_task(self._warm_reader()))
+            warming.append(self._warm_reader())
+        running = (task for task in self._background if not task.done())
+        self._background = (*running, *map(asyncio.create_task, warming))
 
     def be_reached(self, commands: Mapping[str, CommandHandler]) -> None:
         """Let the desktop's talk key and other processes reach this one."""

@@ -512,6 +512,10 @@ class Assistant:
         """The names of files that were given recently."""
         return self._stages.names
 
+    async def warm(self) -> None:
+        """Prepare the LLM for a question, while the user types or speaks. Raises nothing."""
+        await self._dependencies.answerer.warm()
+
     def silence(self) -> None:
         """Stop speaking the answers of the running turns, which continue."""
         self._dependencies.speaker.silence()

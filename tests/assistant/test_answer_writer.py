@@ -52,6 +52,9 @@ class Desk:
     async def direct(self, text: str) -> Status:
         return await self._answerer.direct(text, self.context, self.said.append)
 
+    async def warm(self) -> None:
+        await self._answerer.warm()
+
     async def of_results(self, turn: Turn) -> Status:
         return await self._answerer.of_results(turn, self.context, self.said.append)
 
@@ -286,3 +289,22 @@ async def test_room_is_left_for_pictures_and_for_thinking() -> None:
     spare = desk.llm.window - prompt.tokens - prompt.longest - 2 * MAX_IMAGE_TOKENS
     assert len(prompt.messages) > 2
     assert spare >= prompt.tokens // 2
+
+
+async def test_an_llm_here_reads_the_beginning_of_a_prompt_in_advance() -> None:
+    desk = Desk(llm("Y", "Paris."))
+    await desk.warm()
+    await desk.warm()
+    await desk.direct("What is the capital of France?")
+    assert desk.llm
+    early, asked = desk.llm.prompts
+    assert early.longest == 1
+    assert early.messages[0] == asked.messages[0]
+
+
+@pytest.mark.parametrize("away", [None, replace(FakeLLM(), remote=True), FakeLLM((GONE,))])
+async def test_an_llm_elsewhere_or_none_is_not_warmed(away: FakeLLM | None) -> None:
+    desk = Desk(away)
+    await desk.warm()
+    assert desk.said == []
+    assert away is None or len(away.prompts) == (0 if away.remote else 1)
