@@ -6,6 +6,7 @@ An LLM is not trusted: names of files, paths and links that nobody gave are remo
 
 from __future__ import annotations
 
+import asyncio
 import re
 import secrets
 import unicodedata
