@@ -72,6 +72,7 @@ _TRANSLATED = (
     ),
     ("Peux-tu me lire cette page à voix haute ?", "Can you read this page aloud to me?"),
     ("¿Por qué duermen los gatos?", "Why do cats sleep?"),
+    ("Sag mir, wie spät es ist", "Tell me what time it is"),
     ("把“早上好”翻译成法语", "Translate “早上好” into French"),
 )
 """Requests and their translations, by which a small LLM sees what is wanted."""

@@ -243,13 +243,14 @@ def check_own_words(
 
 
 def in_own_words(plan: Plan, text: str) -> Plan | None:
-    """Return a plan that was read from a translation of the request `text`, with questions and what
-    to write in the user's own words; None if other words to work on are not the user's.
+    """Return a plan that was read from a translation of the request `text`, with its one question
+    or wish in the user's own words; None if other words to work on are not the user's.
 
     Descriptions of pictures and sounds stay in English, which experts know best, and so do times
     and sums, which are read in English.
     """
     own, tasks = _words(text), []
+    wishes = sum(task.type.name not in inputs.CONVERTERS for task in plan)
     for task in plan:
         args = dict(task.args)
         writes = task.type.port(inputs.MATERIAL) is not None
@@ -258,7 +259,8 @@ def in_own_words(plan: Plan, text: str) -> Plan | None:
             if not isinstance(item, str) or (option and option.reads != AS_SAID):
                 continue
             if name == inputs.QUESTION or (name == inputs.PROMPT and writes):
-                args[name] = text
+                # Of a request with several wishes only the translation has this one alone.
+                args[name] = text if wishes == 1 else item
             elif name != inputs.PROMPT and not _words(item) <= own:
                 return None
         tasks.append(replace(task, args=args))

@@ -506,6 +506,14 @@ async def test_a_question_stays_in_the_language_of_the_user() -> None:
     assert found.tasks[0].args["question"] == "Was ist die Summe auf diesem Beleg?"
 
 
+async def test_of_two_wishes_in_another_language_each_has_its_own_words() -> None:
+    room = Room("Make the picture brighter and write a poem about rain")
+    room.context = replace(room.context, attachments=CONTEXT.attachments[:1])
+    found = await room.plan("Mach das Bild heller und schreib ein Gedicht über den Regen")
+    assert isinstance(found, Plan)
+    assert found.tasks[1].args["prompt"] == "write a poem about rain"
+
+
 async def test_a_long_or_pasted_text_is_not_translated_first() -> None:
     room = Room(DIRECT, files=False)
     text = "Was ist das für ein Text? " + "und so weiter " * 60
