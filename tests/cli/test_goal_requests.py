@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -40,6 +41,17 @@ async def test_a_line_of_the_conversation_may_be_a_goal(
     (request,) = house.assistant.requests
     assert (request.text, request.terms) == (text, terms)
     assert house.assistant.conversations == ["c"]
+
+
+def test_a_folder_gives_its_files(house: House, tmp_path: Path) -> None:
+    for name in ("a.csv", ".hidden", "deep/b.csv", ".git/c.csv"):
+        (tmp_path / "notes" / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / "notes" / name).write_text("x")
+    (tmp_path / "d.csv").write_text("x")
+    given = ("--file", str(tmp_path / "notes"), "--file", str(tmp_path / "d.csv"))
+    assert house("agent", "Plot them", *given) == 0
+    (request,) = house.assistant.requests
+    assert [path.name for path in request.files] == ["a.csv", "b.csv", "d.csv"]
 
 
 @pytest.mark.parametrize("line", ["/agent", "/agent  "])
