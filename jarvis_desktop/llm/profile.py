@@ -48,7 +48,7 @@ def assumed_ability(parameters: int, *, remote: bool) -> Ability:
 
 
 SHORT_PLANS_SHARE = 0.3
-"""The least share of right plans for an LLM that plans at all."""
+"""The least share of right plans for an LLM that plans at all, unless it is very small."""
 FULL_PLANS_SHARE = 0.9
 FULL_PLANS_WINDOW = 4096
 """Tokens; the list of all tasks does not fit into a smaller window."""
@@ -88,7 +88,9 @@ class LLMProfile:
         if self.plans_tried < MIN_PLANS:
             return assumed
         share = self.plans_right / self.plans_tried
-        if share < SHORT_PLANS_SHARE:
+        # Very small LLMs choose single tasks right by chance, and write long plans wrong.
+        needed = FULL_PLANS_SHARE if assumed is Ability.ANSWERS else SHORT_PLANS_SHARE
+        if share < needed:
             return Ability.ANSWERS
         roomy = self.window >= FULL_PLANS_WINDOW and self.read_speed >= FULL_PLANS_SPEED
         return Ability.FULL_PLANS if share >= FULL_PLANS_SHARE and roomy else Ability.SHORT_PLANS

@@ -110,6 +110,11 @@ def test_a_measured_llm_is_used_for_what_it_can_do(changes, ability):
     assert replace(GOOD, **changes).ability(Ability.SHORT_PLANS) is ability
 
 
+def test_a_very_small_llm_must_plan_nearly_all_right():
+    assert replace(GOOD, plans_right=6).ability(Ability.ANSWERS) is Ability.ANSWERS
+    assert replace(GOOD, plans_right=9, window=2048).ability(Ability.ANSWERS) is Ability.SHORT_PLANS
+
+
 def test_a_profile_is_read_by_users_in_a_few_words():
     assert replace(GOOD, plans_right=7).summary == "plans 7 of 10, 39 tokens a second"
     assert LLMProfile(write_speed=39.4).summary == "39 tokens a second"
