@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -23,6 +24,7 @@ from jarvis_desktop.assistant.agent.code_loop import (
     parse_reply,
     with_imports,
 )
+from jarvis_desktop.assistant.agent.expected_results import ResultKind, expected_results
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.prompts import Prompts
@@ -398,6 +400,17 @@ async def test_rounds_from_before_a_crash_count(bench: Callable[..., Bench]) -> 
 
 async def _work_of(at: Bench) -> code_loop._GoalWork:
     return code_loop._GoalWork(at.run, ["sales.csv"], (), (), ())
+
+
+def test_the_worked_examples_are_sound(prompts: Prompts) -> None:
+    examples = json.loads(prompts.read("code_examples.json")[0])
+    for each in examples:
+        code = "\n".join(each["code"])
+        assert with_imports(code) == code, each["goal"]
+        kinds = {str(result.kind) for result in expected_results(each["goal"], ["x.csv", "x.png"])}
+        assert kinds & set(each["wants"]), each["goal"]
+        assert {ResultKind(want) for want in each["wants"]}
+        assert set(each["kinds"]) <= {"table", "tables", "text", "texts", "picture", "pictures"}
 
 
 def test_the_checklist() -> None:
