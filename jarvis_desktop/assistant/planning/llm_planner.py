@@ -168,9 +168,10 @@ class LlmPlanner:
             return AnswerDirectly()
         if llm.ability is Ability.ANSWERS:
             raise PlanError(tr("{name} is too small to plan.", name=llm.name))
-        short = scores is not None and llm.ability is Ability.SHORT_PLANS
+        short = llm.ability is Ability.SHORT_PLANS and self._scorer is not None
         if short:
-            assert scores is not None
+            if scores is None:
+                raise PlanError(tr("{name} is too small to plan.", name=llm.name))
             types = shortlist.short_list(types, context, scores, size=llm_prompt.SHORT_TASKS)
         names = [task_type.name for task_type in types]
         named = NamedArtifacts(context)

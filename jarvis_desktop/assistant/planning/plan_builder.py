@@ -250,6 +250,7 @@ class ArgumentReader:
         text = encodable(str(value)).strip()
         numbering, named = self._known.numbering, self._known.named
         if (ids := numbering.references(text)) is not None:
+            ids = self._not_own(port, ids) if self._id in ids else ids
             return [Ref(id) for id in ids or self._unnamed_result(port, waits_for)]
         if artifact := named.find(text, port.kinds):
             return [artifact]
@@ -272,6 +273,14 @@ class ArgumentReader:
             name=port.name,
             others=others,
         )
+
+    def _not_own(self, port: Port, ids: Sequence[int]) -> Sequence[int]:
+        """Return the nearest earlier result in place of the task's own, which an LLM that counts
+        from 1 means. The ids stay as they are if there is none, and are refused as a circle."""
+        earlier = [
+            id for id in self._known.types if id < self._id and self._gives(id) & set(port.kinds)
+        ]
+        return [max(earlier) if id == self._id else id for id in ids] if earlier else ids
 
     def _unnamed_result(self, port: Port, waits_for: Sequence[int]) -> Sequence[int]:
         """Return whose result it is if an LLM wrote <GENERATED> alone."""

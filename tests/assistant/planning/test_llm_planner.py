@@ -438,10 +438,13 @@ async def test_what_is_surely_no_task_is_answered_at_once() -> None:
     assert room.llm.prompts == []
 
 
-async def test_without_the_encoder_the_llm_decides() -> None:
-    room = Room(DIRECT, scorer=Likely(broken=True), files=False, ability=SMALL)
+async def test_without_the_encoder_only_a_large_llm_plans() -> None:
+    room = Room(DIRECT, scorer=Likely(broken=True), files=False)
     assert await room.plan("What should I know about dogs?") == AnswerDirectly()
     assert len(room.llm.prompts) == 1
+    room = Room(DIRECT, scorer=Likely(broken=True), files=False, ability=SMALL)
+    assert await room.plan("What should I know about dogs?") == AnswerDirectly()
+    assert room.llm.prompts == []
 
 
 async def test_a_small_llm_plans_from_a_short_list() -> None:
@@ -577,3 +580,11 @@ async def test_what_no_planner_could_do_is_not_tried_again() -> None:
     layered = LayeredPlanner(sure, llm)
     assert await layered.plan("x", INVENTORY, CONTEXT) == sure.says
     assert llm.asked == 0
+
+
+async def test_its_own_result_is_the_one_before() -> None:
+    plan = (
+        '{"plan": [{"task": "image-to-text", "id": 0, "args": {"image": "cat.png"}}, '
+        '{"task": "translation", "id": 1, "args": {"text": "<GENERATED>-1"}}]}'
+    )
+    assert shown(await Room(plan).plan())[1] == "1 translation text=#0"
