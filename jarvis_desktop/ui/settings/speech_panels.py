@@ -291,6 +291,7 @@ class SentencePanel(SettingsPanel):
         self.message = Label(tr(TOLD), role="small", wrap=True)
         self.column.addLayout(hbox(self.say, (self.message, 1), spacing=theme.space()))
         self.setFocusProxy(self.say)
+        self._lacking = ""
         controller.said.connect(self._said)
         controller.looked.connect(self._looked)
 
@@ -299,12 +300,13 @@ class SentencePanel(SettingsPanel):
         self._controller.jobs.cancel("sentence")
 
     def _looked(self, look: SpeechOverview) -> None:
-        lacking = look.lacking
-        self.complain(
-            tr("{lacking} The system’s own voice is used until then.", lacking=lacking)
-            if lacking
-            else ""
-        )
+        if look.lacking != self._lacking:  # else why speaking failed would be taken away
+            self._lacking = look.lacking
+            self.complain(
+                tr("{lacking} The system’s own voice is used until then.", lacking=look.lacking)
+                if look.lacking
+                else ""
+            )
 
     def _toggle(self) -> None:
         if "sentence" in self._controller.jobs:
