@@ -250,8 +250,8 @@ class ArgumentReader:
         text = encodable(str(value)).strip()
         numbering, named = self._known.numbering, self._known.named
         if (ids := numbering.references(text)) is not None:
-            ids = self._not_own(port, ids) if self._id in ids else ids
-            return [Ref(id) for id in ids or self._unnamed_result(port, waits_for)]
+            meant = self._not_own(port, ids) if self._id in ids else ids
+            return [Ref(id) for id in meant or self._unnamed_result(port, waits_for)]
         if artifact := named.find(text, port.kinds):
             return [artifact]
         listed = [named.find(part, port.kinds) for part in text.split(",")]
