@@ -163,7 +163,7 @@ def identified(path: Path, experts: Iterable[Expert]) -> Expert:
     if any(file.endswith(".gguf") for file in files):
         raise InputError(
             tr("{name} contains an LLM for a server such as llama.cpp.", name=path.name or path),
-            hint=tr("Start the server with it, and then: jarvis-desktop llm use."),
+            hint=tr("Start the server with it, and then choose it: jarvis-desktop llm list."),
         )
     raise InputError(
         tr("It is unclear which expert {name} contains.", name=path.name or path),

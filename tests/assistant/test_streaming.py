@@ -193,6 +193,12 @@ async def test_the_answer_is_kept_the_moment_it_is_whole(house: House) -> None:
     assert house.player.stopped == 1
 
 
+async def test_the_llm_reads_the_beginning_of_a_prompt_before_the_request(house: House) -> None:
+    house.llms.llm = llm = FakeLLM()
+    await house.assistant.warm()
+    assert [prompt.longest for prompt in llm.prompts] == [1]
+
+
 async def test_results_are_the_answer_even_with_an_llm(house: House) -> None:
     def does(candidate: object, call: object) -> list[Artifact]:
         return [text_artifact("No entry.")]

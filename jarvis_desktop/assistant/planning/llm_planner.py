@@ -166,12 +166,10 @@ class LlmPlanner:
         if scores and builtin and shortlist.needs_no_task(english, types, context, scores):
             context.trace("No task is likely for it, so it is answered directly.")
             return AnswerDirectly()
-        if llm.ability is Ability.ANSWERS:
-            raise PlanError(tr("{name} is too small to plan.", name=llm.name))
         short = llm.ability is Ability.SHORT_PLANS and self._scorer is not None
-        if short:
-            if scores is None:
-                raise PlanError(tr("{name} is too small to plan.", name=llm.name))
+        if llm.ability is Ability.ANSWERS or (short and scores is None):
+            raise PlanError(tr("{name} is too small to plan.", name=llm.name))
+        if short and scores:
             types = shortlist.short_list(types, context, scores, size=llm_prompt.SHORT_TASKS)
         names = [task_type.name for task_type in types]
         named = NamedArtifacts(context)

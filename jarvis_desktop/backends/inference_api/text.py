@@ -31,7 +31,9 @@ MAX_ENTRIES = 100  # names of one kind
 
 def write(question: ApiQuestion) -> Iterable[Artifact]:
     """Answer a prompt, about a text if there is one."""
-    asked = "\n\n".join(filter(None, (question.text("prompt"), question.text("text"))))
+    asked = question.text("prompt")
+    if question.call.text("text"):
+        asked = f"{asked}\n\n{question.text('text')}"
     return [text_artifact(chat(question, asked))]
 
 
