@@ -9,6 +9,7 @@ and an environment of its own; only the half second of imports is not repeated.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import os
@@ -86,7 +87,8 @@ def serve(connection: socket.socket) -> int | None:
 
     def end(number: int, frame: object) -> None:
         if child:
-            os.kill(child, signal.SIGKILL)
+            with contextlib.suppress(ProcessLookupError):  # it has just ended
+                os.kill(child, signal.SIGKILL)
         os._exit(1)
 
     signal.signal(signal.SIGTERM, end)
@@ -122,6 +124,9 @@ if __name__ == "__main__":
     # Every first start makes a history with sqlite-utils, and that imports pandas if it is there.
     for name in ("jarvis_desktop.app.build", "jarvis_desktop.cli.main", "sqlite_utils"):
         importlib.import_module(name)
+    # Else each fork looks through all of these objects when it ends, and copies their memory.
+    gc.collect()
+    gc.freeze()
     from jarvis_desktop.__main__ import main
 
     if serve(socket.socket(fileno=int(sys.argv[1]))) is not None:
