@@ -361,5 +361,9 @@ def stoppable(stop: Callable[[], bool]) -> Iterator[None]:
             waiting = True
             loop.call_soon_threadsafe(ask, number)
 
+    # With a handler of any signal, asyncio has the loop woken by each. Else Ctrl-C would wait for
+    # the next event if another thread received it. Windows has no such handlers.
+    with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
+        loop.add_signal_handler(signal.SIGURG, lambda: None)
     with _on_ctrl_c(pressed):
         yield

@@ -101,7 +101,7 @@ async def test_a_worker_that_is_killed_from_outside(
     backend: BuiltinBackend, store: FakeStore, tmp_path: Path
 ) -> None:
     def kill(event: Event) -> None:
-        if isinstance(event, TaskProgress) and event.task_id == 1:
+        if isinstance(event, TaskProgress) and event.task_id == 1 and event.message.isdigit():
             os.kill(int(event.message), signal.SIGKILL)
 
     plan = four_steps("waiting", tmp_path)
@@ -118,7 +118,7 @@ async def test_a_stopped_worker_is_ended_by_a_cancel(
     pids: list[int] = []
 
     def stop(event: Event) -> None:
-        if isinstance(event, TaskProgress):
+        if isinstance(event, TaskProgress) and event.message.isdigit():
             pids.append(int(event.message))
             os.kill(pids[0], signal.SIGSTOP)
             stopped.set()
