@@ -51,6 +51,7 @@ async def planned(text: str, *names: str) -> list[str]:
         ("how would i say i need directions if i were french", "translation"),
         ("say hello", "text-to-speech"),
         ("write an email to my boss", "text-generation"),
+        ("tell me what time it is", "clock"),
     ],
 )
 async def test_is_heard(text: str, task: str):

@@ -206,6 +206,7 @@ CLOCK = define(
     ),
     cues=(
         "what time is it", "what's the time", "whats the time", "what is the time",
+        "what time it is", "what the time is", "how late it is",
         "tell me the time", "^time$", "^the time$", "what is the current time", "the current time",
         "what time ... is it in", "the time in", "^time in", "time is it in", "local time in",
         "time now", "what day is it", "what day is today", "what's the day", "what day of the week",
