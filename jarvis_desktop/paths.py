@@ -123,6 +123,23 @@ def usual_folders() -> tuple[Path, ...]:
     )
 
 
+def replace_text(path: Path, text: str, *, durable: bool = False) -> None:
+    """Replace a small file atomically: readers see the old text or the new one.
+
+    `durable` waits until the text is on the disk. Raises OSError.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    fresh = path.with_name(f"{path.name}.new")
+    with fresh.open("w", encoding="utf-8", newline="") as file:
+        file.write(text)
+        if durable:
+            file.flush()
+            os.fsync(file.fileno())
+    if path.exists():
+        fresh.chmod(path.stat().st_mode & 0o777)
+    fresh.replace(path)
+
+
 def log_to_file(paths: Paths) -> None:
     """Log to a small rotating file. Nothing that the user said or gave is logged."""
     # A log that cannot be written, on a full disk, must not fill the terminal with tracebacks.

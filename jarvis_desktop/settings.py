@@ -22,6 +22,7 @@ from jarvis_desktop.core.llm import Think
 from jarvis_desktop.core.plan import SIMPLE
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.localization import LANGUAGES
+from jarvis_desktop.paths import replace_text
 
 Value = str | float | Sequence[str]
 """What a key of the file may be set to; bool and int count as floats."""
@@ -697,7 +698,7 @@ def change(path: Path, table: str, values: Mapping[str, Value | None]) -> None:
                 mistake := mistakes.get(table)
             ):
                 raise ValueError(mistake)
-        _replace(path, fresh)
+        replace_text(path, fresh, durable=True)
     except (TOMLKitError, TypeError, ValueError) as error:
         raise StorageError(
             tr("The settings were not changed: {mistake}.", mistake=str(error).rstrip(".")),
@@ -748,16 +749,3 @@ def _usable(data: dict[str, Any]) -> tuple[Settings, dict[str, str]]:
                 for table in tables:
                     part = part[table]
                 part.pop(name, None)
-
-
-def _replace(path: Path, text: str) -> None:
-    """Replace the file atomically: readers see the old text or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    fresh = path.with_name(f"{path.name}.new")
-    with fresh.open("w", encoding="utf-8", newline="") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    if path.exists():
-        fresh.chmod(path.stat().st_mode & 0o777)
-    fresh.replace(path)

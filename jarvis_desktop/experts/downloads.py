@@ -29,6 +29,7 @@ from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.experts.download_worker import Pace, time_left
 from jarvis_desktop.experts.weights import Weights
+from jarvis_desktop.paths import replace_text
 
 Kind = Literal["expert", "llm"]
 Key = tuple[Kind, str]
@@ -428,11 +429,8 @@ def _read(path: Path) -> list[Download]:
 
 def _write(path: Path, downloads: Iterable[Download]) -> None:
     records = [{"kind": each.kind, "name": each.name, "reason": each.reason} for each in downloads]
-    fresh = path.with_name(f"{path.name}.new")
     with suppress(OSError):  # what arrived is kept all the same
-        path.parent.mkdir(parents=True, exist_ok=True)
-        fresh.write_text(json.dumps(records, indent=1), "utf-8")
-        fresh.replace(path)
+        replace_text(path, json.dumps(records, indent=1))
 
 
 class ExpertDownloader:

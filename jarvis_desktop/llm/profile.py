@@ -16,6 +16,7 @@ from jarvis_desktop.core.context import current_usage
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Ability, Message, MessageRole, Prompt, Usage, answer
+from jarvis_desktop.paths import replace_text
 
 log = logging.getLogger(__name__)
 
@@ -135,12 +136,9 @@ class LLMProfiles:
         self._known[key] = profile
         if self._file is None:
             return
-        fresh = self._file.with_name(f"{self._file.name}.new")
+        rows = {name: asdict(each) for name, each in self._known.items()}
         try:
-            self._file.parent.mkdir(parents=True, exist_ok=True)
-            rows = {name: asdict(each) for name, each in self._known.items()}
-            fresh.write_text(json.dumps(rows, indent=1), "utf-8")
-            fresh.replace(self._file)
+            replace_text(self._file, json.dumps(rows, indent=1))
         except OSError as error:
             log.info("The profiles of LLMs could not be saved: %s", error)
 

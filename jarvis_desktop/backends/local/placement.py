@@ -37,6 +37,7 @@ from jarvis_desktop.core.placement import (
     required_memory,
     too_large,
 )
+from jarvis_desktop.paths import replace_text
 from jarvis_desktop.platform.hardware_probe import resident_bytes_of
 
 log = logging.getLogger(__name__)
@@ -84,11 +85,8 @@ class MemoryMeasurements:
             {"expert": expert, "place": asdict(place), "memory": asdict(memory)}
             for (expert, place), memory in known.items()
         ]
-        fresh = file.with_name(f"{file.name}.new")
         try:
-            file.parent.mkdir(parents=True, exist_ok=True)
-            fresh.write_text(json.dumps(rows), "utf-8")
-            fresh.replace(file)
+            replace_text(file, json.dumps(rows))
         except OSError as error:
             log.info("The memory measurements could not be saved: %s", error)
 
