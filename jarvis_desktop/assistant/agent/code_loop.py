@@ -34,16 +34,16 @@ from jarvis_desktop.assistant.agent.expected_results import (
     invented_values,
     missing,
 )
-from jarvis_desktop.assistant.agent.goal_run import GoalRun, StoppedError, preview
+from jarvis_desktop.assistant.agent.goal_run import GoalRun, OpenRound, StoppedError
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.agent.stop_conditions import THINK
 from jarvis_desktop.assistant.planning.llm_output import strip_reasoning
-from jarvis_desktop.assistant.prompts import Prompts, cut_middle, keep_ends, keep_start
+from jarvis_desktop.assistant.prompts import Prompts, keep_ends, keep_start
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
 from jarvis_desktop.core.code import Script
 from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
-from jarvis_desktop.core.events import OutlineChanged, RoundEnded, RoundStarted
+from jarvis_desktop.core.events import OutlineChanged
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import LogEntry, Outline, OutlineStep, StepState
 from jarvis_desktop.core.i18n import tr
@@ -84,7 +84,6 @@ ASKS = "ask_user"
 """The branch of a round that is a question."""
 LOOK = "look"
 """The branch of the round that reads the beginnings of the files."""
-MAX_OBSERVATION_CHARS = 20_000
 MAX_NAMED = 8
 """Files that an answer names."""
 LACKS = "Still to do: "
@@ -461,62 +460,24 @@ def _confirmed(work: _GoalWork) -> ScriptThread | None:
     return None
 
 
-@dataclass(frozen=True, slots=True)
-class _OpenRound:
-    """A round that has begun."""
-
-    number: int
-    branch: str
-    what: str
-    began: float
-    """In seconds of work on the goal."""
+def _begin(run: GoalRun, branch: str, what: str, code: str) -> OpenRound:
+    return run.open_round(0, branch, one_line(what, limit=200), code)
 
 
-def _begin(run: GoalRun, branch: str, what: str, code: str) -> _OpenRound:
-    number = run.begin_round()
-    run.live.show(RoundStarted(number, run.path(0), branch, one_line(what, limit=200), code))
-    return _OpenRound(number, branch, one_line(what, limit=200), run.seconds)
+def _entry(run: GoalRun, now: OpenRound, found: Observation) -> LogEntry:
+    return run.entry_of(now, found.status, found.text, found.artifacts, found.code)
 
 
-def _entry(run: GoalRun, now: _OpenRound, found: Observation) -> LogEntry:
-    return LogEntry(
-        now.number,
-        run.path(0),
-        now.branch,
-        now.what,
-        found.status,
-        cut_middle(found.text, MAX_OBSERVATION_CHARS),
-        run.now(),
-        found.artifacts,
-        found.code,
-        round(max(run.seconds - now.began, 0.0), 3),
-    )
-
-
-def _end(run: GoalRun, now: _OpenRound, found: Observation) -> None:
+def _end(run: GoalRun, now: OpenRound, found: Observation) -> None:
     """Save what a round did, and show it."""
-    entry = _entry(run, now, found)
     run.number = now.number
-    run.end_round(0, entry, tainted=run.frames[0].tainted or not found.trusted)
-    run.live.show(
-        RoundEnded(
-            now.number,
-            entry.status,
-            preview(found.text),
-            entry.artifacts,
-            entry.code,
-            entry.seconds,
-        )
-    )
+    tainted = run.frames[0].tainted or not found.trusted
+    run.close_round(now, _entry(run, now, found), found.text, tainted=tainted)
 
 
-async def _ask_what_to_change(run: GoalRun, now: _OpenRound) -> None:
+async def _ask_what_to_change(run: GoalRun, now: OpenRound) -> None:
     """Ask the user, who stopped something, what should be different."""
-    question = tr("Stopped: {what}. What should change?", what=now.what.rstrip(" .?!"))
-    said = printable(await run.live.ask(question)).strip()
-    run.interrupts.heard()
-    if said:
-        run.record_answer(question, said)
+    said = await run.ask_what_to_change(now.what)
     told = f"The user stopped it. {said}".strip()
     _end(run, now, Observation(told, Status.CANCELLED, trusted=True))
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from jarvis_desktop.assistant.agent import stop_conditions
 from jarvis_desktop.assistant.agent.action_parser import choose, describe_choice
-from jarvis_desktop.assistant.agent.goal_run import GoalRun, StoppedError, preview
+from jarvis_desktop.assistant.agent.goal_run import GoalRun, OpenRound, StoppedError
 from jarvis_desktop.assistant.agent.prompt import (
     GIVE_UP,
     TRUSTED_KEY,
@@ -21,35 +21,19 @@ from jarvis_desktop.assistant.agent.prompt import (
 )
 from jarvis_desktop.assistant.agent.roles import AgentRole, BranchRunner, Observation, failure
 from jarvis_desktop.assistant.agent.stop_conditions import THINK, given_up
-from jarvis_desktop.assistant.prompts import Prompts, cut_middle
+from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.code import Library
-from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.errors import JarvisError, PlanError, UnavailableError
-from jarvis_desktop.core.events import RoundEnded, RoundStarted
 from jarvis_desktop.core.expert import Status
-from jarvis_desktop.core.goal import BranchChoice, ControllerFrame, LogEntry, Outline
+from jarvis_desktop.core.goal import BranchChoice, ControllerFrame, Outline
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.llm import LLMs
 
-MAX_OBSERVATION_CHARS = 20_000
-"""Characters of an observation; the middle of a longer one is left out."""
 ENDED_KEY = "ended"
 """Key in a frame: a branch ended its work, and its caller does not know yet."""
 THINKING = mark("Thinking about the next step")
 STALLED_TEMPERATURE = 0.5
 """The temperature once rounds make no progress, so that the same prompt gives another answer."""
-
-
-@dataclass(frozen=True, slots=True)
-class _RunningRound:
-    """A running round."""
-
-    number: int
-    depth: int
-    choice: BranchChoice
-    what: str
-    began: float
-    """In seconds of work on the goal."""
 
 
 class Controller:
@@ -136,11 +120,11 @@ class Controller:
         return ""
 
     def _give_up(self, run: GoalRun, depth: int, reason: str) -> Observation:
-        now = self._begin(run, depth, BranchChoice(GIVE_UP), reason)
+        now = run.open_round(depth, GIVE_UP, reason)
         observation = given_up(run, depth, reason)
         if not depth:
             run.live.say_apart(observation.text)
-        self._end(run, now, observation)
+        self._end(run, now, BranchChoice(GIVE_UP), observation)
         return observation
 
     async def _next(self, run: GoalRun, depth: int, role: AgentRole) -> BranchChoice | None:
@@ -154,13 +138,14 @@ class Controller:
             # An inner controller thinks inside the branch that called it.
             thought = await (thinking if depth else run.interrupts.branch(thinking))
         except StoppedError:
-            now = self._begin(run, depth, BranchChoice(THINK), tr(THINKING))
-            self._end(run, now, await self._ask_what_to_change(run, now))
+            now = run.open_round(depth, THINK, tr(THINKING))
+            self._end(run, now, BranchChoice(THINK), await self._ask_what_to_change(run, now))
         except JarvisError as error:
             unusable = isinstance(error, PlanError)
             what = "No usable answer" if unusable else "The language model failed"
-            now = self._begin(run, depth, BranchChoice(THINK), tr(THINKING))
-            self._end(run, now, Observation(f"{what}: {error}", Status.FAILED))
+            now = run.open_round(depth, THINK, tr(THINKING))
+            failed = Observation(f"{what}: {error}", Status.FAILED)
+            self._end(run, now, BranchChoice(THINK), failed)
         else:
             choice, brief = thought
             frame = run.frames[depth]
@@ -199,14 +184,15 @@ class Controller:
         """Run a choice. Return what ended the work, or None."""
         branch = self._roles[run.frames[depth].role].branch(choice.branch)
         what = describe_choice(branch, choice.args) if branch else ""
-        now = self._begin(run, depth, choice, what)
+        code = choice.args.get("code", "")
+        now = run.open_round(depth, choice.branch, what, code if isinstance(code, str) else "")
         try:
             observation = await run.interrupts.branch(self._done(run, choice))
         except StoppedError as stopped:
             run.number, run.inner = now.number, depth
             observation = await self._handle_stop(run, now, stopped.result)
         run.number, run.inner = now.number, depth
-        self._end(run, now, observation)
+        self._end(run, now, choice, observation)
         return observation if observation.ends else None
 
     async def _done(self, run: GoalRun, choice: BranchChoice) -> Observation:
@@ -218,7 +204,7 @@ class Controller:
         except JarvisError as error:
             return Observation(str(error), Status.FAILED)
 
-    async def _handle_stop(self, run: GoalRun, now: _RunningRound, result: Any) -> Observation:
+    async def _handle_stop(self, run: GoalRun, now: OpenRound, result: Any) -> Observation:
         """Return what a stopped branch gave, after hearing the user."""
         if isinstance(result, Observation) and result.ends:  # nothing is left to stop
             run.interrupts.heard()
@@ -226,45 +212,25 @@ class Controller:
         heard = await self._ask_what_to_change(run, now)
         return result if isinstance(result, Observation) else heard
 
-    async def _ask_what_to_change(self, run: GoalRun, now: _RunningRound) -> Observation:
+    async def _ask_what_to_change(self, run: GoalRun, now: OpenRound) -> Observation:
         """Ask the user, who stopped something, what should be different."""
         before = run.frames[now.depth].notices
-        doing = f"“{now.choice.branch}”"
+        doing = f"“{now.branch}”"
         # After a crash while the user thinks, what they stopped must not run again.
         run.drop_called(now.depth)
         run.change(now.depth, pending=None, notices=(*before, f"The person stopped {doing}."))
-        what = one_line(now.what or now.choice.branch).rstrip(" .?!")
-        question = tr("Stopped: {what}. What should change?", what=what)
-        said = printable(await run.live.ask(question)).strip()
-        run.interrupts.heard()
-        told = "and did not say why: go on in another way"
-        if said:
-            run.record_answer(question, said)
-            told = f"and said: {said}"
+        said = await run.ask_what_to_change(now.what or now.branch)
+        told = f"and said: {said}" if said else "and did not say why: go on in another way"
         run.change(now.depth, notices=(*before, f"The person stopped {doing} {told}"))
         return Observation(said or "The person stopped it.", Status.CANCELLED, trusted=True)
 
-    def _begin(self, run: GoalRun, depth: int, choice: BranchChoice, what: str) -> _RunningRound:
-        number = run.begin_round()
-        code = choice.args.get("code", "")
-        code = code if isinstance(code, str) else ""
-        run.live.show(RoundStarted(number, run.path(depth), choice.branch, what, code))
-        return _RunningRound(number, depth, choice, what, run.seconds)
-
-    def _end(self, run: GoalRun, now: _RunningRound, observation: Observation) -> None:
+    def _end(
+        self, run: GoalRun, now: OpenRound, choice: BranchChoice, observation: Observation
+    ) -> None:
         """Save what a round did, and show it."""
-        frame, choice = run.frames[now.depth], now.choice
-        entry = LogEntry(
-            now.number,
-            run.path(now.depth),
-            choice.branch,
-            now.what,
-            observation.status,
-            cut_middle(observation.text, MAX_OBSERVATION_CHARS),
-            run.now(),
-            observation.artifacts,
-            observation.code,
-            round(max(run.seconds - now.began, 0.0), 3),
+        frame = run.frames[now.depth]
+        entry = run.entry_of(
+            now, observation.status, observation.text, observation.artifacts, observation.code
         )
         role = available_branches(self._roles[frame.role], frame)
         before = stop_conditions.load_stall(frame.kept)
@@ -290,11 +256,7 @@ class Controller:
                 "asked.",
             )
         fields["kept"] = {key: value for key, value in kept.items() if value}
-        run.end_round(now.depth, entry, pending=None, **fields)
-        told = preview(observation.text)
-        run.live.show(
-            RoundEnded(now.number, entry.status, told, entry.artifacts, entry.code, entry.seconds)
-        )
+        run.close_round(now, entry, observation.text, pending=None, **fields)
 
 
 def _saved_ending(run: GoalRun, depth: int) -> Observation | None:

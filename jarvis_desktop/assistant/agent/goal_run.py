@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar
 
@@ -20,7 +20,8 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.code import Function, Library
 from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.errors import InputError, JarvisError
-from jarvis_desktop.core.events import RoundProgress
+from jarvis_desktop.core.events import RoundEnded, RoundProgress, RoundStarted
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import ControllerFrame, Goal, GoalLimits, GoalMemory, LogEntry
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Context, Resource
@@ -91,6 +92,22 @@ ANSWERS_KEY = "what the person said"
 """Key in the outermost frame: the user's answers, the only words nobody else can write."""
 MAX_ANSWER_CHARS = 600
 MAX_ANSWERS = 30
+
+
+MAX_OBSERVATION_CHARS = 20_000
+"""Characters of an observation; the middle of a longer one is left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRound:
+    """A round that has begun."""
+
+    number: int
+    depth: int
+    branch: str
+    what: str
+    began: float
+    """In seconds of work on the goal."""
 
 
 class GoalRun:
@@ -174,6 +191,52 @@ class GoalRun:
         self._highest += 1
         self.number = self._highest
         return self.number
+
+    def open_round(self, depth: int, branch: str, what: str, code: str = "") -> OpenRound:
+        """Begin a round, and show it."""
+        number = self.begin_round()
+        self.live.show(RoundStarted(number, self.path(depth), branch, what, code))
+        return OpenRound(number, depth, branch, what, self.seconds)
+
+    def entry_of(
+        self, now: OpenRound, status: Status, text: str, artifacts: tuple[Artifact, ...], code: str
+    ) -> LogEntry:
+        """Return what the log says of a round that ends now."""
+        return LogEntry(
+            now.number,
+            self.path(now.depth),
+            now.branch,
+            now.what,
+            status,
+            cut_middle(text, MAX_OBSERVATION_CHARS),
+            self.now(),
+            artifacts,
+            code,
+            round(max(self.seconds - now.began, 0.0), 3),
+        )
+
+    def close_round(self, now: OpenRound, entry: LogEntry, text: str, **fields: Any) -> None:
+        """Save what a round did, together with its frame, and show it; `text` is not cut yet."""
+        self.end_round(now.depth, entry, **fields)
+        self.live.show(
+            RoundEnded(
+                now.number,
+                entry.status,
+                preview(text),
+                entry.artifacts,
+                entry.code,
+                entry.seconds,
+            )
+        )
+
+    async def ask_what_to_change(self, what: str) -> str:
+        """Ask the user, who stopped something, what should be different; "" if they do not say."""
+        question = tr("Stopped: {what}. What should change?", what=one_line(what).rstrip(" .?!"))
+        said = printable(await self.live.ask(question)).strip()
+        self.interrupts.heard()
+        if said:
+            self.record_answer(question, said)
+        return said
 
     def push(self, depth: int, frame: ControllerFrame) -> None:
         """Start a controller that the one at a depth calls, in place of any other."""
