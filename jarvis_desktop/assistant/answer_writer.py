@@ -95,9 +95,9 @@ def asks_for_words(turn: Turn) -> bool:
     """
     if turn.plan is None or not _question.search(turn.text):
         return False
-    tasks = [task for task, _ in shown_results(turn)]
-    texts = [result for _, result in shown_results(turn) if _text(result)]
-    return len(texts) > 1 and all(task.type.name in _READING for task in tasks)
+    shown = shown_results(turn)
+    texts = [result for _, result in shown if _text(result)]
+    return len(texts) > 1 and all(task.type.name in _READING for task, _ in shown)
 
 
 def shown_results(turn: Turn) -> list[tuple[Task, TaskResult]]:

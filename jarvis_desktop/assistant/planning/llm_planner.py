@@ -188,15 +188,7 @@ class LlmPlanner:
             return own
 
         asked = llm_prompt.request_text(english, llm_prompt.list_files(named, context))
-        if short:
-            prompt = llm_prompt.short_planning_prompt(
-                llm, self._prompts, asked=asked, inventory=types, context=context
-            )
-        else:
-            prompt = llm_prompt.planning_prompt(
-                llm, self._prompts, asked=asked, inventory=types, context=context, agent=agent
-            )
-        return await self._ask(llm, prompt, context, read)
+        return await self._ask(llm, asked, types, context, read, short=short, agent=agent)
 
     async def _in_english(
         self, llm: LLM, text: str, types: Sequence[TaskType], context: Context
@@ -261,10 +253,7 @@ class LlmPlanner:
                 done=marked_off(plan_diff.format_finished(done, results), text),
                 failed=marked_off(plan_diff.format_failures(plan, results), text),
             )
-            prompt = llm_prompt.planning_prompt(
-                llm, self._prompts, asked=asked, inventory=types, context=context
-            )
-            return await self._ask(llm, prompt, context, read)
+            return await self._ask(llm, asked, types, context, read)
         except JarvisError as error:
             context.trace(f"{llm.name} made no other plan: {error.message}")
             return PlanRejected(tr(NO_OTHER_WAY))
@@ -300,24 +289,34 @@ class LlmPlanner:
                 plan=marked_off(plan_diff.format_plan(short.plan, named), words),
                 request=llm_prompt.request_text(words, llm_prompt.list_files(named, short.context)),
             )
-            if llm.ability is Ability.FULL_PLANS:
-                prompt = llm_prompt.planning_prompt(
-                    llm, self._prompts, asked=asked, inventory=types, context=context
-                )
-            else:
-                prompt = llm_prompt.short_planning_prompt(
-                    llm, self._prompts, asked=asked, inventory=types, context=context
-                )
-            return await self._ask(llm, prompt, context, read)
+            small = llm.ability is not Ability.FULL_PLANS
+            return await self._ask(llm, asked, types, context, read, short=small)
         except JarvisError as error:
             context.trace(f"{llm.name} did not revise the plan: {error.message}")
             return await self._fallback.revise(words, inventory, context, plan=plan)
 
     async def _ask(
-        self, llm: LLM, prompt: Prompt, context: Context, read: Callable[[str], Planned]
+        self,
+        llm: LLM,
+        asked: str,
+        types: Sequence[TaskType],
+        context: Context,
+        read: Callable[[str], Planned],
+        *,
+        short: bool = False,
+        agent: bool = False,
     ) -> Planned:
-        """Return what `read` makes of the answer. Raises the PlanError of the last try, ExpertError
-        on a time-out, and what the LLM raises."""
+        """Return what `read` makes of the answer; `short` is for a small LLM, and with `agent` the
+        answer may be that it is a goal. Raises the PlanError of the last try, StorageError,
+        ExpertError on a time-out, and what the LLM raises."""
+        if short:
+            prompt = llm_prompt.short_planning_prompt(
+                llm, self._prompts, asked=asked, inventory=types, context=context
+            )
+        else:
+            prompt = llm_prompt.planning_prompt(
+                llm, self._prompts, asked=asked, inventory=types, context=context, agent=agent
+            )
         try:
             async with llm_timeout(self._timeout):
                 return await ask_until_valid(

@@ -83,9 +83,10 @@ def short_list(
         answers = task_type.port(inputs.QUESTION) and set(kinds) & set(task_type.ports[0].kinds)
         return likely[task_type.name] + (0.2 if answers else 0.0)
 
+    weights = {item.name: weight(item) for item in able}
     chosen: dict[str, TaskType] = {}
-    for task_type in sorted(able, key=weight, reverse=True):
-        if len(chosen) >= MIN_TASKS and weight(task_type) < MIN_LISTED_SCORE:
+    for task_type in sorted(able, key=lambda item: weights[item.name], reverse=True):
+        if len(chosen) >= MIN_TASKS and weights[task_type.name] < MIN_LISTED_SCORE:
             break
         wanted = [port.kinds for port in task_type.ports if port.required]
         routes = (inputs.find_route(kinds, each, able) or () for each in wanted)
