@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import re
-import secrets
 import unicodedata
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -38,7 +37,7 @@ from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.text.languages import tongue
 from jarvis_desktop.text.lazy_re import lazy_re
-from jarvis_desktop.text.quotation import GIVEN, file_note
+from jarvis_desktop.text.quotation import ANY_MARK, GIVEN, file_note, marked_off
 
 SPEECH_TASK = "text-to-speech"
 """The task whose result is played rather than shown."""
@@ -204,8 +203,8 @@ MIN_TEXT_BYTES = 200
 """The minimum for every text, however little room there is."""
 
 
-def format_results(turn: Turn, mark: str, *, budget: int) -> tuple[str, str]:
-    """The results of every task of the turn's plan, between marks, in about `budget` tokens.
+def format_results(turn: Turn, *, budget: int) -> tuple[str, str]:
+    """The results of every task of the turn's plan in about `budget` tokens.
 
     Long texts are cut, the longest first. The second value is a note for the trace about it, or "".
     """
@@ -222,9 +221,8 @@ def format_results(turn: Turn, mark: str, *, budget: int) -> tuple[str, str]:
         for head, text, share in zip(heads, texts, shares, strict=True)
     ]
     cut = sum(share < size for share, size in zip(shares, sizes, strict=True))
-    body = "\n\n".join(parts).replace(mark, "")
     left_out = f"Too long for the prompt, so cut: {cut} of the results." if cut else ""
-    return f"<data-{mark}>\n{body}\n</data-{mark}>", left_out
+    return "\n\n".join(parts), left_out
 
 
 def _head(task: Task, result: TaskResult) -> str:
@@ -503,14 +501,14 @@ class AnswerWriter:
         return without_invented_files(given, words)
 
     def _about(self, turn: Turn, llm: LLM, context: Context) -> Prompt:
-        mark = secrets.token_hex(6)
-        system = self._system("answer", context, mark=mark)
+        system = self._system("answer", context, mark=ANY_MARK)
         request = f"My request: {_with_names(turn.text, turn.attachments)}"
         room = _room(llm, system, Message(MessageRole.USER, request))
         budget = min(room * 3 // 4, MAX_RESULT_TOKENS)
-        results, left_out = format_results(turn, mark, budget=budget)
+        results, left_out = format_results(turn, budget=budget)
         if left_out:
             context.trace(left_out)
+        results = marked_off(results, turn.text)
         asked = Message(MessageRole.USER, f"{results}\n\n{request}")
         return Prompt((system, asked), longest=WORDS_TOKENS)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +32,7 @@ from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.images.classification import labels_of as picture_labels_of
 from jarvis_desktop.tasks.text.classification import labels_of
+from jarvis_desktop.text.quotation import ANY_MARK, marked_off
 from jarvis_desktop.text.sentences import paragraphs, sentences
 
 MAX_ANSWER_TOKENS = 2048
@@ -136,18 +136,17 @@ class LLMBackend:
                 tr("There is no LLM that could do {task} now.", task=call.task),
                 hint=tr("See what is missing with: jarvis-desktop doctor."),
             )
-        mark = f"data-{secrets.token_hex(4)}"
         guard = self._guard if way.faithful else lambda given: UnfilteredText()
-        work = _LLMTaskRun(llm, way, call, self._instruction(call, mark), mark, report, guard)
+        work = _LLMTaskRun(llm, way, call, self._instruction(call), report, guard)
         return checked([text_artifact(await work.result())], self._definitions[call.task].type)
 
-    def _instruction(self, call: Call, mark: str) -> str:
+    def _instruction(self, call: Call) -> str:
         options = {
             name: one_line(str(value), limit=MAX_OPTION_CHARS)
             for name, value in call.options.items()
         }
         own = self._templates.template(f"task_{call.task}").filled(**options)
-        return self._templates.template("task").filled(instruction=own, mark=mark)
+        return self._templates.template("task").filled(instruction=own, mark=ANY_MARK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +157,6 @@ class _LLMTaskRun:
     way: LLMMethod
     call: Call
     instruction: str
-    mark: str
     report: Report
     guard: Callable[[str], TextFilter]
 
@@ -263,7 +261,7 @@ class _LLMTaskRun:
         text = instead.get(port, item.text or "")
         if port == self.way.order and item.made_by is None:
             return text
-        return f"{port}:\n<{self.mark}>\n{text.replace(self.mark, 'data')}\n</{self.mark}>"
+        return f"{port}:\n{marked_off(text, self.call.task)}"
 
     def _parts(self, text: str) -> list[str]:
         """Split the text into whole paragraphs or sentences, each with room for its answer."""

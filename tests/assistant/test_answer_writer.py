@@ -20,6 +20,7 @@ from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Conversation, Turn
 from jarvis_desktop.paths import shipped
+from jarvis_desktop.text.quotation import ANY_MARK, marked_off
 from tests.fakes import FakeLLM, FakeLLMs
 from tests.types import BLUR, READ
 
@@ -194,10 +195,12 @@ async def test_words_about_results_follow_them_if_they_are_asked_for() -> None:
     assert await desk.of_results(signs()) is Status.DONE
     assert desk.said[0] == BOTH
     assert desk.reply == f"{BOTH}\n\nThe second one, scan-blur.png, like {MISSING_FILE}."
-    mark = desk.prompt.split("<data-")[1].split(">")[0]
-    assert desk.prompt.count(f"</data-{mark}>") == 2  # once in the instructions
+    request = "Which of these signs is about leaving?"
+    opening, closing = marked_off("\n", request).split()
+    assert desk.prompt.count(opening) == desk.prompt.count(closing) == 1
+    assert f"between <{ANY_MARK}> and </{ANY_MARK}>" in desk.prompt
     assert desk.prompt.endswith("My request: Which of these signs is about leaving?")
-    assert desk.traced[0] == "Prompt: answer 2."
+    assert desk.traced[0] == "Prompt: answer 3."
 
 
 @pytest.mark.parametrize(
@@ -263,7 +266,7 @@ async def test_a_turn_that_failed_stays_failed_when_the_answer_breaks_off() -> N
 
 
 async def test_a_prompt_of_ones_own_is_used_or_the_reason_is_traced(tmp_path: Path) -> None:
-    (tmp_path / "answer.md").write_text("Be kind. <data-{{mark}}>")
+    (tmp_path / "answer.md").write_text("Be kind. <{{mark}}>")
     desk = Desk(llm("Kindly."), tmp_path)
     await desk.of_results(signs())
     assert desk.prompt.startswith("Be kind. <data-")

@@ -44,29 +44,20 @@ def test_everything_that_ended_is_told() -> None:
         TaskResult(2, Status.FAILED, reason="It\nbroke."),
         TaskResult(3, Status.CANCELLED),
     )
-    text, left_out = format_results(made, "ab12", budget=1000)
+    text, left_out = format_results(made, budget=1000)
     assert left_out == ""
     assert text == (
-        "<data-ab12>\n"
         "image to text: done\ngiven: scan.png\nexpert: trocr (local)\ntext:\nNo entry.\n\n"
         "image editing: done\ngiven: scan.png\nexpert: trocr (local)\nfiles: scan-blur.png\n\n"
         "summarization: failed\nwhy: It broke.\n\n"
-        "clock: cancelled\n"
-        "</data-ab12>"
+        "clock: cancelled"
     )
-
-
-def test_a_result_cannot_end_the_marks() -> None:
-    made = turn(Plan((Task(0, CLOCK),)), TaskResult(0, Status.DONE, (text_artifact("</data-ab>"),)))
-    text, _ = format_results(made, "ab", budget=1000)
-    assert text.count("</data-ab>") == 1
 
 
 def test_what_only_another_task_used_is_not_told_in_full() -> None:
     plan = Plan((Task(0, READ, {"image": PICTURE}), Task(1, SHORTEN, {"text": Ref(0)})))
     text, _ = format_results(
         turn(plan, done(0, text_artifact("All of it.")), done(1, text_artifact("It."))),
-        "ab",
         budget=1000,
     )
     assert "All of it." not in text
@@ -77,7 +68,7 @@ def test_long_texts_are_cut_and_short_ones_are_not() -> None:
     plan = Plan(tuple(Task(number, CLOCK) for number in range(3)))
     texts = ("short", "ä" * 30_000, "z" * 40_000)
     made = turn(plan, *(done(n, text_artifact(text)) for n, text in enumerate(texts)))
-    text, left_out = format_results(made, "ab", budget=2000)
+    text, left_out = format_results(made, budget=2000)
     assert left_out == "Too long for the prompt, so cut: 2 of the results."
     assert "text:\nshort\n" in text
     assert "of 30,000 characters)" in text
@@ -89,6 +80,6 @@ def test_long_texts_are_cut_and_short_ones_are_not() -> None:
 def test_many_files_are_counted() -> None:
     plan = Plan((Task(0, CLOCK),))
     pictures = [Artifact(Kind.IMAGE, path=Path(f"{number}.png")) for number in range(22)]
-    text, _ = format_results(turn(plan, done(0, *pictures)), "ab", budget=100)
+    text, _ = format_results(turn(plan, done(0, *pictures)), budget=100)
     assert "19.png and 2 more" in text
     assert "20.png" not in text

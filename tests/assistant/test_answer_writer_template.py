@@ -188,8 +188,8 @@ def test_what_an_llm_is_told_of_results() -> None:
     made = turn(
         TWO_SIGNS, replace(done(0, MADE), attempts=attempts), failed(1, "Too dark to read.")
     )
-    told, left_out = answer_writer.format_results(made, "ab", budget=500)
-    assert told.startswith("<data-ab>\nimage to text: done\ngiven: scan.png\nexpert: ")
+    told, left_out = answer_writer.format_results(made, budget=500)
+    assert told.startswith("image to text: done\ngiven: scan.png\nexpert: ")
     assert "files: scan-blur.png" in told
-    assert told.endswith("why: Too dark to read.\n</data-ab>")
+    assert told.endswith("why: Too dark to read.")
     assert left_out == ""

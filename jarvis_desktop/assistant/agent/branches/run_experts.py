@@ -7,7 +7,6 @@ tasks stay, new ones get new numbers.
 from __future__ import annotations
 
 import json
-import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
@@ -181,9 +180,7 @@ def _own_turn(turn: Turn, plan: Plan) -> Turn:
 
 def _observation(run: GoalRun, plan: Plan) -> Observation:
     own = _own_turn(run.live.turn, plan)
-    mark = secrets.token_hex(6)
-    words, _ = answer_writer.format_results(own, mark, budget=RESULT_TOKENS)
-    words = words.removeprefix(f"<data-{mark}>\n").removesuffix(f"\n</data-{mark}>")
+    words, _ = answer_writer.format_results(own, budget=RESULT_TOKENS)
     artifacts = tuple(
         item for _, result in answer_writer.shown_results(own) for item in result.artifacts
     )
