@@ -86,6 +86,8 @@ PROMPT = "prompt"
 MATERIAL = "text"
 """Ports by name: the first takes the words of the request, the second may be a single word, and the
 third has the text that a prompt is about."""
+WISHES = frozenset({QUESTION, PROMPT})
+"""Ports for what the user wants; all others take what to work on."""
 
 
 @dataclass(frozen=True, slots=True)

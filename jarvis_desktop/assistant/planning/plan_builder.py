@@ -1,7 +1,8 @@
 """Build a Plan from the steps that an LLM wrote.
 
 Arguments under a wrong name, of a wrong type or in place of a file are corrected if they can mean
-one thing only. Anything else is refused, in one sentence that goes back to the LLM.
+one thing only, and a sound, picture or document that is given where a text belongs is turned into
+one first. Anything else is refused, in one sentence that goes back to the LLM.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import itertools
 import math
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from graphlib import CycleError, TopologicalSorter
 from pathlib import PurePosixPath, PureWindowsPath
@@ -126,6 +128,20 @@ class PlanScope:
     numbering: StepNumbering
     named: NamedArtifacts
     inventory: Sequence[TaskType]
+    conversions: dict[tuple[str, Item], _DraftTask] = field(default_factory=dict)
+    """Tasks that the LLM forgot, by their type and input: they turn one kind into another."""
+
+    def convert(self, item: Item, way: Sequence[TaskType]) -> Ref:
+        """Return the result of turning the item by these task types, one after the other."""
+        for task_type in way:
+            if (task_type.name, item) not in self.conversions:
+                number = max(self.types, default=0) + 1 + len(self.conversions)
+                args = {task_type.ports[0].name: (item,)}
+                draft = _DraftTask(number, task_type, args, wanted=False)
+                self.conversions[task_type.name, item] = draft
+            item = Ref(self.conversions[task_type.name, item].id)
+        assert isinstance(item, Ref)
+        return item
 
 
 class ArgumentReader:
@@ -236,8 +252,7 @@ class ArgumentReader:
     def _items(self, port: Port, value: object, waits_for: Sequence[int]) -> Iterator[Item]:
         for part in value if isinstance(value, list) else [value]:
             for item in self._item(port, _unwrap(part), waits_for):
-                self._check(port, item)
-                yield item
+                yield self._fitting(port, item)
 
     def _item(self, port: Port, value: object, waits_for: Sequence[int]) -> list[Item]:
         if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -259,10 +274,10 @@ class ArgumentReader:
             return [item for item in listed if item]
         if numbering.mentions(text):
             return self._within(port, text)
+        if port.name not in inputs.WISHES and (pointed := self._pointed_at(port, value, text)):
+            return [pointed]
         if Kind.TEXT in port.kinds and not (_a_file.fullmatch(text) and kind_of_name(text)):
             return [encodable(str(value))] if text else []
-        if isinstance(value, int) and value in self._known.types:
-            return [Ref(value)]
         if text.casefold() in _nothing:
             return []
         there = ", ".join(f"'{name}'" for name in named.listed(port.kinds)[:MAX_NAMES])
@@ -305,18 +320,39 @@ class ArgumentReader:
             )
         return [Ref(id) for id in ids]
 
-    def _check(self, port: Port, item: Item) -> None:
-        """Raise PlanError if the kind does not fit, naming the task that would make it fit."""
+    def _fitting(self, port: Port, item: Item) -> Item:
+        """Return the item, or its conversion if its kind does not fit. Raises PlanError if there is
+        none, or if the port takes what the user wants rather than what to work on."""
         maker = self._known.types.get(item.task_id) if isinstance(item, Ref) else None
         given = (item.kind,) if isinstance(item, Artifact) else maker.gives if maker else ()
         if not given or set(given) & set(port.kinds):
-            return
+            return item
         way = inputs.find_route(given, port.kinds, self._known.inventory)
+        if way and port.name not in inputs.WISHES:
+            return self._known.convert(item, way)
         names = ", then ".join(task_type.name for task_type in way or ())
         raise PlanError(
             f"{self._label} takes {' or '.join(port.kinds)} as its {port.name}, not "
             f"{' or '.join(given)}{f'; first use {names}' if names else ''}."
         )
+
+    def _pointed_at(self, port: Port, value: object, text: str) -> Item | None:
+        """Return the result or file that a number, or words such as "the audio" or "text of
+        clip.mp4", stand for in place of a text; None if they are a text themselves."""
+        types, named = self._known.types, self._known.named
+        if isinstance(value, int):
+            return Ref(value) if value in types and value != self._id else None
+        files = [artifact for name, artifact in named if name.casefold() in text.casefold()]
+        for name, _ in named:
+            text = re.sub(re.escape(name), " ", text, flags=re.IGNORECASE)
+        if self._known.numbering.within(text)[1]:
+            return None
+        earlier: list[Item] = [Ref(id) for id in sorted(types, reverse=True) if id < self._id]
+        only: Sequence[Item] = named.attached if len(named.attached) == 1 else ()
+        for item in (*earlier, *files, *only):
+            with suppress(PlanError):
+                return self._fitting(port, item)
+        return None
 
     def _gives(self, task_id: int) -> frozenset[Kind]:
         """Return the kinds that another task of the plan gives."""
@@ -388,11 +424,13 @@ def build_plan(
     types = [_type_called(step.name, inventory) for step in new]
     by_id = dict(zip(numbering.ids, types, strict=True)) | {task.id: task.type for task in finished}
     known = PlanScope(by_id, numbering, named, inventory)
-    drafts = []
+    drafts: dict[int, _DraftTask] = {}
     for number, step in zip(numbering.ids, new, strict=True):
         args = ArgumentReader(number, known).read(step.args, _waits_for(step.dep, numbering, by_id))
-        drafts.append(_DraftTask(number, by_id[number], args, step.wanted))
-    return Plan((*finished, *_expand_drafts(drafts, first_free=max(by_id, default=0) + 1)))
+        drafts |= {draft.id: draft for draft in known.conversions.values()}
+        drafts[number] = _DraftTask(number, by_id[number], args, step.wanted)
+    first_free = max([*by_id, *drafts], default=0) + 1
+    return Plan((*finished, *_expand_drafts([*drafts.values()], first_free=first_free)))
 
 
 @dataclass(frozen=True, slots=True)

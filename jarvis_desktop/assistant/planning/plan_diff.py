@@ -220,12 +220,18 @@ def check_own_words(
 ) -> Plan:
     """Return the plan if it takes literal words only from the request `text`, else raise PlanError.
 
-    The tasks in `but` existed before and are not checked. If an option is empty, or a single word
-    such as "that", the user must have asked for the task, so that nothing is forgotten by mistake.
+    That holds for what is remembered and for what tasks work on: an LLM writes a text, or describes
+    one that is still to be made, where the result of a task belongs. The tasks in `but` existed
+    before and are not checked. If an option is empty, or a single word such as "that", the user
+    must have asked for the task, so that nothing is forgotten by mistake.
     """
     head, _ = request_parser.split_pasted(text, inventory)
     wish = request_parser.parse_request(text, inventory, Context()).text
+    before = {item for task in but for _, item in task.items()}
     for task in (task for task in plan if task not in but):
+        for name, item in task.items():
+            if task.type.port(name) and name not in inputs.WISHES and item not in before:
+                _check_material(task, name, item, _words(text))
         asked = bool(intents.find_cues(wish, (task.type,)))
         said = _words(text if asked else head)  # a pasted text counts only if it was asked for
         for option in task.type.options:
@@ -272,7 +278,25 @@ def _is_own(task: Task, option: TaskOption, said: set[str], *, asked: bool) -> b
     if value == option.default:
         return asked or not value
     words = _words(str(value))
-    return len(words - said) <= MAX_FOREIGN_SHARE * len(words) and (asked or len(words) > 1)
+    return _mostly_in(words, said) and (asked or len(words) > 1)
+
+
+def _check_material(task: Task, name: str, item: Item, said: set[str]) -> None:
+    """Raise PlanError if a task works on words that are not among the `said` ones."""
+    if isinstance(item, str) and not _mostly_in(_words(item), said):
+        raise PlanError(
+            tr(
+                "Task {id} ({name}) takes as its {name2} words of the request, a file, "
+                "or the result of a task that makes it: <GENERATED>-id.",
+                id=task.id,
+                name=task.type.name,
+                name2=name,
+            )
+        )
+
+
+def _mostly_in(words: set[str], said: set[str]) -> bool:
+    return len(words - said) <= MAX_FOREIGN_SHARE * len(words)
 
 
 def _words(text: str) -> set[str]:

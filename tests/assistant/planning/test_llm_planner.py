@@ -498,7 +498,7 @@ async def test_words_to_work_on_are_not_taken_from_the_translation() -> None:
         scorer=scorer, ability=SMALL, files=False)  # fmt: skip
     assert shown(await room.plan(text)) == ["0 text-to-speech text=Guten Morgen"]
     assert scorer.texts == ["Say “Good morning” aloud"]
-    assert "did not give" in room.last
+    assert "words of the request" in room.last
 
 
 async def test_a_question_stays_in_the_language_of_the_user() -> None:
@@ -588,3 +588,20 @@ async def test_its_own_result_is_the_one_before() -> None:
         '{"task": "translation", "id": 1, "args": {"text": "<GENERATED>-1"}}]}'
     )
     assert shown(await Room(plan).plan())[1] == "1 translation text=#0"
+
+
+async def test_of_a_text_in_another_language_not_one_word_is_changed() -> None:
+    speech = '{"plan": [{"task": "text-to-speech", "id": 0, "args": {"text": "%s"}}]}'
+    text = "Sag bitte „Guten Morgen, meine liebe alte Katze“ und das laut"
+    room = Room(
+        "Say “Good morning, my dear old cat” aloud",
+        speech % "Guten Morgen, meine liebe alte Mieze",
+        speech % "Guten Morgen, meine liebe alte Katze",
+        scorer=Likely("text-to-speech"),
+        ability=SMALL,
+        files=False,
+    )
+    assert shown(await room.plan(text)) == [
+        "0 text-to-speech text=Guten Morgen, meine liebe alte Katze"
+    ]
+    assert "did not give" in room.last
