@@ -436,10 +436,13 @@ class AnswerWriter:
         self._prompts = prompts
         self._warm_until = 0.0
 
-    async def direct(self, text: str, context: Context, say: Say) -> Status:
+    async def direct(
+        self, text: str, context: Context, say: Say, *, within: float | None = None
+    ) -> Status:
         """Answer without experts. Return done, or partly if the answer broke off.
 
-        Raises UnavailableError if there is no LLM, and what the LLM raises before its first word.
+        Raises UnavailableError if there is no LLM, ExpertError if its first word does not come
+        `within` these seconds, and what the LLM raises before it.
         """
         llm = await self._llms.current()
         if llm is None:
@@ -452,7 +455,7 @@ class AnswerWriter:
         asked = _with_names(text, context.attachments)
         request = Message(MessageRole.USER, asked, tuple(seen) if llm.sees else ())
         prompt = _prompt(llm, (system,), request, context)
-        broken = await _stream(llm, prompt, context, say, examples=True)
+        broken = await _stream(llm, prompt, context, say, examples=True, within=within)
         if broken:
             say(f"\n\n{broken}")
         return Status.PARTLY if broken else Status.DONE
@@ -539,11 +542,18 @@ def _longest(llm: LLM) -> int:
 
 
 async def _stream(
-    llm: LLM, prompt: Prompt, context: Context, say: Say, *, examples: bool = False
+    llm: LLM,
+    prompt: Prompt,
+    context: Context,
+    say: Say,
+    *,
+    examples: bool = False,
+    within: float | None = None,
 ) -> str:
     """Say what the LLM writes. Return why it broke off, or "".
 
-    Raises JarvisError if it fails before its first word or says nothing.
+    Raises JarvisError if it fails before its first word, says nothing, or does not begin `within`
+    these seconds.
     """
     context.trace(f"The answer is written by {llm.name} ({llm.provider}).")
     given = "\n".join(item.text for item in prompt.messages if item.role is not MessageRole.SYSTEM)
@@ -558,9 +568,17 @@ async def _stream(
             say(text)
 
     try:
-        # Nothing is awaited in between, so that cancelling always reaches the LLM's own work.
-        async for piece in llm.stream(prompt):
-            let_out(guard.feed(piece))
+        async with llm_timeout(within) as limit:
+            # Nothing is awaited in between, so that cancelling always reaches the LLM's own work.
+            async for piece in llm.stream(prompt):
+                let_out(guard.feed(piece))
+                if piece.strip():
+                    limit.lift()
+    except TimeoutError as error:
+        raise ExpertError(
+            tr("{name} did not begin to answer in time.", name=llm.name),
+            hint=tr("Ask for one thing at a time, or choose a faster LLM: jarvis-desktop llm list"),
+        ) from error
     except JarvisError as error:
         if not begun:
             raise

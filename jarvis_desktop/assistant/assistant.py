@@ -171,7 +171,9 @@ class TurnPipeline:
             return await self._reach(words, request.terms, context, known, live)
         planned = await self._dependencies.planner.plan(words, inventory, context)
         if isinstance(planned, AnswerDirectly):
-            return await self._dependencies.answerer.direct(live.turn.text, context, live.say)
+            return await self._dependencies.answerer.direct(
+                live.turn.text, context, live.say, within=planned.within
+            )
         if isinstance(planned, Plan):
             return await self._carry_out(planned, context, live, rounds=MAX_REPLANS)
         if isinstance(planned, NeedsAgent):

@@ -74,30 +74,58 @@ current_wait: ContextVar[Callable[[bool, str], None]] = ContextVar("current_wait
 the LLM writes for."""
 
 
+class LLMLimit:
+    """The limit that `llm_timeout` sets."""
+
+    def __init__(self, seconds: float | None, limit: asyncio.Timeout) -> None:
+        self._time = asyncio.get_running_loop().time
+        self._began = self._paused = self._time()
+        self._limit = limit
+        self._left = seconds
+
+    @property
+    def spent(self) -> float:
+        """The seconds so far, without those in which the LLM wrote for others."""
+        return self._time() - self._began
+
+    def lift(self) -> None:
+        """Let the block take as long as it needs from here on."""
+        self._left = None
+        self._set(None)
+
+    def pause(self, waits: bool) -> None:
+        """Stop the clock while a prompt waits for the LLM."""
+        if waits:
+            self._paused = self._time()
+            if (until := self._limit.when()) is not None:
+                self._left = until - self._paused
+            self._set(None)
+        else:
+            self._began += self._time() - self._paused
+            self._set(None if self._left is None else self._time() + self._left)
+
+    def _set(self, until: float | None) -> None:
+        if not self._limit.expired():
+            self._limit.reschedule(until)
+
+
 @asynccontextmanager
-async def llm_timeout(seconds: float) -> AsyncIterator[None]:
+async def llm_timeout(seconds: float | None) -> AsyncIterator[LLMLimit]:
     """Like `asyncio.timeout`, but the time in which the LLM writes for others does not count.
 
     Raises TimeoutError.
     """
-    loop, show = asyncio.get_running_loop(), current_wait.get()
-    until = loop.time() + seconds
-    left = seconds
-    async with asyncio.timeout_at(until) as limit:
+    show = current_wait.get()
+    async with asyncio.timeout(seconds) as timeout:
+        limit = LLMLimit(seconds, timeout)
 
         def take(waits: bool, writes_for: str) -> None:
-            nonlocal left, until
             show(waits, writes_for)
-            if waits:
-                left = until - loop.time()
-                limit.reschedule(None)
-            else:
-                until = loop.time() + left
-                limit.reschedule(until)
+            limit.pause(waits)
 
         before = current_wait.set(take)
         try:
-            yield
+            yield limit
         finally:
             current_wait.reset(before)
 

@@ -4,7 +4,7 @@ fake."""
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import Protocol
@@ -67,7 +67,10 @@ class PlanRejected:
 
 @dataclass(frozen=True, slots=True)
 class AnswerDirectly:
-    """No expert is needed: the LLM answers itself."""
+    """No expert is needed, or no plan was made: the LLM answers itself."""
+
+    within: float | None = field(default=None, compare=False)
+    """Seconds until its first word, in which a turn without a plan must come to an end."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskResult
-from jarvis_desktop.core.llm import MAX_IMAGE_TOKENS, MessageRole
+from jarvis_desktop.core.llm import MAX_IMAGE_TOKENS, MessageRole, Prompt
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Task
@@ -23,6 +24,7 @@ from jarvis_desktop.paths import shipped
 from jarvis_desktop.text.quotation import ANY_MARK, marked_off
 from tests.fakes import FakeLLM, FakeLLMs
 from tests.types import BLUR, READ
+from tests.virtual import VirtualLoop, run
 
 PICTURE = Artifact(Kind.IMAGE, path=Path("x/ab.png"), name="scan.png")
 MADE = Artifact(Kind.IMAGE, path=Path("x/cd.png"), name="scan-blur.png")
@@ -50,8 +52,8 @@ class Desk:
         assert self.llm
         return "\n\n".join(item.text for item in self.llm.prompts[-1].messages)
 
-    async def direct(self, text: str) -> Status:
-        return await self._answerer.direct(text, self.context, self.said.append)
+    async def direct(self, text: str, *, within: float | None = None) -> Status:
+        return await self._answerer.direct(text, self.context, self.said.append, within=within)
 
     async def warm(self) -> None:
         await self._answerer.warm()
@@ -311,3 +313,28 @@ async def test_an_llm_elsewhere_or_none_is_not_warmed(away: FakeLLM | None) -> N
     await desk.warm()
     assert desk.said == []
     assert away is None or len(away.prompts) == (0 if away.remote else 1)
+
+
+@dataclass
+class Slow(FakeLLM):
+    """Begins after some seconds, and takes a minute for the rest."""
+
+    seconds: float = 0.0
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[str]:
+        pause = self.seconds
+        async for piece in super().stream(prompt):
+            await asyncio.sleep(pause)
+            yield piece
+            pause = 60.0
+
+
+def test_an_answer_must_begin_in_time_and_may_then_be_long() -> None:
+    desk = Desk(Slow(((" ", "Yes,", " it", " is."),), seconds=4))
+    run(desk.direct("Is it?", within=65), VirtualLoop())
+    assert desk.reply == "Yes, it is."
+    late = Desk(Slow(("Yes.",), seconds=8))
+    with pytest.raises(ExpertError, match="did not begin to answer in time"):
+        run(late.direct("Is it?", within=7), VirtualLoop())
+    assert late.llm
+    assert (late.said, late.llm.stopped) == ([], 1)

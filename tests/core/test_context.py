@@ -60,6 +60,49 @@ def test_a_timeout_does_not_count_the_wait_for_the_llm():
     assert shown == [True, False]
 
 
+def test_a_lifted_timeout_stays_lifted_and_is_no_longer_counted_down():
+    loop = VirtualLoop()
+
+    async def work() -> float:
+        async with llm_timeout(10) as limit:
+            await asyncio.sleep(4)
+            current_wait.get()(True, "another turn")
+            await asyncio.sleep(100)
+            limit.lift()
+            current_wait.get()(False, "another turn")
+            await asyncio.sleep(50)
+        return limit.spent
+
+    assert run(work(), loop) == pytest.approx(54)
+
+
+def test_what_comes_after_the_end_of_a_timeout_does_not_extend_it():
+    loop = VirtualLoop()
+
+    async def work() -> None:
+        async with llm_timeout(10) as limit:
+            loop.call_at(loop.time() + 10, limit.lift)  # after the timeout, before it is noticed
+            await asyncio.sleep(50)
+
+    with pytest.raises(TimeoutError):
+        run(work(), loop)
+
+
+def test_without_a_limit_the_seconds_are_counted():
+    loop = VirtualLoop()
+
+    async def work() -> float:
+        async with llm_timeout(None) as limit:
+            await asyncio.sleep(4)
+            current_wait.get()(True, "another turn")
+            await asyncio.sleep(100)
+            current_wait.get()(False, "another turn")
+            await asyncio.sleep(3)
+        return limit.spent
+
+    assert run(work(), loop) == pytest.approx(7)
+
+
 def test_a_block_has_an_urgency_of_its_own():
     with urgency(Urgency.GOAL):
         assert current_urgency.get() is Urgency.GOAL

@@ -3,7 +3,8 @@
 An LLM is slow, so it is asked as little as possible. What needs no task is answered directly. A
 request in another language is first translated, because the embedded planner then knows most of
 them. Only the rest is planned, by a small LLM from a short list of tasks. After one repair, or
-after `PLANNING_TIMEOUT_S` seconds, the best plan that there is without it is used.
+after `PLANNING_TIMEOUT_S` seconds, the best plan that there is without it is used, else the LLM's
+own words, or a sentence: nobody waits longer than `UNPLANNED_TIMEOUT_S` for one of those to begin.
 """
 
 from __future__ import annotations
@@ -57,8 +58,12 @@ from jarvis_desktop.text.quotation import marked_off
 
 Planned = TypeVar("Planned")
 
-PLANNING_TIMEOUT_S = 15.0
-"""Seconds for the plan of a request, with its translation and its repair."""
+UNPLANNED_TIMEOUT_S = 20.0
+"""Seconds until the first word about a request that the LLM was asked to plan and did not."""
+PLANNING_TIMEOUT_S = 13.0
+"""Seconds of these for the plan, with its translation and its repair."""
+MIN_WRITING_S = 9.0
+"""Seconds that must be left to read the files and for the LLM to begin to write about them."""
 MAX_PLAN_ANSWERS = 2
 """A plan and its repair."""
 MAX_TRANSLATED_CHARS = 600
@@ -124,34 +129,41 @@ class LlmPlanner:
             context.trace("It is a goal for agent mode by its words.")
             return NeedsAgent()
         types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
-        # An LLM that could not plan may still answer, or says why it cannot.
-        otherwise: AnswerDirectly | PlanRejected = AnswerDirectly()
-        try:
-            async with llm_timeout(self._timeout):
-                return await self._plan(llm, text, types, context, builtin=builtin)
-        except PlanError as error:
-            context.trace(f"{llm.name} made no plan that can be used: {error.message}")
-        except StorageError as error:  # a mistake in the user's own prompts
-            context.trace(f"{llm.name} could not plan: {error.message}")
-            otherwise = PlanRejected(str(error))
-        except JarvisError as error:
-            context.trace(f"{llm.name} could not plan: {error.message}")
-        except TimeoutError:
-            context.trace(f"{llm.name} made no plan within {self._timeout:.0f} seconds.")
-        if not (builtin and is_foreign(text)):  # its cues and its encoder are English
-            planned = await self._fallback.plan(text, inventory, context)
-            if not isinstance(planned, PlanRejected):
+        async with llm_timeout(None) as stopwatch:
+            try:
+                async with llm_timeout(self._timeout):
+                    return await self._plan(llm, text, types, context, builtin=builtin)
+            except PlanError as error:
+                context.trace(f"{llm.name} made no plan that can be used: {error.message}")
+            except StorageError as error:  # a mistake in the user's own prompts
+                context.trace(f"{llm.name} could not plan: {error.message}")
+                return await self._without_llm(text, inventory, context) or PlanRejected(str(error))
+            except JarvisError as error:
+                context.trace(f"{llm.name} could not plan: {error.message}")
+            except TimeoutError:
+                context.trace(f"{llm.name} made no plan within {self._timeout:.0f} seconds.")
+            if planned := await self._without_llm(text, inventory, context):
                 return planned
-        if isinstance(otherwise, PlanRejected):
-            return otherwise
-        if by_words := writing_about_files(text, types, context):
+            left = max(0.0, UNPLANNED_TIMEOUT_S - stopwatch.spent)
+        if left >= MIN_WRITING_S and (by_words := writing_about_files(text, types, context)):
             return by_words
         unseen = [item.title for item in context.attachments if item.kind is not Kind.TEXT]
         if unseen and not llm.sees:
             return PlanRejected(
                 tr("I found no way to do that with {files}.", files=both(*unseen)), final=True
             )
-        return otherwise
+        # An LLM that could not plan may still answer, or says why it cannot.
+        return AnswerDirectly(within=left)
+
+    async def _without_llm(
+        self, text: str, inventory: Sequence[TaskType], context: Context
+    ) -> Plan | AnswerDirectly | NeedsAgent | None:
+        """Return what the fallback plans; None if it declines, or if the request is in another
+        language: its cues and its encoder are English."""
+        if planner.has_builtin_tasks(inventory) and is_foreign(text):
+            return None
+        planned = await self._fallback.plan(text, inventory, context)
+        return None if isinstance(planned, PlanRejected) else planned
 
     async def _plan(
         self, llm: LLM, text: str, types: Sequence[TaskType], context: Context, *, builtin: bool

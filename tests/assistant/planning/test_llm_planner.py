@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning.llm_planner import NO_OTHER_WAY, LlmPlanner
+from jarvis_desktop.assistant.planning.llm_planner import (
+    NO_OTHER_WAY,
+    PLANNING_TIMEOUT_S,
+    UNPLANNED_TIMEOUT_S,
+    LlmPlanner,
+)
 from jarvis_desktop.assistant.planning.planner import LayeredPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Status, TaskResult
-from jarvis_desktop.core.llm import Ability, MessageRole
+from jarvis_desktop.core.llm import Ability, MessageRole, Prompt
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import (
     AnswerDirectly,
@@ -30,6 +36,7 @@ from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.planning.llm_plans import CONTEXT, lines, planned
 from tests.fakes import FakeLLM, FakeLLMs
+from tests.virtual import VirtualLoop, run
 
 GOOD = (
     '{"direct": false, "plan": [{"task": "image-to-text", "id": 0, "args": {"image": "cat.png"}}]}'
@@ -605,3 +612,48 @@ async def test_of_a_text_in_another_language_not_one_word_is_changed() -> None:
         "0 text-to-speech text=Guten Morgen, meine liebe alte Katze"
     ]
     assert "did not give" in room.last
+
+
+@dataclass
+class Slow(FakeLLM):
+    """Takes its time before each answer."""
+
+    seconds: float = 0.0
+
+    async def stream(self, prompt: Prompt) -> AsyncIterator[str]:
+        await asyncio.sleep(self.seconds)
+        async for piece in super().stream(prompt):
+            yield piece
+
+
+def answered(seconds: float, *files: Artifact) -> tuple[object, float]:
+    """What becomes of a request after so many seconds for each answer of the LLM, and when."""
+    loop, room = VirtualLoop(), Room(BAD, timeout=PLANNING_TIMEOUT_S)
+    room.llm = Slow((BAD,), window=32768, seconds=seconds)
+    room.planner = LlmPlanner(
+        FakeLLMs(room.llm),
+        Prompts(shipped("resources", "prompts")),
+        fallback=room.fallback,
+        runnable=lambda task_type, llm: True,
+    )
+    room.context = replace(room.context, attachments=files)
+    return run(room.plan(), loop), loop.now
+
+
+@pytest.mark.parametrize(("seconds", "tries_s"), [(1, 2), (6, 12), (7, 13), (100, 13)])
+def test_a_request_that_is_not_planned_comes_to_an_end_in_time(
+    seconds: float, tries_s: float
+) -> None:
+    found, now = answered(seconds)
+    assert isinstance(found, AnswerDirectly)
+    assert now == pytest.approx(tries_s)
+    assert found.within == pytest.approx(UNPLANNED_TIMEOUT_S - tries_s)
+
+
+def test_files_are_written_about_only_if_there_is_time_for_it() -> None:
+    found, _ = answered(5, *CONTEXT.attachments[3:4])
+    assert isinstance(found, Plan)
+    assert [task.type.name for task in found] == ["document-to-text", "text-generation"]
+    late, now = answered(6, *CONTEXT.attachments[3:4])
+    assert late == PlanRejected("I found no way to do that with letter.pdf.", final=True)
+    assert now <= UNPLANNED_TIMEOUT_S
