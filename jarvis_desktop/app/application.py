@@ -127,6 +127,7 @@ def build_planner(
     prompts: Prompts,
     selector: Selector,
     *,
+    cannot_know: Callable[[str], str],
     agent: bool,
 ) -> ConfiguredPlanner:
     """The planner of the settings. `agent`: whether a request may become a goal of agent mode."""
@@ -136,6 +137,7 @@ def build_planner(
         fallback=embedded,
         runnable=selector.can_do,
         scorer=embedded.scorer,
+        cannot_know=cannot_know,
         agent=agent,
     )
     # Requests without a cue go to the LLM, and to the encoder's guess only if there is no LLM.

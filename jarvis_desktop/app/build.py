@@ -23,6 +23,7 @@ from jarvis_desktop.assistant.assistant import Assistant, AssistantDependencies
 from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
 from jarvis_desktop.assistant.memory import ConversationMemory
 from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.live_data import LiveDataCheck
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.request_reader import AttachmentIntake
@@ -119,6 +120,7 @@ def build(
     apart = BackgroundProcess("reader of texts")
     languages = BackgroundLanguages(apart.call)
     scorer = BackgroundScorer(apart, shipped("models", "planner"))
+    live_data = LiveDataCheck(shipped("models", "planner", "live_data.json"), scorer.directions)
     hub = HubIndex(paths.hub_index, embed=scorer.directions)
     hub_policy = hub_query_of(lambda: current.settings.experts, local)
     catalogue = ShippedCatalogue(
@@ -162,7 +164,7 @@ def build(
             builtin,
             local,
             api,
-            LLMBackend(llms, prompts, definitions, guard=FileGuard),
+            LLMBackend(llms, prompts, definitions, guard=FileGuard, cannot_know=live_data),
         )
     }
     intake = AttachmentIntake(
@@ -187,7 +189,9 @@ def build(
 
     embedded = EmbeddedPlanner(scorer)
     planner, inner = (
-        build_planner(current, embedded, llms, prompts, selector, agent=agent)
+        build_planner(
+            current, embedded, llms, prompts, selector, cannot_know=live_data, agent=agent
+        )
         for agent in (True, False)
     )
     executor = Executor(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -15,7 +16,7 @@ from jarvis_desktop.backends.result_checks import checked, early_doubt
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.display import one_line
-from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
+from jarvis_desktop.core.errors import ExpertError, Fault, InputError, UnavailableError
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.llm import (
@@ -109,13 +110,18 @@ class LLMBackend:
         *,
         ways: Mapping[str, LLMMethod] = LLM_METHODS,
         guard: Callable[[str], TextFilter] = lambda given: UnfilteredText(),
+        cannot_know: Callable[[str], str] = lambda text: "",
     ) -> None:
-        """`guard(given)` removes files and links that are not in `given` from an answer."""
+        """`guard(given)` removes files and links that are not in `given` from an answer.
+
+        `cannot_know` returns why no LLM can know what a text asks for, else ""; it may block.
+        """
         self._llms = llms
         self._templates = templates
         self._definitions = definitions
         self._ways = ways
         self._guard = guard
+        self._cannot_know = cannot_know
 
     @staticmethod
     def can_do(task: str, llm: LLM) -> bool:
@@ -136,6 +142,10 @@ class LLMBackend:
                 tr("There is no LLM that could do {task} now.", task=call.task),
                 hint=tr("See what is missing with: jarvis-desktop doctor."),
             )
+        if set(call.inputs) == {way.order}:  # it is asked for words out of nothing
+            words = call.text(way.order)
+            if reason := await asyncio.to_thread(self._cannot_know, words):
+                raise InputError(reason)
         guard = self._guard if way.faithful else lambda given: UnfilteredText()
         work = _LLMTaskRun(llm, way, call, self._instruction(call), report, guard)
         return checked([text_artifact(await work.result())], self._definitions[call.task].type)

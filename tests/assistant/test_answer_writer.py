@@ -83,7 +83,7 @@ async def test_a_direct_answer_streams_as_it_comes() -> None:
     desk = Desk(llm((" \n", "Paris", " is", " the capital", ".")))
     assert await desk.direct("What is the capital of France?") is Status.DONE
     assert desk.said == ["Paris ", "is the ", "capital."]
-    assert desk.traced == ["Prompt: direct 1.", "The answer is written by fake:1b (ollama)."]
+    assert desk.traced == ["Prompt: direct 2.", "The answer is written by fake:1b (ollama)."]
     prompt = desk.llm.prompts[0] if desk.llm else None
     assert prompt is not None
     assert [item.role for item in prompt.messages] == [MessageRole.SYSTEM, MessageRole.USER]

@@ -39,7 +39,7 @@ async def test_a_question_that_needs_no_expert_is_answered_by_the_llm(house: Hou
     turn = await house.handle(Request(text="What is a fjord?"))
     assert (turn.reply, turn.status) == ("A long inlet.", Status.DONE)
     assert chunks(house) == ["A ", "long ", "inlet."]
-    assert turn.trace == ("Prompt: direct 1.", "The answer is written by fake:1b (ollama).")
+    assert turn.trace == ("Prompt: direct 2.", "The answer is written by fake:1b (ollama).")
     assert house.history.kept["c"] == [turn]
 
 

@@ -130,6 +130,21 @@ async def test_only_the_persons_own_words_say_what_to_write() -> None:
     assert llm.prompts[0].temperature > 0
 
 
+async def test_what_no_llm_can_know_is_not_invented() -> None:
+    llm = FakeLLM(("Sunny.",))
+    backend = LLMBackend(
+        FakeLLMs(llm), Prompts(SHIPPED), BY_NAME, cannot_know=lambda text: f"No idea: {text}"
+    )
+    candidate = Candidate(Expert("fake:1b", "text-generation"), "llm")
+    asked = call("text-generation", prompt=text_artifact("How is the weather?"))
+    with pytest.raises(InputError, match=r"No idea: How is the weather\?"):
+        await backend.run(candidate, asked, report)
+    about = call("text-generation", prompt=text_artifact("What does it say?"),
+        text=text_artifact("Tomorrow it rains."))  # fmt: skip
+    (said,) = await backend.run(candidate, about, report)
+    assert said.text == "Sunny."
+
+
 async def test_a_picture_needs_no_words() -> None:
     llm = FakeLLM(("EXIT",), sees=True)
     assert await run(llm, call("image-to-text")) == "EXIT"

@@ -101,17 +101,20 @@ class LlmPlanner:
         fallback: Planner,
         runnable: Callable[[TaskType, LLM], bool],
         scorer: TaskScorer | None = None,
+        cannot_know: Callable[[str], str] = lambda text: "",
         timeout: float = PLANNING_TIMEOUT_S,
         agent: bool = False,
     ) -> None:
         """`agent` turns on agent mode, for goals over the application's own tasks. `scorer` ranks
-        the tasks for a request; without it, every request is planned from all tasks. `timeout`, in
-        seconds, covers one plan with its translation and its repair."""
+        the tasks for a request; without it, every request is planned from all tasks.
+        `cannot_know` returns why no LLM can know the answer to an English question, else "", and
+        may block. `timeout`, in seconds, covers one plan with its translation and its repair."""
         self._llms = llms
         self._prompts = prompts
         self._fallback = fallback
         self._cues = EmbeddedPlanner()
         self._scorer = scorer
+        self.cannot_know = cannot_know
         self._runnable = runnable
         self._timeout = timeout
         self._agent = agent
@@ -153,7 +156,7 @@ class LlmPlanner:
                 tr("I found no way to do that with {files}.", files=both(*unseen)), final=True
             )
         # An LLM that could not plan may still answer, or says why it cannot.
-        return AnswerDirectly(within=left)
+        return await self._direct(text, within=left)
 
     async def _without_llm(
         self, text: str, inventory: Sequence[TaskType], context: Context
@@ -167,8 +170,9 @@ class LlmPlanner:
 
     async def _plan(
         self, llm: LLM, text: str, types: Sequence[TaskType], context: Context, *, builtin: bool
-    ) -> Plan | AnswerDirectly | NeedsAgent:
-        """Return the plan, or that none is needed. Raises PlanError and what the LLM raises."""
+    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
+        """Return the plan, or that none is needed, or none can help. Raises PlanError and what the
+        LLM raises."""
         english = await self._in_english(llm, text, types, context) if builtin else text
         if english != text:
             planned = await self._cues.plan(english, types, context)
@@ -177,7 +181,7 @@ class LlmPlanner:
         scores = await self._scores(english, types)
         if scores and builtin and shortlist.needs_no_task(english, types, context, scores):
             context.trace("No task is likely for it, so it is answered directly.")
-            return AnswerDirectly()
+            return await self._direct(english)
         short = llm.ability is Ability.SHORT_PLANS and self._scorer is not None
         if llm.ability is Ability.ANSWERS or (short and scores is None):
             raise PlanError(tr("{name} is too small to plan.", name=llm.name))
@@ -200,7 +204,16 @@ class LlmPlanner:
             return own
 
         asked = llm_prompt.request_text(english, llm_prompt.list_files(named, context))
-        return await self._ask(llm, asked, types, context, read, short=short, agent=agent)
+        made = await self._ask(llm, asked, types, context, read, short=short, agent=agent)
+        return await self._direct(english) if isinstance(made, AnswerDirectly) else made
+
+    async def _direct(
+        self, english: str, *, within: float | None = None
+    ) -> AnswerDirectly | PlanRejected:
+        """Let the LLM answer, unless it can only invent the answer."""
+        if reason := await asyncio.to_thread(self.cannot_know, english):
+            return PlanRejected(reason, final=True)
+        return AnswerDirectly(within=within)
 
     async def _in_english(
         self, llm: LLM, text: str, types: Sequence[TaskType], context: Context
