@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
-from jarvis_desktop.core.code import CodeOutcome, Ending, Protection, Script
+from jarvis_desktop.core.code import CallExpert, CodeOutcome, Ending, Protection, Script
 from jarvis_desktop.core.errors import InputError
 
 SANDBOXED = Protection("bubblewrap", True)
@@ -50,6 +50,7 @@ class FakeSession:
         to: Path,
         timeout: float,
         report: Callable[[str], None],
+        call: CallExpert | None = None,
     ) -> CodeOutcome:
         if script.sha256 != approved:
             raise InputError("This is not the code that was approved, so it was not run.")

@@ -17,7 +17,7 @@ import sys
 import threading
 import tokenize
 import warnings
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
@@ -28,6 +28,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Arg
 
 LIBRARY = "library"
 """The name by which scripts import the code library: `from library import download_prices`."""
@@ -94,6 +95,20 @@ class CodeOutcome:
     seconds: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class ExpertCall:
+    """A task that a script wants to have done by an expert. Everything in it is untrusted."""
+
+    task: str
+    """What may be the name of a task type."""
+    args: Mapping[str, Arg]
+    """Texts, numbers, and copies of files by what may be the names of ports and options."""
+
+
+CallExpert = Callable[[ExpertCall], Awaitable[Sequence[Artifact]]]
+"""Does such a task and returns its results, texts and files. Raises JarvisError if it cannot."""
+
+
 class CodeSession(Protocol):
     """A Python interpreter in a sandbox that keeps its variables between scripts."""
 
@@ -105,13 +120,16 @@ class CodeSession(Protocol):
         to: Path,
         timeout: float,
         report: Callable[[str], None],
+        call: CallExpert | None = None,
     ) -> CodeOutcome:
         """Run a script and copy the files that it makes into the folder `to`.
 
         `approved` is the hash that the user approved: if the script has another, InputError is
         raised and nothing runs. `report` receives the output as it is printed. `timeout` is in
-        seconds. Raises UnavailableError if the sandbox is gone, ExpertError if its process cannot
-        start. Cancelling kills everything that the script started, within a second.
+        seconds, without those in which experts work for the script; `call` has them do it, and
+        gets copies of the script's files in `to`. Raises UnavailableError if the sandbox is gone,
+        ExpertError if its process cannot start. Cancelling kills everything that the script
+        started, within a second.
         """
         ...
 

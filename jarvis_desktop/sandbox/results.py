@@ -16,7 +16,7 @@ import re
 import secrets
 import stat
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -142,6 +142,58 @@ def copy_in(source: Path, folder: Path, name: str) -> None:
             ) from error
 
 
+def copy_out(folder: Path, path: PurePosixPath, target: Path, most: int) -> int:
+    """Copy a regular file of the folder, never through a link, and return its size. Raises
+    InputError if it is not a file of at most `most` bytes, StorageError if the copy cannot be
+    written."""
+    shown = one_line(encodable(str(path)), limit=200)
+    parts = path.parts
+    if not parts or len(parts) > MAX_DEPTH or any(_leads_out(part) for part in parts):
+        raise InputError(tr("{shown} is not in the folder of the script.", shown=shown))
+    try:
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with ExitStack() as stack:
+            spot = stack.enter_context(_open_folder(folder))
+            for part in parts[:-1]:
+                spot = stack.enter_context(_open_folder(spot.path / part, spot))
+            file = stack.enter_context(os.fdopen(spot.open(parts[-1], READING), "rb"))
+            why = _oddity(os.fstat(file.fileno()))
+            size = 0 if why else _copy_bytes(file.read, target, most)
+    except _UnwritableError as error:
+        raise StorageError(
+            tr("{shown} cannot be copied: {error}.", shown=shown, error=_reason(error.__cause__)),
+            hint=tr("See that the disk has room."),
+        ) from error
+    except (OSError, ValueError) as error:
+        raise InputError(
+            tr("{shown} cannot be read: {error}.", shown=shown, error=_reason(error))
+        ) from error
+    if size > most:
+        target.unlink()
+        why = "it is too large"
+    if why:
+        raise InputError(tr("{shown} cannot be read: {error}.", shown=shown, error=why))
+    return size
+
+
+def _leads_out(part: str) -> bool:
+    """Whether a part of a path is not plainly the name of a file or folder on every system."""
+    return part == ".." or not {*"/\\:\0"}.isdisjoint(part)
+
+
+def _oddity(status: os.stat_result) -> str:
+    """Why this is not an ordinary file, as a clause; "" if it is one."""
+    if stat.S_ISLNK(status.st_mode):
+        return "it is a link"
+    if not stat.S_ISREG(status.st_mode):
+        return "it is no file, but a pipe, a socket or a device"
+    if status.st_nlink != 1:
+        return "it is the same file as another one"
+    if status.st_mode & (stat.S_ISUID | stat.S_ISGID):
+        return "it would run as another user"
+    return "it is empty" if status.st_size == 0 else ""
+
+
 def stamp_files(folder: Path) -> FileStamps:
     """The stamps of the files in a folder."""
     found: dict[PurePosixPath, FileStamp] = {}
@@ -220,16 +272,8 @@ class _Collector:
             self.left_out.append(f"{one_line(str(path))} was left out: {why}.")
 
     def _refusal(self, status: os.stat_result) -> str:
-        if stat.S_ISLNK(status.st_mode):
-            return "it is a link"
-        if not stat.S_ISREG(status.st_mode):
-            return "it is no file, but a pipe, a socket or a device"
-        if status.st_nlink != 1:
-            return "it is the same file as another one"
-        if status.st_mode & (stat.S_ISUID | stat.S_ISGID):
-            return "it would run as another user"
-        if status.st_size == 0:
-            return "it is empty"
+        if why := _oddity(status):
+            return why
         if status.st_size > self._take.file:
             return f"it is larger than {_size(self._take.file)}"
         if len(self.made) >= self._take.files:

@@ -10,12 +10,19 @@ import secrets
 import socket
 import sys
 import time
-from collections.abc import Callable, Collection, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 
-from jarvis_desktop.core.code import CodeOutcome, CodeSession, Ending, Protection, Script
+from jarvis_desktop.core.code import (
+    CallExpert,
+    CodeOutcome,
+    CodeSession,
+    Ending,
+    Protection,
+    Script,
+)
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import (
     ExpertError,
@@ -26,6 +33,7 @@ from jarvis_desktop.core.errors import (
 )
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.sandbox import self_test
+from jarvis_desktop.sandbox.expert_calls import CallLimits, ExpertCalls
 from jarvis_desktop.sandbox.packages import shipped_packages
 from jarvis_desktop.sandbox.profile import Launcher, ProcessLimits, SandboxProfile
 from jarvis_desktop.sandbox.proxy import CheckAddress, Proxy, Resolve, TrafficLimits
@@ -85,6 +93,35 @@ class SessionDependencies:
     limits: ProcessLimits = field(default_factory=ProcessLimits)
     bounds: SessionLimits = field(default_factory=SessionLimits)
     take: CollectionLimits = field(default_factory=CollectionLimits)
+    calls: CallLimits = field(default_factory=CallLimits)
+
+
+class TimeLimit:
+    """The time of a script. It stands still while an expert works."""
+
+    def __init__(self, seconds: float) -> None:
+        self.passed = asyncio.Event()
+        self._left = seconds
+        self._go_on()
+
+    def _go_on(self) -> None:
+        loop = asyncio.get_running_loop()
+        self._since = loop.time()
+        self._end = loop.call_later(self._left, self.passed.set)
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """While this lasts, no time passes."""
+        self.cancel()
+        self._left -= asyncio.get_running_loop().time() - self._since
+        try:
+            yield
+        finally:
+            self._go_on()
+
+    def cancel(self) -> None:
+        """Do not wait for its end any more."""
+        self._end.cancel()
 
 
 class Kernel:
@@ -137,7 +174,12 @@ class Kernel:
         return profile
 
     async def run(
-        self, source: str, timeout: float, spare: int, report: Callable[[str], None]
+        self,
+        source: str,
+        timeout: float,
+        spare: int,
+        report: Callable[[str], None],
+        calls: ExpertCalls,
     ) -> CodeOutcome:
         """Run a script; the process is ended if the script exceeds a limit."""
         assert self._supervisor is not None
@@ -146,12 +188,14 @@ class Kernel:
             mark.encode(), report, most=self._dependencies.bounds.printed
         )
         await self._supervisor.resume()
-        doing = asyncio.ensure_future(self._exchange(source, mark))
+        limit = TimeLimit(timeout)
+        doing = asyncio.ensure_future(self._exchange(source, mark, calls, limit))
         watching = asyncio.ensure_future(self._supervisor.watch(spare))
         counting = asyncio.ensure_future(printed.flooded.wait())
-        waiting = {doing, watching, counting}
+        timing = asyncio.ensure_future(limit.passed.wait())
+        waiting = {doing, watching, counting, timing}
         try:
-            await asyncio.wait(waiting, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+            await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
             if doing.done():
                 end = doing.result()
             elif watching.done():
@@ -165,6 +209,7 @@ class Kernel:
             for task in waiting:
                 task.cancel()
             await asyncio.gather(*waiting, return_exceptions=True)
+            limit.cancel()
         if isinstance(end, ProcessEnd):
             await self.end()
         else:
@@ -274,7 +319,9 @@ class Kernel:
             if self._printed:
                 self._printed.feed(data)
 
-    async def _exchange(self, source: str, mark: str) -> ScriptAnswer | ProcessEnd:
+    async def _exchange(
+        self, source: str, mark: str, calls: ExpertCalls, limit: TimeLimit
+    ) -> ScriptAnswer | ProcessEnd:
         assert self._process is not None
         assert self._supervisor is not None
         stdin, stdout = self._process.stdin, self._process.stdout
@@ -283,15 +330,31 @@ class Kernel:
         try:
             stdin.write(pack_message({"source": source, "mark": mark}))
             await stdin.drain()
-            message = await next_message(stdout)
-            if message is not None:
-                return parse_answer(message, mark)
+            while (message := await next_message(stdout)) is not None:
+                if "call" not in message:
+                    return parse_answer(message, mark)
+                with limit.held():
+                    result = await self._call(message, mark, calls)
+                stdin.write(pack_message(result))
+                await stdin.drain()
         except ProtocolError:
             words = "it wrote where only its own Python process may write"
             return ProcessEnd.because(words, Ending.CRASHED)
         except OSError:
             pass  # its exit code says more
         return await self._supervisor.ended()
+
+    async def _call(
+        self, message: dict[str, object], mark: str, calls: ExpertCalls
+    ) -> dict[str, object]:
+        """Have experts do what a script asks for. Until then its processes are stopped, because
+        their time does not count."""
+        assert self._supervisor is not None
+        await self._supervisor.pause()
+        try:
+            return await calls.answer(message, mark)
+        finally:
+            await self._supervisor.resume()
 
 
 def _outcome(end: ScriptAnswer | ProcessEnd, printed: str, proxy: Proxy | None) -> CodeOutcome:
@@ -323,12 +386,14 @@ class SandboxSession:
         to: Path,
         timeout: float,
         report: Callable[[str], None],
+        call: CallExpert | None = None,
     ) -> CodeOutcome:
         """See CodeSession."""
         sent = script.source.encode("utf-8", "replace")
         if hashlib.sha256(sent).hexdigest() != approved:
             raise InputError(tr("This is not the code that was approved, so it was not run."))
-        doing = asyncio.ensure_future(self._run(sent.decode(), to, timeout, report))
+        calls = ExpertCalls(call, self._folder, to, self._dependencies.calls)
+        doing = asyncio.ensure_future(self._run(sent.decode(), to, timeout, report, calls))
         self._doing.add(doing)
         try:
             return await doing
@@ -351,7 +416,12 @@ class SandboxSession:
         await self._end()
 
     async def _run(
-        self, source: str, to: Path, timeout: float, report: Callable[[str], None]
+        self,
+        source: str,
+        to: Path,
+        timeout: float,
+        report: Callable[[str], None],
+        calls: ExpertCalls,
     ) -> CodeOutcome:
         async with self._lock:
             await asyncio.to_thread(self._give)
@@ -361,7 +431,7 @@ class SandboxSession:
                 kernel = await self._begun() if fresh else self._kernel
                 assert kernel is not None
                 began = time.monotonic()
-                outcome = await kernel.run(source, timeout, self._spare(), report)
+                outcome = await kernel.run(source, timeout, self._spare(), report, calls)
                 seconds = time.monotonic() - began
             except BaseException:
                 await self._end()

@@ -8,8 +8,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jarvis_desktop.core.code import CodeOutcome, Script
+from jarvis_desktop.core.code import CallExpert, CodeOutcome, Script
 from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
+from jarvis_desktop.sandbox.expert_calls import CallLimits
 from jarvis_desktop.sandbox.landlock import Landlock
 from jarvis_desktop.sandbox.profile import Launcher
 from jarvis_desktop.sandbox.proxy import Proxy
@@ -33,10 +34,17 @@ class Bench:
     to: Path
     told: list[str] = field(default_factory=list)
 
+    call: CallExpert | None = None
+
     async def run(self, source: str, timeout: float = 30.0) -> CodeOutcome:
         script = Script(source)
         return await self.session.run(
-            script, approved=script.sha256, to=self.to, timeout=timeout, report=self.told.append
+            script,
+            approved=script.sha256,
+            to=self.to,
+            timeout=timeout,
+            report=self.told.append,
+            call=self.call,
         )
 
 
@@ -50,6 +58,8 @@ async def bench(
     packages: Path | None = None,
     proxy: Callable[[], Proxy] | None = None,
     bounds: SessionLimits | None = None,
+    call: CallExpert | None = None,
+    calls: CallLimits | None = None,
 ) -> AsyncIterator[Bench]:
     """A session in a folder, which is closed at the end."""
     means = SessionDependencies(
@@ -60,9 +70,10 @@ async def bench(
         packages=packages,
         proxy=proxy,
         bounds=bounds or SessionLimits(),
+        calls=calls or CallLimits(),
     )
     session = SandboxSession(folder / "work", means)
     try:
-        yield Bench(session, folder / "work", folder / "to")
+        yield Bench(session, folder / "work", folder / "to", call=call)
     finally:
         await session.close()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -20,8 +20,8 @@ from jarvis_desktop.assistant.agent.function_tests import FunctionTester
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import BranchRunner, Observation, roles
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.core.artifact import text_artifact
-from jarvis_desktop.core.code import Protection
+from jarvis_desktop.core.artifact import Artifact, text_artifact
+from jarvis_desktop.core.code import ExpertCall, Protection
 from jarvis_desktop.core.events import RoundStarted
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import BranchChoice, CodeTerms, ControllerFrame
@@ -59,7 +59,9 @@ class Place:
         )
         approvals = Approvals(code=CodeTerms.SANDBOXED, acting=())
         providing = PackageInstaller(self.packages, self.workshop)
-        self.runs = RunCode(self.workshop, providing, approvals, self.store, timeout=timeout)
+        self.runs = RunCode(
+            self.workshop, providing, approvals, self.store, call=self._call, timeout=timeout
+        )
         trying = FunctionTester(self.workshop, self.store, timeout=timeout)
         self.writes = WriteFunction(self.workshop, providing, approvals, trying)
         (root / "prices.csv").write_text("day,price\n1,4\n2,6\n")
@@ -70,6 +72,15 @@ class Place:
         )
         self.goal_run.inner = 1
         self.goal_run.live.show(RoundStarted(0, "assistant/coder", "run_code", "to see"))
+
+    async def _call(self, run: GoalRun, call: ExpertCall) -> Sequence[Artifact]:
+        """An expert that reads."""
+        item = call.args["text"]
+        assert isinstance(item, Artifact)
+        assert item.path
+        kept = self.store.take_in(item.path)
+        assert kept.path
+        return [text_artifact(f"{run.goal.id}: {item.name}, {kept.path.read_text()[:9]}")]
 
     async def run(self, code: str) -> Observation:
         return await self.runs(
@@ -123,6 +134,11 @@ async def test_an_error_is_told_with_its_line_and_a_stop_ends_the_session(place:
     seen = await place.run("'x' in globals()")
     assert "the variables of earlier runs are gone" in seen.text
     assert "False" in seen.text
+
+
+async def test_a_script_calls_an_expert_with_a_file_of_the_goal(place: Place) -> None:
+    found = await place.run("import jarvis\nprint(jarvis.summarize('prices.csv'))")
+    assert found.printed == "g: prices.csv, day,price"
 
 
 async def test_a_package_that_came_since_is_found(place: Place) -> None:

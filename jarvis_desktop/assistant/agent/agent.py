@@ -12,7 +12,6 @@ from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.code_loop import outline_for
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, preview
 from jarvis_desktop.assistant.live_turn import LiveTurn
-from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.context import Urgency, urgency
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.events import Event, GoalTaken, OutlineChanged, RoundEnded, RoundStarted
@@ -172,9 +171,8 @@ class Agent:
 
     async def _is_small(self, run: GoalRun) -> bool:
         """Whether the LLM is too small for the controller. A goal that the controller has begun
-        stays its own, and so does one over sound or film, which only experts understand."""
+        stays its own."""
         llm = await self._llms.current()
         started = len(run.frames) > 1 or any(entry.path != OUTERMOST for entry in run.log)
-        heard = any(item.kind in (Kind.AUDIO, Kind.VIDEO) for item in run.context.attachments)
         small = llm is not None and llm.ability is not Ability.FULL_PLANS
-        return small and not started and not heard
+        return small and not started

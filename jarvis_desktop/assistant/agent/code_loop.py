@@ -34,6 +34,11 @@ from jarvis_desktop.assistant.agent.expected_results import (
     invented_values,
     missing,
 )
+from jarvis_desktop.assistant.agent.expert_functions import (
+    calls_only,
+    experts_prompt,
+    needed_functions,
+)
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, OpenRound, StoppedError
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.agent.stop_conditions import THINK
@@ -322,13 +327,20 @@ class CodeLoop:
         """Build the prompt. Its beginning stays the same from round to round, for the cache of the
         server."""
         run, thread = work.run, work.open
-        template = self._prompts.template("code_loop")
-        examples = json.loads(self._prompts.read("code_examples.json")[0])
+        system = self._prompts.template("code_loop").text
+        if functions := needed_functions(run.goal.text, work.names):
+            experts = self._prompts.template("code_experts").text
+            system = f"{system}\n\n{experts_prompt(experts, functions)}"
+        examples = [
+            each
+            for each in json.loads(self._prompts.read("code_examples.json")[0])
+            if calls_only("\n".join(each["code"]), functions)
+        ]
         # After another example, a second script does not make the same slip.
         begun = len(threads(work.rounds)) - bool(thread.rounds)
         example = nearest_examples(examples, run.goal.text, work)[begun % MAX_EXAMPLES]
         messages = [
-            Message(MessageRole.SYSTEM, template.text),
+            Message(MessageRole.SYSTEM, system),
             Message(MessageRole.USER, _task(example["files"], example["goal"], example["needs"])),
             Message(MessageRole.ASSISTANT, _fenced("\n".join(example["code"]))),
         ]
@@ -585,6 +597,8 @@ def _kind(name: str) -> str:
     kind = kind_of_name(name)
     if kind is Kind.TABLE or name.lower().endswith((".json", ".jsonl")):
         return "table"
+    if kind in (Kind.AUDIO, Kind.VIDEO):
+        return "sound"
     return "picture" if kind is Kind.IMAGE else "text"
 
 

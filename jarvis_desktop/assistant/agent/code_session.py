@@ -21,6 +21,7 @@ from jarvis_desktop.assistant.prompts import cut_middle
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import (
     LIBRARY,
+    CallExpert,
     CodeOutcome,
     CodeSession,
     Library,
@@ -211,6 +212,7 @@ class CodeWorkspace:
         to: Path,
         timeout: float,
         report: Callable[[str], None],
+        call: CallExpert | None = None,
     ) -> ScriptRun:
         """Run a script on all files available by now; see `CodeSession.run`."""
         news = await self._lay_out()
@@ -218,7 +220,7 @@ class CodeWorkspace:
         try:
             session = await self._with(files)
             outcome = await session.run(
-                script, approved=approved, to=to, timeout=timeout, report=report
+                script, approved=approved, to=to, timeout=timeout, report=report, call=call
             )
         except JarvisError:
             self.files.withdraw(files)

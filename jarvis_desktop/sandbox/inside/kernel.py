@@ -1,10 +1,9 @@
 """The process that runs one script after another in the same variables, like notebook cells.
 
 Scripts come over one pipe, its standard input, and answers go over another, its standard output;
-scripts themselves get an empty input, and their output goes to standard error. A message is its
-length in four bytes and JSON. Scripts share this process and can say anything in its name, so the
-reader outside must not trust it. Open figures, and tables and pictures that are a script's last
-value, are saved as files.
+scripts themselves get an empty input, and their output goes to standard error. Scripts share this
+process and can say anything in its name, so the reader outside must not trust it. Open figures, and
+tables and pictures that are a script's last value, are saved as files.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import json
 import linecache
 import os
 import sys
@@ -24,6 +22,9 @@ from importlib.machinery import ModuleSpec, PathFinder
 from importlib.util import find_spec, spec_from_file_location
 from types import ModuleType
 from weakref import WeakSet
+
+from . import channel
+from .channel import PIPES_LOST, Channel
 
 TYPE_CHECKING = False  # of `typing`, which takes a fifth of the start to load
 if TYPE_CHECKING:
@@ -116,28 +117,24 @@ def _no_input(prompt: object = "") -> NoReturn:
     raise EOFError("A script gets no input: nobody is there to answer.")
 
 
-MAX_MESSAGE_BYTES = 8 << 20  # of an order
-PIPES_LOST = 70  # the exit code if the pipes are gone
-
-
 def main() -> None:
     """Serve until the pipe is closed."""
-    orders, answers = os.dup(0), os.dup(1)  # neither is inherited by child processes
+    pipes = channel.current = Channel(os.dup(0), os.dup(1))  # child processes inherit neither
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
     os.dup2(2, 1)
     os.close(nothing)
     output = os.dup(2)
-    begun = _read(orders)
+    begun = pipes.next()
     if begun is not None:
         try:
-            _serve(orders, answers, output, begun)
+            _serve(pipes, output, begun)
         except OSError:  # the script has closed what this process needs
             os._exit(PIPES_LOST)
     os._exit(0)
 
 
-def _serve(orders: int, answers: int, output: int, begun: dict[str, Any]) -> None:
+def _serve(pipes: Channel, output: int, begun: dict[str, Any]) -> None:
     folder: str = begun["folder"]
     library: list[str] = begun["library"]
     packages: list[str] = begun["packages"]
@@ -160,19 +157,20 @@ def _serve(orders: int, answers: int, output: int, begun: dict[str, Any]) -> Non
     for stream in streams[1:]:
         # Line by line, so that both streams and the output of child processes stay in order.
         stream.reconfigure(errors="backslashreplace", line_buffering=True, write_through=False)
-    _write(answers, {"ready": True})
-    while (order := _read(orders)) is not None:
+    pipes.send({"ready": True})
+    while (order := pipes.next()) is not None:
         for number in (1, 2):
             os.dup2(output, number)
         sys.stdin, sys.stdout, sys.stderr = streams
-        answer = cells.run(order["source"])
+        with pipes.calls(order["mark"], folder):
+            answer = cells.run(order["source"])
         if os.getpid() != mine:  # a process that the script forked and did not end
             os._exit(0)
         answer = _with_figures(answer, rich_output, tell)
         for stream in streams[1:]:
             _flush(stream)
         os.write(output, order["mark"].encode())
-        _write(answers, {**answer, "mark": order["mark"]})
+        pipes.send({**answer, "mark": order["mark"]})
 
 
 def _with_figures(answer: Answer, rich_output: RichOutput, tell: FormatError) -> Answer:
@@ -189,31 +187,6 @@ def _flush(stream: Any) -> None:
         stream.flush()
     except BaseException as error:  # noqa: BLE001 - the script may have closed or replaced it
         del error
-
-
-def _read(source: int) -> dict[str, Any] | None:
-    head = _exactly(source, 4)
-    if head is None or not 0 < (length := int.from_bytes(head)) <= MAX_MESSAGE_BYTES:
-        return None
-    body = _exactly(source, length)
-    return None if body is None else json.loads(body)
-
-
-def _exactly(source: int, count: int) -> bytes | None:
-    parts = bytearray()
-    while len(parts) < count:
-        part = os.read(source, min(count - len(parts), 1 << 16))
-        if not part:
-            return None
-        parts += part
-    return bytes(parts)
-
-
-def _write(target: int, message: dict[str, Any]) -> None:
-    body = json.dumps(message).encode()
-    data = memoryview(len(body).to_bytes(4) + body)
-    while data:
-        data = data[os.write(target, data) :]
 
 
 MAX_TRACEBACK_CHARS = 16_000  # of a traceback

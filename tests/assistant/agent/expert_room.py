@@ -12,6 +12,7 @@ import pytest
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
+from jarvis_desktop.assistant.agent.expert_functions import ExpertFunctions
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
 from jarvis_desktop.assistant.live_turn import JournalWriter, LiveTurn, empty_turn, replayed_events
@@ -76,16 +77,22 @@ class Room:
         self.inventory = inventory
         self.branch = self.branch_of(self.planner)
 
+    def functions(self) -> ExpertFunctions:
+        """What scripts of the goal can call."""
+        return ExpertFunctions(self.inventory, self._runner(self.planner), self.store)
+
     def branch_of(self, planner: Any) -> RunExperts:
-        campaign = ReplanningRunner(
+        approvals = Approvals(code=CodeTerms.ASK, acting=("clock",))
+        return RunExperts(planner, self.inventory, self._runner(planner), approvals)
+
+    def _runner(self, planner: Any) -> ReplanningRunner:
+        return ReplanningRunner(
             planner,
             self.inventory,
             selector=Selector(self.catalogue, Policy()),
             executor=Executor({"builtin": self.backend}, self.store, lanes={}),
             obtainer=ExpertAcquirer(FakeFetcher(), Policy()),
         )
-        approvals = Approvals(code=CodeTerms.ASK, acting=("clock",))
-        return RunExperts(planner, self.inventory, campaign, approvals)
 
     def _file(self, folder: Path, name: str) -> Artifact:
         (folder / name).write_text(name)

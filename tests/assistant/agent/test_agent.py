@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -18,7 +17,6 @@ from jarvis_desktop.assistant.agent.controller import Controller
 from jarvis_desktop.assistant.agent.goal_run import MAX_PREVIEW_CHARS, GoalRun
 from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 from jarvis_desktop.assistant.agent.roles import Observation
-from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, StorageError, UnavailableError
 from jarvis_desktop.core.events import GoalTaken, OutlineChanged, RoundEnded, RoundStarted
 from jarvis_desktop.core.expert import Status
@@ -146,15 +144,6 @@ async def test_a_small_llm_leaves_a_goal_of_the_controller_to_it() -> None:
     frames = [ControllerFrame("assistant", GOAL, outline()), ControllerFrame("coder", "Plot")]
     front.memory.begin(goal, frames)
     assert await front.go_on() is Status.DONE
-    assert front.controller.goal_runs
-    assert not front.code_loop.goal_runs
-
-
-async def test_sound_is_for_experts(tmp_path: Path) -> None:
-    front = Front(llm=ScriptedLLM(ability=Ability.SHORT_PLANS))
-    sound = Artifact(Kind.AUDIO, path=tmp_path / "a.wav")
-    context = Context(attachments=(sound,))
-    await front.agent.take(GOAL, Terms(), context, front.live, conversation="c")
     assert front.controller.goal_runs
     assert not front.code_loop.goal_runs
 

@@ -18,12 +18,14 @@ from jarvis_desktop.assistant.agent.code_session import (
 from jarvis_desktop.assistant.agent.function_tests import FunctionTester
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
-from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.code import (
     Allow,
+    CallExpert,
     CodeOutcome,
     CodeRequest,
     Ending,
+    ExpertCall,
     Protection,
     Script,
     Verdict,
@@ -73,6 +75,7 @@ class ScriptedSession:
         to: Path,
         timeout: float,
         report: Callable[[str], None],
+        call: CallExpert | None = None,
     ) -> CodeOutcome:
         if approved != script.sha256:
             raise InputError("That is another script.")
@@ -159,9 +162,16 @@ class Workplace:
         )
         self.approvals = Approvals(code=code, acting=())
         providing = PackageInstaller(self.packages, self.workshop)
-        self.run_code = RunCode(self.workshop, providing, self.approvals, self.store)
+        self.calls: list[ExpertCall] = []
+        self.run_code = RunCode(
+            self.workshop, providing, self.approvals, self.store, call=self._call
+        )
         self.trying = FunctionTester(self.workshop, self.store)
         self.write_function = WriteFunction(self.workshop, providing, self.approvals, self.trying)
+
+    async def _call(self, run: GoalRun, call: ExpertCall) -> Sequence[Artifact]:
+        self.calls.append(call)
+        return (text_artifact(f"{call.task} for {run.goal.id}"),)
 
     def goal_run(
         self,

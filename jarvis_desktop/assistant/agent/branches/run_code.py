@@ -6,8 +6,9 @@ from __future__ import annotations
 import asyncio
 import ipaddress
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import assert_never
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
@@ -31,6 +32,7 @@ from jarvis_desktop.core.code import (
     CodeOutcome,
     CodeRequest,
     Ending,
+    ExpertCall,
     Protection,
     Script,
     Verdict,
@@ -157,13 +159,16 @@ class RunCode:
         approvals: Approvals,
         store: ArtifactStore,
         *,
+        call: Callable[[GoalRun, ExpertCall], Awaitable[Sequence[Artifact]]],
         timeout: float = 120.0,
     ) -> None:
-        """`timeout`, in seconds, is for one run."""
+        """`call` has experts do what a script asks for. `timeout`, in seconds, is for one run,
+        without the time of experts."""
         self._workshop = workshop
         self._providing = providing
         self._approvals = approvals
         self._store = store
+        self._call = call
         self._timeout = timeout
 
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
@@ -219,6 +224,7 @@ class RunCode:
                 to=to,
                 timeout=self._timeout,
                 report=run.progress_reporter(),
+                call=partial(self._call, run),
             )
             made, not_kept = await self._store_files(ran.outcome.made)
         finally:

@@ -36,26 +36,32 @@ from jarvis_desktop.core.turn import Turn
 def renumbered(plan: Plan, turn: Turn, *, but: Iterable[Task] = ()) -> Plan:
     """Return the plan with ids that no task of the turn ever had. Tasks that are in `but`, and were
     done, keep theirs."""
-    used = [*(task.id for task in turn.plan or ()), *turn.results]
-    following = max(used, default=-1) + 1
+    following = following_id(turn)
     known = list(but)
     ids: dict[int, int] = {}
     for task in plan:
-        if task in known and _is_done(task, turn):
+        if task in known and is_done(task, turn):
             ids[task.id] = task.id
         else:
             ids[task.id], following = following, following + 1
     return Plan(tuple(replace(task.with_refs(ids), id=ids[task.id]) for task in plan))
 
 
-def joined(plan: Plan, turn: Turn) -> Plan:
-    """Return the plan after everything else that was done in the turn, without what failed."""
-    own = {task.id for task in plan}
-    done = [task for task in turn.plan or () if task.id not in own and _is_done(task, turn)]
-    return Plan((*done, *plan))
+def following_id(turn: Turn) -> int:
+    """Return the first id that no task of the turn ever had."""
+    return max([*(task.id for task in turn.plan or ()), *turn.results], default=-1) + 1
 
 
-def _is_done(task: Task, turn: Turn) -> bool:
+def joined(tasks: Plan | Sequence[Task], turn: Turn) -> Plan:
+    """Return a plan of these tasks, after everything else that was done in the turn, without what
+    failed."""
+    own = {task.id for task in tasks}
+    done = [task for task in turn.plan or () if task.id not in own and is_done(task, turn)]
+    return Plan((*done, *tasks))
+
+
+def is_done(task: Task, turn: Turn) -> bool:
+    """Return whether the turn has its result."""
     result = turn.results.get(task.id)
     return result is not None and result.status is Status.DONE
 

@@ -22,6 +22,7 @@ from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
 from jarvis_desktop.assistant.agent.code_loop import CodeLoop
 from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces, PackageInstaller
 from jarvis_desktop.assistant.agent.controller import Controller
+from jarvis_desktop.assistant.agent.expert_functions import ExpertFunctions
 from jarvis_desktop.assistant.agent.function_tests import FunctionTester
 from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 from jarvis_desktop.assistant.agent.roles import BranchRunner, roles
@@ -246,7 +247,8 @@ class World:
         )
         providing = PackageInstaller(self.packages, workshop)
         trying = FunctionTester(workshop, store)
-        run_code = RunCode(workshop, providing, approvals, store)
+        experts = ExpertFunctions(TYPES, campaign, store)
+        run_code = RunCode(workshop, providing, approvals, store, call=experts.call)
         branches: dict[str, BranchRunner] = {
             "run_experts": RunExperts(planner, TYPES, campaign, approvals),
             "run_code": run_code,

@@ -1,4 +1,4 @@
-"""What scripts import as `jarvis`: tables, texts and charts, without a package to install.
+"""What scripts import as `jarvis`: tables, texts, charts and experts, without a package to install.
 
 `read_table` returns numbers as numbers and dates as 2024-01-31, whatever the file writes, so that a
 short script is enough. Everything that is written is printed too: a name, a size, the values of a
@@ -20,9 +20,10 @@ from typing import Any, SupportsIndex
 from xml.etree import ElementTree
 from zipfile import ZipFile
 
+_EXPERTS = ("ask", "caption", "read_picture", "run", "summarize", "transcribe", "translate")
 __all__ = [
     *("Name", "Row", "Text", "chart", "files", "read_lines", "read_table", "read_text"),
-    *("write_table", "write_text"),
+    *("write_table", "write_text", "ExpertCallError", *_EXPERTS),
 ]
 
 TABLES = (".csv", ".tsv", ".xlsx", ".json", ".jsonl")
@@ -34,6 +35,14 @@ _written: set[str] = set()
 
 
 def __getattr__(name: str) -> Any:
+    if name in _EXPERTS:
+        from . import experts
+
+        return getattr(experts, name)
+    if name == "ExpertCallError":
+        from .experts import channel
+
+        return channel().ExpertCallError
     there = ", ".join(each for each in __all__ if each[0].islower())
     raise AttributeError(f"jarvis has no {name}; it has {there}")
 
