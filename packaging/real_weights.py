@@ -66,9 +66,9 @@ CI = ("whisper-tiny", "minilm", "smollm2-135m")
 
 TABLE: Mapping[str, RealWeights] = {
     "whisper-tiny": RealWeights(
-        "Systran/faster-whisper-tiny",
+        "Systran/faster-whisper-tiny.en",
         "MIT",
-        "writes down speech",
+        "writes down English speech",
         71,
         {
             "config.json": "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5",
