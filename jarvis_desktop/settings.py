@@ -36,7 +36,7 @@ Choices = Mapping[str, str | tuple[str, str]]
 """The values that can be chosen, each with its name, and a sentence about it if it needs one."""
 
 SPEECH_LANGUAGES = {
-    "": mark("Detect automatically (needs Whisper)"),
+    "": mark("Detect automatically"),
     "en": mark("English"), "de": mark("German"), "fr": mark("French"),
     "es": mark("Spanish"), "it": mark("Italian"), "pt": mark("Portuguese"),
     "nl": mark("Dutch"), "pl": mark("Polish"), "sv": mark("Swedish"),

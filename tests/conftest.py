@@ -11,7 +11,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-pytest_plugins = ["tests.sound", "tests.screen", "tests.tiny_whisper", "tests.warm_children"]
+pytest_plugins = ["tests.sound", "tests.screen", "tests.warm_children"]
 if sys.platform == "linux":
     pytest_plugins.append("tests.portal")
 

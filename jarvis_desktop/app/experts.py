@@ -20,7 +20,7 @@ from jarvis_desktop.backends.local.backend import (
     supports_offload,
 )
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.expert import Expert, times_real_time
+from jarvis_desktop.core.expert import SHIPPED_WHISPER, Expert, times_real_time
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.placement import MB, MemorySize, limits
@@ -418,11 +418,14 @@ def hub_query_of(
 def whisper_folder(
     experts: Sequence[Expert], weights: Weights, *, named: str = "", cores: int = 0
 ) -> Path | None:
-    """The folder of the recogniser to use: the `named` one, else the best on the disk.
+    """The folder of the recogniser to use: the `named` one, else the best on the disk; None for the
+    shipped one.
 
     For live speech on the processor, pass its `cores`: then it is the best that keeps up, or else
     the fastest.
     """
+    if named == SHIPPED_WHISPER:
+        return None
     known = {item.id: item for item in experts}
     there = [
         (expert, folder)

@@ -22,6 +22,7 @@ from jarvis_desktop import __version__, paths
 from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.expert import SHIPPED_WHISPER
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.placement import MB, Hardware, limits
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes
@@ -155,11 +156,12 @@ def wake_word(name: str) -> Finding:
 def _recogniser(app: Application) -> Finding:
     installed = [item.id for item in app.weights.installed() if item.id.startswith("whisper")]
     if installed:
-        return Finding(
-            "recogniser", "ok", tr("faster-whisper with {names}", names=", ".join(installed))
-        )
-    fix = "jarvis-desktop experts pull whisper-base"
-    return Finding("recogniser", "limited", tr("the small built-in one, which mishears"), fix)
+        return Finding("recogniser", "ok", ", ".join(installed))
+    if not paths.shipped("models", "recogniser", "model.bin").is_file():
+        lacking = tr("{name} is missing, which comes with JARVIS", name=SHIPPED_WHISPER)
+        return Finding("recogniser", "missing", lacking, tr("Install this application again."))
+    comes = tr("{name}, which comes with JARVIS", name=SHIPPED_WHISPER)
+    return Finding("recogniser", "ok", comes)
 
 
 def talk_key(run_folder: Callable[[], Path]) -> list[Finding]:

@@ -61,6 +61,10 @@ class Expert:
         return bool(self.providers) and not self.files
 
 
+SHIPPED_WHISPER = "whisper-tiny.en"
+"""The recogniser that comes with the application; it understands English."""
+
+
 def times_real_time(speed: float, cores: int) -> float:
     """Return a recogniser's speed, as a multiple of real time, on `cores` cores.
 

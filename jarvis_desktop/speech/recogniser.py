@@ -1,4 +1,4 @@
-"""The recogniser: Whisper if its weights are installed, else the small built-in engine."""
+"""The recogniser: Whisper with the user's weights, or with those that come with JARVIS."""
 
 from __future__ import annotations
 
@@ -27,39 +27,42 @@ from jarvis_desktop.speech.transcription import FileTranscriber, LongError, all_
 
 log = logging.getLogger(__name__)
 
-NOTE = mark(
-    "This was heard by the small built-in recogniser, which often mishears; "
-    "`jarvis-desktop experts pull whisper-base` fetches a better one."
+SHIPPED = shipped("models", "recogniser")
+"""Whisper tiny in eight bits, for English."""
+BROKEN_NOTE = mark(
+    "The weights of {name} cannot be used, so the recogniser that comes with JARVIS listened."
 )
-BROKEN_NOTE = mark("The Whisper weights on this computer cannot be used. ")
-CRASHED_NOTE = mark("The Whisper recogniser does not work on this computer. ")
+CRASHED_NOTE = mark(
+    "{name} does not work on this computer, so the recogniser that comes with JARVIS listened."
+)
 NO_CARD_NOTE = mark("The graphics card cannot be used for listening; the processor did it.")
 REQUEST_SECONDS, REQUEST_BYTES = 28.0, 2_000_000
 """Of speech, and of a recording: anything longer must not keep live speech waiting."""
 
 
 class LocalRecogniser:
-    """Recognises speech on this computer, each engine in its own child process. At each call,
-    `find_weights` returns a folder of CTranslate2 Whisper weights, `find_processor` their device,
-    and `words` names and other expected words, the most important first. `language` is a two-letter
-    code; None detects it. After `idle_minutes` without work the processes are ended, which frees
-    their memory. Longer recordings are for `files`, which may use better and slower weights; `look`
-    finds out where Whisper runs, before it is first used."""
+    """Recognises speech on this computer, in child processes. At each call, `find_weights` returns
+    a folder of CTranslate2 Whisper weights, or None for the `shipped` ones, `find_processor` their
+    device, and `words` names and other expected words, the most important first. `language` is a
+    two-letter code; None detects it. After `idle_minutes` without work the processes are ended,
+    which frees their memory. Longer recordings are for `files`, which may use better and slower
+    weights; `look` finds out where Whisper runs, before it is first used."""
 
     def __init__(
         self,
         *,
-        find_weights: Callable[[], Path | None],
+        find_weights: Callable[[], Path | None] = lambda: None,
         find_file_weights: Callable[[], Path | None] | None = None,
+        shipped: Path = SHIPPED,
         find_processor: Callable[[], Processor] = lambda: CPU,
         look: Callable[[Path], Awaitable[Processor]] | None = None,
         language: str | None = None,
         words: Callable[[], Sequence[str]] = tuple,
         idle_minutes: float = 10.0,
         whisper: str = "jarvis_desktop.speech.streaming_whisper:make_handler",
-        pocketsphinx: str = "jarvis_desktop.speech.pocketsphinx:make_handler",
     ) -> None:
         self._find_weights = find_weights
+        self._shipped = shipped
         self._find_processor = find_processor
         self._look = look
         self._language = language
@@ -68,18 +71,14 @@ class LocalRecogniser:
         self._turn = asyncio.Lock()
         self._calls = ShieldedCalls()
         self._hearings: list[LiveTranscription] = []
-        self._whisper = Child(whisper, name="Whisper recogniser")
-        speech = shipped("resources", "speech")
-        files = speech / "commands.arpa", speech / "commands.dict"
-        self._pocketsphinx = Child(pocketsphinx, *files, name="built-in recogniser")
+        self._whisper = Child(whisper, name="recogniser")
         find = find_file_weights or find_weights
 
-        async def routes(whisper: Child, pocketsphinx: Child) -> list[EngineRoute]:
-            weights = find()
-            await self._look_with(weights)
-            return self._routes(whisper, pocketsphinx, weights)
+        async def routes(whisper: Child) -> list[EngineRoute]:
+            await self._look_with(find())
+            return self._routes(whisper, find())
 
-        self.files = FileTranscriber(routes, pocketsphinx=pocketsphinx)
+        self.files = FileTranscriber(routes)
 
     def choose(self, *, language: str | None) -> None:
         """Expect this language from the next word on; None detects it."""
@@ -93,8 +92,9 @@ class LocalRecogniser:
             await route.child.call("ready", *route.setting, timeout=START_SECONDS)
 
     async def transcribe(self, audio: Path, report: Report) -> Transcript:
-        """Transcribe a recording of any format. Raises InputError if nothing is said, ExpertError
-        if the built-in engine, which takes over from Whisper, crashed or hung."""
+        """Transcribe a recording of any format. Raises InputError if nothing is said,
+        UnavailableError or ExpertError if the shipped weights cannot be used either, or do not know
+        the language."""
         if not audio.is_file():  # noqa: ASYNC240 - a local file
             raise InputError(tr("There is no recording {name}.", name=audio.name))
         if audio.stat().st_size > REQUEST_BYTES:  # noqa: ASYNC240
@@ -108,8 +108,8 @@ class LocalRecogniser:
 
     def hear(self, show: Callable[[Partial], None] = lambda partial: None) -> LiveTranscription:
         """Begin to recognise speech on the running loop; see the port. If Whisper crashes, it is
-        restarted once and hears everything again. If it cannot be used, crashes again or hangs, the
-        built-in engine takes over, and a note says so."""
+        restarted once and hears everything again. If the user's weights cannot be used, crash again
+        or hang, the shipped ones take over, and a note says so."""
         self._idling.begin()
         return LiveTranscription(
             self._live_routes(), show, self._calls, self._hearings, self._idling.end
@@ -121,30 +121,31 @@ class LocalRecogniser:
             hearing.drop()
         self._idling.close()
         await self._whisper.close()
-        await self._pocketsphinx.close()
         await self.files.close()
         await self._calls.end()
 
     async def _look_with(self, weights: Path | None) -> None:
-        if weights and self._look:
-            await self._look(weights)
+        if self._look:
+            await self._look(weights or self._shipped)
 
     def _live_routes(self) -> list[EngineRoute]:
-        return self._routes(self._whisper, self._pocketsphinx, self._find_weights())
+        return self._routes(self._whisper, self._find_weights())
 
-    def _routes(
-        self, whisper: Child, pocketsphinx: Child, weights: Path | None
-    ) -> list[EngineRoute]:
-        """The engines in the order in which they are tried; the built-in one comes last."""
+    def _routes(self, whisper: Child, weights: Path | None) -> list[EngineRoute]:
+        """The weights and processors in the order in which they are tried; the shipped ones on the
+        processor come last."""
+        best, on_card = weights or self._shipped, self._find_processor()
+        ways = [(best, on_card), (best, CPU), (self._shipped, CPU)]
         routes = []
-        if weights:
-            processor = self._find_processor()
-            for at in [CPU] if processor == CPU else [processor, CPU]:
-                setting = weights, self._language, tuple(self._words()), *at
-                routes.append(EngineRoute(whisper, setting, "", tr(BROKEN_NOTE), tr(CRASHED_NOTE)))
-            if len(routes) > 1:
-                routes[0].broken = routes[0].crashed = tr(NO_CARD_NOTE)
-        return [*routes, EngineRoute(pocketsphinx, note=tr(NOTE))]
+        for folder, at in dict.fromkeys(ways):
+            setting = folder, self._language, tuple(self._words()), *at
+            if at != CPU:
+                broken = crashed = tr(NO_CARD_NOTE)
+            else:
+                broken = tr(BROKEN_NOTE, name=folder.name)
+                crashed = tr(CRASHED_NOTE, name=folder.name)
+            routes.append(EngineRoute(whisper, setting, broken, crashed))
+        return routes
 
     async def _transcribe(self, audio: Path, report: Report) -> Transcript:
         async def whole(route: EngineRoute) -> Transcript:
@@ -154,4 +155,3 @@ class LocalRecogniser:
 
     def _leave(self) -> None:
         self._whisper.kill()
-        self._pocketsphinx.kill()

@@ -45,35 +45,34 @@ class StreamingResult:
 
 @dataclass(eq=False)
 class EngineRoute:
-    """An engine that is tried, with notes for the user about its use."""
+    """An engine that is tried, with notes for the user if it did not work."""
 
     child: Child
     setting: tuple[object, ...] = ()  # the arguments of its calls besides the sound
-    note: str = ""
     broken: str = ""  # put before the next engine's note if this one cannot be used
     crashed: str = ""  # the same if it crashed or hung
     slowest: float = 0.0  # seconds of its slowest pass so far
-
-    def with_notes(self, heard: Transcript, before: str) -> Transcript:
-        """Add the notes to a transcript."""
-        return replace(heard, note=before + heard.note + self.note)
 
 
 async def first_that_works(
     routes: Sequence[EngineRoute], transcribe: Callable[[EngineRoute], Awaitable[Transcript]]
 ) -> Transcript:
     """Transcribe with the first engine that works, and note why the others did not."""
-    before = ""
+    note = ""
     for route in routes[:-1]:
         try:
-            return route.with_notes(await transcribe(route), before)
+            return _with_note(await transcribe(route), note)
         except UnavailableError as error:
             log.info("another recogniser takes over: %s", frames(error))
-            before = route.broken
+            note = route.broken
         except ExpertError as error:  # such as an instruction that an old processor lacks
             log.info("another recogniser takes over: %s", frames(error))
-            before = route.crashed
-    return routes[-1].with_notes(await transcribe(routes[-1]), before)
+            note = route.crashed
+    return _with_note(await transcribe(routes[-1]), note)
+
+
+def _with_note(heard: Transcript, before: str) -> Transcript:
+    return replace(heard, note=f"{before} {heard.note}".strip())
 
 
 class ShieldedCalls:
@@ -167,7 +166,7 @@ class LiveTranscription:
                 raise
             log.info("the recogniser is started again: %s", frames(error))
         heard = await self._listen(route)
-        return replace(heard, note=tr(RESTARTED_NOTE) + " ")
+        return replace(heard, note=tr(RESTARTED_NOTE))
 
     async def _listen(self, route: EngineRoute) -> Transcript:
         number, told, fresh = next(_numbers), 0, True

@@ -36,6 +36,7 @@ from jarvis_desktop.speech.whisper import (
     Agreement,
     WhisperDecoder,
     WhisperGuess,
+    check_language,
     echoes,
     load,
     repeats,
@@ -392,12 +393,14 @@ def make_handler() -> Handler:
             return float(state["speech"].seconds)
         *given, folder, language, words, device, compute_type = args
         if state.get("loaded") != (folder, device, compute_type):
+            state.pop("loaded", None)
             state.pop("passes", None)  # the memory may not hold two
             state["passes"] = WhisperDecoder(load(folder, device=device, compute_type=compute_type))
-            state["loaded"] = folder, device, compute_type
             # The first pass takes longer, and shows how fast this computer is.
             state["passes"].hear(np.zeros(RATE, np.float32), language="en")
+            state["loaded"] = folder, device, compute_type
         passes = state["passes"]
+        check_language(passes.whisper.supported_languages, language)
         if what == "ready":
             return None
         if what == "listen":

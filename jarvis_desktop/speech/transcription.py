@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from jarvis_desktop.core.display import frames
-from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
+from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import Segment, Transcript
 from jarvis_desktop.core.task import Report
-from jarvis_desktop.paths import shipped
 from jarvis_desktop.process.background import Idling
 from jarvis_desktop.process.child import Child
 from jarvis_desktop.speech.streaming import (
@@ -56,24 +55,19 @@ class TranscriptPart:
 
 class FileTranscriber:
     """Transcribes one recording after the other, with the first engine that works. `routes` returns
-    the engines in order, for a Whisper child and a built-in one. After `idle_seconds` without work
-    the processes are ended."""
+    the engines in order, for a child process. After `idle_seconds` without work it is ended."""
 
     def __init__(
         self,
-        routes: Callable[[Child, Child], Awaitable[Sequence[EngineRoute]]],
+        routes: Callable[[Child], Awaitable[Sequence[EngineRoute]]],
         *,
         idle_seconds: float = 60.0,
         whisper: str = "jarvis_desktop.speech.transcription_worker:make_handler",
-        pocketsphinx: str = "jarvis_desktop.speech.pocketsphinx:make_handler",
     ) -> None:
         self._routes = routes
         self._idling = Idling(idle_seconds, self._leave)
         self._turn = asyncio.Lock()
-        speech = shipped("resources", "speech")
-        files = speech / "commands.arpa", speech / "commands.dict"
-        self._whisper = Child(whisper, name="Whisper recogniser of files")
-        self._pocketsphinx = Child(pocketsphinx, *files, name="built-in recogniser of files")
+        self._whisper = Child(whisper, name="recogniser of files")
 
     async def transcribe(
         self,
@@ -87,31 +81,24 @@ class FileTranscriber:
         """Transcribe a recording of any format.
 
         `language` overrides the setting; `words` asks for the times of each word, which takes
-        longer. Raises InputError if nothing is said, UnavailableError if no engine knows the
-        language, and ExpertError if the last engine crashed or hung.
+        longer. Raises InputError if nothing is said, UnavailableError or ExpertError if the last
+        engine cannot be used, crashed or hung.
         """
         if not audio.is_file():  # noqa: ASYNC240 - a local file
             raise InputError(tr("There is no recording {name}.", name=audio.name))
         async with self._turn:
             with self._idling.work():
-                routes = await self._routes(self._whisper, self._pocketsphinx)
+                routes = await self._routes(self._whisper)
                 reading = _FileTranscription(audio, report, language, words, found)
-                last = routes[-1]
-
-                async def transcribe(route: EngineRoute) -> Transcript:
-                    return await (reading.whole if route is last else reading.go_on)(route)
-
-                return await first_that_works(routes, transcribe)
+                return await first_that_works(routes, reading.go_on)
 
     async def close(self) -> None:
         """End the child processes."""
         self._idling.close()
         await self._whisper.close()
-        await self._pocketsphinx.close()
 
     def _leave(self) -> None:
         self._whisper.kill()
-        self._pocketsphinx.kill()
 
 
 class _FileTranscription:
@@ -131,7 +118,7 @@ class _FileTranscription:
         self._together = True
 
     async def go_on(self, route: EngineRoute) -> Transcript:
-        """Transcribe all of it with Whisper. Raises UnavailableError, ExpertError, InputError."""
+        """Transcribe all of it. Raises UnavailableError, ExpertError, InputError."""
         try:
             return await self._rest(route)
         except ExpertError as error:
@@ -168,19 +155,6 @@ class _FileTranscription:
             done = f"{format_time(part.seconds)} of {format_time(opened.seconds)}"
             self._report(min(1.0, part.seconds / opened.seconds), done)
         return self._transcript(str(language))
-
-    async def whole(self, route: EngineRoute) -> Transcript:
-        """Transcribe all of it with the built-in recogniser."""
-        if self._language not in (None, "en"):
-            raise UnavailableError(
-                tr("The small built-in recogniser knows English only."),
-                hint=tr(
-                    "jarvis-desktop experts pull whisper-base fetches one for about 99 languages."
-                ),
-            )
-        heard = await all_at_once(route, self._audio, self._report)
-        self._found(heard.segments)
-        return heard
 
     def _transcript(self, language: str) -> Transcript:
         text = " ".join(segment.text for segment in self._segments)

@@ -20,16 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from jarvis_desktop.core.display import one_line
-from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import Segment
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.decoding import RATE, Samples, decode
 from jarvis_desktop.speech.transcription import OpenedRecording, TranscriptPart
 from jarvis_desktop.speech.vad import SpeechSegments, find_speech
-from jarvis_desktop.speech.whisper import load
+from jarvis_desktop.speech.whisper import check_language, load
 
 WINDOW_SECONDS = 28.0
 MAX_PAUSE_SECONDS = 3.0  # a longer pause ends a window: Whisper invents words in silence
@@ -116,14 +113,7 @@ class RecordingReader:
         self, whisper: Any, chosen: Sequence[RecordingWindow], language: str | None
     ) -> str:
         known = whisper.supported_languages
-        if language and language not in known:
-            raise InputError(
-                tr(
-                    "The recogniser on this computer knows no language “{language}”.",
-                    language=one_line(language),
-                ),
-                hint=tr("Give its two letters, such as en, de or fr."),
-            )
+        check_language(known, language)
         if language or len(known) == 1:
             return language or str(known[0])
         sound = np.concatenate([self._sound(window) for window in chosen])
@@ -235,6 +225,7 @@ def make_handler() -> Handler:
             return opened
         chosen, words, folder, language, expected, device, compute_type = args
         if state.get("loaded") != (folder, device, compute_type):
+            state.pop("loaded", None)
             state.pop("whisper", None)  # the memory may not hold two
             state["whisper"] = load(folder, device=device, compute_type=compute_type)
             state["loaded"] = folder, device, compute_type

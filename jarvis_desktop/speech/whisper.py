@@ -31,8 +31,10 @@ from faster_whisper.audio import pad_or_trim
 from faster_whisper.tokenizer import Tokenizer
 from faster_whisper.transcribe import get_suppressed_tokens
 
-from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.paths import shipped
 from jarvis_desktop.speech.decoding import RATE, Samples
 
 
@@ -278,6 +280,25 @@ def _words(tokenizer: Tokenizer, tokens: list[int]) -> tuple[Word, ...]:
     return tuple(words)
 
 
+def check_language(known: Sequence[str], language: str | None) -> None:
+    """Raises UnavailableError if the weights understand English only, InputError if Whisper does
+    not know the language."""
+    if not language or language in known:
+        return
+    if len(known) == 1:
+        raise UnavailableError(
+            tr("The recogniser on this computer understands English only."),
+            hint=tr("jarvis-desktop experts pull whisper-base fetches one for about 99 languages."),
+        )
+    raise InputError(
+        tr(
+            "The recogniser on this computer knows no language “{language}”.",
+            language=one_line(language),
+        ),
+        hint=tr("Give its two letters, such as en, de or fr."),
+    )
+
+
 THREADS = min(4, os.cpu_count() or 4)  # more hardly help
 NEEDED = ("model.bin", "config.json", "tokenizer.json")
 
@@ -288,7 +309,9 @@ def load(folder: Path, *, device: str = "cpu", compute_type: str = "int8") -> An
     whole process ends."""
     broken = UnavailableError(
         tr("The Whisper weights in {name} cannot be used.", name=folder.name),
-        hint=tr("Remove them with `jarvis-desktop experts remove` and fetch them again."),
+        hint=tr("Install this application again.")
+        if folder == shipped("models", "recogniser")
+        else tr("Remove them with `jarvis-desktop experts remove` and fetch them again."),
     )
     # faster-whisper would download a missing tokenizer from the Hub.
     if not all((folder / name).is_file() for name in NEEDED):

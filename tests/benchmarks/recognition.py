@@ -1,12 +1,12 @@
 """How well speech is recognised: word error rates, what the gate refuses, and how long it takes.
 
-    python3 -m tests.benchmarks.recognition [FOLDER] [--whisper WEIGHTS]
+    python3 -m tests.benchmarks.recognition [FOLDER] [--whisper WEIGHTS...] [--language en]
 
 FOLDER holds recordings and a manifest.jsonl with a line for each: "file", "transcript" ("" where
 nobody speaks), and "style" if tables by style are wanted. Without FOLDER only the requests below
 are measured, spoken by espeak-ng in four voices at three speeds. Word error rates are jiwer's,
-after lower-casing and removing punctuation (apostrophes too) on both sides; numbers stay as
-spelled.
+after lower-casing, removing punctuation (apostrophes too) and writing numbers in digits on both
+sides. The shipped recogniser is measured, and others whose weights are named.
 """
 
 from __future__ import annotations
@@ -19,15 +19,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import jiwer
+from transformers.models.whisper.english_normalizer import EnglishNumberNormalizer
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.paths import shipped
-from jarvis_desktop.speech import pocketsphinx
 from jarvis_desktop.speech import streaming_whisper as whisper
 from jarvis_desktop.speech.decoding import decode
+from jarvis_desktop.speech.recogniser import SHIPPED
 from jarvis_desktop.speech.vad import SpeechSegments, find_speech
 from jarvis_desktop.speech.whisper import WhisperDecoder, load
 
@@ -79,9 +78,21 @@ explain what this contract is about
 sharpen the scan then read it to me
 """.strip().splitlines()
 
+
+class NumbersInDigits(jiwer.AbstractTransform):
+    """Whisper writes "ten" or "10" as it likes."""
+
+    _written = EnglishNumberNormalizer()
+
+    def process_string(self, s: str) -> str:
+        """Write all numbers in digits."""
+        return str(self._written(s.replace("-", " ")))
+
+
 NORMALISED = jiwer.Compose(
     [
         jiwer.ToLowerCase(),
+        NumbersInDigits(),
         jiwer.RemovePunctuation(),
         jiwer.RemoveMultipleSpaces(),
         jiwer.Strip(),
@@ -122,31 +133,10 @@ def spoken_requests(folder: Path) -> Iterator[Recording]:
         yield Recording(to, text, "request (espeak-ng)")
 
 
-def searches() -> dict[str, Hears]:
-    """The two searches of the built-in recogniser, and its choice between them."""
-    speech = shipped("resources", "speech")
-    ears = pocketsphinx.Ears(speech / "commands.arpa", speech / "commands.dict")
-
-    def whole(search: Callable[[Any], pocketsphinx.SphinxGuess]) -> Hears:
-        return lambda speech: " ".join(
-            search(sound).text for _, _, sound in pocketsphinx.utterances(speech)
-        )
-
-    return {
-        "general": whole(ears.general),
-        "commands": whole(ears.commands),
-        "chosen": lambda speech: pocketsphinx.recognise(ears, speech, "", _quiet).text,
-    }
-
-
-def whisper_from(folder: Path) -> Hears:
+def whisper_from(folder: Path, language: str | None = None) -> Hears:
     """Whisper as the application runs it."""
     passes = WhisperDecoder(load(folder))
-    return lambda speech: whisper.recognise(passes, speech, "it", None, ()).text
-
-
-def _quiet(fraction: float | None, message: str) -> None:
-    pass
+    return lambda speech: whisper.recognise(passes, speech, "it", language, ()).text
 
 
 def measure(given: list[Recording], engines: dict[str, Hears]) -> None:
@@ -209,11 +199,12 @@ def main() -> None:
     """Measure what the command line names."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
-    parser.add_argument("--whisper", type=Path, metavar="WEIGHTS")
+    parser.add_argument("--whisper", type=Path, metavar="WEIGHTS", nargs="+", default=[])
+    parser.add_argument("--language")
     chosen = parser.parse_args()
-    engines = searches()
-    if chosen.whisper:
-        engines["whisper"] = whisper_from(chosen.whisper)
+    engines = {
+        folder.name: whisper_from(folder, chosen.language) for folder in (SHIPPED, *chosen.whisper)
+    }
     with tempfile.TemporaryDirectory() as made:
         given = list(recordings(chosen.folder)) if chosen.folder else []
         measure([*given, *spoken_requests(Path(made))], engines)

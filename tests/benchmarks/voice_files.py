@@ -2,11 +2,10 @@
 
     python -m tests.benchmarks.voice_files [FOLDER] [--whisper WEIGHTS] [--minutes 5]
 
-The recording is made by espeak-ng from the sentences that the test recogniser was never taught.
-FOLDER holds recordings of people with a manifest.jsonl (see recognition.py); they follow one
-another. The peer is faster-whisper's own BatchedInferencePipeline. Times are those of the
-processor, in which other programs do not count. Word error rates are jiwer's, after lower-casing
-and removing punctuation.
+The recording is made by espeak-ng from the requests of recognition.py. FOLDER holds recordings of
+people with a manifest.jsonl (see there); they follow one another. The peer is faster-whisper's own
+BatchedInferencePipeline. Times are those of the processor, in which other programs do not count.
+Word error rates are those of recognition.py.
 """
 
 from __future__ import annotations
@@ -22,13 +21,14 @@ import jiwer
 import numpy as np
 
 from jarvis_desktop.speech.decoding import RATE, Samples, decode
+from jarvis_desktop.speech.recogniser import SHIPPED
 from jarvis_desktop.speech.transcription import BATCH_SIZES
 from jarvis_desktop.speech.transcription_worker import RecordingReader
 from jarvis_desktop.speech.vad import SpeechSegments, find_speech
 from jarvis_desktop.speech.whisper import load
 from jarvis_desktop.tasks.audio.recognition import LINE_CHARS, cues
-from tests.benchmarks.recognition import NORMALISED, recordings
-from tests.instrument import INSTRUMENT, held_out, spoken
+from tests.benchmarks.recognition import NORMALISED, REQUESTS, recordings
+from tests.synthetic_speech import spoken
 
 Row = tuple[str, str, str]
 """What, its figure, its limit."""
@@ -40,7 +40,7 @@ PAUSES = (0.4, 0.7, 1.2)
 
 def by_espeak() -> Iterator[tuple[Samples, str]]:
     """Sentences without end."""
-    for number, text in enumerate(itertools.cycle(held_out())):
+    for number, text in enumerate(itertools.cycle(REQUESTS)):
         yield spoken(text, voice=VOICES[number % len(VOICES)]), text
 
 
@@ -64,7 +64,7 @@ def joined(pieces: Iterable[tuple[Samples, str]], seconds: float) -> tuple[Sampl
     return np.concatenate(sounds).astype(np.float32), " ".join(said)
 
 
-def table(weights: Path = INSTRUMENT, folder: Path | None = None, minutes: float = 5) -> list[Row]:
+def table(weights: Path = SHIPPED, folder: Path | None = None, minutes: float = 5) -> list[Row]:
     """What was measured, the figure, and its limit."""
     sound, said = joined(by_people(folder) if folder else by_espeak(), minutes * 60)
     speech, whisper = find_speech(sound, "the recording"), load(weights)
@@ -139,7 +139,7 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path, nargs="?")
-    parser.add_argument("--whisper", type=Path, metavar="WEIGHTS", default=INSTRUMENT)
+    parser.add_argument("--whisper", type=Path, metavar="WEIGHTS", default=SHIPPED)
     parser.add_argument("--minutes", type=float, default=5)
     chosen = parser.parse_args()
     for what, figure, limit in table(chosen.whisper, chosen.folder, chosen.minutes):

@@ -1,12 +1,11 @@
 """Speech recognised while it is spoken, beside the same recognised after it: time and words.
 
-    python3 -m tests.benchmarks.voice_recognition [--count 20] [--whisper WEIGHTS] [--built-in]
+    python3 -m tests.benchmarks.voice_recognition [--count 20] [--whisper WEIGHTS]
 
 Requests of four to six seconds, spoken by espeak-ng, are told at the pace of a voice; each ends
 with the fifth of a second in which people let a key go after their last word, and is also measured
 without it. "Whole" is the same sound told at once after the release, to the same process and
-weights. Word error rates are jiwer's, after lower-casing and removing punctuation. WEIGHTS are the
-test recogniser's unless named; it knows the words of packaging/test_recogniser only.
+weights. Word error rates are those of recognition.py. WEIGHTS are the shipped ones unless named.
 """
 
 from __future__ import annotations
@@ -23,9 +22,9 @@ import numpy as np
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.speech import RATE, Partial
-from jarvis_desktop.speech.recogniser import LocalRecogniser
-from tests.benchmarks.recognition import NORMALISED
-from tests.instrument import INSTRUMENT, held_out, spoken
+from jarvis_desktop.speech.recogniser import SHIPPED, LocalRecogniser
+from tests.benchmarks.recognition import NORMALISED, REQUESTS
+from tests.synthetic_speech import spoken
 
 RELEASE_SECONDS = 0.2
 """Between the last word and the release of the key."""
@@ -53,8 +52,8 @@ class Told:
 
 
 def requests(count: int) -> list[tuple[str, np.ndarray]]:
-    """Sentences the test recogniser was never taught, one after the other up to their length."""
-    sentences = held_out()
+    """Sentences, one after the other up to their length."""
+    sentences = REQUESTS
     made: list[tuple[str, np.ndarray]] = []
     at = 0
     while len(made) < count:
@@ -123,7 +122,7 @@ def _delays(said: str, samples: np.ndarray, shown: list[tuple[float, int]]) -> l
     return delays
 
 
-async def measure(weights: Path | None, count: int) -> list[Told]:
+async def measure(weights: Path, count: int) -> list[Told]:
     """All requests, one after the other."""
     recogniser = LocalRecogniser(find_weights=lambda: weights, language="en")
     try:
@@ -167,7 +166,7 @@ def rows(name: str, told: list[Told]) -> list[Row]:
     ]
 
 
-def table(count: int = 20, weights: Path | None = INSTRUMENT, name: str = "Whisper") -> list[Row]:
+def table(count: int = 20, weights: Path = SHIPPED, name: str = "Whisper") -> list[Row]:
     """What was measured, and its limit."""
     return rows(name, asyncio.run(measure(weights, count)))
 
@@ -176,12 +175,9 @@ def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=20)
-    parser.add_argument("--whisper", type=Path, default=INSTRUMENT, metavar="WEIGHTS")
-    parser.add_argument("--built-in", action="store_true")
+    parser.add_argument("--whisper", type=Path, default=SHIPPED, metavar="WEIGHTS")
     chosen = parser.parse_args()
     made = table(chosen.count, chosen.whisper)
-    if chosen.built_in:
-        made += table(chosen.count, None, "built-in")
     for what, figure, limit in made:
         print(f"{what:46} {figure:28} {limit}")
 

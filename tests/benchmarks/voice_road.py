@@ -2,9 +2,9 @@
 
     python -m tests.benchmarks.voice_road [--few]
 
-Real parts throughout on a PulseAudio of its own: espeak-ng speaks into the microphone, the test
-instrument recognises, the application plans and answers, its voice is heard at the monitor. Only
-the LLM is scripted: a server on loopback that speaks OpenAI's protocol, 20 tokens a second. Own
+Real parts throughout on a PulseAudio of its own: espeak-ng speaks into the microphone, the shipped
+recogniser hears it, the application plans and answers, its voice is heard at the monitor. Only the
+LLM is scripted: a server on loopback that speaks OpenAI's protocol, 20 tokens a second. Own
 overhead is what is left of the time without what the recogniser takes after the release, and
 without the time in which the LLM wrote what the first sentence needs.
 """
@@ -30,10 +30,10 @@ from jarvis_desktop.settings import LLMSettings, Settings, SpeechSettings
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from tests.benchmarks.voice_output import Ear, Row, footprint, spread
 from tests.fakes import FakeFrontend
-from tests.instrument import INSTRUMENT, speak
 from tests.line_server import Answer
 from tests.openai_server import OpenAIServer, running_openai_server
 from tests.sound import SoundServer, start_server
+from tests.synthetic_speech import speak
 
 ASKED = "what time is it"
 CHAT = "why is the sky blue"
@@ -47,7 +47,7 @@ class Recogniser:
     """The real one, and how long it takes from the end of what was said."""
 
     def __init__(self) -> None:
-        self.real = LocalRecogniser(find_weights=lambda: INSTRUMENT, language="en")
+        self.real = LocalRecogniser(language="en")
         self.took = 0.0
 
     def hear(self, show: Callable[[Partial], None]) -> Hearing:

@@ -131,7 +131,7 @@ def test_a_timer_rings_before_the_command_ends(jarvis: Jarvis) -> None:
 def test_a_spoken_request(jarvis: Jarvis, tmp_path: Path) -> None:
     files.speech(tmp_path / "question.wav", "What time is it?")
     turn = jarvis("ask", "--file", "question.wav", "--json").json
-    assert turn["heard_by"] == "pocketsphinx"
+    assert turn["heard_by"] == "whisper"
     assert "time" in turn["text"]
     assert turn["status"] == "done", turn["reply"]
 
@@ -244,7 +244,7 @@ def test_transcribe(jarvis: Jarvis, tmp_path: Path) -> None:
     shown = jarvis("transcribe", "a.wav", "silent.wav", "--json")
     assert shown.code == 3
     heard, silent = shown.json
-    assert heard["transcript"]["engine"] == "pocketsphinx"
+    assert heard["transcript"]["engine"] == "whisper"
     assert silent["error"]
 
 
@@ -331,7 +331,8 @@ def test_the_doctor(jarvis: Jarvis) -> None:
     assert shown.code in (0, 3)
     findings = {item["what"]: item for item in shown.json}
     assert findings["voice"]["state"] == "ok"
-    assert findings["recogniser"]["fix"] == "jarvis-desktop experts pull whisper-base"
+    assert findings["recogniser"]["state"] == "ok"
+    assert findings["recogniser"]["detail"] == "whisper-tiny.en, which comes with JARVIS"
     assert all(item["fix"] for item in shown.json if item["state"] == "missing")
 
 

@@ -60,7 +60,7 @@ def test_a_spoken_request_is_answered_aloud(tmp_path: Path, sound_server: SoundS
     press_enter(running)
     out, err = running.communicate(timeout=90)
     turn = json.loads(out)
-    assert turn["heard_by"] == "pocketsphinx"
+    assert turn["heard_by"] == "whisper"
     assert turn["status"] == "done", (turn["text"], turn["reply"])
     assert turn["reply"].startswith("It is ")
     assert np.abs(ear.samples).max() > 0.05, "the answer was not heard"

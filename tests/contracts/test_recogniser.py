@@ -9,7 +9,6 @@ from jarvis_desktop.core.speech import Partial, Recogniser, Transcript
 from jarvis_desktop.speech.decoding import decode
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from tests.fake_voice import FakeRecogniser, write_wav
-from tests.instrument import INSTRUMENT
 
 QUESTION = "what time is it, and what is the name on that invoice?"
 
@@ -18,17 +17,15 @@ def quiet(fraction, message):
     pass
 
 
-@pytest.fixture(params=["fake", "pocketsphinx", "whisper"])
+@pytest.fixture(params=["fake", "whisper"])
 async def recogniser(request):
     recogniser: Recogniser
     if request.param == "fake":
         recogniser = FakeRecogniser(
             partials=[Partial("", "what"), Partial("what", "tie"), Partial("what time", "is")]
         )
-    elif request.param == "pocketsphinx":
-        recogniser = LocalRecogniser(find_weights=lambda: None)
     else:
-        recogniser = LocalRecogniser(find_weights=lambda: INSTRUMENT)
+        recogniser = LocalRecogniser()
     yield recogniser
     await recogniser.close()
 

@@ -19,7 +19,7 @@ from jarvis_desktop.experts.importing import identified, opened, take_over
 from jarvis_desktop.experts.verification import Contents, contents
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.process.model_files import MARKER
-from tests.instrument import INSTRUMENT
+from jarvis_desktop.speech.recogniser import SHIPPED
 from tests.safetensors import weights_of
 
 FILES = ("config.json", "model.bin", "tokenizer.json", "vocabulary.*", "preprocessor_config.json")
@@ -254,6 +254,6 @@ def test_an_expert_is_known_by_the_name_of_what_holds_it(tmp_path):
 
 
 def test_real_weights_say_what_they_are(tmp_path):
-    assert contents(INSTRUMENT / "model.bin") == Contents("WhisperSpec", 128)
+    assert contents(SHIPPED / "model.bin") == Contents("WhisperSpec", 384)
     with pytest.raises(InputError, match="cannot be read: no such file"):
         contents(tmp_path / "model.bin")

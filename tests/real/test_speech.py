@@ -6,6 +6,7 @@ import shutil
 import sys
 from pathlib import Path
 
+import build_recogniser
 import jiwer
 import pytest
 
@@ -13,6 +14,7 @@ from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.settings import LLMSettings, Settings, SpeechSettings
+from jarvis_desktop.speech.recogniser import SHIPPED
 from jarvis_desktop.speech.voices.engine import import_voice
 from tests.real.conftest import Build, RealWeightsFolder, imported
 from tests.real.facts import check_download, child_that_maps, peak_bytes
@@ -21,7 +23,7 @@ from tests.scenarios.conftest import Person
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
 SAID = "Read the text in this picture, summarise it, and say the summary out loud."
-MOST_WRONG = {"whisper-tiny": 0.25, "whisper-base": 0.15}
+MOST_WRONG = 0.15
 """The share of words that may be wrong, in a recording of a synthetic voice."""
 PLAIN = jiwer.Compose(
     [
@@ -47,22 +49,25 @@ async def transcript(person: Person, recording: Path) -> str:
     return result.artifacts[0].text
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param("whisper-tiny", marks=pytest.mark.real),
-        pytest.param("whisper-base", marks=pytest.mark.real_large),
-    ],
-)
+@pytest.mark.real
+async def test_the_shipped_weights_are_built_out_of_the_real_ones(
+    weights_of: RealWeightsFolder, tmp_path: Path
+) -> None:
+    build_recogniser.build(weights_of(build_recogniser.SOURCE), tmp_path)
+    for path in tmp_path.iterdir():
+        assert path.read_bytes() == (SHIPPED / path.name).read_bytes(), path.name
+
+
+@pytest.mark.real_large
 async def test_a_recording_is_written_down(
-    build_app: Build, weights_of: RealWeightsFolder, tmp_path: Path, name: str
+    build_app: Build, weights_of: RealWeightsFolder, tmp_path: Path
 ) -> None:
     app = build_app(settings(language="en"))
-    expert = await imported(app, weights_of(name))
-    assert expert.id == name
+    expert = await imported(app, weights_of("whisper-base"))
+    assert expert.id == "whisper-base"
     heard = await transcript(Person(app, tmp_path), shipped("resources", "sample", "request.wav"))
-    assert wrong_words(SAID, heard) <= MOST_WRONG[name], heard
-    check_download(app, expert, name)
+    assert wrong_words(SAID, heard) <= MOST_WRONG, heard
+    check_download(app, expert, "whisper-base")
     if sys.platform == "linux":
         taken = peak_bytes(child_that_maps("ctranslate2"))
         assert 0.25 * expert.memory_mb * MB < taken < expert.memory_mb * MB, taken

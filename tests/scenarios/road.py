@@ -1,8 +1,7 @@
 """The whole program from outside: a keyboard, a microphone, files and a loudspeaker on a real
 screen.
 
-Of all of it only the recogniser's weights are an instrument, and only the loudspeaker is a null
-sink.
+Of all of it only the loudspeaker is a null sink.
 """
 
 from __future__ import annotations
@@ -22,19 +21,10 @@ from PIL import Image, ImageColor, ImageGrab
 from jarvis_desktop import paths
 from jarvis_desktop.app.ipc_client import ask
 from jarvis_desktop.ui.widgets import theme
-from tests.instrument import INSTRUMENT, speak
 from tests.sound import RATE, Heard, SoundServer
+from tests.synthetic_speech import speak
 from tests.ui.quick.test_on_a_desktop import ROOT, WINDOW, Person
 
-PROGRAM = f"""
-import sys
-from jarvis_desktop.app import speech
-from jarvis_desktop.__main__ import main
-speech.whisper_folder = lambda *args, **settings: __import__("pathlib").Path({str(INSTRUMENT)!r})
-speech.EXPECTED_WORDS = ()  # which the instrument was not taught
-sys.exit(main())
-"""
-"""`python -m jarvis_desktop` with the test recogniser on its disk."""
 SETTINGS = """
 [planner]
 kind = "embedded"
@@ -66,7 +56,7 @@ class Road:
         settings.parent.mkdir(parents=True, exist_ok=True)
         settings.write_text(SETTINGS.format(language=language))
         program = subprocess.Popen(
-            [sys.executable, "-c", PROGRAM, *words],
+            [sys.executable, "-m", "jarvis_desktop", *words],
             env=self.person.environment | {"PYTHONPATH": str(ROOT)},
             cwd=self.folder,
             stderr=subprocess.PIPE,

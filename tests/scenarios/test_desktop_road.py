@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.speech.decoding import RATE as SPOKEN
-from tests.instrument import spoken
 from tests.scenarios.road import BLOCK, Road, is_quiet, loud
 from tests.sound import RATE, SoundServer
+from tests.synthetic_speech import spoken
 from tests.ui.quick.test_on_a_desktop import BOX, WINDOW, Person, person, tray
 
 pytestmark = [pytest.mark.screen, pytest.mark.sound, pytest.mark.timeout(300)]

@@ -1,8 +1,7 @@
 """The whole road of a spoken request on its real libraries: a voice into a real microphone, words
 while it speaks, a plan, an answer that is heard, and silence when somebody wants it.
 
-Of all of it only the recogniser's weights are an instrument, and only the loudspeaker is a null
-sink.
+Of all of it only the loudspeaker is a null sink.
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import numpy as np
 import pytest
 import pytest_asyncio
 
-from jarvis_desktop.app import speech as compose_voice
 from jarvis_desktop.app.application import Application
 from jarvis_desktop.app.build import build
 from jarvis_desktop.core.expert import Status
@@ -25,8 +23,8 @@ from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import Settings, SpeechSettings
 from tests.fakes import FakeFrontend
-from tests.instrument import INSTRUMENT, speak
 from tests.sound import SoundServer
+from tests.synthetic_speech import speak
 
 pytestmark = [pytest.mark.sound, pytest.mark.asyncio(loop_scope="module")]
 
@@ -101,8 +99,6 @@ async def room(
         patch.setenv("OLLAMA_HOST", "127.0.0.1:9")
         for name, value in server.environment.items():
             patch.setenv(name, value)
-        patch.setattr(compose_voice, "whisper_folder", lambda *args, **settings: INSTRUMENT)
-        patch.setattr(compose_voice, "EXPECTED_WORDS", ())  # which the instrument was not taught
         app = build(Settings(processes=2, speech=speech), paths)
         room = Room(app, server, root)
         app.talk.front = room

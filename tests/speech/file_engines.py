@@ -3,7 +3,7 @@
 import os
 import time
 
-from jarvis_desktop.core.speech import Segment, Transcript
+from jarvis_desktop.core.speech import Segment
 from jarvis_desktop.speech.transcription import OpenedRecording, TranscriptPart
 
 WINDOWS = (25.0, 20.0, 22.0, 23.0, 5.0, 5.0)
@@ -13,7 +13,8 @@ def scripted():
     """Hears a word in each window; the file's text says where and how it goes wrong.
 
     "crash 2" ends the process at window 2, "together" where several are asked for at once, and
-    "cuda" wherever a card is to be used; "doubtful" says that all was decoded twice.
+    "cuda" wherever a card is to be used; "doubtful" says that all was decoded twice. With the
+    weights "shipped" nothing goes wrong.
     """
     script = ""
 
@@ -22,8 +23,10 @@ def scripted():
         if what == "open":
             script = args[0].read_text()
             return OpenedRecording(120.0, WINDOWS if "short" not in script else WINDOWS[:2])
-        chosen, words, _weights, language, expected, device, _ = args
+        chosen, words, weights, language, expected, device, _ = args
         places = range(*chosen.indices(len(WINDOWS)))
+        if weights.name == "shipped":
+            script = ""
         if f"crash {places[0]}" in script or ("together" in script and len(places) > 1):
             os.abort()
         if "cuda" in script and device == "cuda":
@@ -36,17 +39,6 @@ def scripted():
         found = tuple(Segment(at * 20, at * 20 + 1, f"word {at} {how}") for at in places)
         again = len(places) if "doubtful" in script and len(places) > 1 else 0
         return TranscriptPart(found, language or "fr", 20.0 * places[-1] + 15, again)
-
-    return handle
-
-
-def small(*files):
-    """Stands for the built-in recogniser."""
-
-    def handle(report, what, *args):
-        if what == "hear":
-            return 10.0
-        return Transcript("mumble", "small", "en", (Segment(0, 1, "mumble"),))
 
     return handle
 
@@ -78,7 +70,6 @@ def broken_weights():
     return handle
 
 
-def wordy(*files):
-    """Stands for the built-in recogniser that hears more than a request."""
-    heard = small(*files)
-    return lambda report, what, *args: 40.0 if what == "hear" else heard(report, what, *args)
+def wordy():
+    """Hears more than a request."""
+    return lambda report, what, *args: 40.0

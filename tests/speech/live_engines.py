@@ -13,10 +13,11 @@ from jarvis_desktop.speech.streaming import StreamingResult, StreamingSession
 
 
 class Parrot:
-    """Repeats what it is told; some words make it go wrong, the first time or ever."""
+    """Repeats what it is told; some words make it go wrong, the first time or ever, except with the
+    weights in a folder named "shipped"."""
 
-    def __init__(self, folder: Path | None = None, device: str = "") -> None:
-        self._folder = folder
+    def __init__(self, folder: Path, device: str) -> None:
+        self._folder = folder if folder.name != "shipped" else None
         self._device = device
         self._told = ""
 
@@ -33,8 +34,8 @@ class Parrot:
             raise UnavailableError("The weights cannot be used.")
         if final and not self._told.strip("."):
             raise InputError("Nobody seems to speak in your recording.")
-        engine = "whisper" if self._folder else "built-in"
-        transcript = Transcript(self._told, engine) if final else None
+        engine = "whisper" if self._folder else "shipped"
+        transcript = Transcript(self._told, engine, "en") if final else None
         return StreamingResult(self._told[:-2], self._told[-2:], transcript, took=0.001)
 
     def _first(self, word: str) -> bool:
@@ -46,17 +47,14 @@ class Parrot:
         return True
 
 
-def parrot(*files):
-    """A Whisper that is given a folder to remember in, or a built-in one that never goes wrong."""
+def parrot():
+    """A Whisper that is given a folder to remember in."""
     live = StreamingSession()
 
     def handle(report, what, *args):
         if what == "ready":
             return None
-        given, setting = args[:4], args[4:]
-        if not setting:
-            return live.listen(Parrot, *given)
-        folder, _, _, device, _ = setting
+        *given, folder, _, _, device, _ = args
         return live.listen(lambda: Parrot(folder, device), *given)
 
     return handle

@@ -1,14 +1,11 @@
-"""The language model and the bell are what their scripts build."""
+"""The bell is what its script builds."""
 
 import importlib.util
 import sys
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from jarvis_desktop.paths import shipped
-from tests.benchmarks.recognition import REQUESTS
 
 PACKAGING = Path(__file__).parents[2] / "packaging"
 
@@ -21,49 +18,6 @@ def script(name: str) -> Any:
     sys.modules[name] = module
     spec.loader.exec_module(module)
     return module
-
-
-@pytest.fixture(scope="module")
-def builder():
-    return script("build_command_lm")
-
-
-def test_the_language_model_is_what_the_script_builds(builder, tmp_path):
-    ours = shipped("resources", "speech", "commands.arpa")
-    builder.main(tmp_path / "commands.arpa")
-    assert (tmp_path / "commands.arpa").read_text() == ours.read_text()
-    assert ours.stat().st_size < 1_000_000
-
-
-def test_the_shares_after_each_word_add_up_to_one(builder):
-    corpus = builder.sentences(300, seed=1)
-    text = builder.arpa(corpus, {"hello": 0.5, "read": 0.5})
-    share: dict[tuple[str, ...], float] = {}
-    back: dict[tuple[str, ...], float] = {}
-    for line in text.splitlines():
-        first, _, rest = line.partition(" ")
-        if rest and first.replace("-", "").replace(".", "").isdigit():
-            *words, last = rest.split()
-            if last.lstrip("-").replace(".", "").isdigit():
-                back[tuple(words)] = 10 ** float(last)
-            else:
-                words.append(last)
-            share[tuple(words)] = 10 ** float(first)
-    words = [gram[0] for gram in share if len(gram) == 1 and gram[0] != "<s>"]
-
-    def after(history: tuple[str, ...], word: str) -> float:
-        if (*history, word) in share or not history:
-            return share[(*history, word)]
-        return back.get(history, 1.0) * after(history[1:], word)
-
-    histories = [(), ("<s>",), ("the",), ("<s>", "read"), ("read", "the"), ("hello",)]
-    for history in histories:
-        assert sum(after(history, word) for word in words) == pytest.approx(1, abs=0.02), history
-
-
-def test_no_measured_request_is_a_sentence_it_was_built_from(builder):
-    built_from = {" ".join(words) for words in builder.sentences(60_000, seed=builder.SEED)}
-    assert built_from.isdisjoint(REQUESTS)
 
 
 def test_the_bell_is_what_the_script_builds(tmp_path):

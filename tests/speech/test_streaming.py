@@ -38,7 +38,7 @@ def unseen(partial):
 @pytest.fixture
 async def recogniser(tmp_path):
     recogniser = LocalRecogniser(
-        find_weights=lambda: tmp_path, whisper=PARROT, pocketsphinx=PARROT, idle_minutes=1
+        find_weights=lambda: tmp_path, shipped=tmp_path / "shipped", whisper=PARROT, idle_minutes=1
     )
     yield recogniser
     await recogniser.close()
@@ -252,30 +252,30 @@ async def test_a_process_killed_between_two_passes_is_told_everything_anew(recog
     assert recogniser._whisper.pid != pid
 
 
-async def test_one_that_always_crashes_is_replaced_by_the_built_in_one(recogniser):
+async def test_weights_that_always_crash_are_replaced_by_the_shipped_ones(recogniser, tmp_path):
     heard = await partials(recogniser, b"before" + PORTION)
     heard.add(b"ALWAYS")
     transcript = await heard.finish()
     assert transcript.text == f"before{PORTION.decode()}ALWAYS"
-    assert transcript.engine == "built-in"
-    assert transcript.note.startswith(CRASHED_NOTE)
+    assert transcript.engine == "shipped"
+    assert transcript.note == CRASHED_NOTE.format(name=tmp_path.name)
 
 
-async def test_broken_weights_are_replaced_by_the_built_in_one(recogniser):
+async def test_broken_weights_are_replaced_by_the_shipped_ones(recogniser, tmp_path):
     heard = recogniser.hear()
     heard.add(b"UNUSED")
     transcript = await heard.finish()
-    assert transcript.engine == "built-in"
-    assert transcript.note.startswith(BROKEN_NOTE)
+    assert transcript.engine == "shipped"
+    assert transcript.note == BROKEN_NOTE.format(name=tmp_path.name)
 
 
-async def test_one_that_hangs_is_ended_and_the_built_in_one_hears_it(recogniser, monkeypatch):
+async def test_one_that_hangs_is_ended_and_the_shipped_weights_hear_it(recogniser, monkeypatch):
     monkeypatch.setattr(streaming, "MIN_LIMIT", 0.2)
     heard = await partials(recogniser, b"before" + PORTION)
     heard.add(b"HANGS!")
     transcript = await heard.finish()
     assert transcript.text == f"before{PORTION.decode()}HANGS!"
-    assert transcript.engine == "built-in"
+    assert transcript.engine == "shipped"
 
 
 async def test_a_graphics_card_that_fails_leaves_it_to_the_processor(tmp_path):
@@ -283,7 +283,6 @@ async def test_a_graphics_card_that_fails_leaves_it_to_the_processor(tmp_path):
         find_weights=lambda: tmp_path,
         find_processor=lambda: ("cuda", "float16"),
         whisper=PARROT,
-        pocketsphinx=PARROT,
     )
     heard = recogniser.hear()
     heard.add(b"NO-CARD!")
@@ -322,7 +321,7 @@ async def test_after_a_drop_the_same_process_hears_the_next_one(recogniser):
 
 async def test_idle_processes_are_ended(tmp_path):
     recogniser = LocalRecogniser(
-        find_weights=lambda: tmp_path, whisper=PARROT, pocketsphinx=PARROT, idle_minutes=0
+        find_weights=lambda: tmp_path, shipped=tmp_path / "shipped", whisper=PARROT, idle_minutes=0
     )
     heard = recogniser.hear()
     heard.add(b"before")

@@ -10,7 +10,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.speech.decoding import RATE
 from jarvis_desktop.speech.streaming_whisper import StreamingWhisper
 from jarvis_desktop.speech.whisper import WhisperGuess, Word
-from tests.instrument import spoken
+from tests.synthetic_speech import spoken
 
 PORTION = 1024
 """Samples that are told at once: two frames."""

@@ -1,4 +1,4 @@
-"""One pass of a real Whisper: the test recogniser, as people's weights are run."""
+"""One pass of Whisper with the shipped weights."""
 
 from types import SimpleNamespace
 
@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from jarvis_desktop.speech.decoding import RATE
+from jarvis_desktop.speech.recogniser import SHIPPED
 from jarvis_desktop.speech.whisper import (
     MAX_HINT_TOKENS,
     WhisperDecoder,
@@ -17,12 +18,12 @@ from jarvis_desktop.speech.whisper import (
     repeats,
     text,
 )
-from tests.instrument import INSTRUMENT, spoken
+from tests.synthetic_speech import spoken
 
 
 @pytest.fixture(scope="module")
 def passes():
-    return WhisperDecoder(load(INSTRUMENT))
+    return WhisperDecoder(load(SHIPPED))
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +59,7 @@ def test_the_language_is_detected_in_the_same_window_where_none_is_given(sound):
 
     detected = [[("<|de|>", 0.9), ("<|en|>", 0.1)]]
     result = SimpleNamespace(sequences_ids=[[]], scores=[-0.5], no_speech_prob=0.1)
-    real = load(INSTRUMENT)
+    real = load(SHIPPED)
     ids = {"<|de|>": 5, "<|transcribe|>": 6, "<|startoftranscript|>": 7, "<|notimestamps|>": 8}
     tokenizer = real.hf_tokenizer
     whisper = SimpleNamespace(

@@ -11,7 +11,7 @@ import pytest
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.speech import whisper
 from jarvis_desktop.speech.cuda_probe import CPU, CudaProbe, WhisperDevice, probe
-from tests.instrument import INSTRUMENT
+from jarvis_desktop.speech.recogniser import SHIPPED
 
 ENGINES = "tests.speech.file_engines"
 
@@ -27,13 +27,13 @@ def quiet(fraction, message):
 async def test_without_signs_of_a_card_no_process_is_started():
     found = CudaProbe(signs=lambda: False, probe="no.such:module")
     assert found.processor() == CPU
-    assert await found.look(INSTRUMENT) == CPU
+    assert await found.look(SHIPPED) == CPU
     assert found.note == ""
 
 
 async def test_a_card_that_works_is_looked_for_once():
     found = CudaProbe(signs=there, probe=f"{ENGINES}:finding_a_card")
-    assert await found.look(INSTRUMENT) == ("cuda", "float16")
+    assert await found.look(SHIPPED) == ("cuda", "float16")
     found._probe = "no.such:module"
     assert await found.look(Path("other")) == found.processor() == ("cuda", "float16")
 
@@ -42,7 +42,7 @@ async def test_a_card_that_works_is_looked_for_once():
 async def test_a_probe_that_crashes_or_hangs_leaves_the_processor_and_says_why(engine, caplog):
     found = CudaProbe(signs=there, probe=f"{ENGINES}:{engine}", timeout=2.0)
     with caplog.at_level(logging.INFO):
-        assert await found.look(INSTRUMENT) == CPU
+        assert await found.look(SHIPPED) == CPU
     assert found.note.startswith("The graphics card is not used to recognise speech: CUDA's")
     assert "nvidia-cublas-cu12" in found.note
 
@@ -81,7 +81,7 @@ def with_card(
 )
 def test_whisper_writes_on_the_card_as_it_computes_best(monkeypatch, types, best):
     with_card(monkeypatch, types=types)
-    assert probe(quiet, INSTRUMENT) == WhisperDevice(("cuda", best))
+    assert probe(quiet, SHIPPED) == WhisperDevice(("cuda", best))
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_whisper_writes_on_the_card_as_it_computes_best(monkeypatch, types, best
 )
 def test_why_whisper_does_not_run_on_a_card_is_said(monkeypatch, trouble, why):
     with_card(monkeypatch, trouble=trouble)
-    found = probe(quiet, INSTRUMENT)
+    found = probe(quiet, SHIPPED)
     assert found.processor == CPU
     assert why in found.why
 
@@ -110,12 +110,12 @@ def test_a_driver_that_ctranslate2_does_not_know_is_said(monkeypatch):
         raise RuntimeError("CUDA failed with error CUDA driver version is insufficient")
 
     monkeypatch.setattr(ctranslate2, "get_cuda_device_count", refuse)
-    assert "driver is too old" in probe(quiet, INSTRUMENT).why
+    assert "driver is too old" in probe(quiet, SHIPPED).why
 
 
 def test_a_card_of_another_maker_is_left_alone(monkeypatch):
     monkeypatch.setattr(ctranslate2, "get_cuda_device_count", lambda: 0)
-    assert probe(quiet, INSTRUMENT) == WhisperDevice()
+    assert probe(quiet, SHIPPED) == WhisperDevice()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="as Linux names libraries")

@@ -220,7 +220,7 @@ UNDERSTANDING = SettingsCard(
         SettingsRow(
             "recognisers",
             mark("Recogniser in use"),
-            mark("Whisper understands far more than the small one that is built in."),
+            mark("The one that comes with JARVIS understands English."),
             search=mark("whisper speech recognition download transcription"),
             make=RecogniserPanel,
             whole=True,

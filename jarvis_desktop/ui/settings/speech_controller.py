@@ -37,7 +37,7 @@ class SpeechOverview:
     """Which LLM is used, or why none is."""
 
     whispers: tuple[Expert, ...]
-    """The recognisers that can be fetched, the smallest first."""
+    """The recognisers that can be fetched besides the shipped one, the smallest first."""
     here: frozenset[str]
     """The handles of those that are on this computer."""
     named: str

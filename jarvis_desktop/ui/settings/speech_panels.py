@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
 )
 
 from jarvis_desktop.core.display import one_line
-from jarvis_desktop.core.expert import Expert, times_real_time
+from jarvis_desktop.core.expert import SHIPPED_WHISPER, Expert, times_real_time
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Partial, Talking, Transcript
 from jarvis_desktop.ui.engine import Outcome, unexpected
@@ -335,9 +335,9 @@ class SentencePanel(SettingsPanel):
             self.complain(str(outcome.error or unexpected()))
 
 
-BUILT_IN = mark(
-    "The small built-in recogniser is used. It knows English only, and often mishears; Whisper is "
-    "far better."
+SHIPPED = mark(
+    "{name} is used, which comes with JARVIS. It understands English only; others hear more "
+    "exactly, and in about 99 languages."
 )
 NO_DOWNLOADS = mark(
     "Nothing is downloaded in the mode “offline”; `jarvis-desktop experts import` takes weights "
@@ -370,9 +370,10 @@ class WhichWhisper(SelectOption):
         self._offer()
 
     def _offer(self) -> None:
-        names = dict.fromkeys((*self._here, *([self._chosen] if self._chosen else [])))
+        chosen = [self._chosen] if self._chosen else []
+        names = dict.fromkeys((SHIPPED_WHISPER, *self._here, *chosen))
         self.offer([("", tr(BEST)), *((each, each) for each in names)], self._chosen)
-        self.setEnabled(bool(names))
+        self.setEnabled(len(names) > 1)
 
 
 class RecogniserPanel(SettingsPanel):
@@ -475,8 +476,8 @@ class RecogniserPanel(SettingsPanel):
 
 def _in_use(here: Sequence[str], named: str) -> str:
     """Which recogniser is used, in words."""
-    if not here:
-        return tr(BUILT_IN)
+    if not here or named == SHIPPED_WHISPER:
+        return tr(SHIPPED, name=SHIPPED_WHISPER)
     if named in here or len(here) == 1:
         return tr("{name} is used, on this computer.", name=named if named in here else here[0])
     return tr(

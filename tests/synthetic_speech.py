@@ -1,9 +1,4 @@
-"""The test recogniser and a voice for it: a real Whisper that knows three hundred words.
-
-It hears requests made of the words in packaging/test_recogniser/sentences.txt, spoken by espeak-ng;
-of anything else it makes nonsense. Tests measure the road of speech with it; it is nobody's
-recogniser.
-"""
+"""Sentences spoken by espeak-ng, which the shipped recogniser understands."""
 
 from __future__ import annotations
 
@@ -15,16 +10,6 @@ from pathlib import Path
 import numpy as np
 
 from jarvis_desktop.speech.decoding import RATE, decode
-
-INSTRUMENT = Path(__file__).parent / "speech" / "test_recogniser"
-"""A folder for faster_whisper.WhisperModel."""
-SENTENCES = Path(__file__).parents[1] / "packaging" / "test_recogniser" / "sentences.txt"
-
-
-def held_out() -> list[str]:
-    """The sentences that it was never taught."""
-    lines = SENTENCES.read_text().split("\n[held out]\n")[1].splitlines()
-    return [line for line in lines if line]
 
 
 def spoken(
