@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.screen, pytest.mark.sound, pytest.mark.timeout(300)]
 __all__ = ["person", "tray"]
 
 SUM, TIMES = "What is 15 percent of 240?", "What is 12 times 12?"
-ASKED = "Hey Jarvis, what time is it?"
+ASKED = "Hey JARVIS, what time is it?"
 LONG = ("One more word and another one, and then some more. " * 6).strip()
 CHANGE = "Turn the pictures to grey and flip them"
 

@@ -28,7 +28,7 @@ from tests.synthetic_speech import speak
 
 pytestmark = [pytest.mark.sound, pytest.mark.asyncio(loop_scope="module")]
 
-ASKED = "Hey Jarvis, what time is it?"
+ASKED = "Hey JARVIS, what time is it?"
 LOUD = 0.02
 
 
