@@ -16,10 +16,10 @@ from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import LLMSettings, Settings
 from tests.fakes import FakeFrontend
 from tests.films import write_film
-from tests.instrument import INSTRUMENT, speak
 from tests.line_server import Answer, running
 from tests.ollama import Ollama, Shown, _Handler
 from tests.scenarios.conftest import steps
+from tests.synthetic_speech import INSTRUMENT, speak
 
 SAID = "What time is it?"
 SCRIPTS = (
