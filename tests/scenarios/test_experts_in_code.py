@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.app import speech
 from jarvis_desktop.app.build import build
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import CodeTerms, Terms
@@ -19,7 +18,7 @@ from tests.films import write_film
 from tests.line_server import Answer, running
 from tests.ollama import Ollama, Shown, _Handler
 from tests.scenarios.conftest import steps
-from tests.synthetic_speech import INSTRUMENT, speak
+from tests.synthetic_speech import speak
 
 SAID = "What time is it?"
 SCRIPTS = (
@@ -57,9 +56,8 @@ class Small(Ollama):
     ],
 )
 async def test_words_of_a_recording_are_counted(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, wanted: list[str]
+    tmp_path: Path, name: str, wanted: list[str]
 ) -> None:
-    monkeypatch.setattr(speech, "whisper_folder", lambda *args, **settings: INSTRUMENT)
     paths = Paths(*(tmp_path / name for name in ("config", "data", "cache", "logs")))
     spoken = speak(SAID, tmp_path / "note.wav")
     if name.endswith(".mp4"):
