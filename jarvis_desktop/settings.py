@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, cast
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.goal import CodeTerms
@@ -134,12 +134,16 @@ class SpeechSettings(SettingsTable):
         ge=0,
         le=1,
     )
-    engine: Literal["system", "kokoro", "piper"] = setting(
-        "system",
+    engine: Literal["hibari", "system", "kokoro", "piper"] = setting(
+        "hibari",
         mark("Spoken by"),
-        mark("Kokoro and Piper sound more natural, and have to be installed first."),
-        search=mark("tts text to speech engine espeak kokoro piper"),
+        mark(
+            "The system’s voice speaks the languages that the chosen one cannot. Kokoro and Piper "
+            "have to be installed first."
+        ),
+        search=mark("tts text to speech engine espeak hibari kokoro piper"),
         choices={
+            "hibari": mark("The built-in voice, Hibari (English)"),
             "system": mark("The system’s own voice"),
             "kokoro": mark("Kokoro"),
             "piper": mark("Piper"),
@@ -262,6 +266,14 @@ class SpeechSettings(SettingsTable):
         },
     )
     """Such as "hey_jarvis", or the JSON file of other microWakeWord weights."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _of_the_system(cls, data: Any) -> Any:
+        """A voice that was named while the system's were the usual ones is one of them."""
+        if isinstance(data, dict) and data.get("voice") and "engine" not in data:
+            return {**data, "engine": "system"}
+        return data
 
 
 class LLMSettings(SettingsTable):

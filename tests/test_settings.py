@@ -113,6 +113,26 @@ def test_a_mistake_costs_only_its_own_value(tmp_path: Path) -> None:
     assert path.read_text() == BROKEN
 
 
+@pytest.mark.parametrize(
+    ("written", "engine"),
+    [
+        ("", "hibari"),
+        ('voice = ""', "hibari"),
+        ('voice = "roa/fr-be"', "system"),
+        ('voice = "heart"\nengine = "hibari"', "hibari"),
+        ('engine = "system"', "system"),
+        ('voice = "af_heart"\nengine = "kokoro"', "kokoro"),
+    ],
+)
+def test_a_voice_that_was_named_stays_one_of_the_systems(
+    tmp_path: Path, written: str, engine: str
+) -> None:
+    path = tmp_path / "settings.toml"
+    path.write_text(f"[speech]\n{written}\n")
+    settings, notice = load(path)
+    assert (settings.speech.engine, notice) == (engine, "")
+
+
 @pytest.mark.parametrize("text", ["x\n" * 30, 'id = """\nno end', "[", "= 3"])
 def test_what_cannot_be_read_at_all_is_told(tmp_path: Path, text: str) -> None:
     path = tmp_path / "settings.toml"

@@ -52,7 +52,7 @@ SPEAKS = 0.5
 SENTENCE = "What time is it?"
 PLUG_IN = mark("Plug one in, or start the sound server; text works without it.")
 BIND = mark("Start it, or bind a key of your desktop to: jarvis-desktop talk toggle")
-ENGINES = {"kokoro": "Kokoro", "piper": "Piper"}
+ENGINES = {"hibari": "Hibari", "kokoro": "Kokoro", "piper": "Piper"}
 
 
 async def check_sound(app: Application) -> list[Finding]:
@@ -124,22 +124,24 @@ def voice(engine: str, weights: Path) -> Finding:
     `weights`."""
     from jarvis_desktop.speech.voices.engine import neural_voice
 
-    installed = shutil.which("espeak-ng") or shutil.which("espeak")
-    if sys.platform not in ("win32", "darwin") and not installed:
-        return Finding(
-            "voice", "missing", tr("espeak-ng is not installed"), "apt install espeak-ng"
-        )
-    own = tr("the system's own") if sys.platform in ("win32", "darwin") else "espeak-ng"
+    own = "" if sys.platform in ("win32", "darwin") else "espeak-ng"
+    installed = not own or shutil.which("espeak-ng") or shutil.which("espeak")
     chosen = neural_voice(engine, weights)
-    if chosen is None:
-        return Finding("voice", "ok", own)
-    if lacking := chosen.lacking():
+    lacking = chosen and chosen.lacking()
+    speaks = ENGINES.get(engine, "") if not lacking else ""
+    if not installed:
+        detail, fix = tr("espeak-ng is not installed"), "apt install espeak-ng"
+        if not speaks:
+            return Finding("voice", "missing", detail, fix)
+        detail = tr("{engine}; for other languages {missing}", engine=speaks, missing=detail)
+        return Finding("voice", "limited", detail, fix)
+    own = own or tr("the system's own")
+    if lacking:
         return Finding("voice", "limited", f"{own}: {lacking.message}", lacking.hint)
-    return Finding(
-        "voice",
-        "ok",
-        tr("{engine}, and {own} for what that cannot speak", engine=ENGINES[engine], own=own),
-    )
+    if not speaks:
+        return Finding("voice", "ok", own)
+    detail = tr("{engine}, and {own} for what that cannot speak", engine=speaks, own=own)
+    return Finding("voice", "ok", detail)
 
 
 def wake_word(name: str) -> Finding:

@@ -152,7 +152,7 @@ class LocalVoice:
     async def _speak(self, text: str, to: Path, pace: float) -> None:
         language = plain_language(text)
         if language == "?":
-            language = await self._system.language(text)
+            language = await (self._neural or self._system).language(text)
         order = SpeechRequest(text, to, self._rate * pace, self._volume, self._voice, language)
         if neural := self._able(language):
             try:

@@ -15,6 +15,7 @@ from jarvis_desktop.text.languages import tongue
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.sentences import MAX_SPOKEN_CHARS, cut, ends_here, has_words, split
 from jarvis_desktop.text.speakable_rules import (
+    ABBREVIATIONS,
     AMOUNTS,
     ENGLISH_CODES,
     MOMENTS,
@@ -26,7 +27,7 @@ from jarvis_desktop.text.speakable_rules import (
 
 _SPECIAL = lazy_re(
     r"[^\w\s.,;:!?'\"()’“”…-]|[\d_\u00a0-\u00bf\u0370-\u03ff\u2070-\u2189]|\w[.]\w|--|->"
-    r"|\b(?:vs|approx|i\.e|e\.g)\b"
+    rf"|\bapprox\b|{ABBREVIATIONS}"
 )
 """Signs that plain prose does not have."""
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from datetime import date
 
 from jarvis_desktop.text.lazy_re import lazy_re
+from jarvis_desktop.text.numbers import cardinal
 
 DIGITS = "0123456789"
 
@@ -28,7 +29,7 @@ def rule(needs: str, pattern: str, spoken: str | Callable[[re.Match[str]], str])
     return SpeechRule(frozenset(needs), re.compile(pattern), spoken)
 
 
-_NUMBER = r"\d+(?:\.\d+)?"
+_NUMBER = r"(?:\d,\d{3}|\d+)(?:\.\d+)?"
 _MONEY = {
     "€": ("euro", "cent"), "$": ("dollar", "cent"), "£": ("pound", ""), "¥": ("yen", ""),
     "₹": ("rupee", ""), "EUR": ("euro", "cent"), "USD": ("dollar", "cent"), "GBP": ("pound", ""),
@@ -108,6 +109,13 @@ def _singular(unit: str) -> str:
     return _SINGULARS.get(first, first.removesuffix("s")) + space + rest
 
 
+def _decade(found: re.Match[str]) -> str:
+    """1980s: most engines would say 1980 and an s."""
+    century, tens = cardinal(int(found[1])), int(found[2])
+    name = cardinal(10 * tens) if tens else "hundred"
+    return f"{century} {name.removesuffix('y')}{'ies' if name.endswith('y') else 's'}"
+
+
 def _vulgar(found: re.Match[str]) -> str:
     above, _, below = unicodedata.normalize("NFKC", found[2]).partition("\u2044")
     return _joined(found[1], _part(int(above), int(below)))
@@ -139,16 +147,27 @@ _AMOUNT = rf"(?P<amount>{_NUMBER})"
 _MONEYS = "$€£¥₹RDPFY"
 
 AMOUNTS = (
-    rule(",", r"(?<![\d.])\d{1,3}(?:,\d{3})+(?![\d,]*\d)", lambda found: found[0].replace(",", "")),
+    rule(
+        ",",
+        r"(?<![\d.])(?:\d{2,3},\d{3}|\d{1,3}(?:,\d{3}){2,})(?![\d,]*\d)",
+        lambda found: found[0].replace(",", ""),
+    ),
     rule("-−", rf"(?<!\S)[-−](?={_NUMBER}|[$€£¥]\d)|−(?=\d)", "minus "),
     rule(_MONEYS, rf"(?:\b(?:US|CA|AU))?{_SIGN}\s?{_AMOUNT}{_SCALE}", _money),
     rule(_MONEYS, rf"(?<![\w.]){_AMOUNT}{_SCALE}\s?{_SIGN}", _money),
     rule(_VULGAR, rf"(\d+\s?)?([{_VULGAR}])", _vulgar),
     rule("/", r"(?<![\w./])(\d+\s)?(\d{1,2})/(\d{1,3})(?![\w/])", _written),
+    rule("s", r"(?<![\w.])(1[1-9]|20)(\d)0s\b", _decade),
     rule(DIGITS, rf"(?<![\w.])({_NUMBER})\s?({_UNIT})(?![\w/²³%°])", _measure),
     rule("kK", rf"(?<![\w.])(?![48]K)({_NUMBER})(k|K)\b", r"\1 thousand"),
     rule("Mm", rf"(?<![\w.])({_NUMBER})(?:M|mn)\b", r"\1 million"),
     rule("b", rf"(?<![\w.])({_NUMBER})bn\b", r"\1 billion"),
+    # Without its comma an engine would read it as a year: "eleven fifty pounds".
+    rule(
+        ",",
+        r"(?<![\d.,])\d,\d{3}(?![\d,]*\d)",
+        lambda found: cardinal(int(found[0].replace(",", ""))),
+    ),
 )
 
 
@@ -311,7 +330,8 @@ def _time(found: re.Match[str]) -> str:
         spoken += f" and {found[3].lstrip('0')} seconds"
     # A point that ends the sentence stays.
     end = "." if half and found[0].endswith(".") and found.end() == len(found.string) else ""
-    return spoken + (f" {half} m" if half else "") + end
+    # As a word of capitals it is spelled; "a m" would begin with the article.
+    return spoken + (f" {half.upper()}M" if half else "") + end
 
 
 def _range(found: re.Match[str]) -> str:
@@ -335,7 +355,7 @@ MOMENTS = (
         lambda found: f"{_time(found)} to ",
     ),
     rule(":", rf"(?<![\d:.]){_CLOCK}(?![\d:])", _time),
-    rule("mM", r"\b(\d{1,2})\s?([aApP])\.?([mM])\b", r"\1 \2 \3"),
+    rule("mM", r"\b(\d{1,2})\s?([aApP])\.?[mM]\b", lambda found: f"{found[1]} {found[2].upper()}M"),
     rule(":", r"(?<![\d:])(\d+):(\d+)(?![\d:])", r"\1 to \2"),
     rule("N", r"\bNo\.\s?(?=\d)", "number "),
     rule("–", rf"{_RISING}\s?–\s?(\d[\d,]*(?:\.\d+)?)(?![\d–])", _range),
@@ -367,8 +387,28 @@ _SIGNS = {
     "$": "dollar", "€": "euro", "£": "pound", "¥": "yen", "₹": "rupee", "#": "hash",
 }  # fmt: skip
 _ANY_SIGN = "|".join(sorted(map(re.escape, _SIGNS), key=len, reverse=True))
-_WORDS = {"e.g.": "for example", "i.e.": "that is", "vs.": "versus", "vs": "versus",
-          "approx.": "about", "w/o": "without"}  # fmt: skip
+_WORDS = {
+    "e.g.": "for example", "i.e.": "that is", "vs.": "versus", "vs": "versus",
+    "approx.": "about", "w/o": "without", "dept.": "department", "est.": "established",
+    "prof.": "professor", "gen.": "general", "rev.": "reverend", "hon.": "honorable",
+    "mon.": "Monday", "tue.": "Tuesday", "tues.": "Tuesday", "wed.": "Wednesday",
+    "thu.": "Thursday", "thurs.": "Thursday", "fri.": "Friday", "sat.": "Saturday",
+    "sun.": "Sunday",
+}  # fmt: skip
+_BEFORE_NUMBERS = {"fig.": "figure", "vol.": "volume", "p.": "page", "pp.": "pages"}
+
+
+ABBREVIATIONS = (
+    r"\b(?:e\.g\.|i\.e\.|approx\.|w/o(?!\w)|vs\.?(?!\w)|dept\.|est\.|Prof\.|Gen\.|Rev\.|Hon\."
+    # "The sun." and "He sat." have a point as well, but what follows a day is smaller.
+    r"|(?:Mon|Tues?|Wed|Thu(?:rs)?|Fri|Sat|Sun)\.(?=,?\s[\da-z]))"
+)
+
+
+def _unabbreviated(found: re.Match[str]) -> str:
+    # At the end of a sentence its point is the sentence's as well.
+    end = "." if found[0].endswith(".") and found.end() == len(found.string) else ""
+    return _WORDS[found[0].lower()] + end
 
 
 def _power(found: re.Match[str]) -> str:
@@ -382,7 +422,12 @@ def _formula(found: re.Match[str]) -> str:
 
 
 SIGNS = (
-    rule(".vw", r"\b(?:e\.g\.|i\.e\.|approx\.|w/o(?!\w)|vs\.?(?!\w))", lambda f: _WORDS[f[0]]),
+    rule(".vw", ABBREVIATIONS, _unabbreviated),
+    rule(
+        ".",
+        r"\b(?:[Ff]ig|[Vv]ol|pp?)\.(?=\s?\d)",
+        lambda found: _BEFORE_NUMBERS[found[0].lower()],
+    ),
     rule(_LOWERED, rf"\b(?:{_ATOM})*[A-Z][a-z]?[{_LOWERED}]+(?:{_ATOM})*", _formula),
     rule("234", r"\b(?:CO2|H2O|O2|N2|CH4|H2|NO2|SO2|H2SO4|NaHCO3)\b", _formula),
     rule(_LOWERED, rf"[{_LOWERED}]+", lambda f: f" {unicodedata.normalize('NFKC', f[0])}"),

@@ -75,8 +75,13 @@ def test_the_voice_that_speaks_and_what_is_missing(
     for name in (KOKORO_STYLES, next(iter(KOKORO_WEIGHTS))):
         (tmp_path / "kokoro" / name).write_bytes(b"")
     assert voice("kokoro", tmp_path).detail == "Kokoro, and espeak-ng for what that cannot speak"
+    assert voice("hibari", tmp_path).detail == "Hibari, and espeak-ng for what that cannot speak"
     monkeypatch.setattr("shutil.which", lambda name: None)
+    assert voice("piper", tmp_path) == voice("system", tmp_path)
     assert voice("piper", tmp_path).fix == "apt install espeak-ng"
+    alone = voice("hibari", tmp_path)
+    assert (alone.state, alone.fix) == ("limited", "apt install espeak-ng")
+    assert alone.detail == "Hibari; for other languages espeak-ng is not installed"
     monkeypatch.setattr("sys.platform", "darwin")
     assert voice("system", tmp_path).detail == "the system's own"
 

@@ -5,7 +5,7 @@ import pytest
 
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.speech.voice import LocalVoice
-from jarvis_desktop.speech.voices.engine import KokoroVoice, PiperVoice
+from jarvis_desktop.speech.voices.engine import HibariVoice, KokoroVoice, PiperVoice
 from tests.fake_voice import FakeVoice
 from tests.speech.neural import piper_program, piper_voices, tiny_kokoro
 
@@ -19,13 +19,15 @@ def made(kind: str, folder: Path) -> FakeVoice | LocalVoice:
         return FakeVoice()
     if kind == "system":
         return LocalVoice(tell=told)
+    if kind == "hibari":
+        return LocalVoice(engine=HibariVoice(), tell=told)
     if kind == "kokoro":
         return LocalVoice(engine=KokoroVoice(tiny_kokoro(folder)), tell=told)
     program = piper_program(folder / "piper", speaks_json=kind == "piper")
     return LocalVoice(engine=PiperVoice(piper_voices(folder), program), tell=told)
 
 
-@pytest.fixture(params=["fake", "system", "kokoro", "piper", "newer piper"])
+@pytest.fixture(params=["fake", "system", "hibari", "kokoro", "piper", "newer piper"])
 async def voice(request, tmp_path_factory):
     voice = made(request.param, tmp_path_factory.mktemp("voice"))
     yield voice

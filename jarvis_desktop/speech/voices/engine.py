@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shutil
 import subprocess
@@ -165,6 +166,22 @@ def write(samples: NDArray[np.float32], rate: int, to: Path, volume: float) -> N
         part.unlink(missing_ok=True)
 
 
+QUIET = 1e-3
+MARGIN_S = 0.02
+
+
+def trimmed(samples: NDArray[np.float32], rate: int) -> NDArray[np.float32]:
+    """Samples without most of the silence around them, some tenths of a second with neural
+    voices."""
+    import numpy as np
+
+    loud = np.flatnonzero(np.abs(samples) > QUIET)
+    if not loud.size:
+        return samples[:0]
+    margin = round(MARGIN_S * rate)
+    return samples[max(0, loud[0] - margin) : loud[-1] + margin]
+
+
 ESPEAK_HINT = mark(
     "Install it: sudo apt install espeak-ng (Debian, Ubuntu) or brew install espeak-ng (macOS)."
 )
@@ -211,6 +228,27 @@ class NeuralVoice(Protocol):
 
     def speaks(self, language: str) -> bool:
         """Whether it has a voice for this language."""
+
+
+@dataclass(frozen=True, slots=True)
+class HibariVoice:
+    """Hibari, which is installed with JARVIS."""
+
+    factory: str = "jarvis_desktop.speech.voices.hibari:make_handler"
+    args: tuple[object, ...] = ()
+
+    def lacking(self) -> UnavailableError | None:
+        """Nothing, unless its package was removed."""
+        if importlib.util.find_spec("hibari"):
+            return None
+        return UnavailableError(
+            tr("Hibari cannot speak, for its package is not installed."),
+            hint=tr("Install it: pip install hibari-tts"),
+        )
+
+    def speaks(self, language: str) -> bool:
+        """English alone."""
+        return language == "en"
 
 
 @dataclass(frozen=True, slots=True)
@@ -298,6 +336,8 @@ class PiperVoice:
 
 def neural_voice(name: str, folder: Path) -> NeuralVoice | None:
     """The engine of this name, with its weights in a folder of `folder`; None is the system's."""
+    if name == "hibari":
+        return HibariVoice()
     if name == "kokoro":
         return KokoroVoice(folder / "kokoro")
     return PiperVoice(folder / "piper") if name == "piper" else None
@@ -342,6 +382,18 @@ def piper_language(file: Path) -> str:
 
 def _megabytes(size: int) -> str:
     return f"{size / 1e6:.0f} MB"
+
+
+def phoneme_parts(sounds: str, longest: int) -> list[str]:
+    """Split phonemes that are too many for a network, after a mark or between words."""
+    parts = []
+    while len(sounds) > longest:
+        head = sounds[:longest]
+        at = max(head.rfind(mark) for mark in (", ", "; ", ": ", ". ")) + 1 or head.rfind(" ")
+        at = at if at > 0 else longest
+        parts.append(sounds[:at])
+        sounds = sounds[at:].lstrip()
+    return [*parts, sounds]
 
 
 PROGRAM = "espeak-ng"

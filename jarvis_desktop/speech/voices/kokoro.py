@@ -23,8 +23,10 @@ from jarvis_desktop.speech.voices.engine import (
     KnownVoice,
     SpeechRequest,
     kokoro_weights,
+    phoneme_parts,
     phonemes,
     serve,
+    trimmed,
 )
 
 RATE = 24_000
@@ -32,8 +34,6 @@ MAX_PHONEMES = 510  # of one run of the network
 PROVIDERS = ["CPUExecutionProvider"]
 MIN_PACE, MAX_PACE = 0.5, 2.0
 DEFAULT_VOICE = "af_heart"
-QUIET = 1e-3
-MARGIN = RATE // 50  # samples kept before and after speech, of the half second of silence around it
 
 # The number of each phoneme in the vocabulary of version 1.0; some exports carry their own.
 _SOUNDS = {
@@ -95,7 +95,10 @@ class KokoroEngine:
         name = (voice or self._voices[0]).id
         sounds = phonemes(order.text, KOKORO_LANGUAGES[name[0]][1], timeout=order.seconds)
         pace = min(max(order.pace, MIN_PACE), MAX_PACE)
-        said = [_trimmed(self._run(part, name, pace)) for part in _parts(sounds)]
+        said = [
+            trimmed(self._run(part, name, pace), RATE)
+            for part in phoneme_parts(sounds, MAX_PHONEMES)
+        ]
         samples = np.concatenate(said) if said else np.zeros(0, np.float32)
         engine.write(samples, RATE, order.to, order.volume)
 
@@ -132,25 +135,6 @@ def _known(names: list[str]) -> list[KnownVoice]:
         KnownVoice(name, name.partition("_")[2].capitalize(), (KOKORO_LANGUAGES[name[0]][0],))
         for name in usual_first
     ]
-
-
-def _parts(sounds: str) -> list[str]:
-    """Split what is too long for the network, after a mark or between words."""
-    parts = []
-    while len(sounds) > MAX_PHONEMES:
-        head = sounds[:MAX_PHONEMES]
-        at = max(head.rfind(mark) for mark in (", ", "; ", ": ", ". ")) + 1 or head.rfind(" ")
-        at = at if at > 0 else MAX_PHONEMES
-        parts.append(sounds[:at])
-        sounds = sounds[at:].lstrip()
-    return [*parts, sounds]
-
-
-def _trimmed(samples: NDArray[np.float32]) -> NDArray[np.float32]:
-    loud = np.flatnonzero(np.abs(samples) > QUIET)
-    if not loud.size:
-        return samples[:0]
-    return samples[max(0, loud[0] - MARGIN) : loud[-1] + MARGIN]
 
 
 def _foreign(error: Exception) -> bool:

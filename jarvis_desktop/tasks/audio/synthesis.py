@@ -4,16 +4,22 @@ music."""
 from __future__ import annotations
 
 import asyncio
-import wave
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.audio.media import audio_blocks, write_wav_blocks
 from jarvis_desktop.tasks.definition import Services, define
-from jarvis_desktop.text.sentences import stretches
+from jarvis_desktop.text.languages import tongue
+from jarvis_desktop.text.sentences import has_words, stretches
+from jarvis_desktop.text.speakable import read
+
+if TYPE_CHECKING:
+    from jarvis_desktop.tasks.audio.media import Samples
 
 MAX_CHARS = 100_000  # characters: about two hours of speech
 
@@ -29,7 +35,11 @@ def spoken_parts(call: Call) -> list[str]:
             ),
             hint=tr("Have it summarised first, or give it in parts."),
         )
-    parts = stretches(text)
+    parts = [
+        spoken
+        for part in stretches(text)
+        if has_words(spoken := read(part, english=tongue(part) != "foreign"))
+    ]
     if not parts:
         raise InputError(tr("There is nothing to say."))
     return parts
@@ -56,23 +66,20 @@ async def _speak_part(part: str, to: Path, services: Services) -> Path:
 
 
 def join_wavs(parts: Sequence[Path], to: Path) -> None:
-    """Concatenate WAV files. Raises ExpertError if their formats differ."""
-    sound: tuple[int, int, int] | None = None
+    """Concatenate WAV files, in the rate of the first: another engine may speak what is in another
+    language. Raises ExpertError if one of them is not audio."""
     try:
-        with wave.open(str(to), "wb") as whole:
-            for part in parts:
-                with wave.open(str(part), "rb") as file:
-                    params = file.getparams()
-                    if sound is None:
-                        sound = params[:3]
-                        whole.setparams(params)
-                    elif params[:3] != sound:
-                        raise ExpertError(tr("The voice changed its audio format in mid-text."))
-                    while frames := file.readframes(1 << 16):
-                        whole.writeframesraw(frames)
-                part.unlink()
-    except (wave.Error, EOFError) as error:
+        write_wav_blocks(to, _blocks(parts))
+    except InputError as error:
         raise ExpertError(tr("The voice wrote a file that is not audio.")) from error
+
+
+def _blocks(parts: Sequence[Path]) -> Iterator[tuple[Samples, int]]:
+    rate: int | None = None
+    for part in parts:
+        for block, rate in audio_blocks(part, rate=rate, mono=True):  # noqa: B020 - it stays
+            yield block, rate
+        part.unlink()
 
 
 TEXT_TO_SPEECH = define(
@@ -87,7 +94,7 @@ TEXT_TO_SPEECH = define(
         "pronounce", "narrate", "narrat*", "voice it", "let me hear", "hear it", "listen to it",
         "audio book", "audiobook", "into speech", "to speech", "voice over", "voiceover",
     ),
-    skill=speak, note="the voice of the answers (eSpeak, SAPI or macOS)",
+    skill=speak, note="the voice of the answers",
 )  # fmt: skip
 
 

@@ -60,10 +60,20 @@ async def test_a_sentence_that_fails_is_tried_once_more(tmp_path: Path):
     assert voice.fails == 0
 
 
-def test_parts_of_another_format_are_not_joined(tmp_path: Path):
+def test_parts_of_another_rate_get_that_of_the_first(tmp_path: Path):
     parts = [write_wav(tmp_path / "a.wav"), write_wav(tmp_path / "b.wav", rate=8000)]
-    with pytest.raises(ExpertError, match="audio format"):
-        join_wavs(parts, tmp_path / "all.wav")
+    join_wavs(parts, tmp_path / "all.wav")
+    with wave.open(str(tmp_path / "all.wav")) as file:
+        assert file.getframerate() == 16_000
+        assert file.getnframes() == pytest.approx(1600 + 2 * 800, abs=40)
+    assert not any(part.exists() for part in parts)
+
+
+async def test_numbers_and_signs_are_read_as_a_person_would(tmp_path: Path):
+    parts = FakeServices()
+    text = "It costs $5. Das kostet 5 $."
+    await speak(call_of(TEXT_TO_SPEECH.type, tmp_path, text=text), quiet, parts.services())
+    assert parts.voice.said == ["It costs 5 dollars.", "Das kostet 5 $."]
 
 
 def test_a_part_that_is_no_sound(tmp_path: Path):
