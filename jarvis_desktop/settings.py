@@ -149,6 +149,12 @@ class SpeechSettings(SettingsTable):
             "piper": mark("Piper"),
         },
     )
+    speak_typed: bool = setting(
+        False,
+        mark("Answer typed requests aloud too"),
+        mark("Otherwise only what was asked aloud is answered aloud."),
+        search=mark("speak answers read out silent"),
+    )
     language: str = setting(
         "",
         mark("Language that is spoken"),

@@ -326,6 +326,8 @@ class _RunningTurn(NamedTuple):
     conversation: str
     answered: asyncio.Event
     """Set once its answer is in the history, or it has ended without one."""
+    silenced: int
+    """How many answers stopped being said when it began."""
 
 
 class EarlierTurns:
@@ -381,8 +383,10 @@ class Assistant:
         """Answer a request, or run a given `plan`.
 
         Every turn ends in an answer or a stated reason and is saved in the history. Cancelling
-        stops all work and sound, saves the turn as cancelled, and raises CancelledError.
+        stops all work and sound, saves the turn as cancelled, and raises CancelledError. What
+        another turn is saying ends.
         """
+        silenced = self.end_speech()
         self._leave_summing_up()
         known, turn = self._open(conversation), self._new()
         unfinished = Unfinished(
@@ -390,7 +394,7 @@ class Assistant:
         )
         hands_free = self._dependencies.hands_free() if request.heard else None
         live = self._live(unfinished, turn, frontend, hands_free)
-        with self._under_way(live, known.id) as earlier:
+        with self._under_way(live, known.id, silenced) as earlier:
             live.show(TurnStarted(turn.id, turn.started, request.text.strip()))
             answer = partial(self._stages.answer, request, plan, known, live, earlier)
             await self._complete(answer, known, live)
@@ -522,9 +526,24 @@ class Assistant:
         """Stop speaking the answers of the running turns, which continue."""
         self._dependencies.speaker.silence()
         for live in self._lives:
-            live.silence()
-            if live.turn.speaking:
-                live.show(Speaking(""))
+            self._silence(live)
+
+    @staticmethod
+    def _silence(live: LiveTurn) -> None:
+        live.silence()
+        if live.turn.speaking:
+            live.show(Speaking(""))
+
+    def end_speech(self) -> int:
+        """End what is being said. An answer of which nothing was said yet will be spoken.
+
+        Return how many answers it ended.
+        """
+        self._dependencies.speaker.cut()
+        heard = [live for live in self._lives if live.heard]
+        for live in heard:
+            self._silence(live)
+        return len(heard)
 
     async def close(self) -> None:
         """End the background work of the turns. Work that has not started still starts, to leave
@@ -555,7 +574,9 @@ class Assistant:
         )
 
     @contextmanager
-    def _under_way(self, live: LiveTurn, conversation: str) -> Iterator[EarlierTurns]:
+    def _under_way(
+        self, live: LiveTurn, conversation: str, silenced: int = 0
+    ) -> Iterator[EarlierTurns]:
         """Register the turn as running, and set the context of its work. Yield the turns of its
         conversation that were asked before."""
         turn_id = live.turn.id
@@ -563,7 +584,7 @@ class Assistant:
         usage = current_usage.set(live.trace_usage)
         others = self._running.values()
         before = [each.answered for each in others if each.conversation == conversation]
-        running = _RunningTurn(_this_task(), conversation, asyncio.Event())
+        running = _RunningTurn(_this_task(), conversation, asyncio.Event(), silenced)
         self._running[turn_id] = running
         self._lives.append(live)
         try:
@@ -589,13 +610,15 @@ class Assistant:
 
     def stop_others(self) -> int:
         """Cancel the other turns of the conversation that calls this; if it has none, those of
-        every conversation. Return how many there were."""
+        every conversation. Return how many there were, or else how many the request of the caller
+        kept from speaking on."""
         own, here = current_turn.get(), current_conversation.get()
         others = [running for turn_id, running in self._running.items() if turn_id != own]
         others = [running for running in others if running.conversation == here] or others
         for running in others:
             running.task.cancel()
-        return len(others)
+        caller = self._running.get(own)
+        return len(others) or (caller.silenced if caller else 0)
 
     async def _complete(
         self, answer: Callable[[], Awaitable[Status]], known: Conversation, live: LiveTurn

@@ -215,6 +215,8 @@ class LiveTurn:
         self.journal_writer = journal_writer
         self.waited = 0.0
         """Seconds that the user took to answer questions."""
+        self.heard = False
+        """Whether some of it was spoken."""
         self._frontend = frontend
         self._loop = asyncio.get_running_loop()
         self._speaker = speaker
@@ -231,6 +233,7 @@ class LiveTurn:
     def show(self, event: Event) -> None:
         """Apply an event to the turn, write it to the journal, and pass it to the front end."""
         self.turn = self.turn.apply(event)
+        self.heard = self.heard or bool(self.turn.speaking)
         # Before a task is shown as done, and before another one uses its result.
         unwritten = self.journal_writer.take(event, self.turn)
         self._hand_over(event)

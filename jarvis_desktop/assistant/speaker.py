@@ -90,6 +90,11 @@ class AnswerSpeaker:
         for task in tuple(self._asked) if only is None else (only,):
             task.cancel()
 
+    def cut(self) -> None:
+        """Stop the speech that is heard now; what waits to be spoken follows."""
+        if self.speaking:
+            self.silence(self._speaks)
+
     def _begin(self, speech: Callable[[], Awaitable[None]]) -> asyncio.Task[None]:
         task = asyncio.create_task(self._in_turn(speech))
         self._asked.add(task)

@@ -92,7 +92,9 @@ class Header(QFrame):
         self.review.setEnabled(False)
         self.review.clicked.connect(self.choose_plans)
         self._ask: Ask = "larger"
-        self.speak = _switch("speaker", tr("Speak answers"), tr("Say answers aloud"))
+        self.speak = _switch(
+            "speaker", tr("Speak answers"), tr("Say answers to spoken requests aloud")
+        )
         for button in (self.voice, self.llm, self.mode, self.review, self.speak):
             layout.addWidget(button)
         self.show_microphone("closed", "idle")

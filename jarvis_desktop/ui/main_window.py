@@ -207,11 +207,12 @@ class MainWindow(QMainWindow):
         self.header.llm_wanted.connect(lambda: watch.look(wanted=True))
 
     def send(self, request: Request, place: OpenConversation | None = None) -> None:
-        """Send a request, by default in the open conversation. The switch in the header decides
-        whether the answer is spoken."""
+        """Send a request, by default in the open conversation. What was asked aloud is answered
+        aloud, if the switch in the header is on; the settings decide about what was typed."""
         self.banner.hide()
-        speak = self.header.speak.isChecked()
-        given = replace(request, speak=speak)
+        settings = self.settings_controller.now
+        aloud = request.speak or bool(settings and settings.speech.speak_typed)
+        given = replace(request, speak=aloud and self.header.speak.isChecked())
         self.session.send(given, place=place)
         if not self.talker.held:  # losing the focus would count as releasing the key
             self.composer.field.setFocus()

@@ -200,8 +200,14 @@ class WindowSession(QObject):
             self.engine.call(app.player.silence)
             self.engine.call(app.assistant.silence)
 
+    def end_speech(self) -> None:
+        """End what is being said; an answer that has not begun will be spoken."""
+        if app := self.app:
+            self.engine.call(app.assistant.end_speech)
+
     def new_conversation(self, *, kept: bool = True) -> None:
         """Open an empty conversation. A private one exists until `forget_aside`."""
+        self.end_speech()
         if kept:
             self._switch(OpenConversation())
         else:

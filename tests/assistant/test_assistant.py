@@ -293,10 +293,9 @@ async def test_one_turn_may_stop_the_others_but_not_itself(house: House) -> None
 
     house.backend.does = does
     turn = await house.handle(Request(text="stop"))
-    assert stopped == [1]
+    assert stopped == [1]  # it was silent already, as with any new request
     assert turn.status is Status.DONE
-    with pytest.raises(asyncio.CancelledError):
-        await talking
+    assert (await talking).status is Status.DONE
     assert house.assistant.stop_others() == 0
 
 

@@ -149,6 +149,43 @@ async def test_silence_ends_the_voice_and_nothing_else(house: House) -> None:
         await running
 
 
+async def test_a_new_request_ends_what_is_said_and_not_what_is_yet_to_be_said(
+    house: House,
+) -> None:
+    llm = talking(house, ("First sentence. Second one. Third ",))
+    llm.hold = True  # it goes on writing
+    house.player.hold = True
+    first = asyncio.create_task(house.handle(Request(text="Talk.", speak=True)))
+    while not house.player.played:
+        await asyncio.sleep(0)
+    waiting = asyncio.create_task(
+        house.assistant.handle(Request(text="Talk.", speak=True), house.frontend, conversation="d")
+    )
+    while not house.player.stopped:
+        await asyncio.sleep(0)
+    assert not first.done()
+    while len(house.player.played) < 2:  # of the second request: it may be heard
+        await asyncio.sleep(0)
+    house.assistant.end_speech()
+    while house.player.stopped < 2:
+        await asyncio.sleep(0)
+    for running in (first, waiting):
+        assert not running.done()
+        running.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await running
+
+
+async def test_speech_of_no_turn_ends_with_a_new_request(house: House) -> None:
+    house.player.hold = True
+    reading = asyncio.create_task(house.assistant._dependencies.speaker.say("An old one.", print))
+    while not house.player.played:
+        await asyncio.sleep(0)
+    await house.handle(Request(text="What time is it?"))
+    await reading
+    assert house.player.stopped == 1
+
+
 async def test_a_silenced_answer_is_whole_and_done(house: House) -> None:
     talking(house, "First sentence. Second one.")
     house.player.hold = True

@@ -142,6 +142,7 @@ class FakeAssistant:
     """What each interruption says, the next one first; False without end after them."""
     interrupted: int = 0
     silenced: int = 0
+    speech_ended: int = 0
     cut: asyncio.Event = field(default_factory=asyncio.Event)
     """Set by an interruption that says True."""
     experts: Sequence[Candidate] = ()
@@ -169,6 +170,10 @@ class FakeAssistant:
 
     def silence(self) -> None:
         self.silenced += 1
+
+    def end_speech(self) -> int:
+        self.speech_ended += 1
+        return 0
 
     def unfinished(self) -> Sequence[Unfinished]:
         return self.left

@@ -53,7 +53,7 @@ def test_what_is_typed_is_sent_and_answered(window: MainWindow, app: FakeApp, qt
     assert window.stack.currentWidget() is window.welcome
     type_and_send(window, qtbot, "what time is it")
     qtbot.waitUntil(lambda: bool(app.assistant.turns))
-    assert app.assistant.handled[0][0] == Request("what time is it", speak=True)
+    assert app.assistant.handled[0][0] == Request("what time is it")
     assert window.stack.currentWidget() is window.conversation
     view = window.conversation.views()[0]
     qtbot.waitUntil(lambda: view.reply.toPlainText() == "You said: what time is it")
@@ -205,13 +205,28 @@ def test_plans_are_shown_first_once_that_is_chosen_above_the_conversation(
     qtbot.waitUntil(lambda: agreed == [None])
 
 
-def test_answers_are_spoken_unless_the_switch_is_off(
+def test_what_is_typed_is_answered_in_writing_unless_the_settings_want_it_spoken(
     window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
+    def spoken(text: str) -> bool:
+        count = len(app.assistant.turns)
+        type_and_send(window, qtbot, text)
+        qtbot.waitUntil(lambda: len(app.assistant.turns) > count)
+        return bool(app.assistant.handled[-1][0].speak)
+
+    assert window.header.speak.isChecked()
+    assert not spoken("in writing")
+    window.session.settled.emit(settings.Settings(speech=settings.SpeechSettings(speak_typed=True)))
+    assert spoken("aloud")
     window.header.speak.click()
-    type_and_send(window, qtbot, "quietly")
-    qtbot.waitUntil(lambda: bool(app.assistant.turns))
-    assert not app.assistant.handled[0][0].speak
+    assert not spoken("quietly")
+
+
+def test_a_new_conversation_ends_what_is_being_said(
+    window: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    QTest.keyClick(window, Qt.Key.Key_N, Qt.KeyboardModifier.ControlModifier)
+    qtbot.waitUntil(lambda: app.assistant.speech_ended == 1)
 
 
 def test_an_example_is_one_click_and_the_sample_brings_its_picture(

@@ -164,6 +164,7 @@ class QuickBox(FloatingWindow):
 
     def begin(self) -> None:
         """Start another conversation."""
+        self._session.end_speech()
         self._session.quick = OpenConversation()
         self._show_conversation()
         self.line.field.setFocus()

@@ -239,6 +239,7 @@ SPEAKING = SettingsCard(
         "speech.voice",
         "speech.rate",
         "speech.volume",
+        "speech.speak_typed",
         SettingsRow(
             "sentence",
             mark("How it sounds"),

@@ -99,6 +99,7 @@ def test_a_new_conversation_begins_where_it_is_wanted(
     ask(box, "two", qtbot)
     answered(box, "two", qtbot)
     assert [conversation for _, conversation in app.assistant.handled] == ["new-1", "new-2"]
+    assert app.assistant.speech_ended == 1
 
 
 def test_what_was_asked_long_ago_is_not_gone_on_with(

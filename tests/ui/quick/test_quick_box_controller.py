@@ -15,7 +15,7 @@ from jarvis_desktop.core.events import ReplyChunk
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.speech import HotkeyStatus, Talking, Transcript
 from jarvis_desktop.core.turn import Request
-from jarvis_desktop.settings import Settings, WindowSettings
+from jarvis_desktop.settings import Settings, SpeechSettings, WindowSettings
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.quick.overlay import PhaseTracker
 from jarvis_desktop.ui.quick.quick_box import QuickBoxController
@@ -74,7 +74,7 @@ def test_the_box_is_made_before_it_is_needed(controller: QuickBoxController, app
 def test_answers_are_spoken_as_in_the_window(
     controller: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
-    window.header.speak.setChecked(True)
+    window.session.settled.emit(Settings(speech=SpeechSettings(speak_typed=True)))
     controller.appear()
     controller.box.line.field.setPlainText("hello")
     controller.box.line.send()
