@@ -309,7 +309,7 @@ def test_a_request_comes_back_into_the_input(window: MainWindow, qtbot: QtBot) -
 def test_a_request_is_answered_again(window: MainWindow, app: FakeApp, qtbot: QtBot) -> None:
     window.user_actions.answer_again.emit(OVER)
     qtbot.waitUntil(lambda: bool(app.assistant.turns))
-    assert app.assistant.handled[0][0] == Request("What is it?", speak=True)
+    assert app.assistant.handled[0][0] == Request("What is it?")
 
 
 def test_the_files_of_a_request_keep_their_names_when_it_is_sent_again(
