@@ -160,15 +160,30 @@ class TurnPipeline:
         words, context = await self._understanding.of(
             request, known, live, inventory=inventory, links=request.terms is None
         )
-        if earlier:
-            if request.terms is None:
-                quick = await self._dependencies.embedded.plan(words, inventory, context)
-                if isinstance(quick, Plan) and self._is_instant(quick):
-                    return await self._carry_out(quick, context, live, rounds=0)
-            known = await earlier.answered()
-            context = await self._context(known, live.turn, request.folder, live)
         if request.terms is not None:
+            if earlier:
+                known = await earlier.answered()
+                context = await self._context(known, live.turn, request.folder, live)
             return await self._reach(words, request.terms, context, known, live)
+        live.keep_request()
+        return await self._answer_words(words, context, known, live, earlier)
+
+    async def _answer_words(
+        self,
+        words: str,
+        context: Context,
+        known: Conversation,
+        live: LiveTurn,
+        earlier: EarlierTurns,
+    ) -> Status:
+        """Plan what the words ask and carry it out, or answer them without a plan."""
+        inventory = self._dependencies.inventory
+        if earlier:
+            quick = await self._dependencies.embedded.plan(words, inventory, context)
+            if isinstance(quick, Plan) and self._is_instant(quick):
+                return await self._carry_out(quick, context, live, rounds=0)
+            known = await earlier.answered()
+            context = await self._context(known, live.turn, context.folder, live)
         planned = await self._dependencies.planner.plan(words, inventory, context)
         if isinstance(planned, AnswerDirectly):
             return await self._dependencies.answerer.direct(
@@ -185,6 +200,9 @@ class TurnPipeline:
         self, left: Unfinished, known: Conversation, live: LiveTurn, earlier: EarlierTurns
     ) -> Status:
         """Finish a turn that was interrupted."""
+        if left.unplanned:
+            context = await self._context(known, left.turn, left.folder, live)
+            return await self._answer_words(left.turn.text, context, known, live, earlier)
         known = await self._after(earlier, left.turn.plan, known)
         context = await self._context(known, left.turn, left.folder, live)
         if left.goal:
@@ -467,7 +485,7 @@ class Assistant:
         runs elsewhere, is over, or cannot be resumed.
         """
         self._leave_summing_up()
-        if unfinished.turn.plan is None and not unfinished.goal:
+        if unfinished.turn.plan is None and not (unfinished.goal or unfinished.unplanned):
             raise InputError(
                 tr(
                     "This request can't be resumed: its plan was made by another version of JARVIS."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -55,11 +55,11 @@ class JournalWriter:
         self, journal: Journal, unfinished: Unfinished, *, acting: Collection[str]
     ) -> None:
         """`acting` names the tasks with effects outside of the store. A turn with a plan or a goal
-        is in the journal already."""
+        is in the journal already, and so is one that was interrupted before it had one."""
         self._journal = journal
         self._unfinished = unfinished
         self._acting = acting
-        self._begun = unfinished.turn.plan is not None or unfinished.goal
+        self._begun = unfinished.turn.plan is not None or unfinished.goal or unfinished.unplanned
         self._starting: set[int] = set()
         """The acting tasks that have started."""
         self._told = False
@@ -69,8 +69,20 @@ class JournalWriter:
 
         Return a message for the user if that fails for the first time, else "".
         """
+        return self._attempt(lambda: self._write(event, turn))
+
+    def take_request(self, turn: Turn) -> str:
+        """Write down a turn that has its words and files, and no plan yet.
+
+        Return a message for the user if that fails, else "".
+        """
+        return self._attempt(
+            lambda: self._anew(replace(self._unfinished, turn=turn, unplanned=True))
+        )
+
+    def _attempt(self, write: Callable[[], None]) -> str:
         try:
-            self._write(event, turn)
+            write()
         except JarvisError as error:
             log.info("The journal was not written: %s", error.message)
             if not self._told:
@@ -119,6 +131,7 @@ class JournalWriter:
                 self._unfinished,
                 turn=replace(turn, results=results),
                 perhaps=self._unfinished.perhaps & same,
+                unplanned=False,
             )
         )
 
@@ -171,9 +184,12 @@ def replayed_events(unfinished: Unfinished) -> Iterator[Event]:
     if turn.plan is not None and unfinished.begun:  # otherwise it is proposed again
         yield PlanAccepted(turn.plan)
     yield from (TaskFinished(turn.results[task.id]) for task in plan if task.id in turn.results)
-    yield Noted(
-        tr("It resumes where it was interrupted: {progress}.", progress=unfinished.progress)
-    )
+    if unfinished.unplanned:
+        yield Noted(tr("It was interrupted before it was answered, so it starts again."))
+    else:
+        yield Noted(
+            tr("It resumes where it was interrupted: {progress}.", progress=unfinished.progress)
+        )
 
 
 def abandoned_turn(unfinished: Unfinished, now: datetime, rounds: Iterable[Event] = ()) -> Turn:
@@ -240,6 +256,11 @@ class LiveTurn:
         if unwritten:
             self.show(Noted(unwritten))
         self._streamed.take(event, self.turn)
+
+    def keep_request(self) -> None:
+        """Write the request to the journal: what it asks is known, and there is no plan yet."""
+        if unwritten := self.journal_writer.take_request(self.turn):
+            self.show(Noted(unwritten))
 
     def retell(self, event: Event) -> None:
         """Apply an event that is in the journal already."""

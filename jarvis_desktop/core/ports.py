@@ -425,8 +425,8 @@ class TaskScorer(Protocol):
 class Unfinished:
     """An unfinished turn with what is needed to resume it.
 
-    Its results are those of finished tasks. Its plan is None if current task types no longer fit
-    the saved one: then it can only be dropped.
+    Its results are those of finished tasks. Its plan is None if it had none, or if current task
+    types no longer fit the saved one: then it can only be dropped.
     """
 
     conversation: str
@@ -441,6 +441,8 @@ class Unfinished:
     """Tasks with effects outside the store that were running: they may have been done."""
     fixed: bool = False
     """Whether the user made or changed the plan: then it is never replanned."""
+    unplanned: bool = False
+    """Whether it had neither a plan nor a goal yet: it is answered from the beginning."""
 
     @property
     def begun(self) -> bool:
@@ -453,6 +455,8 @@ class Unfinished:
         """The progress in words: "2 of 6 steps are done"."""
         if self.goal:
             return tr("a goal of agent mode")
+        if self.unplanned:
+            return tr("not answered yet")
         done, plan = len(self.turn.results), self.turn.plan
         if plan is None:
             return trn("{count} step is done", "{count} steps are done", done)
@@ -474,7 +478,8 @@ class Journal(Protocol):
     """
 
     def begin(self, unfinished: Unfinished) -> None:
-        """Record a turn that now has a plan, and its results so far; replaces an earlier record."""
+        """Record a turn with its plan, if it has one yet, and its results so far; replaces an
+        earlier record."""
         ...
 
     def starting(self, turn_id: str, task_id: int) -> None:

@@ -130,7 +130,7 @@ class SqliteJournal:
         self._owners = owners
 
     def begin(self, unfinished: Unfinished) -> None:
-        """Record a turn and its plan durably; replaces an earlier record.
+        """Record a turn and its plan, if it has one, durably; replaces an earlier record.
 
         A turn of a private conversation is not recorded.
         """
@@ -301,6 +301,7 @@ class SqliteJournal:
             perhaps=frozenset(number for number, text in written if not text),
             # Older records lack it; a given plan had no request text.
             fixed=document.get("fixed", not document["text"]),
+            unplanned=document["plan"] is None and not document.get("goal", False),
         )
 
     def _result(self, number: int, text: str, plan: Plan | None) -> TaskResult:

@@ -57,6 +57,7 @@ async def test_a_turn_is_written_down_as_it_runs_and_forgotten_once_it_is_kept(
     name = turn.id
     assert [line.replace(name, "t") for line in house.journal.written] == [
         "begin t",
+        "begin t",
         "starting t 2",
         "finished t 0",
         "finished t 2",

@@ -12,13 +12,14 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError
 from jarvis_desktop.core.expert import Attempt, Candidate, Expert, Selection, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Unfinished
+from jarvis_desktop.core.ports import AnswerDirectly, Unfinished
 from jarvis_desktop.core.task import Call, Ref, Task
 from jarvis_desktop.core.turn import Request, Turn
 from tests.assistant.conftest import NOON, ONE_TASK, House, names
 from tests.assistant.gates import GatedBackend
 from tests.fake_journal import FakeJournal
 from tests.fake_voice import write_wav
+from tests.fakes import FakeLLM
 from tests.types import CLOCK, JOIN, SHORTEN, SPEAK
 
 CHAIN = Plan(
@@ -104,7 +105,8 @@ async def test_a_plan_that_waited_to_be_agreed_to_is_in_the_journal(house: House
     turn = await house.handle(Request(text="shorten it"))
     (waiting,) = seen
     assert (waiting.turn.text, waiting.turn.plan, waiting.begun) == ("shorten it", CHAIN, False)
-    assert house.journal.written.count(f"begin {turn.id}") == 1, "once it is agreed to, it is there"
+    # As a request, then with its plan; once that is agreed to, it is there.
+    assert house.journal.written.count(f"begin {turn.id}") == 2
 
 
 async def test_a_plan_nobody_may_have_agreed_to_is_proposed_again(house: House) -> None:
@@ -285,6 +287,70 @@ def test_one_of_which_nothing_was_done_is_given_up_as_stopped(house: House) -> N
         Status.CANCELLED,
         "This was interrupted and not resumed.",
     )
+
+
+ASKED = Turn("t", NOON, text="why is the sky blue", heard_by="fake", notes=("A note.",))
+
+
+async def test_a_request_is_in_the_journal_before_it_is_planned(house: House) -> None:
+    seen: list[Unfinished] = []
+
+    async def plan(*_: object) -> AnswerDirectly:
+        seen.extend(entry for _, entry in house.journal.kept.values())
+        return AnswerDirectly()
+
+    house.planner.plan = plan  # type: ignore[assignment]
+    given = house.folder / "a.txt"
+    given.write_text("Hello.")
+    await house.handle(Request(text="what is this", files=(given,), speak=True))
+    (asked,) = seen
+    assert (asked.unplanned, asked.speak, asked.turn.text) == (True, True, "what is this")
+    assert [item.name for item in asked.turn.attachments] == ["a.txt"]
+    assert asked.progress == "not answered yet"
+    assert not house.journal.kept
+
+
+async def test_a_request_that_was_not_planned_is_answered_from_the_beginning(house: House) -> None:
+    house.planner.planned = AnswerDirectly()
+    house.llms.llm = FakeLLM(("Yes.",))
+    turn = await house.assistant.resume(left(house, ASKED, unplanned=True), house.frontend)
+    assert turn.reply == "Yes."
+    assert (turn.id, turn.started, turn.heard_by) == ("t", NOON, "fake")
+    assert turn.notes == (
+        "A note.",
+        "It was interrupted before it was answered, so it starts again.",
+    )
+    assert turn.status is Status.DONE
+    assert house.history.kept["c"] == [turn]
+    assert not house.journal.kept
+
+
+async def test_one_that_is_planned_after_all_is_resumed_with_its_plan(house: House) -> None:
+    house.planner.planned = CHAIN
+    entries: list[Unfinished] = []
+
+    def does(candidate: Candidate, call: Call) -> Sequence[Artifact]:
+        entries.append(next(iter(house.journal.kept.values()))[1])
+        return [text_artifact("made")]
+
+    house.backend.does = does
+    await house.assistant.resume(left(house, ASKED, unplanned=True), house.frontend)
+    assert (entries[-1].unplanned, entries[-1].turn.plan) == (False, CHAIN)
+
+
+def test_one_that_was_not_planned_may_be_given_up(house: House) -> None:
+    turn = house.assistant.give_up(left(house, ASKED, unplanned=True))
+    assert (turn.status, turn.text) == (Status.CANCELLED, "why is the sky blue")
+    assert turn.reply == "This was interrupted and not resumed."
+
+
+async def test_a_request_that_cannot_be_written_down_is_answered(house: House) -> None:
+    house.planner.planned = AnswerDirectly()
+    house.llms.llm = FakeLLM(("Yes.",))
+    house.journal.wrong = StorageError("The disk is full.")
+    turn = await house.handle(Request(text="why"))
+    assert turn.reply == "Yes."
+    assert turn.notes == ("After a crash this could not go on where it stops: The disk is full.",)
 
 
 @pytest.mark.parametrize(

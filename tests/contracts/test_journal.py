@@ -226,6 +226,21 @@ def test_a_goal_is_a_turn_without_a_plan_of_its_own(disk: Disk, given: Artifact)
     assert goal.progress == "a goal of agent mode"
 
 
+def test_a_request_without_a_plan_is_kept_until_it_has_one(disk: Disk, given: Artifact):
+    first, second = disk.process(), disk.process()
+    planned = running("t", given)
+    turn = replace(planned.turn, plan=None)
+    asked = Unfinished("c", turn, speak=True, folder=Path("/some/where"), unplanned=True)
+    first.begin(asked)
+    first.begin(replace(asked, turn=replace(turn, id="u", started=turn.started + timedelta(1))))
+    first.begin(replace(planned, turn=replace(planned.turn, id="u")))
+    disk.end(first)
+    left = {item.turn.id: item for item in second.unfinished()}
+    assert left["t"] == asked
+    assert not left["u"].unplanned
+    assert second.take_over("t") == asked
+
+
 def test_what_is_done_of_a_plan_within_a_goal_is_kept(disk: Disk, given: Artifact):
     first, second = disk.process(), disk.process()
     goal = replace(running("t", given), goal=True)

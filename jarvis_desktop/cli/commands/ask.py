@@ -99,7 +99,8 @@ def _list(left: Sequence[Unfinished], *, as_json: bool) -> int:
         return output.DONE
     for item in left:
         turn = item.turn
-        stuck = "" if item.goal or turn.plan is not None else "; it can only be given up (--drop)"
+        can = item.goal or item.unplanned or turn.plan is not None
+        stuck = "" if can else "; it can only be given up (--drop)"
         started = output.format_time(turn.started)
         output.say(f"{turn.id[:8]}  {started}  {_title(item)}: {item.progress}{stuck}")
     if not left:

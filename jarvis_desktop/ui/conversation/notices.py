@@ -64,7 +64,7 @@ class ResumeNotice(BannerCard):
         words = one_line(item.turn.text, limit=100)
         unnamed = tr("A goal was interrupted") if item.goal else tr("A plan was interrupted")
         title = tr("“{request}” was interrupted", request=words) if words else unnamed
-        stuck = item.turn.plan is None and not item.goal
+        stuck = item.turn.plan is None and not (item.goal or item.unplanned)
         parts = [
             f"{labels.upper_first(format_progress(item))}.",
             tr(INCOMPATIBLE if stuck else DONE_STAYS),

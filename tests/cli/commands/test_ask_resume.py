@@ -9,6 +9,8 @@ from pathlib import Path
 from tests.cli.conftest import Jarvis
 from tests.cli.cut_off import Running, Told, six_edits
 from tests.cli.terminal import terminal
+from tests.line_server import Answer
+from tests.openai_server import running_openai_server
 
 
 def same_results(before: Told, after: Told) -> bool:
@@ -87,6 +89,28 @@ def test_of_several_one_is_chosen_and_may_be_given_up(jarvis: Jarvis, tmp_path: 
     listed = jarvis("resume", "--list").out
     assert listed.startswith(second[:8])
     assert "of 6 steps" in listed
+
+
+def test_an_answer_that_was_being_written_is_written_again(
+    jarvis: Jarvis, home: Path, tmp_path: Path
+) -> None:
+    answers = [Answer(("It scatters",), ends="silent"), Answer(("It scatters", " the light."))]
+    settings = home / "jarvis" / "config" / "settings.toml"
+    settings.parent.mkdir(parents=True)
+    with running_openai_server(answers=answers) as server:
+        settings.write_text(
+            f'[llm]\nprovider = "openai"\nid = "tiny"\naddress = "{server.address}/v1"\n', "utf-8"
+        )
+        running = Running(tmp_path, "ask", "Why is the sky blue?")
+        assert running.until("reply_chunk")
+        running.killed()
+        (left,) = jarvis("resume", "--list", "--json").json
+        assert (left["text"], left["plan"]) == ("Why is the sky blue?", None)
+        assert "not answered yet" in jarvis("resume", "--list").out
+        turn = jarvis("resume", "--json").json
+    assert (turn["id"], turn["status"]) == (left["turn"], "done")
+    assert turn["reply"] == "It scatters the light."
+    assert jarvis("resume").out == "Nothing was interrupted.\n"
 
 
 def test_what_goes_on_elsewhere_is_said(jarvis: Jarvis, tmp_path: Path) -> None:
