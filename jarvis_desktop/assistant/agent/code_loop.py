@@ -20,26 +20,24 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
+from jarvis_desktop.assistant.agent.agreement import agree
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.code_session import RUNS_CODE, CodeWorkspaces, clean_code
 from jarvis_desktop.assistant.agent.expected_results import (
     ExpectedResult,
-    agree,
-    answer_in,
     clauses,
-    data_words,
     expected_results,
     format_expected,
     instructions,
-    invented_values,
-    missing,
 )
 from jarvis_desktop.assistant.agent.expert_functions import (
     calls_only,
     experts_prompt,
     needed_functions,
 )
+from jarvis_desktop.assistant.agent.goal_checks import answer_in, missing, slips
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, OpenRound, StoppedError
+from jarvis_desktop.assistant.agent.made_files import data_words
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.agent.stop_conditions import THINK
 from jarvis_desktop.assistant.planning.llm_output import strip_reasoning
@@ -72,7 +70,8 @@ MAX_SECONDS = 480.0
 """Seconds of work after which no other script is written."""
 MAX_QUESTIONS = 2
 MAX_EXAMPLES = 2
-"""Examples that scripts are written after, in turn."""
+SCRIPTS_PER_EXAMPLE = 2
+"""Scripts from the beginning that are written after one example, before the next one's turn."""
 MAX_ANSWER_TOKENS = 900
 BRIEF_TOKENS = 700
 ERROR_TOKENS = 220
@@ -168,8 +167,8 @@ class _GoalWork:
     """Of the files that its code has."""
     expected: Sequence[ExpectedResult]
     files: Collection[Artifact]
-    words: Collection[str]
-    """Words of the files by which results can differ."""
+    words: Mapping[str, Collection[str]]
+    """Words of the files by which results can differ, and how they are written."""
     brief: str = ""
     """What the files are: data."""
 
@@ -188,6 +187,11 @@ class _GoalWork:
     ) -> Iterator[tuple[ExpectedResult, str]]:
         """Yield what the goal asks for and a script did not do. It reads files."""
         return missing(self.expected, printed, made, self.files, self.brief)
+
+    def problems(self, code: str, printed: str, made: Sequence[Artifact]) -> list[str]:
+        """Return what a script did not do or did wrong, in words for its author. It reads files."""
+        missed = (problem for _, problem in self.missing(printed, made))
+        return [*missed, *slips(code, self.run.goal.text, self.words, self.brief)]
 
     @property
     def open(self) -> ScriptThread:
@@ -281,7 +285,7 @@ class CodeLoop:
         run = work.run
         try:
             text = await run.interrupts.branch(self._write(work))
-            if _is_known(work.open, text):
+            if _is_known(work.rounds, text):
                 text = await run.interrupts.branch(self._write(work, warmer=True))
         except StoppedError:
             await _ask_what_to_change(run, _begin(run, THINK, tr("Write a script"), ""))
@@ -336,9 +340,9 @@ class CodeLoop:
             for each in json.loads(self._prompts.read("code_examples.json")[0])
             if calls_only("\n".join(each["code"]), functions)
         ]
-        # After another example, a second script does not make the same slip.
         begun = len(threads(work.rounds)) - bool(thread.rounds)
-        example = nearest_examples(examples, run.goal.text, work)[begun % MAX_EXAMPLES]
+        nearest = nearest_examples(examples, run.goal.text, work)
+        example = nearest[begun // SCRIPTS_PER_EXAMPLE % MAX_EXAMPLES]
         messages = [
             Message(MessageRole.SYSTEM, system),
             Message(MessageRole.USER, _task(example["files"], example["goal"], example["needs"])),
@@ -380,16 +384,12 @@ class CodeLoop:
             await _ask_what_to_change(run, now)
             return
         if found.status is not Status.DONE:
-            told = explain_error(found.error, work, code) if found.error else found.text
-            _end(run, now, replace(found, text=told))
+            failed = explain_error(found.error, work, code) if found.error else found.text
+            slipped = slips(code, run.goal.text, work.words, work.brief)
+            _end(run, now, replace(found, text="\n".join([failed, *slipped])))
             return
         so_far = ScriptThread((*thread.rounds, _entry(run, now, found)))
-        lacking = [
-            problem
-            for _, problem in await asyncio.to_thread(
-                lambda: list(work.missing(found.printed, so_far.made))
-            )
-        ]
+        lacking = await asyncio.to_thread(work.problems, code, found.printed, so_far.made)
         if lacking:
             told = f"{found.printed}\n{LACKS}{'; '.join(lacking)}".strip()
             _end(run, now, replace(found, text=told, status=Status.PARTLY))
@@ -420,12 +420,11 @@ class CodeLoop:
         if partly:
             printed, made = partly[-1].result
             printed = printed.partition(LACKS)[0]
-            names = [each for each, _ in work.missing(printed, made)]
+            names = ", ".join(format_expected(each) for each, _ in work.missing(printed, made))
             told = [
-                tr(
-                    "I did not reach this goal. What is missing: {names}.",
-                    names=", ".join(map(format_expected, names)),
-                ),
+                tr("I did not reach this goal. What is missing: {names}.", names=names)
+                if names
+                else tr("I am not sure of this: the script that computed it has a flaw."),
                 tr("This is what there is:"),
                 _told(printed, made),
             ]
@@ -460,13 +459,9 @@ def _last(work: _GoalWork) -> int:
 
 
 def _confirmed(work: _GoalWork) -> ScriptThread | None:
-    """Return the oldest result that another one agrees with; None if there is none. Scripts that
-    choose by a value which the goal does not name do not count. It reads files."""
-    goal, sound = work.run.goal.text, []
-    for each in work.results:
-        if not invented_values(each.rounds[-1].code, goal, work.words, work.brief):
-            sound.append(each)
-    for one, two in combinations(sound, 2):
+    """Return the oldest result that another one agrees with; None if there is none. It reads
+    files."""
+    for one, two in combinations(work.results, 2):
         if agree(one.result, two.result, work.expected, work.words):
             return one
     return None
@@ -646,6 +641,13 @@ def _hint(error: str, work: _GoalWork, code: str) -> str:
         used = [name for name in _with_empty_cells.findall(work.brief) if f'"{name}"' in code]
         name = used[0] if used else "x"
         return f'\nEmpty cells of {name} are None. Skip these rows: if row["{name}"] is not None'
+    if "is the name of a file: read it first" in error:
+        return (
+            "\nKeep the largest count in a variable: most = 0, then for each file: if words > most:"
+            " most, best = words, name"
+        )
+    if "ANTIALIAS" in error:
+        return "\nWrite picture.resize((width, height)) without it."
     if error.startswith("IndexError") and "split" in code:
         return "\nNot all lines have so many parts. Use re.findall or re.search instead."
     if error.startswith("NameError") and (name := re.search(r"'(\w+)'", error)):
@@ -671,10 +673,10 @@ def _hint(error: str, work: _GoalWork, code: str) -> str:
     return ""
 
 
-def _is_known(thread: ScriptThread, text: str) -> bool:
-    """Return whether the script in a reply is one that did not work."""
+def _is_known(rounds: Sequence[LogEntry], text: str) -> bool:
+    """Return whether the script in a reply was written before."""
     code = with_imports(parse_reply(text)[0])
-    return any(_same_code(each.code, code) for each in thread.rounds)
+    return any(_same_code(each.code, code) for each in rounds)
 
 
 _number_columns = re.compile(r"^- (.+?): number", re.MULTILINE)

@@ -18,7 +18,7 @@ from jarvis_desktop.assistant.agent.code_session import (
 from jarvis_desktop.assistant.agent.function_tests import FunctionTester
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import Observation
-from jarvis_desktop.core.artifact import Artifact, text_artifact
+from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name, text_artifact
 from jarvis_desktop.core.code import (
     Allow,
     CallExpert,
@@ -234,3 +234,9 @@ def edits(old: str, new: str, comment: str = "") -> Callable[[CodeRequest], Verd
         return Verdict(Allow.ONCE, request.source.replace(old, new), comment)
 
     return judge
+
+
+def file(folder: Path, name: str, text: str = "a,b\n1,2\n") -> Artifact:
+    """A file that a goal was given, or that a script made."""
+    (folder / name).write_text(text)
+    return Artifact(kind_of_name(name) or Kind.DOCUMENT, path=folder / name, name=name)

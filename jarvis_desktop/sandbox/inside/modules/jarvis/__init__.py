@@ -124,7 +124,10 @@ def _text_of(path: str | Path) -> str:
 def write_text(path: str | Path, text: object) -> None:
     """Write a text, or one line for each item of a list, to a file."""
     if isinstance(text, list | tuple):
-        text = "\n".join(map(str, text))
+        lines = (
+            ", ".join(map(str, each)) if isinstance(each, tuple) else str(each) for each in text
+        )
+        text = "\n".join(lines)
     elif isinstance(text, dict):
         text = json.dumps(text, indent=2, ensure_ascii=False, default=str)
     Path(path).write_text(f"{str(text).rstrip()}\n", "utf-8")
