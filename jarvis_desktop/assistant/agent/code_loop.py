@@ -15,7 +15,7 @@ import json
 import re
 import sys
 from collections import Counter
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
@@ -35,7 +35,7 @@ from jarvis_desktop.assistant.agent.expert_functions import (
     experts_prompt,
     needed_functions,
 )
-from jarvis_desktop.assistant.agent.goal_checks import answer_in, missing, slips
+from jarvis_desktop.assistant.agent.goal_checks import answer_in, missing, slips, tables_in
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, OpenRound, StoppedError
 from jarvis_desktop.assistant.agent.made_files import data_words
 from jarvis_desktop.assistant.agent.roles import Observation
@@ -72,6 +72,8 @@ MAX_QUESTIONS = 2
 MAX_EXAMPLES = 2
 SCRIPTS_PER_EXAMPLE = 2
 """Scripts from the beginning that are written after one example, before the next one's turn."""
+MAX_LESSONS = 3
+"""Slips of earlier scripts that the author of another one is warned of."""
 MAX_ANSWER_TOKENS = 900
 BRIEF_TOKENS = 700
 ERROR_TOKENS = 220
@@ -296,7 +298,7 @@ class CodeLoop:
             return
         code, question = parse_reply(text)
         if code:
-            await self._run_script(work, with_imports(code))
+            await self._run_script(work, repaired(code))
         elif question and sum(each.branch == ASKS for each in work.rounds) < MAX_QUESTIONS:
             now = _begin(run, ASKS, question, "")
             reply = (await run.live.ask(question)).strip()
@@ -350,6 +352,8 @@ class CodeLoop:
         ]
         brief = marked_off(keep_start(work.brief, BRIEF_TOKENS), run.goal.id) if work.brief else ""
         task = _task(brief or "(none)", run.goal.text, instructions(work.expected))
+        if lessons := list(_lessons(work.rounds[: len(work.rounds) - len(thread.rounds)])):
+            task += "\nMind: " + "; ".join(lessons[:MAX_LESSONS]) + "."
         if run.answers:
             task += "\nThe user said:\n" + "\n".join(run.answers)
         messages.append(Message(MessageRole.USER, task))
@@ -539,12 +543,40 @@ _imports = {
 """Where names come from that small LLMs forget to import."""
 
 
-def with_imports(code: str) -> str:
-    """Return a script with the imports that it forgets."""
+def repaired(code: str) -> str:
+    """Return a script with the imports that it forgets, and with rows as tuples where it takes them
+    apart as such."""
     try:
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError):
         return code  # running it says what is wrong
+    return _with_imports(_with_tuples(code, tree), tree)
+
+
+def _with_tuples(code: str, tree: ast.AST) -> str:
+    """Let `for name, price in rows`, with rows of a table, loop over their values."""
+    nodes = list(ast.walk(tree))
+    tables = tables_in(nodes)
+    lines = code.encode().splitlines(keepends=True)  # columns of nodes are counted in bytes
+    found: list[ast.Name] = []
+    for node in nodes:
+        match node:
+            case (
+                ast.For(target=ast.Tuple(), iter=ast.Name(id=name) as rows)
+                | ast.comprehension(target=ast.Tuple(), iter=ast.Name(id=name) as rows)
+            ) if name in tables:
+                found.append(rows)
+    # From the end, so that the places before it stay.
+    for rows in sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True):
+        line = lines[rows.lineno - 1]
+        before, after = line[: rows.col_offset], line[rows.end_col_offset :]
+        lines[rows.lineno - 1] = b"%s[row.values() for row in %s]%s" % (
+            before, rows.id.encode(), after
+        )  # fmt: skip
+    return b"".join(lines).decode()
+
+
+def _with_imports(code: str, tree: ast.AST) -> str:
     names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
     bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
     for node in ast.walk(tree):
@@ -619,6 +651,23 @@ def _outcome(entry: LogEntry, whose: str) -> str:
     return f"It failed: {told}\nWrite the whole script again, corrected."
 
 
+def _lessons(rounds: Iterable[LogEntry]) -> Iterator[str]:
+    """Yield what was wrong with scripts, so that another one does not repeat it: what it lacked, or
+    the advice beneath its error. Its author sees none of the code."""
+    told = set[str]()
+    for each in rounds:
+        if each.status is Status.PARTLY:
+            found = each.observation.partition(LACKS)[2].split("; ")
+        else:
+            found = _advice.split(each.observation)[1:] if each.code else []
+        for lesson in found:
+            lesson = " ".join(lesson.split()).rstrip(".")
+            if lesson and lesson not in told:
+                told.add(lesson)
+                yield lesson
+
+
+_advice = re.compile(r"^\w*(?:Error|Exception)\b.*\n", re.MULTILINE)
 _frame = re.compile(r'File "script[^"]*", line (\d+)[^\n]*\n\s+([^\n]+)')
 
 
@@ -668,6 +717,8 @@ def _hint(error: str, work: _GoalWork, code: str) -> str:
         return f"\nSome values are text. Use only the columns of numbers: {columns}."
     if "could not convert string to float" in error or "invalid literal for int" in error:
         return "\njarvis.read_table returns numbers already; text cells are names or codes."
+    if "values to unpack" in error:
+        return '\nA row is a dict: write for row in rows, then row["column"].'
     if "'str'" in error and ("strftime" in error or "month" in error or "year" in error):
         return '\nDates are text such as "2024-01-31": the month is row["date"][:7].'
     return ""
@@ -675,7 +726,7 @@ def _hint(error: str, work: _GoalWork, code: str) -> str:
 
 def _is_known(rounds: Sequence[LogEntry], text: str) -> bool:
     """Return whether the script in a reply was written before."""
-    code = with_imports(parse_reply(text)[0])
+    code = repaired(parse_reply(text)[0])
     return any(_same_code(each.code, code) for each in rounds)
 
 

@@ -10,7 +10,6 @@ author of the script.
 from __future__ import annotations
 
 import ast
-import json
 import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -495,10 +494,6 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError):
         return
-    if any(_unpacks_rows(tree)):
-        columns = _columns.findall(brief)
-        shown = f"row[{json.dumps(columns[0], ensure_ascii=False)}]" if columns else 'row["column"]'
-        yield f"a row is a dict, not a tuple: write `for row in rows:` and take {shown}"
     for table, column in dict.fromkeys(_looked_up(tree)):
         yield (
             f"{table} is a list, so first make a dict of it: by_{column} = "
@@ -507,6 +502,8 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
     for name in _never_changed(tree):
         yield f"{name} is printed but never changes"
     folds = re.search(r"\.(?:lower|casefold|upper|title|capitalize)\(", code)
+    if _each_word.search(goal) and not folds:
+        yield "a word with a capital letter is counted apart: use text.lower() first"
     chosen = dict.fromkeys(_chosen_by(tree))
     for value in invented_values(chosen, goal, words, brief):
         yield f'the goal does not name "{value}": do not choose by it'
@@ -516,6 +513,11 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
             yield f'"{value}" is also written "{min(others)}": compare with .lower()'
 
 
+_each_word = re.compile(
+    r"\b(?:frequent|common|often|different|unique|distinct|each|every)\b(?:\s+\w+)?\s+words?\b"
+    r"|\bwords?\b[^.?]{0,20}\b(?:most|least|more|less)\s+(?:often|frequent\w*)",
+    re.IGNORECASE,
+)
 _columns = re.compile(r"^- (.+?): ", re.MULTILINE)
 
 
@@ -534,9 +536,12 @@ def invented_values(
 
 
 def _chosen_by(tree: ast.AST) -> Iterator[str]:
-    """Yield the texts that are compared with, or looked up."""
+    """Yield the texts that are compared with, looked up, or values of variables."""
     for node in ast.walk(tree):
         match node:
+            case ast.Assign(value=ast.Constant(value=str(text))):
+                yield text
+                continue
             case ast.Compare():
                 inner: list[ast.AST] = [node.left, *node.comparators]
             case ast.Subscript():
@@ -550,7 +555,7 @@ def _chosen_by(tree: ast.AST) -> Iterator[str]:
             yield from (each.value for each in constants if isinstance(each.value, str))
 
 
-def _tables(nodes: Sequence[ast.AST]) -> set[str]:
+def tables_in(nodes: Sequence[ast.AST]) -> set[str]:
     """Return the names that are tables."""
     return {
         target.id
@@ -563,23 +568,10 @@ def _tables(nodes: Sequence[ast.AST]) -> set[str]:
     }
 
 
-def _unpacks_rows(tree: ast.AST) -> Iterator[bool]:
-    """Yield whether each loop over a table takes its rows apart as tuples."""
-    nodes = list(ast.walk(tree))
-    tables = _tables(nodes)
-    for node in nodes:
-        match node:
-            case (
-                ast.For(target=ast.Tuple(), iter=ast.Name(id=name))
-                | ast.comprehension(target=ast.Tuple(), iter=ast.Name(id=name))
-            ):
-                yield name in tables
-
-
 def _looked_up(tree: ast.AST) -> Iterator[tuple[str, str]]:
     """Yield each table in which a row is looked up by a cell, and the column of the cell."""
     nodes = list(ast.walk(tree))
-    tables, columns = _tables(nodes), dict[str, str]()
+    tables, columns = tables_in(nodes), dict[str, str]()
     for node in nodes:
         match node:
             case ast.Assign(

@@ -22,7 +22,7 @@ from jarvis_desktop.assistant.agent.code_loop import (
     explain_error,
     outline_for,
     parse_reply,
-    with_imports,
+    repaired,
 )
 from jarvis_desktop.assistant.agent.expected_results import ResultKind, expected_results
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
@@ -422,7 +422,7 @@ def test_the_worked_examples_are_sound(prompts: Prompts) -> None:
     examples = json.loads(prompts.read("code_examples.json")[0])
     for each in examples:
         code = "\n".join(each["code"])
-        assert with_imports(code) == code, each["goal"]
+        assert repaired(code) == code, each["goal"]
         kinds = {str(result.kind) for result in expected_results(each["goal"], ["x.csv", "x.png"])}
         assert kinds & set(each["wants"]), each["goal"]
         assert {ResultKind(want) for want in each["wants"]}
@@ -470,7 +470,41 @@ def test_replies(text: str, code: str, question: str) -> None:
     ],
 )
 def test_forgotten_imports_are_added(code: str, first: str) -> None:
-    assert with_imports(code).splitlines()[0] == first
+    assert repaired(code).splitlines()[0] == first
+
+
+@pytest.mark.parametrize(
+    ("loop", "mended"),
+    [
+        ("x = [a for a, b in rows]", "x = [a for a, b in [row.values() for row in rows]]"),
+        (
+            "é = 1; x = {a for é, a in rows}",
+            "é = 1; x = {a for é, a in [row.values() for row in rows]}",
+        ),
+        ("for a, b in rows: pass", "for a, b in [row.values() for row in rows]: pass"),
+        ("for a in rows: pass", "for a in rows: pass"),
+        ("for a, b in other: pass", "for a, b in other: pass"),
+    ],
+)
+def test_rows_are_taken_apart_as_tuples(loop: str, mended: str) -> None:
+    head = 'import jarvis\nrows = jarvis.read_table("a.csv")\n'
+    assert repaired(head + loop) == head + mended
+
+
+async def test_another_script_is_warned_of_what_was_wrong(bench: Callable[..., Bench]) -> None:
+    at = bench(
+        [script("broken()"), script("nothing()"), script("one()"), script("two()")],
+        {
+            "broken()": error("TypeError: unsupported operand 'NoneType'"),
+            "nothing()": CodeOutcome(Ending.DONE, "x"),
+            "one()": chart("West 5"),
+            "two()": chart("West 5"),
+        },
+    )
+    assert (await at.work()).status is Status.DONE
+    *_, last = at.llm.prompts
+    assert "Mind: Empty cells of" in told(last)
+    assert "Mind" not in told(at.llm.prompts[2])
 
 
 @pytest.mark.parametrize(

@@ -295,6 +295,7 @@ def slipped(code: str, goal: str = "How much was sold in Ulm?") -> list[str]:
     [
         ('if row["city"] == "Ulm": print("Bonn")', ""),
         ('total = by_name["Bo"]', "Bo"),
+        ('who = "Bo"', "Bo"),
         ('x = by_name.get("Bo")', "Bo"),
         ('line.startswith("Jena")', "Jena"),
         ('x = [r for r in rows if r["City"] in ("Jena", "Ulm")]', "Jena"),
@@ -316,14 +317,13 @@ def test_words_that_are_written_in_several_ways() -> None:
     assert not slipped('n = row["a"] in ("yes", "Yes")', goal)
 
 
-def test_rows_are_not_tuples() -> None:
-    table = "rows = jarvis.read_table('a.csv')\n"
-    told = 'a row is a dict, not a tuple: write `for row in rows:` and take row["City"]'
-    assert slipped(f"{table}for a, b in rows: pass") == [told]
-    assert slipped(f"{table}x = [a for a, b in rows]") == [told]
-    assert not slipped(f"{table}for a, b in other: pass")
-    assert not slipped("for a, b in rows: pass")
-    assert 'row["column"]' in next(slips(f"{table}for a, b in rows: pass", "", {}, ""))
+def test_words_are_counted_whatever_their_case() -> None:
+    goal = "Which are the three most common words?"
+    assert slipped("print(Counter(text.split()))", goal) == [
+        "a word with a capital letter is counted apart: use text.lower() first"
+    ]
+    assert not slipped("print(Counter(text.lower().split()))", goal)
+    assert not slipped("print(len(text.split()))", "How many words has it?")
 
 
 @pytest.mark.parametrize(
