@@ -3,11 +3,18 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from jarvis_desktop.assistant.agent.expected_results import ExpectedResult, ResultKind
 from jarvis_desktop.assistant.agent.goal_checks import answer_in, fits, near, wrote
-from jarvis_desktop.assistant.agent.made_files import Rows, csv_rows, numbers, plain_text
+from jarvis_desktop.assistant.agent.made_files import (
+    Rows,
+    csv_rows,
+    numbers,
+    picture_size,
+    plain_text,
+)
 from jarvis_desktop.core.artifact import Artifact
 
 TOLERANCE = 0.006
@@ -26,18 +33,29 @@ def agree(
 ) -> bool:
     """Return whether two results are the same. Answers are compared by their numbers and by those
     of `words` that only one of them has, charts by their values, tables by their columns, texts by
-    both. It reads files."""
+    both, other files by their number and by the sizes of pictures. It reads files."""
     kinds = {each.kind for each in expected}
     if ResultKind.ANSWER in kinds and not _same_text(answer_in(one[0]), answer_in(two[0]), words):
-        return False
-    if ResultKind.FILES in kinds and len(one[1]) != len(two[1]):
         return False
     if ResultKind.CHART in kinds:
         charts = [list(_chart_values(printed)) for printed, _ in (one, two)]
         if len(charts[0]) != len(charts[1]) or not all(map(_same_numbers, *charts)):
             return False
+    if not all(_same_pictures(one[1], two[1], each) for each in expected):
+        return False
     pairs = [(_wanted(one, each), _wanted(two, each)) for each in expected]
     return all(_same_files(*pair) for pair in pairs)
+
+
+def _same_pictures(
+    one: Sequence[Artifact], two: Sequence[Artifact], expected: ExpectedResult
+) -> bool:
+    if expected.kind is not ResultKind.FILES:
+        return True
+    sizes = [
+        Counter(picture_size(each) for each in made if fits(each, expected)) for made in (one, two)
+    ]
+    return sizes[0] == sizes[1]
 
 
 def _wanted(result: Result, expected: ExpectedResult) -> list[tuple[str, Artifact]]:

@@ -695,6 +695,8 @@ def _hint(error: str, work: _GoalWork, code: str) -> str:
             "\nKeep the largest count in a variable: most = 0, then for each file: if words > most:"
             " most, best = words, name"
         )
+    if "module 'PIL' has no attribute" in error:
+        return "\nWrite from PIL import Image, then Image.open(name)."
     if "ANTIALIAS" in error:
         return "\nWrite picture.resize((width, height)) without it."
     if error.startswith("IndexError") and "split" in code:

@@ -150,7 +150,7 @@ def _wrong_rows(expected: ExpectedResult, rows: Rows, given: Collection[Artifact
     if (_group.search(goal) or _each_period.search(goal)) and (len(rows) == 2 or len(rows[0]) == 1):
         return "the table needs a row for each group: write it after the loop, as a list of dicts"
     if repeated := _repeated_group(goal, rows):
-        return f"{repeated} repeats: put all rows of the same {repeated} together first"
+        return f"{repeated} repeats: add up in a dict, d[{repeated}] = d.get({repeated}, 0) + value"
     if expected.parts and _ends_with_marks(rows):
         return 'the cells end with a comma or a full stop: take it off with cell.rstrip(".,;:")'
     if expected.parts and _has_whole_lines(rows, given):
@@ -504,6 +504,8 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
     folds = re.search(r"\.(?:lower|casefold|upper|title|capitalize)\(", code)
     if _each_word.search(goal) and not folds:
         yield "a word with a capital letter is counted apart: use text.lower() first"
+    for value in _ignored_values(code, goal, words, brief):
+        yield f'the goal is about "{value}", but the script takes all: choose by "{value}"'
     chosen = dict.fromkeys(_chosen_by(tree))
     for value in invented_values(chosen, goal, words, brief):
         yield f'the goal does not name "{value}": do not choose by it'
@@ -533,6 +535,20 @@ def invented_values(
         known = value.casefold() in columns or any(part[:4] in said for part in parts)
         if parts and not known and all(part in words for part in parts):
             yield value
+
+
+def _ignored_values(
+    code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
+) -> Iterator[str]:
+    """Yield the values of the files that a goal names and a script does not: words that are written
+    in capitals, such as ERROR, and single values of a column that has few."""
+    said, code = {word.casefold() for word in re.findall(r"\w{3,}", goal)}, code.casefold()
+    said |= {word.removesuffix("s") for word in said}
+    named = [word.upper() for word in sorted(said & {*words}) if word.upper() in words[word]]
+    for _, values in _listed.findall(brief):
+        mentioned = [value for value in values.split(", ") if value.casefold() in said]
+        named += mentioned if len(mentioned) == 1 else []
+    yield from (value for value in dict.fromkeys(named) if value.casefold() not in code)
 
 
 def _chosen_by(tree: ast.AST) -> Iterator[str]:

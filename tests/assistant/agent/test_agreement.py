@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from PIL import Image
+
 from jarvis_desktop.assistant.agent.agreement import agree
 from jarvis_desktop.assistant.agent.expected_results import ExpectedResult, ResultKind
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
@@ -75,3 +77,15 @@ def test_charts_tables_and_texts_are_compared(tmp_path: Path) -> None:
     gone = Artifact(Kind.TEXT, path=tmp_path / "gone.txt", name="gone.txt")
     both = [gone, text_artifact("x")]
     assert alike("", "", both, both, texts)
+
+
+def test_pictures_are_compared_by_their_sizes(tmp_path: Path) -> None:
+    def picture(name: str, width: int) -> Artifact:
+        Image.new("RGB", (width, 10)).save(tmp_path / name)
+        return Artifact(Kind.IMAGE, path=tmp_path / name, name=name)
+
+    want = [ExpectedResult(F, "", suffixes=(".png",))]
+    one, two = [picture("a.png", 20)], [picture("b.png", 20), file(tmp_path, "b.txt")]
+    assert agree(("", one), ("", two), want, ())
+    assert not agree(("", one), ("", [picture("c.png", 30)]), want, ())
+    assert not agree(("", one), ("", [file(tmp_path, "d.png")]), want, ())

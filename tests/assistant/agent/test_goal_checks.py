@@ -107,7 +107,9 @@ def test_groups_are_put_together(tmp_path: Path, goal: str, rows: str, column: s
     wanted = expected_results(goal, ["a.csv"])
     told = [problem for _, problem in missing(wanted, "x", [file(tmp_path, "r.csv", rows)])]
     assert told == (
-        [f"{column} repeats: put all rows of the same {column} together first"] if column else []
+        [f"{column} repeats: add up in a dict, d[{column}] = d.get({column}, 0) + value"]
+        if column
+        else []
     )
 
 
@@ -284,7 +286,7 @@ def test_answers_fit_the_question(goal: str, answer: str, problem: str) -> None:
     assert (found[0].startswith(problem) if problem else not found) is True
 
 
-def slipped(code: str, goal: str = "How much was sold in Ulm?") -> list[str]:
+def slipped(code: str, goal: str = "How much was sold?") -> list[str]:
     words = {name.casefold(): {name} for name in ("Ulm", "Jena", "Bo", "Bonn", "City")}
     words["yes"] = {"yes", "Yes"}
     return list(slips(code, goal, words, "- City: text, one of: Ulm, Jena"))
@@ -293,12 +295,12 @@ def slipped(code: str, goal: str = "How much was sold in Ulm?") -> list[str]:
 @pytest.mark.parametrize(
     ("code", "invented"),
     [
-        ('if row["city"] == "Ulm": print("Bonn")', ""),
+        ('if row["city"] > "A": print("Bonn")', ""),
         ('total = by_name["Bo"]', "Bo"),
         ('who = "Bo"', "Bo"),
         ('x = by_name.get("Bo")', "Bo"),
         ('line.startswith("Jena")', "Jena"),
-        ('x = [r for r in rows if r["City"] in ("Jena", "Ulm")]', "Jena"),
+        ('x = [r for r in rows if r["City"] == "Jena"]', "Jena"),
         ('print("Bo", len("Jena"))', ""),
         ('if row["day"] == "2024": pass', ""),
         ("if", ""),
@@ -307,6 +309,22 @@ def slipped(code: str, goal: str = "How much was sold in Ulm?") -> list[str]:
 def test_values_that_a_script_invents(code: str, invented: str) -> None:
     told = [f'the goal does not name "{invented}": do not choose by it'] if invented else []
     assert slipped(code) == told
+
+
+@pytest.mark.parametrize(
+    ("goal", "code", "ignored"),
+    [
+        ("Count the errors per hour", "n = len(lines)", "ERROR"),
+        ("Count the errors per hour", 'n = "ERROR" in line', ""),
+        ("How much was sold in Ulm?", "n = sum(values)", "Ulm"),
+        ("Compare Ulm with Jena", "n = sum(values)", ""),
+    ],
+)
+def test_values_that_a_script_ignores(goal: str, code: str, ignored: str) -> None:
+    words = {"error": {"ERROR"}, "ulm": {"Ulm"}, "hour": {"Hour"}}
+    found = list(slips(code, goal, words, "- City: text, one of: Ulm, Jena"))
+    told = f'the goal is about "{ignored}", but the script takes all: choose by "{ignored}"'
+    assert found == ([told] if ignored else [])
 
 
 def test_words_that_are_written_in_several_ways() -> None:

@@ -31,7 +31,8 @@ PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".webp", ".tif", ".tiff")
 SOUNDS = (".wav", ".mp3", ".flac", ".ogg", ".m4a", ".mp4", ".mkv", ".mov", ".webm")
 _WORD = "{http://schemas.openxmlformats.org/wordprocessingml/2006/main}"
 
-_written: set[str] = set()
+_given = {path.name for path in Path().iterdir()}
+"""What was in the folder before a script wrote to it."""
 
 
 def __getattr__(name: str) -> Any:
@@ -92,7 +93,7 @@ class Name(str):
 def files(pattern: str = "*") -> list[str]:
     """Return the names of the given files that match a pattern such as "*.txt"."""
     found = (path for path in Path().glob(pattern) if path.is_file())
-    return sorted(Name(path.name) for path in found if path.name not in _written)
+    return sorted(Name(path.name) for path in found if path.name in _given)
 
 
 def read_lines(path: str | Path) -> list[str]:
@@ -193,7 +194,6 @@ def chart(path: Any, data: Any, **options: Any) -> None:
 
 
 def _note(path: str | Path, about: str) -> None:
-    _written.add(Path(path).name)
     print(f"Wrote {Path(path).name}: {about}")  # noqa: T201
 
 
