@@ -483,6 +483,153 @@ GOALS: Sequence[GoalCase] = (
 )  # fmt: skip
 
 
+def books(folder: Path, chance: random.Random) -> Check:
+    authors = ("Le Guin", "Calvino", "Woolf", "Achebe", "Borges")
+    rows: Rows = [{"title": f"Book {number}", "author": chance.choice(authors),
+                   "year": chance.randrange(1930, 2000), "pages": chance.randrange(90, 600)}
+                  for number in range(83)]  # fmt: skip
+    _table(folder / "books.csv", rows)
+    ((best, count),) = Counter(row["author"] for row in rows).most_common(1)
+    return lambda came: came.says(best, count)
+
+
+def without_mail(folder: Path, chance: random.Random) -> Check:
+    rows: Rows = [{"name": f"Person {number}", "email": chance.choice(("", f"p{number}@mail.test")),
+                   "town": chance.choice(("Graz", "Linz"))} for number in range(50)]  # fmt: skip
+    _table(folder / "people.csv", rows)
+    wanted = [row["name"] for row in rows if row["email"]]
+    return lambda came: [next(iter(row.values())) for row in came.rows("with_email.csv")] == wanted
+
+
+def dearer(folder: Path, chance: random.Random) -> Check:
+    old = {word: round(chance.uniform(2, 50), 2) for word in WORDS}
+    new = {word: round(price * chance.choice((0.9, 1.0, 1.2)), 2) for word, price in old.items()}
+    for name, prices in (("old", old), ("new", new)):
+        _table(folder / f"{name}.csv", [{"item": key, "price": prices[key]} for key in prices])
+    wanted = sorted(word for word in WORDS if new[word] > old[word])
+    return lambda came: sorted(row.get("item", "") for row in came.rows("dearer.csv")) == wanted
+
+
+def response_time(folder: Path, chance: random.Random) -> Check:
+    lines, times = [], []
+    for second in range(220):
+        worker, spent = chance.randrange(4), chance.randrange(10, 900)
+        moment = f"2025-03-04 08:{second // 60:02}:{second % 60:02}"
+        lines.append(f"{moment} INFO worker={worker} request took {spent} ms")
+        times += [spent] if worker == 2 else []
+    (folder / "server.log").write_text("\n".join(lines))
+    return lambda came: came.says(statistics.mean(times))
+
+
+def climate(folder: Path, chance: random.Random) -> Check:
+    rows, by = [], defaultdict(list)
+    for day in range(180):
+        for city in ("Oslo", "Rome"):
+            when, warm = date(2024, 1, 1) + timedelta(day), round(chance.gauss(12, 6), 1)
+            rows.append({"date": str(when), "city": city, "temperature": warm})
+            by[city, when.month].append(warm)
+    _table(folder / "weather.csv", rows)
+    means = [statistics.mean(each) for each in by.values()]
+
+    def check(came: Outcome) -> bool:
+        found = came.rows("climate.csv")
+        cells = [cell or "" for row in found for cell in row.values()]
+        return len(found) == len(means) and all(
+            any(_near(cell, mean) or _near(cell, round(mean, 1)) for cell in cells)
+            for mean in means
+        )
+
+    return check
+
+
+def english_columns(folder: Path, chance: random.Random) -> Check:
+    rows: Rows = [{"Name": f"Person {number}", "Alter": chance.randrange(9, 90),
+                   "Stadt": chance.choice(("Graz", "Linz"))} for number in range(30)]  # fmt: skip
+    _table(folder / "leute.csv", rows)
+    wanted = [[row["Name"], str(row["Alter"]), row["Stadt"]] for row in rows]
+
+    def check(came: Outcome) -> bool:
+        found = came.rows("english.csv")
+        names = [name.casefold() for name in found[0]] if found else []
+        return names == ["name", "age", "city"] and [list(row.values()) for row in found] == wanted
+
+    return check
+
+
+def lines_with_date(folder: Path, chance: random.Random) -> Check:
+    lines, count = [], 0
+    for number in range(60):
+        dated = chance.random() < 0.4
+        count += dated
+        lines.append(
+            f"We met {f'on 2024-0{number % 9 + 1}-11' if dated else 'again'} in room {number}."
+        )
+    (folder / "diary.txt").write_text("\n".join(lines))
+    return lambda came: came.says(count)
+
+
+def turned(folder: Path, chance: random.Random) -> Check:
+    sizes = []
+    for name in ("one", "two", "three", "four"):
+        size = (chance.randrange(100, 200), chance.randrange(201, 300))
+        Image.new("RGB", size, "red").save(folder / f"{name}.jpg")
+        sizes.append(size[::-1])
+
+    def check(came: Outcome) -> bool:
+        found = []
+        for name, path in came.files.items():
+            if name.lower().endswith(".png"):
+                with Image.open(path) as picture:
+                    found.append(picture.size)
+        return sorted(found) == sorted(sizes)
+
+    return check
+
+
+def songs(folder: Path, chance: random.Random) -> Check:
+    rows: Rows = [{"song": f"Song {number}", "seconds": seconds}
+                  for number, seconds in enumerate(chance.sample(range(90, 500), 40))]  # fmt: skip
+    _table(folder / "songs.csv", rows)
+    wanted = [row["song"] for row in sorted(rows, key=lambda row: -row["seconds"])]
+
+    def check(came: Outcome) -> bool:
+        return [row.get("song") for row in came.rows("sorted.csv")] == wanted and came.says(
+            wanted[0]
+        )
+
+    return check
+
+
+def share_of_returns(folder: Path, chance: random.Random) -> Check:
+    rows: Rows = [{"product": name, "sold": chance.randrange(200, 900),
+                   "returned": chance.randrange(5, 90)} for name in WORDS]  # fmt: skip
+    _table(folder / "returns.csv", rows)
+    best = max(rows, key=lambda row: row["returned"] / row["sold"])["product"]
+    others = [name for name in WORDS if name != best]
+    return lambda came: came.says(best) and not any(came.says(name) for name in others)
+
+
+UNSEEN: Sequence[GoalCase] = (
+    GoalCase("Which author has the most books in this list, and how many?", books),
+    GoalCase("Remove everyone without an e-mail address and save the rest as with_email.csv",
+             without_mail),
+    GoalCase("Compare the old and the new prices and list the items that became more expensive in "
+             "dearer.csv", dearer),
+    GoalCase("What was the average response time of worker 2?", response_time),
+    GoalCase("Make a table climate.csv with the average temperature of each city in each month.",
+             climate),
+    GoalCase("Translate the column names to English (name, age, city) and save it as english.csv",
+             english_columns),
+    GoalCase("How many lines of my diary have a date in them?", lines_with_date),
+    GoalCase("Turn all photos by 90 degrees and save them as PNG files", turned),
+    GoalCase("Sort my songs from the longest to the shortest into sorted.csv. Which one is the "
+             "longest?", songs),
+    GoalCase("Which product is returned most often compared with how often it is sold?",
+             share_of_returns),
+)  # fmt: skip
+"""Goals that nothing was tuned on: run them rarely."""
+
+
 @dataclass
 class CountingFrontend(FakeFrontend):
     """Keeps the rounds."""
@@ -531,7 +678,7 @@ async def main(args: argparse.Namespace) -> None:
         llm = LLMSettings(provider="openai", address=args.address, id=args.llm)
         app = build(Settings(llm=llm), paths)
         try:
-            for number, case in enumerate(GOALS, 1):
+            for number, case in enumerate(UNSEEN if args.unseen else GOALS, 1):
                 if args.only and number not in args.only:
                     continue
                 verdict, rounds, seconds, reply = await work_on(
@@ -554,5 +701,6 @@ if __name__ == "__main__":
     parser.add_argument("--address", required=True)
     parser.add_argument("--llm", required=True)
     parser.add_argument("--only", type=int, nargs="*", default=[])
+    parser.add_argument("--unseen", action="store_true", help="ten goals that nothing is tuned on")
     parser.add_argument("--show", action="store_true", help="print each script and its output")
     asyncio.run(main(parser.parse_args()))

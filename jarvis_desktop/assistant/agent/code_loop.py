@@ -712,15 +712,16 @@ def _hint(error: str, work: _GoalWork, code: str) -> str:
         return (
             "\nThat is a list: go through it with for, or use jarvis.read_text for the whole text."
         )
-    if "'list' object has no attribute" in error or "list indices must be" in error:
-        return '\nA table is a list of dicts: for row in rows, then row["column"].'
     if "values()" in code and ("'int' and 'str'" in error or "invalid literal" in error):
         columns = ", ".join(_number_columns.findall(work.brief)) or "numbers"
         return f"\nSome values are text. Use only the columns of numbers: {columns}."
     if "could not convert string to float" in error or "invalid literal for int" in error:
         return "\njarvis.read_table returns numbers already; text cells are names or codes."
-    if "values to unpack" in error:
-        return '\nA row is a dict: write for row in rows, then row["column"].'
+    if "values to unpack" in error or "no attribute 'items'" in error:
+        column = next(iter(_column.findall(work.brief)), "column")
+        return f'\nA row is a dict: write for row in rows, and row["{column}"] for the {column}.'
+    if "'list' object has no attribute" in error or "list indices must be" in error:
+        return '\nA table is a list of dicts: for row in rows, then row["column"].'
     if "'str'" in error and ("strftime" in error or "month" in error or "year" in error):
         return '\nDates are text such as "2024-01-31": the month is row["date"][:7].'
     return ""
@@ -732,6 +733,7 @@ def _is_known(rounds: Sequence[LogEntry], text: str) -> bool:
     return any(_same_code(each.code, code) for each in rounds)
 
 
+_column = re.compile(r"^- (.+?): ", re.MULTILINE)
 _number_columns = re.compile(r"^- (.+?): number", re.MULTILINE)
 _with_empty_cells = re.compile(r"^- (.+?): number.*; \d+ cells are empty", re.MULTILINE)
 

@@ -63,6 +63,7 @@ def missing(
     """Yield what is not there, and what is wrong. `brief` describes the given files, as
     `jarvis.describe` prints it. It reads files, so do not call it on a loop."""
     answer = answer_in(printed)
+    often = Counter(name for name, _ in _wrote.findall(printed))
     for each in expected:
         if each.kind is ResultKind.ANSWER:
             if wrong := _wrong_answer(each, answer, brief):
@@ -73,6 +74,8 @@ def missing(
             yield each, _not_made(each, made)
         elif len(fitting) < each.count:
             yield each, f"{len(fitting)} of {each.count} files were written: write all of them"
+        elif often[fitting[-1].title] > 1:
+            yield each, f"{fitting[-1].title} was written again and again: write it after the loop"
         elif wrong := _wrong_file(each, fitting[-1], wrote(printed), given):
             yield each, wrong
 
@@ -128,7 +131,8 @@ def _wrong_file(
             return "the chart shows one point only: group the rows first, then draw all groups"
         return _repeated_period(goal, [[moment] for moment in _moment.findall(told)])
     if expected.kind is ResultKind.TEXT:
-        return _wrong_words(goal, plain_text(item))
+        text = plain_text(item)
+        return _wrong_words(goal, text) or _cut_off(goal, text, given)
     if expected.kind is not ResultKind.TABLE:
         return ""
     if told.startswith("0 rows"):
@@ -375,6 +379,26 @@ def _ends_with_marks(rows: Rows) -> bool:
     return 2 * sum(any(re.search(r"\w[,;:.]$", cell) for cell in row) for row in rows[1:]) > (
         len(rows) - 1
     )
+
+
+_collecting = re.compile(
+    r"\b(?:collect|gather|list|copy|extract|pull|find)\b[^.?]{0,40}\b(?:items?|lines?|entries|todos?|tasks?"
+    r"|sentences?|remarks?|messages?)\b",
+    re.IGNORECASE,
+)
+
+
+def _cut_off(goal: str, text: str, given: Collection[Artifact]) -> str:
+    """Return what is wrong if a goal collects the items of a text, and most lack their ends."""
+    ends = [
+        line.strip() for item in given for line in plain_text(item).splitlines() if line.strip()
+    ]
+    items = [line.strip(" -*[]x.\t") for line in text.splitlines() if not line.startswith("#")]
+    items = [item for item in items if any(item in line for line in ends)]
+    whole = sum(any(line.rstrip(".").endswith(item) for line in ends) for item in items)
+    if _collecting.search(goal) and 2 * whole < len(items):
+        return "the items are cut off: keep the line to its end, line.strip()"
+    return ""
 
 
 def _has_whole_lines(rows: Rows, given: Collection[Artifact]) -> bool:

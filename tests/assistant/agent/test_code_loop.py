@@ -517,6 +517,7 @@ async def test_another_script_is_warned_of_what_was_wrong(bench: Callable[..., B
         ("TypeError: expected string, got 'list'", "", "go through it with for"),
         ("TypeError: list indices must be integers", "", "A table is a list of dicts"),
         ("TypeError: 'int' and 'str'", "sum(row.values())", "columns of numbers: km."),
+        ("ValueError: too many values to unpack", "", 'row["km"] for the km'),
         ("IndexError: list index out of range", "line.split()[4]", "Use re.findall"),
         ("NameError: name 'row' is not defined", "for row in rows:", "Its loop found nothing"),
         ("NameError: name 'row' is not defined", "print(row)", "Give it a value"),

@@ -261,6 +261,22 @@ def test_words_are_clean(tmp_path: Path) -> None:
     assert not wrong("Write words of at least 3 letters to w.txt", short)
 
 
+def test_items_are_whole(tmp_path: Path) -> None:
+    given = [file(tmp_path, "a.txt", "TODO Ann: call Bo.\nWe met.\nTODO Cem: buy tea\n")]
+    goal = "Collect the TODO items in t.md"
+    told = "the items are cut off: keep the line to its end, line.strip()"
+    assert wrong(goal, file(tmp_path, "t.md", "# Items\n- Ann\n- Cem\n"), given=given) == told
+    whole = file(tmp_path, "t.md", "- Ann: call Bo\n- [ ] buy tea\n")
+    assert not wrong(goal, whole, given=given)
+    assert not wrong("Write the names to t.md", file(tmp_path, "t.md", "Ann\nCem\n"), given=given)
+
+
+def test_a_file_is_written_once(tmp_path: Path) -> None:
+    printed = "Wrote t.md: 1 lines\nWrote t.md: 1 lines"
+    told = "t.md was written again and again: write it after the loop"
+    assert wrong("Write the names to t.md", file(tmp_path, "t.md"), printed=printed) == told
+
+
 def test_parts_are_of_the_kind_that_is_asked_for(tmp_path: Path) -> None:
     text = file(tmp_path, "a.txt", "mail to a@b.org today")
     goal = "Extract all e-mail addresses into a csv"
