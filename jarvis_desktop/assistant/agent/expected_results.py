@@ -102,11 +102,15 @@ _changing = re.compile(
 )
 _asking = re.compile(
     r"\?|？|^\W*(?:and\s+|also\s+)?(?:which|what|how\s+(?:many|much|often|long|old|far)|who|when|where"
-    r"|name|count|calculate|compute|welche\w*|wie\s?viele?|wer|was|wann|nenne|quel\w*|combien"
+    r"|welche\w*|wie\s?viele?|wer|was|wann|nenne|quel\w*|combien"
     r"|cu[áa]nt\w+|qu[ée])\b|\b(?:tell|say|let\s+me\s+know|find\s+out|report|sag|dis-moi|dime)\b"
     r"|哪|多少|几|什么",
     re.IGNORECASE,
 )
+_computing = re.compile(
+    r"^\W*(?:and\s+|also\s+)?(?:name|count|calculate|compute|z[äa]hle|berechne)\b", re.IGNORECASE
+)
+"""What is printed unless it goes into a file."""
 _each = re.compile(
     r"\b(?:all|each|every|the)\s+(?:of\s+)?(?:the\s+|these\s+|my\s+)?"
     r"(?:files?|pictures?|photos?|images?|pngs?|jpe?gs?|notes?|documents?|texts?|logs?|tables?"
@@ -168,6 +172,9 @@ def expected_results(goal: str, given: Collection[str]) -> tuple[ExpectedResult,
             found.append(_expected(kind, clause, goal, given))
         if _asking.search(clause):
             found.append(_expected(ResultKind.ANSWER, clause, goal, given))
+    computed = [clause for clause in clauses(goal) if _computing.search(clause)]
+    if computed and not any(each.kind in (ResultKind.TABLE, ResultKind.TEXT) for each in found):
+        found.append(_expected(ResultKind.ANSWER, computed[0], goal, given))
     found = _without_repeats(found)
     return tuple(found) or (_expected(ResultKind.ANSWER, goal, goal, given),)
 

@@ -38,6 +38,8 @@ A, C, T, X, F = (
         ("Resize all pictures to 100 pixels", ["a.png", "b.png"], [F]),
         ("Rotate it and save it as turned.png", ["a.png"], [F]),
         ("Convert it", ["a.png"], [F]),
+        ("Count the words of each text and write them to a.csv", ["a.txt"], [T]),
+        ("Count the words of each text and draw a chart", ["a.txt"], [C, A]),
         ("Clean it up", [], [A]),
         ("Zeichne ein Diagramm. Welche Stadt liegt vorn?", ["a.csv"], [C, A]),
         ("哪个城市最多？", ["a.csv"], [A]),
