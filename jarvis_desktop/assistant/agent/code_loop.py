@@ -695,6 +695,8 @@ def _hint(error: str, work: _GoalWork, code: str) -> str:
             "\nKeep the largest count in a variable: most = 0, then for each file: if words > most:"
             " most, best = words, name"
         )
+    if "jarvis has no group" in error:
+        return '\nUse a dict: groups.setdefault(row["x"], []).append(row["y"]) for each row.'
     if "module 'PIL' has no attribute" in error:
         return "\nWrite from PIL import Image, then Image.open(name)."
     if "ANTIALIAS" in error:

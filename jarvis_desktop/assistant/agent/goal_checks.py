@@ -397,7 +397,10 @@ def _cut_off(goal: str, text: str, given: Collection[Artifact]) -> str:
     items = [item for item in items if any(item in line for line in ends)]
     whole = sum(any(line.rstrip(".").endswith(item) for line in ends) for item in items)
     if _collecting.search(goal) and 2 * whole < len(items):
-        return "the items are cut off: keep the line to its end, line.strip()"
+        return (
+            "the items are cut off: keep whole lines, "
+            '[line for line in jarvis.read_lines(name) if "…" in line]'
+        )
     return ""
 
 
@@ -526,6 +529,8 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
     for name in _never_changed(tree):
         yield f"{name} is printed but never changes"
     folds = re.search(r"\.(?:lower|casefold|upper|title|capitalize)\(", code)
+    if re.search(r"\bmedian", goal, re.IGNORECASE) and "median(" not in code:
+        yield "a median is statistics.median(values)"
     if _each_word.search(goal) and not folds:
         yield "a word with a capital letter is counted apart: use text.lower() first"
     for value in _ignored_values(code, goal, words, brief):

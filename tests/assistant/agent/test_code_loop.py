@@ -524,6 +524,7 @@ async def test_another_script_is_warned_of_what_was_wrong(bench: Callable[..., B
         ("ValueError: could not convert string to float: 'a'", "", "numbers already"),
         ("AttributeError: 'str' object has no attribute 'month'", "", 'row["date"][:7]'),
         ("TypeError: a.txt is the name of a file: read it first", "", "Keep the largest count"),
+        ("AttributeError: jarvis has no group_by", "", "Use a dict"),
         ("AttributeError: module 'PIL' has no attribute 'Image'", "", "from PIL import Image"),
         ("AttributeError: module 'PIL.Image' has no attribute 'ANTIALIAS'", "", "without it"),
         ("ZeroDivisionError: division by zero", "", "ZeroDivisionError: division by zero"),

@@ -264,8 +264,8 @@ def test_words_are_clean(tmp_path: Path) -> None:
 def test_items_are_whole(tmp_path: Path) -> None:
     given = [file(tmp_path, "a.txt", "TODO Ann: call Bo.\nWe met.\nTODO Cem: buy tea\n")]
     goal = "Collect the TODO items in t.md"
-    told = "the items are cut off: keep the line to its end, line.strip()"
-    assert wrong(goal, file(tmp_path, "t.md", "# Items\n- Ann\n- Cem\n"), given=given) == told
+    cut = file(tmp_path, "t.md", "# Items\n- Ann\n- Cem\n")
+    assert wrong(goal, cut, given=given).startswith("the items are cut off: keep whole lines")
     whole = file(tmp_path, "t.md", "- Ann: call Bo\n- [ ] buy tea\n")
     assert not wrong(goal, whole, given=given)
     assert not wrong("Write the names to t.md", file(tmp_path, "t.md", "Ann\nCem\n"), given=given)
@@ -374,6 +374,12 @@ def test_rows_are_not_looked_up_in_a_list(code: str, is_slip: bool) -> None:
     told = 'rows is a list, so first make a dict of it: by_id = {row["id"]: row for row in rows}'
     found = slipped(f"rows = jarvis.read_table('a.csv')\n{code}")
     assert [each.partition(", then")[0] for each in found] == ([told] if is_slip else [])
+
+
+def test_a_median_is_not_computed_by_hand() -> None:
+    told = "a median is statistics.median(values)"
+    assert slipped("m = sorted(x)[len(x) // 2]", "What is the median price?") == [told]
+    assert not slipped("m = statistics.median(x)", "What is the median price?")
 
 
 def test_values_that_never_change() -> None:
