@@ -507,7 +507,12 @@ def dearer(folder: Path, chance: random.Random) -> Check:
     for name, prices in (("old", old), ("new", new)):
         _table(folder / f"{name}.csv", [{"item": key, "price": prices[key]} for key in prices])
     wanted = sorted(word for word in WORDS if new[word] > old[word])
-    return lambda came: sorted(row.get("item", "") for row in came.rows("dearer.csv")) == wanted
+
+    def check(came: Outcome) -> bool:
+        rows = came.rows("dearer.csv")
+        return sorted(cell for row in rows for cell in row.values() if cell in WORDS) == wanted
+
+    return check
 
 
 def response_time(folder: Path, chance: random.Random) -> Check:
