@@ -531,6 +531,8 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
     folds = re.search(r"\.(?:lower|casefold|upper|title|capitalize)\(", code)
     if re.search(r"\bmedian", goal, re.IGNORECASE) and "median(" not in code:
         yield "a median is statistics.median(values)"
+    if re.search(r"\.rotate\(", code) and "expand" not in code:
+        yield "picture.rotate(angle, expand=True) keeps the corners"
     if _each_word.search(goal) and not folds:
         yield "a word with a capital letter is counted apart: use text.lower() first"
     for value in _ignored_values(code, goal, words, brief):

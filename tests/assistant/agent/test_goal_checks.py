@@ -382,6 +382,12 @@ def test_a_median_is_not_computed_by_hand() -> None:
     assert not slipped("m = statistics.median(x)", "What is the median price?")
 
 
+def test_a_turned_picture_keeps_its_corners() -> None:
+    told = "picture.rotate(angle, expand=True) keeps the corners"
+    assert slipped("p = p.rotate(90)") == [told]
+    assert not slipped("p = p.rotate(90, expand=True)")
+
+
 def test_values_that_never_change() -> None:
     code = "total = 0\nbest = None\nlimit = 5\n{}\nprint(f'{{total}} {{best}} {{limit}}')"
     assert slipped(code.format("x = 1")) == [
