@@ -186,6 +186,11 @@ async def follow(user: User) -> None:
     print(f"read anew {median(shares):.2f}, {median(shares) / MAX_READ_AGAIN:.2f} of the limit")
 
 
+def _ending(turn: Turn) -> tuple[object, ...]:
+    """What two turns for the same request must share."""
+    return turn.status, *(task.type.name for task in turn.plan or ())
+
+
 async def skills(user: User, without: User) -> None:
     """Ask for what needs no LLM, with one and without."""
     ratios, same = [], 0
@@ -196,11 +201,13 @@ async def skills(user: User, without: User) -> None:
             times.append(median(run.seconds for run in runs))
             one_turn = runs[-1]
             if one is without:
-                expected = one_turn.turn.status
-        same += one_turn.turn.status == expected
+                expected = _ending(one_turn.turn)
+        alike = _ending(one_turn.turn) == expected
+        same += alike
         ratios.append(times[1] / times[0])
         print(
-            f"{ratios[-1]:5.2f} {times[0]:6.2f} {times[1]:6.2f} {one_turn.calls} {text[:50]} | "
+            f"{'alike' if alike else 'OTHER'} {ratios[-1]:5.2f} {times[0]:6.2f} {times[1]:6.2f} "
+            f"{one_turn.calls} {text[:50]} | "
             f"{' '.join(one_turn.turn.reply.split())[:80]}"
         )
     print(
