@@ -163,13 +163,25 @@ def test_after_the_last_one_the_keyboard_leaves_the_page(world: World) -> None:
     assert not layout.go_on(page, forwards=True)  # nothing else is in this window
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_names_are_only_text(world: World, tmp_path: Path, hostile: str) -> None:
-    bad = replace(TRANSLATOR, summary=hostile, licence=hostile, languages=(hostile,), repo=hostile)
-    page = world.open("more", experts=(bad,))
+def test_hostile_names_are_only_text(world: World) -> None:
+    bad = tuple(
+        replace(
+            TRANSLATOR,
+            id=f"translator-{number}",
+            summary=hostile,
+            licence=hostile,
+            languages=(hostile,),
+            repo=hostile,
+        )
+        for number, hostile in enumerate(HOSTILE)
+    )
+    page = world.open("more", experts=bad)
     page.resize(460, 700)
     page.downloads.show_downloads(
-        (Download("llm", hostile, DownloadState.FAILED, 500, 200, reason=hostile),)
+        tuple(
+            Download("llm", hostile, DownloadState.FAILED, 500, 200, reason=hostile)
+            for hostile in HOSTILE
+        )
     )
     for part in PARTS:
         page.show_part(part)
