@@ -26,19 +26,22 @@ from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.decoding import RATE, Samples, decode
 from jarvis_desktop.speech.transcription import OpenedRecording, TranscriptPart
 from jarvis_desktop.speech.vad import SpeechSegments, find_speech
-from jarvis_desktop.speech.whisper import check_language, load
+from jarvis_desktop.speech.whisper import (
+    FALLBACK_TEMPERATURES,
+    MAX_COMPRESSION,
+    MIN_LOGPROB,
+    NO_SPEECH,
+    check_language,
+    load,
+)
 
 WINDOW_SECONDS = 28.0
 MAX_PAUSE_SECONDS = 3.0  # a longer pause ends a window: Whisper invents words in silence
 QUIET_SECONDS = 0.1  # the length of the quietest place, where speech without a pause is cut
 BEAM = 5
-FALLBACK_TEMPERATURES = (0.0, 0.2, 0.4)  # for a doubtful window
 LOST_SECONDS = 1.0
 """Of speech without a word at the end of a window, from which it is decoded again."""
 LANGUAGE_WINDOWS = 4  # in which the language is detected, if the first ones leave it in doubt
-NO_SPEECH = 0.6
-MIN_LOGPROB = -1.0
-MAX_COMPRESSION = 2.4  # Whisper's own limits for silence, doubtful guesses and loops
 
 
 @dataclass(frozen=True, slots=True)
