@@ -47,6 +47,7 @@ class FakeRecogniser:
     error: JarvisError | None = None
     segments: tuple[Segment, ...] = ()
     partials: Sequence[Partial] = ()
+    measured: tuple[Path, float] | None = None
     heard: list[Path] = field(default_factory=list)
     hearings: list[FakeHearing] = field(default_factory=list)
 

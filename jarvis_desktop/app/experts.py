@@ -20,7 +20,7 @@ from jarvis_desktop.backends.local.backend import (
     supports_offload,
 )
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.expert import SHIPPED_WHISPER, Expert, times_real_time
+from jarvis_desktop.core.expert import SHIPPED_SPEED, SHIPPED_WHISPER, Expert, times_real_time
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM
 from jarvis_desktop.core.placement import MB, MemorySize, limits
@@ -438,6 +438,20 @@ def whisper_folder(
         weights.used(expert)
         return folder
     return None
+
+
+def sentence_seconds(
+    measured: tuple[Path, float] | None, experts: Sequence[Expert], weights: Weights
+) -> Mapping[str, float]:
+    """The seconds in which each recogniser hears a sentence on this computer, by its handle, from
+    the `measured` weights and seconds of one of them; empty if none was measured."""
+    if measured is None:
+        return {}
+    folder, seconds = measured
+    known = [each for each in experts if each.speed]
+    speeds = {weights.folder(each): each.speed for each in known}
+    work = seconds * speeds.get(folder, SHIPPED_SPEED)
+    return {each.id: work / each.speed for each in known}
 
 
 def experts_in_use(

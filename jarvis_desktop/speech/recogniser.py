@@ -72,6 +72,8 @@ class LocalRecogniser:
         self._calls = ShieldedCalls()
         self._hearings: list[LiveTranscription] = []
         self._whisper = Child(whisper, name="recogniser")
+        self.measured: tuple[Path, float] | None = None
+        """The last weights that were made ready, and the seconds of a pass with them."""
         find = find_file_weights or find_weights
 
         async def routes(whisper: Child) -> list[EngineRoute]:
@@ -87,9 +89,11 @@ class LocalRecogniser:
     async def warm(self) -> None:
         """Load the current engine in advance. Raises UnavailableError, ExpertError."""
         with self._idling.work():
-            await self._look_with(self._find_weights())
-            route = self._live_routes()[0]
-            await route.child.call("ready", *route.setting, timeout=START_SECONDS)
+            weights = self._find_weights()
+            await self._look_with(weights)
+            route = self._routes(self._whisper, weights)[0]
+            took = await route.child.call("ready", *route.setting, timeout=START_SECONDS)
+            self.measured = weights or self._shipped, took
 
     async def transcribe(self, audio: Path, report: Report) -> Transcript:
         """Transcribe a recording of any format. Raises InputError if nothing is said,

@@ -375,7 +375,7 @@ class StreamingWhisper:
 
 def make_handler() -> Handler:
     """The handler: "hear" a file and return the seconds of speech, then "recognise" it; "listen" to
-    live speech; "ready" loads the engine.
+    live speech; "ready" loads the engine and returns the seconds of a pass.
 
     All but "hear" end with the same arguments: a folder of CTranslate2 weights, which stay loaded,
     the language, expected words, the device and the compute type.
@@ -402,7 +402,8 @@ def make_handler() -> Handler:
         passes = state["passes"]
         check_language(passes.whisper.supported_languages, language)
         if what == "ready":
-            return None
+            passes.hear(np.zeros(RATE, np.float32), language="en")
+            return passes.took
         if what == "listen":
             return live.listen(lambda: StreamingWhisper(passes, language, words), *given)
         heard = recognise(passes, state.pop("speech"), state["name"], language, words)

@@ -18,7 +18,7 @@ from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.experts.controller import LLMMonitor, LLMOverview
 from jarvis_desktop.ui.experts.llm_status import LLMNotice
 from jarvis_desktop.ui.mode_picker import ModeChoice
-from jarvis_desktop.ui.settings.groups import HEARING, SPEAKING
+from jarvis_desktop.ui.settings.groups import HEARING, SPEAKING, UNDERSTANDING
 from jarvis_desktop.ui.settings.page import Subject
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsCard, SettingsGroup
 from jarvis_desktop.ui.settings.speech_controller import SpeechController
@@ -33,7 +33,9 @@ if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
 
 
-TRIED = ("speech.input", "level", "trial", "speech.output", "sentence")
+TRIED = (
+    "speech.input", "level", "trial", "speech.language", "recognisers", "speech.output", "sentence"
+)  # fmt: skip
 """The settings that are shown to try the voice."""
 MAX_EXAMPLES = 3
 """Examples of a first request."""
@@ -94,13 +96,15 @@ class VoiceStep(OnboardingStep):
         )
         self._controller = context.settings
         self._voice = SpeechController(self._controller, self)
-        rows = tuple(row for row in (*HEARING.rows, *SPEAKING.rows) if row.key in TRIED)
+        cards = (*HEARING.rows, *UNDERSTANDING.rows, *SPEAKING.rows)
+        rows = tuple(row for row in cards if row.key in TRIED)
         hands = RowContext(context, self._controller, self._voice, lambda row: None)
         group = SettingsGroup("voice", mark("Voice"), "mic", (SettingsCard(rows),))
         self.subject = Subject(group, hands)
         self.subject.title.hide()
         self.subject.changed.connect(self._controller.change)
         self._controller.session.settled.connect(self.subject.show_settings)
+        self._controller.session.settled.connect(lambda settings: self._voice.look())
         self._controller.session.ready.connect(self._ready)
         if self._controller.now:
             self.subject.show_settings(self._controller.now)

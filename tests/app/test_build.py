@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.app.experts import experts_in_use, whisper_folder
-from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.app.experts import experts_in_use, sentence_seconds, whisper_folder
+from jarvis_desktop.core.expert import SHIPPED_SPEED, Expert
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.process.model_files import MARKER
 from tests.fakes import FakeLLM
@@ -69,3 +69,17 @@ def test_live_speech_takes_the_best_recogniser_that_keeps_up(tmp_path, here, nam
         installed(tmp_path / f"whisper-{name}")
     folder = whisper_folder(SLOW_TO_FAST, Weights(tmp_path), named=named, cores=cores)
     assert folder == (tmp_path / f"whisper-{used}" if used else None)
+
+
+def test_the_time_of_each_recogniser_follows_from_the_one_that_was_measured(tmp_path):
+    weights = Weights(tmp_path)
+    assert sentence_seconds(None, SLOW_TO_FAST, weights) == {}
+    shipped = sentence_seconds((Path("shipped"), 0.2), SLOW_TO_FAST, weights)
+    assert shipped["whisper-tiny"] == pytest.approx(0.2 * SHIPPED_SPEED / 18)
+    assert shipped["whisper-small"] == pytest.approx(0.2 * SHIPPED_SPEED / 7)
+    measured = installed(tmp_path / "whisper-base"), 0.7
+    assert sentence_seconds(measured, SLOW_TO_FAST, weights) == {
+        "whisper-small": pytest.approx(1.2),
+        "whisper-base": pytest.approx(0.7),
+        "whisper-tiny": pytest.approx(0.7 * 12 / 18),
+    }

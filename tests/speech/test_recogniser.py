@@ -57,6 +57,9 @@ def test_the_shipped_weights_are_those_that_their_card_names():
 async def test_requests_are_understood_with_nothing_downloaded(recogniser, tmp_path):
     await recogniser.warm()
     ready = recogniser._whisper.pid
+    weights, seconds = recogniser.measured
+    assert weights == SHIPPED
+    assert seconds > 0
     told = []
     requests = (
         "set a timer for six seconds",

@@ -12,6 +12,7 @@ from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.onboarding import FirstStart, LLMStep, ModeStep, RequestStep, VoiceStep
 from jarvis_desktop.ui.session import WindowSession
+from jarvis_desktop.ui.settings.speech_panels import RecogniserPanel
 from tests.ui.scene import FakeApp
 
 LEFT = Qt.MouseButton.LeftButton
@@ -43,6 +44,16 @@ def test_it_goes_page_by_page_and_back(first: FirstStart) -> None:
     assert first.next.text() == "Start"
     click(first.back)
     assert shown(first) == [LLMStep]
+
+
+def test_better_recognisers_are_offered_with_the_voice(first: FirstStart, qtbot: QtBot) -> None:
+    click(first.next)
+    step = first.steps[1]
+    assert isinstance(step, VoiceStep)
+    panel = step.findChild(RecogniserPanel)
+    assert panel
+    qtbot.waitUntil(lambda: "understands English only" in panel.used.text())
+    assert panel.isVisible()
 
 
 def test_the_mode_is_chosen(

@@ -217,6 +217,7 @@ HEARING = SettingsCard(
 UNDERSTANDING = SettingsCard(
     title=mark("Understanding"),
     rows=rows(
+        "speech.language",
         SettingsRow(
             "recognisers",
             mark("Recogniser in use"),
@@ -226,7 +227,6 @@ UNDERSTANDING = SettingsCard(
             whole=True,
         ),
         row("speech.recogniser", make=WhichWhisper),
-        "speech.language",
         "speech.words",
         "speech.pause",
     ),

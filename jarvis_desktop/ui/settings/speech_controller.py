@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -44,6 +44,10 @@ class SpeechOverview:
     """The one that is chosen; "" for the best."""
     downloads: bool
     """Whether the mode allows to fetch one."""
+    language: str
+    """The language that is spoken; "" detects it."""
+    seconds: Mapping[str, float]
+    """In which each hears a sentence here, by its handle; empty if none was measured yet."""
     lacking: str = ""
     """What keeps the chosen voice from speaking, and what to do."""
 
@@ -92,6 +96,8 @@ class SpeechController(QObject):
         """Check which recognisers are installed, and whether the voice works."""
 
         async def look(app: Application) -> SpeechOverview:
+            from jarvis_desktop.app.experts import sentence_seconds
+
             whispers = sorted(
                 (each for each in app.experts if WHISPER in each.repo),
                 key=lambda each: each.download_mb,
@@ -103,6 +109,8 @@ class SpeechController(QObject):
                 here,
                 speech.recogniser,
                 app.policy.allows_downloads,
+                speech.language,
+                sentence_seconds(app.recogniser.measured, whispers, app.weights),
                 await asyncio.to_thread(_lacking, app, speech),
             )
 

@@ -20,6 +20,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import SHIPPED_WHISPER, Expert, times_real_time
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Partial, Talking, Transcript
+from jarvis_desktop.settings import SPEECH_LANGUAGES
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.settings.speech_controller import SpeechOverview
@@ -339,6 +340,10 @@ SHIPPED = mark(
     "{name} is used, which comes with JARVIS. It understands English only; others hear more "
     "exactly, and in about 99 languages."
 )
+OTHER_LANGUAGE = mark(
+    "{name}, which comes with JARVIS, understands English only. {language} needs another one, such "
+    "as these."
+)
 NO_DOWNLOADS = mark(
     "Nothing is downloaded in the mode “offline”; `jarvis-desktop experts import` takes weights "
     "from a folder."
@@ -403,7 +408,7 @@ class RecogniserPanel(SettingsPanel):
 
     def _looked(self, look: SpeechOverview) -> None:
         here = [each.id for each in look.whispers if each.id in look.here]
-        self.used.setText(_in_use(here, look.named))
+        self.used.setText(_in_use(here, look))
         clear(self._rows)
         others = [each for each in look.whispers if each.id not in look.here]
         if others and not look.downloads:
@@ -411,13 +416,13 @@ class RecogniserPanel(SettingsPanel):
             others = []
         before: QWidget = self.stop
         for each in others:
-            row, fetch = self._row(each)
+            row, fetch = self._row(each, look.seconds.get(each.id, 0.0))
             self._rows.addWidget(row)
             self.setTabOrder(before, fetch)
             before = fetch
         self._show_fetching()
 
-    def _row(self, expert: Expert) -> tuple[QWidget, QPushButton]:
+    def _row(self, expert: Expert, seconds: float) -> tuple[QWidget, QPushButton]:
         row = QWidget()
         layout = hbox(parent=row, spacing=theme.space())
         size = labels.size(expert.download_mb * 1_000_000)
@@ -428,7 +433,10 @@ class RecogniserPanel(SettingsPanel):
             tr("licence {name}", name=expert.licence),
             tr(expert.summary).partition(": ")[2].rstrip("."),
         ]
-        if expert.speed:
+        if seconds:
+            time = labels.seconds(max(0.1, seconds))
+            facts.append(tr("hears a sentence in about {time} here, as measured", time=time))
+        elif expert.speed:
             times = times_real_time(expert.speed, os.cpu_count() or 1)
             facts.append(tr("here about {times} times as fast as people speak", times=round(times)))
         words.addWidget(Label(one_line(" · ".join(facts), limit=300), role="small", wrap=True))
@@ -474,10 +482,14 @@ class RecogniserPanel(SettingsPanel):
             self.progress.hide()
 
 
-def _in_use(here: Sequence[str], named: str) -> str:
+def _in_use(here: Sequence[str], look: SpeechOverview) -> str:
     """Which recogniser is used, in words."""
+    named = look.named
     if not here or named == SHIPPED_WHISPER:
-        return tr(SHIPPED, name=SHIPPED_WHISPER)
+        if look.language in ("", "en"):
+            return tr(SHIPPED, name=SHIPPED_WHISPER)
+        language = tr(SPEECH_LANGUAGES.get(look.language, look.language))
+        return tr(OTHER_LANGUAGE, name=SHIPPED_WHISPER, language=language)
     if named in here or len(here) == 1:
         return tr("{name} is used, on this computer.", name=named if named in here else here[0])
     return tr(

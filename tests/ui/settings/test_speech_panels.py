@@ -132,6 +132,18 @@ def test_whisper_is_offered_fetched_and_used(
     qtbot.waitUntil(lambda: recognisers.used.text().startswith("whisper-tiny.en is used"))
 
 
+def test_another_language_is_said_to_need_one_of_the_offers_and_how_fast_they_are(
+    page: SettingsPage, recognisers: RecogniserPanel, app: FakeApp, qtbot: QtBot
+) -> None:
+    app.recogniser.measured = Path("shipped"), 0.6
+    with qtbot.waitSignals([page.controller.saved, page.voice.looked]):
+        page.controller.change("speech.language", "de")
+    qtbot.waitUntil(lambda: "German needs another one" in recognisers.used.text())
+    said = words(recognisers)
+    assert "hears a sentence in about 1.3 s here, as measured" in said  # TINY, by its speed
+    assert next(iter(offers(recognisers))) == "Fetch whisper-tiny, about 78 MB"
+
+
 def test_a_fetch_that_fails_says_why_and_can_be_tried_again(
     page: SettingsPage, recognisers: RecogniserPanel, app: FakeApp, qtbot: QtBot
 ) -> None:
