@@ -399,7 +399,7 @@ def make_handler() -> Handler:
             # The first pass takes longer, and shows how fast this computer is.
             state["passes"].hear(np.zeros(RATE, np.float32), language="en")
             state["loaded"] = folder, device, compute_type
-        passes = state["passes"]
+        passes: WhisperDecoder = state["passes"]
         check_language(passes.whisper.supported_languages, language)
         if what == "ready":
             passes.hear(np.zeros(RATE, np.float32), language="en")
