@@ -148,7 +148,7 @@ def _wrong_file(
 def _wrong_rows(expected: ExpectedResult, rows: Rows, given: Collection[Artifact]) -> str:
     goal = expected.goal
     if expected.unique and len(set(rows)) < len(rows):
-        return "the new table still has duplicate rows"
+        return "the new table still has duplicate rows: if row not in new: new.append(row)"
     if rows[0] in rows[1:]:
         return "a row has the names of the columns as its cells"
     if (_group.search(goal) or _each_period.search(goal)) and (len(rows) == 2 or len(rows[0]) == 1):
@@ -528,13 +528,12 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
         )
     for name in _never_changed(tree):
         yield f"{name} is printed but never changes"
-    folds = re.search(r"\.(?:lower|casefold|upper|title|capitalize)\(", code)
-    if re.search(r"\bmedian", goal, re.IGNORECASE) and "median(" not in code:
-        yield "a median is statistics.median(values)"
-    if re.search(r"\.rotate\(", code) and "expand" not in code:
+    folds = _folds.search(code)
+    for asked, needed, advice in _computations:
+        if asked.search(goal) and not needed.search(code):
+            yield advice
+    if ".rotate(" in code and "expand" not in code:
         yield "picture.rotate(angle, expand=True) keeps the corners"
-    if _each_word.search(goal) and not folds:
-        yield "a word with a capital letter is counted apart: use text.lower() first"
     for value in _ignored_values(code, goal, words, brief):
         yield f'the goal is about "{value}", but the script takes all: choose by "{value}"'
     chosen = dict.fromkeys(_chosen_by(tree))
@@ -546,11 +545,36 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
             yield f'"{value}" is also written "{min(others)}": compare with .lower()'
 
 
-_each_word = re.compile(
-    r"\b(?:frequent|common|often|different|unique|distinct|each|every)\b(?:\s+\w+)?\s+words?\b"
-    r"|\bwords?\b[^.?]{0,20}\b(?:most|least|more|less)\s+(?:often|frequent\w*)",
-    re.IGNORECASE,
+_folds = re.compile(r"\.(?:lower|casefold|upper|title|capitalize)\(")
+_computations = (
+    (
+        re.compile(r"\bmedian", re.IGNORECASE),
+        re.compile(r"\bmedian\("),
+        "a median is statistics.median(values)",
+    ),
+    (
+        re.compile(
+            r"\b(?:altogether|in\s+total|totals?|sums?|averages?|insgesamt|summe)\b", re.IGNORECASE
+        ),
+        re.compile(r"\+=|\bf?sum\(|\bmean\(|\+ |Counter\("),
+        "a total is added up: total += value for each, or sum(values)",
+    ),
+    (
+        re.compile(r"\bhow\s+many\s+words\b|\bcount\b[^.?]{0,20}\bwords\b", re.IGNORECASE),
+        re.compile(r"\bsplit\(|\bre\."),
+        "words are counted with len(text.split())",
+    ),
+    (
+        re.compile(
+            r"\b(?:frequent|common|often|different|unique|distinct|each|every)\b(?:\s+\w+)?\s+words?\b"
+            r"|\bwords?\b[^.?]{0,20}\b(?:most|least|more|less)\s+(?:often|frequent\w*)",
+            re.IGNORECASE,
+        ),
+        _folds,
+        "a word with a capital letter is counted apart: use text.lower() first",
+    ),
 )
+"""What a goal asks for, the code that computes it, and the advice if it is not there."""
 _columns = re.compile(r"^- (.+?): ", re.MULTILINE)
 
 

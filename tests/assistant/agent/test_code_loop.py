@@ -177,8 +177,11 @@ async def test_a_prompt_is_short_and_keeps_its_beginning(bench: Callable[..., Be
 
 async def test_experts_are_named_where_a_goal_needs_them(bench: Callable[..., Bench]) -> None:
     at = bench(
-        [script("one()"), script("two()")],
-        {"_()": CodeOutcome(Ending.DONE), "()": CodeOutcome(Ending.DONE, "57 words are said.")},
+        [script("one(a.split())"), script("two(b.split())")],
+        {
+            "_()": CodeOutcome(Ending.DONE),
+            "split()": CodeOutcome(Ending.DONE, "57 words are said."),
+        },
         goal="How many words are said in the recording?",
         files=("talk.mp3",),
     )

@@ -64,7 +64,9 @@ def test_files_are_there_and_hold_something(tmp_path: Path) -> None:
     assert problems(some, none, [table]) == ["the table has no rows: check the condition"]
     unique = ExpectedResult(T, "", unique=True)
     twice = file(tmp_path, "e.tsv", "a\tb\n1\t2\n1\t2\n")
-    assert problems(unique, "", [twice]) == ["the new table still has duplicate rows"]
+    assert problems(unique, "", [twice]) == [
+        "the new table still has duplicate rows: if row not in new: new.append(row)"
+    ]
     assert problems(ExpectedResult(C, ""), "", [table])
     picture = file(tmp_path, "f.png")
     assert not problems(ExpectedResult(C, ""), "", [picture])
@@ -374,6 +376,15 @@ def test_rows_are_not_looked_up_in_a_list(code: str, is_slip: bool) -> None:
     told = 'rows is a list, so first make a dict of it: by_id = {row["id"]: row for row in rows}'
     found = slipped(f"rows = jarvis.read_table('a.csv')\n{code}")
     assert [each.partition(", then")[0] for each in found] == ([told] if is_slip else [])
+
+
+def test_totals_are_added_up_and_words_are_split() -> None:
+    goal = "How many words do they have altogether?"
+    assert slipped("n = len(lines)", goal) == [
+        "a total is added up: total += value for each, or sum(values)",
+        "words are counted with len(text.split())",
+    ]
+    assert not slipped("n += len(text.split())", goal)
 
 
 def test_a_median_is_not_computed_by_hand() -> None:
