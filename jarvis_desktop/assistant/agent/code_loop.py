@@ -69,9 +69,8 @@ MAX_TRIES = 3
 MAX_SECONDS = 480.0
 """Seconds of work after which no other script is written."""
 MAX_QUESTIONS = 2
-MAX_EXAMPLES = 2
-SCRIPTS_PER_EXAMPLE = 2
-"""Scripts from the beginning that are written after one example, before the next one's turn."""
+MAX_EXAMPLES = 3
+"""Examples that scripts are written after: the next one after scripts that came to nothing."""
 MAX_LESSONS = 3
 """Slips of earlier scripts that the author of another one is warned of."""
 MAX_ANSWER_TOKENS = 900
@@ -344,7 +343,8 @@ class CodeLoop:
         ]
         begun = len(threads(work.rounds)) - bool(thread.rounds)
         nearest = nearest_examples(examples, run.goal.text, work)
-        example = nearest[begun // SCRIPTS_PER_EXAMPLE % MAX_EXAMPLES]
+        failed = sum(each.is_over and not each.succeeded for each in threads(work.rounds))
+        example = nearest[failed % MAX_EXAMPLES % len(nearest)]
         messages = [
             Message(MessageRole.SYSTEM, system),
             Message(MessageRole.USER, _task(example["files"], example["goal"], example["needs"])),

@@ -538,7 +538,7 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
         yield f'the goal is about "{value}", but the script takes all: choose by "{value}"'
     chosen = dict.fromkeys(_chosen_by(tree))
     for value in invented_values(chosen, goal, words, brief):
-        yield f'the goal does not name "{value}": do not choose by it'
+        yield f'the goal does not name "{value}": take all values in one list, without it'
     for value in chosen:
         others = {*words.get(value.casefold(), ())} - {*chosen}
         if others and value in words[value.casefold()] and not folds:

@@ -325,7 +325,11 @@ def slipped(code: str, goal: str = "How much was sold?") -> list[str]:
     ],
 )
 def test_values_that_a_script_invents(code: str, invented: str) -> None:
-    told = [f'the goal does not name "{invented}": do not choose by it'] if invented else []
+    told = (
+        [f'the goal does not name "{invented}": take all values in one list, without it']
+        if invented
+        else []
+    )
     assert slipped(code) == told
 
 
