@@ -230,9 +230,12 @@ class SpeechSettings(SettingsTable):
     )
     """"auto" is "hold" if the key is held longer than a tap, else "toggle"."""
     pause: float = setting(
-        1.0,
+        1.5,
         mark("Silence that ends what you say"),
-        mark("If no key is held, JARVIS answers after a pause of this length."),
+        mark(
+            "If no key is held, JARVIS answers after a pause of this length, or sooner if you "
+            "sound as if you had said all."
+        ),
         search=mark("timeout end of speech wait"),
         unit=mark("{value} s"),
         step=0.1,

@@ -110,6 +110,23 @@ TABLE: Mapping[str, RealWeights] = {
             ),
         ),
     ),
+    "smart-turn": RealWeights(
+        "pipecat-ai/smart-turn-v3, version 3.2 for processors",
+        "BSD-2-Clause",
+        "tells whether somebody has finished speaking",
+        12,
+        {
+            "LICENSE": "e31a733ecb79cbffafd5474e964e5eca15e0a0876a42b1d7253b51b198eb61aa",
+            "smart_turn.onnx": "2bb026316b14a660486a75b1733cd3fbab8c2fd0314dc9af7be49f8cca967e4f",
+        },
+        {
+            "LICENSE": ("pipecat-ai==1.14.0", "pipecat_ai-1.14.0.dist-info/licenses/LICENSE"),
+            "smart_turn.onnx": (
+                "pipecat-ai==1.14.0",
+                "pipecat/audio/turn/smart_turn/data/smart-turn-v3.2-cpu.onnx",
+            ),
+        },
+    ),
     "minilm": RealWeights(
         "sentence-transformers/all-MiniLM-L6-v2",
         "Apache-2.0, by its card; the package names none",

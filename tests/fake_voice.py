@@ -184,6 +184,8 @@ class FakeMicrophone:
     state: MicrophoneState = "closed"
     held: bool = False
     listened: int = 0
+    judged: list[bytes] = field(default_factory=list)
+    """What it was asked about; the answer is what a test feeds."""
     _ears: list[asyncio.Queue[Sound | JarvisError]] = field(default_factory=list)
     _watchers: list[Callable[[MicrophoneState], None]] = field(default_factory=list)
 
@@ -218,6 +220,9 @@ class FakeMicrophone:
         """Let all who listen hear this, or see the device go."""
         for ears in self._ears:
             ears.put_nowait(sound)
+
+    def judge(self, said: bytes) -> None:
+        self.judged.append(said)
 
     @property
     def heard(self) -> bool:

@@ -66,9 +66,14 @@ async def check_speaking(app: Application) -> list[Finding]:
 
 
 async def check_hearing(app: Application) -> list[Finding]:
-    """The recogniser, and the wake word if one is set."""
+    """The recogniser, what tells the end of speech if that lacks, and the wake word if one is
+    set."""
     word = app.settings.speech.wake_word
     found = [_recogniser(app)]
+    if not paths.shipped("models", "end_of_turn", "smart_turn.onnx").is_file():
+        lacking = tr("only silence ends it, for its weights are missing")
+        again = tr("Install this application again.")
+        found.append(Finding(mark("end of speech"), "limited", lacking, again))
     return [*found, await asyncio.to_thread(wake_word, word)] if word else found
 
 

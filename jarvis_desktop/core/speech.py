@@ -34,6 +34,8 @@ class Sound:
     """Whether it was recorded in the half second before anyone listened."""
     woken: bool = False
     """Whether the wake word ended in this stretch."""
+    finished: float | None = None
+    """The probability that the speaker has said all, a moment after `Microphone.judge` asked."""
 
     @property
     def seconds(self) -> float:
@@ -270,6 +272,14 @@ class Microphone(Protocol):
         is set, with all sound up to then; leaving it earlier drops the rest. The device closes with
         it unless it is held open. Several can listen at once. Raises UnavailableError if there is
         no usable microphone, or within a second after it went away or the sound service hung.
+        """
+        ...
+
+    def judge(self, said: bytes) -> None:
+        """Ask whether the user has finished who just said this (16 kHz, mono, 16 bits) and is
+        silent.
+
+        Returns at once; one of the next stretches has the answer, unless there is none.
         """
         ...
 

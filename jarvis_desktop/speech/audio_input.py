@@ -21,6 +21,7 @@ from jarvis_desktop.core.speech import RATE, Sound
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.devices import info, portaudio, refresh
+from jarvis_desktop.speech.end_of_turn import EndOfTurn
 from jarvis_desktop.speech.vad import Silero
 from jarvis_desktop.speech.wake_word import WakeWordDetector
 
@@ -42,17 +43,22 @@ Samples = np.ndarray[Any, np.dtype[np.int16]]
 
 def make_handler(wake_word: str = "") -> Handler:
     """The handler of the child process; the first argument names the method."""
-    session = CaptureSession(_listener_for(wake_word))
+    end = EndOfTurn()
+    session = CaptureSession(_listener_for(wake_word), end)
+
+    def ready() -> None:
+        portaudio()
+        end.load()
+
     calls: dict[str, Callable[..., object]] = {
-        "ready": portaudio,
+        "ready": ready,
         "open": session.open,
         "read": session.read,
         "close": session.close,
     }
 
     def handle(report: Report, what: str, *args: Any) -> object:
-        answer = calls[what](*args)
-        return None if what == "ready" else answer  # a module cannot be sent
+        return calls[what](*args)
 
     return handle
 
@@ -76,10 +82,13 @@ def _no_wake_word(samples: Samples) -> bool:
 
 class CaptureSession:
     """Captures from one device at a time. `woken` receives all sound, and returns whether the wake
-    word ended in it."""
+    word ended in it; `end` judges whether the user has finished."""
 
-    def __init__(self, woken: Callable[[Samples], bool] = _no_wake_word) -> None:
+    def __init__(
+        self, woken: Callable[[Samples], bool] = _no_wake_word, end: EndOfTurn | None = None
+    ) -> None:
         self._woken = woken
+        self._end = end or EndOfTurn()
         self._stream: Any = None
         self._rate = RATE
         self._arrived: deque[bytes] = deque(maxlen=MAX_BLOCKS)
@@ -158,10 +167,13 @@ class CaptureSession:
     def _finish(self) -> None:
         self._ended = True
 
-    def read(self, until: float = 0.0) -> tuple[Sound, float]:
+    def read(self, until: float = 0.0, judged: bytes = b"") -> tuple[Sound, float]:
         """Return the sound since the last call, and when its end was heard. With `until`, wait for
-        what was said up to that moment. Moments are those of time.monotonic(). Raises
+        what was said up to that moment. Moments are those of time.monotonic(). Begins to judge
+        whether the user has finished who said `judged`; a later call returns the answer. Raises
         UnavailableError if the device is gone."""
+        if judged:
+            self._end.judge(judged)
         self._await(until)
         reached = self._reached
         parts = [self._arrived.popleft() for _ in range(len(self._arrived))]
@@ -172,7 +184,9 @@ class CaptureSession:
         assert self._detector is not None
         likely = self._detector.hear(samples.astype(np.float32) / np.float32(32768))
         woken = self._woken(samples)
-        return Sound(samples.tobytes(), _loudness(samples), likely, woken=woken), reached
+        finished = self._end.verdict()
+        level = _loudness(samples)
+        return Sound(samples.tobytes(), level, likely, woken=woken, finished=finished), reached
 
     def _await(self, until: float) -> None:
         end = min(time.monotonic(), until) + FLUSH_S

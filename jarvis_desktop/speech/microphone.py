@@ -101,7 +101,13 @@ def _cut(sound: Sound, at: int) -> tuple[Sound, Sound]:
     at = min(max(at, 0), length)
     likely = len(sound.speech) * at // max(1, length)
     return (
-        replace(sound, pcm=sound.pcm[: at * WIDTH], speech=sound.speech[:likely], woken=False),
+        replace(
+            sound,
+            pcm=sound.pcm[: at * WIDTH],
+            speech=sound.speech[:likely],
+            woken=False,
+            finished=None,
+        ),
         replace(sound, pcm=sound.pcm[at * WIDTH :], speech=sound.speech[likely:]),
     )
 
@@ -141,6 +147,8 @@ class SoundMicrophone:
         self._watchers: list[Callable[[MicrophoneState], None]] = []
         self._listeners: list[MicrophoneListener] = []
         self._recent = RecentSound()
+        self._judged = b""
+        """What is to be judged with the next sound."""
         self._held = False
         self._stir = asyncio.Event()
         self._keeping: asyncio.Task[None] | None = None
@@ -158,6 +166,10 @@ class SoundMicrophone:
         """Keep the device open while nobody listens, or no longer."""
         self._held = open
         self._wake()
+
+    def judge(self, said: bytes) -> None:
+        """Ask whether the user has finished; see the port."""
+        self._judged = said
 
     async def listen(self, until: asyncio.Event) -> AsyncGenerator[Sound, None]:
         """Yield the sound from now on; see the port. Raises UnavailableError."""
@@ -277,7 +289,8 @@ class SoundMicrophone:
         until = max((listener.ends for listener in ending), default=0.0)
         if self._child.pid is None:  # a call would start a new process, which has no device
             raise _hung()
-        sound, reached = await self._ask("read", until, limit=STALL_TIMEOUT_S)
+        judged, self._judged = self._judged, b""
+        sound, reached = await self._ask("read", until, judged, limit=STALL_TIMEOUT_S)
         self._recent.add(sound, reached)
         for listener in self._listeners:
             listener.hear(sound, self._recent)

@@ -7,12 +7,15 @@ import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from jarvis_desktop import paths
 from jarvis_desktop.app.health_checks import (
     Finding,
+    check_hearing,
     check_speech,
     device,
     recorded,
@@ -22,6 +25,7 @@ from jarvis_desktop.app.health_checks import (
 from jarvis_desktop.app.single_instance import Instance
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.speech import FRAME, RATE, Sound
+from jarvis_desktop.settings import Settings
 from jarvis_desktop.speech.devices import Device
 from jarvis_desktop.speech.voices.engine import KOKORO_STYLES, KOKORO_WEIGHTS
 from tests.fake_voice import FakeMicrophone, FakeRecogniser, FakeVoice
@@ -84,6 +88,21 @@ def test_the_voice_that_speaks_and_what_is_missing(
     assert alone.detail == "Hibari; for other languages espeak-ng is not installed"
     monkeypatch.setattr("sys.platform", "darwin")
     assert voice("system", tmp_path).detail == "the system's own"
+
+
+async def test_without_what_judges_the_end_of_speech_only_silence_is_left(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    tiny = SimpleNamespace(id="whisper-base")
+    app: Any = SimpleNamespace(
+        settings=Settings(), weights=SimpleNamespace(installed=lambda: [tiny])
+    )
+    (whisper,) = await check_hearing(app)
+    assert (whisper.state, whisper.detail) == ("ok", "whisper-base")
+    monkeypatch.setattr(paths, "shipped", lambda *parts: tmp_path.joinpath(*parts))
+    _, end = await check_hearing(app)
+    assert (end.what, end.state) == ("end of speech", "limited")
+    assert end.fix
 
 
 @dataclass

@@ -1,6 +1,6 @@
 """How well the voices are understood, how soon they are heard, and whether joints click.
 
-    python3 -m tests.benchmarks.voice_quality WHISPER [--kokoro FOLDER] [--wrong]
+    python3 -m tests.benchmarks.voice_quality WHISPER [--kokoro FOLDER] [--only VOICE] [--wrong]
 
 WHISPER holds the weights of a Whisper for CTranslate2, FOLDER those of Kokoro. The sentences are
 those of voice_sentences.txt: as answers are written, with numbers, names, dates, units and
@@ -137,6 +137,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("whisper", type=Path)
     parser.add_argument("--kokoro", type=Path, help="a folder with Kokoro's weights")
+    parser.add_argument("--only", choices=["Hibari", "system", "Kokoro"], help="this voice")
     parser.add_argument("--wrong", action="store_true", help="print what was misheard")
     args = parser.parse_args()
     from faster_whisper import WhisperModel
@@ -154,7 +155,7 @@ def main() -> None:
 
     voices = {
         "Hibari": LocalVoice(engine=HibariVoice(), tell=_failed),
-        "the system's": LocalVoice(tell=_failed),
+        "system": LocalVoice(tell=_failed),
     }
     if args.kokoro:
         voices["Kokoro"] = slow = LocalVoice(engine=KokoroVoice(args.kokoro), tell=_failed)
@@ -163,6 +164,8 @@ def main() -> None:
     pairs = sentences()
     signs = [any(not (c.isalpha() or c in " ,.'?") for c in written) for written, _ in pairs]
     for name, voice in voices.items():
+        if args.only not in (None, name):
+            continue
         found = asyncio.run(measure(voice, whisper, pairs))
         rated = [
             errors(ways, heard, plain) for (_, ways), heard in zip(pairs, found.heard, strict=True)

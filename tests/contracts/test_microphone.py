@@ -68,6 +68,14 @@ async def test_it_ends_when_told_and_closes_the_device(microphone):
     assert "open" in watched.all
 
 
+async def test_the_sound_goes_on_while_it_is_judged_whether_one_has_finished(microphone):
+    async with aclosing(microphone.listen(asyncio.Event())) as sounds:
+        assert (await anext(sounds)).finished is None
+        microphone.judge(STRETCH.pcm * 30)
+        for _ in range(2):
+            assert (await anext(sounds)).pcm
+
+
 async def test_leaving_it_closes_the_device_too(microphone):
     watched = Watched(microphone)
     await some(microphone, 1)

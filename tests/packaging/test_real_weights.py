@@ -14,8 +14,15 @@ import pytest
 import real_weights
 from real_weights import RealWeights
 
+from jarvis_desktop.paths import shipped
+
 CONTENT = b"not really weights"
 DIGEST = hashlib.sha256(CONTENT).hexdigest()
+
+
+def test_what_is_shipped_of_them_is_what_was_fetched() -> None:
+    for file, digest in real_weights.TABLE["smart-turn"].files.items():
+        assert real_weights.sha256(shipped("models", "end_of_turn", file)) == digest
 
 
 class Index:

@@ -72,6 +72,17 @@ async def test_what_sounds_in_the_room_is_heard(sound_server, microphone, tmp_pa
     assert frames == len(samples([first, *heard])) // FRAME
 
 
+async def test_a_judgement_comes_once_with_the_sound(sound_server, microphone):
+    async with aclosing(microphone.listen(asyncio.Event())) as sounds:
+        assert (await anext(sounds)).pcm
+        microphone.judge(bytes(2 * RATE))
+        async for sound in sounds:
+            if sound.finished is not None:
+                assert 0 <= sound.finished <= 1
+                break
+        assert (await anext(sounds)).finished is None
+
+
 async def test_who_begins_later_hears_the_half_second_before(sound_server, microphone, tmp_path):
     tone = write_tone(tmp_path / "tone.wav", seconds=30, frequency=500)
     microphone.hold(open=True)

@@ -82,34 +82,70 @@ SILENCE_PROBABILITY = 0.35
 MIN_SPEECH_FRAMES = 4
 """Frames of speech, 0.13 s, which a click or a cough does not reach."""
 FRAME_SECONDS = FRAME / RATE
+JUDGED_PAUSES_S = (0.25, 0.4)
+"""Seconds of silence after which it is judged whether the user has finished."""
+FINISHED_PROBABILITY = 0.9
+"""The user has finished if each judgement in a pause is at least as sure as this. Of 50 pauses
+within sentences, one judgement took 5 for the end and two take 3, as many as 1.2 seconds of
+silence alone do (`tests/benchmarks/end_of_turn.py`)."""
 
 
 class EndDetector:
-    """Detects the end of speech: `pause` seconds of silence after it, or `patience` seconds without
-    any."""
+    """Detects the end of speech: `pause` seconds of silence after it, a shorter one after which
+    it is judged to be finished, or `patience` seconds without any."""
 
     def __init__(self, *, pause: float, patience: float) -> None:
         self._pause = pause
         self._patience = patience
         self._spoken = 0
         self._silent = 0.0
+        self._asked = 0
+        """How often the current pause is or was judged."""
+        self._passed = 0
+        """How many of these judgements were that the user has finished."""
+        self._stale = self._awaited = 0
+        """How many judgements are to come, and how many of these are about earlier pauses."""
 
     @property
     def begun(self) -> bool:
         """Whether somebody spoke."""
         return self._spoken >= MIN_SPEECH_FRAMES
 
-    def take(self, speech: Iterable[float]) -> bool:
-        """Return whether speech has ended after these frames."""
+    def asks(self) -> bool:
+        """Whether it is now to be judged if the user has finished."""
+        if not self.begun or self._asked == len(JUDGED_PAUSES_S):
+            return False
+        if self._silent < JUDGED_PAUSES_S[self._asked]:
+            return False
+        self._asked += 1
+        self._awaited += 1
+        return True
+
+    def take(self, speech: Iterable[float], finished: float | None = None) -> bool:
+        """Return whether speech has ended after these frames; `finished` is the probability of
+        that, once it was judged."""
+        if finished is not None:
+            self._judge(finished)
         for likely in speech:
             if likely >= SPEECH_PROBABILITY:
                 self._spoken += 1
                 self._silent = 0.0
+                self._asked = self._passed = 0
+                self._stale = self._awaited
             elif likely < SILENCE_PROBABILITY:
                 self._silent += FRAME_SECONDS
                 if not self.begun and self._silent >= self._pause:
                     self._spoken = 0  # a short noise was not a word
+        if self._passed == len(JUDGED_PAUSES_S):
+            return True
         return self._silent >= (self._pause if self.begun else self._patience)
+
+    def _judge(self, finished: float) -> None:
+        self._awaited -= 1
+        if self._stale:
+            self._stale -= 1
+        elif finished >= FINISHED_PROBABILITY:
+            self._passed += 1
 
 
 log = logging.getLogger(__name__)

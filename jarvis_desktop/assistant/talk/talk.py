@@ -27,6 +27,8 @@ from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import (
+    RATE,
+    WIDTH,
     Hearing,
     HotkeyStatus,
     Loudness,
@@ -109,6 +111,9 @@ TOO_LATE = mark("The question was already answered; what you said was ignored.")
 TOO_LONG = mark("You have been speaking for ten minutes; what you said so far is used.")
 STUCK_KEY_S = 30.0
 """Seconds of silence with a held key after which its release was lost."""
+JUDGED_S = 8.0
+"""Seconds of speech by which it is judged whether the user has finished: what Smart Turn takes."""
+JUDGED_BYTES = round(JUDGED_S * RATE) * WIDTH
 START_TIMEOUT_S = 8.0
 """Seconds in which somebody must begin to speak."""
 UNEXPECTED = mark("Something went wrong while listening. Try again; the log has the details.")
@@ -143,6 +148,8 @@ class _Utterance:
     own: str = ""
     """What the computer was saying when it began."""
     seconds: float = 0.0
+    recent: bytes = b""
+    """The last JUDGED_S seconds of it."""
     stuck: EndDetector = field(
         default_factory=lambda: EndDetector(pause=STUCK_KEY_S, patience=STUCK_KEY_S)
     )
@@ -361,15 +368,16 @@ class Talk:
                         utterance.cut = without_echo
                     utterance.hearing.add(sound.pcm)
                     utterance.seconds += sound.seconds
+                    utterance.recent = (utterance.recent + sound.pcm)[-JUDGED_BYTES:]
                     if not utterance.sounds and sound.pcm.strip(b"\0"):
                         utterance.sounds = True
                         self._show_state()
                     self._show(Loudness(sound.level))
-                    ended, stuck = (
-                        each.take(sound.speech) for each in (utterance.end, utterance.stuck)
-                    )
-                    if stuck or (ended and not utterance.held):
+                    ended = utterance.end.take(sound.speech, sound.finished)
+                    if utterance.stuck.take(sound.speech) or (ended and not utterance.held):
                         utterance.until.set()
+                    elif not utterance.held and utterance.end.asks():
+                        self._microphone.judge(utterance.recent)
                     if utterance.seconds > MAX_SPEECH_S and not reason:
                         reason = tr(TOO_LONG)
                         utterance.until.set()

@@ -1,9 +1,16 @@
 import asyncio
+from dataclasses import replace
 
 import pytest
 
 from jarvis_desktop.assistant.talk import talk as module
-from jarvis_desktop.assistant.talk.talk import MAX_SPEECH_S, TOO_LONG, UNEXPECTED, Talk
+from jarvis_desktop.assistant.talk.talk import (
+    JUDGED_BYTES,
+    MAX_SPEECH_S,
+    TOO_LONG,
+    UNEXPECTED,
+    Talk,
+)
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.speech import Loudness, Partial, Sound, Talking, Unheard
 from tests.assistant.talk.front import silence, sound, speaking
@@ -39,12 +46,26 @@ async def test_a_tap_listens_until_a_silence(make, microphone, front):
     await front.until(lambda: front.said == ["what time is it"])
 
 
+async def test_what_is_finished_ends_before_the_silence_does(make, microphone, front):
+    said, pause = speaking(9), silence(0.6)
+    microphone.sounds = [said, pause, silence(0.1)]
+    make(way="toggle", pause=5).press()
+    await front.until(lambda: len(microphone.judged) == 2)
+    assert microphone.judged[0] == (said.pcm + pause.pcm)[-JUDGED_BYTES:]
+    microphone.feed(replace(silence(0.1), finished=0.95))
+    await front.until(lambda: microphone.heard)
+    assert front.said == []
+    microphone.feed(replace(silence(0.1), finished=0.95))
+    await front.until(lambda: front.said == ["what time is it"])
+
+
 async def test_a_held_key_waits_through_a_silence(make, microphone, front):
     microphone.sounds = [speaking(1), silence(3), speaking(1)]
     talk = make(way="hold", pause=0.5)
     talk.press()
     await front.until(lambda: len([e for e in front.events if isinstance(e, Loudness)]) == 3)
     assert talk.state == "listening"
+    assert microphone.judged == []
     talk.release()
     await front.until(lambda: bool(front.said))
 
