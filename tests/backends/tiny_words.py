@@ -380,6 +380,73 @@ def mpnet(folder: Path) -> Path:
     return _reference(folder, "MPNet")
 
 
+PAIR = ("who met Bo ?", "Ada Lovelace met Bo in Paris . " * 3)
+HEADS = (
+    "AutoModelForMaskedLM",
+    "AutoModelForQuestionAnswering",
+    "AutoModelForSequenceClassification",
+    "AutoModelForTokenClassification",
+)
+
+
+def _heads(folder: Path, kind: str, **settings) -> Path:
+    """Networks of transformers with one head each, and what transformers makes of two texts."""
+    import torch
+    import transformers
+
+    torch.manual_seed(4)
+    tokenizer = word_tokenizer(("[CLS]", "[SEP]", *NAMES))
+    _bert_like(tokenizer)
+    names = ("input_ids", "attention_mask", *(("token_type_ids",) if kind == "Bert" else ()))
+    tokenizer.model_input_names = list(names)
+    for head in HEADS:
+        config = getattr(transformers, f"{kind}Config")(
+            vocab_size=len(tokenizer),
+            hidden_size=16,
+            num_hidden_layers=2,
+            num_attention_heads=2,
+            intermediate_size=16,
+            max_position_embeddings=256,
+            pad_token_id=0,
+            num_labels=3 if head.endswith("Classification") else 2,
+            **settings,
+        )
+        network = getattr(transformers, head).from_config(config).eval()
+        inputs = tokenizer(*PAIR, return_tensors="pt")
+        with torch.no_grad():
+            for part in network.parameters():
+                part.copy_(torch.randn_like(part) / 2)
+            output = network(**inputs)
+        if head == "AutoModelForQuestionAnswering":
+            found = torch.stack((output.start_logits[0], output.end_logits[0]), -1)
+        else:
+            found = output.logits[0]
+        save(folder / head, network, tokenizer)
+        expected = {"ids": inputs["input_ids"][0].tolist(), "result": found.tolist()}
+        (folder / head / "expected.json").write_text(json.dumps(expected))
+    return folder
+
+
+def bert_heads(folder: Path) -> Path:
+    return _heads(folder, "Bert")
+
+
+def distilbert_heads(folder: Path) -> Path:
+    return _heads(folder, "DistilBert", dim=16, hidden_dim=16, n_heads=2, n_layers=2)
+
+
+def roberta_heads(folder: Path) -> Path:
+    return _heads(folder, "Roberta")
+
+
+def xlm_roberta_heads(folder: Path) -> Path:
+    return _heads(folder, "XLMRoberta")
+
+
+def mpnet_heads(folder: Path) -> Path:
+    return _heads(folder, "MPNet")
+
+
 def bert_without_a_layer(folder: Path) -> Path:
     bert(folder)
     config = folder / "config.json"

@@ -11,8 +11,9 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
-from jarvis_desktop.backends.local.pipelines.text_classification import context, ranked
+from jarvis_desktop.backends.local.pipelines.text_classification import ranked
 from jarvis_desktop.backends.local.pipelines.text_generation import TokenProgress
+from jarvis_desktop.backends.local.pipelines.text_network import context
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError

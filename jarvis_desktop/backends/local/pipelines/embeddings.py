@@ -8,26 +8,18 @@ from __future__ import annotations
 
 import csv
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from jarvis_desktop.backends.local.pipelines.bert_encoder import (
-    gelu,
-    load_bert_encoder,
-    read_tensors,
-)
-from jarvis_desktop.backends.local.pipelines.text_classification import (
-    MAX_TEXT_CHARS,
-    WINDOW_BATCH,
-    context,
-)
+from jarvis_desktop.backends.local.pipelines.bert_encoder import TokenWindow, gelu, read_tensors
+from jarvis_desktop.backends.local.pipelines.text_classification import MAX_TEXT_CHARS
+from jarvis_desktop.backends.local.pipelines.text_network import BATCH, context, load_text_network
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.core.placement import PROCESSOR
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.text.similarity import MAX_SHOWN_CHARS, MAX_TEXTS, split_text
 
@@ -38,8 +30,6 @@ if TYPE_CHECKING:
     Vectors = NDArray[np.float32]
 
 Embed = Callable[[Sequence[str], Report], "Vectors"]
-Encode = Callable[[Sequence[Sequence[int]]], Iterable["Vectors"]]
-"""From the tokens of some texts to the (length, width) states of each."""
 
 _POOLING = {
     "pooling_mode_cls_token": "cls",
@@ -121,8 +111,9 @@ class _Head:
 
 def _embedder(loading: ExpertLoader, purpose: str) -> Embed:
     """Unit vectors, one a text; of a long text, the mean over its windows."""
-    tokenizer, encode, config = _encoder(loading)
-    head = _head(loading, config, purpose)
+    network = load_text_network(loading, "AutoModel")
+    tokenizer = network.tokenizer
+    head = _head(loading, network.config, purpose)
 
     import numpy as np  # not earlier; see load_bert_encoder
 
@@ -140,11 +131,12 @@ def _embedder(loading: ExpertLoader, purpose: str) -> Embed:
         total = np.zeros((len(texts), 0), np.float32)
         # Sorted by length, so that short texts are padded little.
         order = sorted(range(len(pieces)), key=lambda at: -len(pieces[at]))
-        for at in range(0, len(order), WINDOW_BATCH):
-            chosen = order[at : at + WINDOW_BATCH]
+        for at in range(0, len(order), BATCH):
+            chosen = order[at : at + BATCH]
             report(at / len(order), f"{at} of {len(order)} parts")
             encoded = tokenizer.encode_batch([head.prompt + pieces[each] for each in chosen])
-            for each, states in zip(chosen, encode([one.ids for one in encoded]), strict=True):
+            found = network.compute([TokenWindow(one.ids) for one in encoded])
+            for each, states in zip(chosen, found, strict=True):
                 vector = _pooled(states, head.pooling)
                 for layer in head.dense:
                     vector = layer(vector)
@@ -154,51 +146,6 @@ def _embedder(loading: ExpertLoader, purpose: str) -> Embed:
         return _unit(total)
 
     return embed
-
-
-def _encoder(loading: ExpertLoader) -> tuple[Any, Encode, Any]:
-    """The tokenizer, the network and its settings, without torch if possible."""
-    written = loading.folder / "tokenizer.json"
-    if loading.place == PROCESSOR and written.is_file():
-        from tokenizers import Tokenizer
-
-        encoder = load_bert_encoder(loading.folder)
-        if encoder:
-            tokenizer = Tokenizer.from_file(str(written))
-            tokenizer.no_padding()
-            return tokenizer, encoder, encoder.config
-    return _torch_encoder(loading)
-
-
-def _torch_encoder(loading: ExpertLoader) -> tuple[Any, Encode, Any]:
-    import numpy as np
-    import torch
-
-    fast = loading.part("AutoTokenizer")
-    if not fast.is_fast:
-        raise ExpertError(tr("The tokenizer of the expert does not report the positions of words."))
-    network = loading.network("AutoModel")
-    if network.config.is_encoder_decoder:  # of a T5, only the encoder
-        network = network.get_encoder()
-    tokenizer = fast.backend_tokenizer
-    tokenizer.no_padding()
-    padding = fast.pad_token_id if fast.pad_token else fast.eos_token_id
-
-    def encode(texts: Sequence[Sequence[int]]) -> Iterator[Vectors]:
-        longest = max(map(len, texts))
-        ids = np.full((len(texts), longest), padding or 0, np.int64)
-        mask = np.zeros_like(ids)
-        for row, text in enumerate(texts):
-            ids[row, : len(text)] = text
-            mask[row, : len(text)] = 1
-        inputs = {"input_ids": ids, "attention_mask": mask}
-        output = network(
-            **{name: torch.from_numpy(rows).to(network.device) for name, rows in inputs.items()}
-        )
-        for states, text in zip(output.last_hidden_state.float().cpu().numpy(), texts, strict=True):
-            yield states[: len(text)]
-
-    return tokenizer, encode, network.config
 
 
 def _unit(vectors: Vectors) -> Vectors:

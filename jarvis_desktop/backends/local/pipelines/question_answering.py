@@ -12,11 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from jarvis_desktop.backends.local.pipelines.text_classification import (
-    MAX_TEXT_CHARS,
-    context,
-    windows,
-)
+from jarvis_desktop.backends.local.pipelines.text_classification import MAX_TEXT_CHARS
+from jarvis_desktop.backends.local.pipelines.text_network import context, load_text_network
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
@@ -188,8 +185,7 @@ def load_question_answerer(loading: ExpertLoader) -> Run:
     """Find the span of a text that answers a question. Windows without the answer point to
     their first token (Devlin et al., "BERT", 2019, section 4.3): if no window's best span scores
     higher than that, there is no answer."""
-    tokenizer = loading.part("AutoTokenizer")
-    network = loading.network("AutoModelForQuestionAnswering")
+    network = load_text_network(loading, "AutoModelForQuestionAnswering")
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         question, text = call.text("question").strip(), call.text("context")
@@ -200,21 +196,13 @@ def load_question_answerer(loading: ExpertLoader) -> Run:
         if len(text) > MAX_TEXT_CHARS:
             report(None, f"Reading the first {MAX_TEXT_CHARS:,} characters.")
         text = text[:MAX_TEXT_CHARS]
-        parts = windows(tokenizer, network.config, text, question=question)
         best, none, found = float("-inf"), float("inf"), (0, 0)
-        for numbers, inputs in parts.batches(network.device):
-            report(numbers[0] / len(parts), f"part {numbers[0] + 1} of {len(parts)}")
-            output = network(**inputs)
-            starts = output.start_logits.float().cpu().numpy()
-            ends = output.end_logits.float().cpu().numpy()
-            for row, window in enumerate(numbers):
-                places = parts.offsets[window]
-                at = int(inputs["attention_mask"][row].argmax())  # after any padding on the left
-                own = slice(at, at + len(places))
-                none = min(none, float(starts[row, at] + ends[row, at]))
-                score, first, last = _best(starts[row, own], ends[row, own], places)
-                if score > best:
-                    best, found = score, (places[first][0], places[last][1])
+        for window, scores in network.results(network.windows(text, question), report):
+            starts, ends = scores.T
+            none = min(none, float(starts[0] + ends[0]))
+            score, first, last = _best(starts, ends, window.offsets)
+            if score > best:
+                best, found = score, (window.offsets[first][0], window.offsets[last][1])
         said = text[slice(*found)].strip()
         if best <= none or not said:
             raise ExpertError(

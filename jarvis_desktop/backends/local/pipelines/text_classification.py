@@ -1,107 +1,22 @@
-"""Text and token classification, and how long texts are split into windows that a model takes."""
+"""Text and token classification."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from jarvis_desktop.backends.local.pipelines.text_network import load_text_network
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
-from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.text.classification import labels_of
 
-MAX_WINDOW_TOKENS = 512
-"""Tokens of a window, even if a model takes more: the usual length in training, and fast."""
 MAX_TEXT_CHARS = 500_000  # characters that are read: about 250 pages
-WINDOW_BATCH = 8
-
-
-def context(config: Any) -> int:
-    """How many tokens a network takes, by its settings; 512 if they do not say."""
-    inner = getattr(config, "text_config", None) or config
-    for name in ("max_position_embeddings", "n_positions", "max_target_positions"):
-        value = getattr(inner, name, None)
-        if value and value > 0:
-            # RoBERTa and its relatives count positions from after the padding.
-            offset = (inner.pad_token_id or 0) + 1 if inner.model_type in _OFFSET else 0
-            return int(value) - offset
-    return 512
-
-
-_OFFSET = frozenset(
-    "roberta xlm-roberta camembert xlm-roberta-xl roberta-prelayernorm data2vec-text xmod ibert "
-    "longformer mpnet".split()
-)
-
-
-@dataclass(frozen=True, slots=True)
-class TokenWindows:
-    """A text, or a question and a text, as overlapping windows."""
-
-    inputs: Any  # a function that returns the tokenizer's output for some windows as tensors
-    offsets: Sequence[Sequence[tuple[int, int]]]
-    """Per window and token, its start and end in the text; (0, 0) for tokens not from the text."""
-
-    def __len__(self) -> int:
-        return len(self.offsets)
-
-    def slices(self, text: str) -> list[str]:
-        """The part of the text in each window."""
-        ends = [[place for place in places if place[1]] for places in self.offsets]
-        return [text[each[0][0] : each[-1][1]] for each in ends if each]
-
-    def batches(self, device: Any, *, size: int = WINDOW_BATCH) -> Iterator[tuple[range, Any]]:
-        """Yield the windows as tensors, some at a time, with their numbers."""
-        for at in range(0, len(self), size):
-            numbers = range(at, min(at + size, len(self)))
-            yield numbers, self.inputs(numbers).to(device)
-
-
-def windows(tokenizer: Any, config: Any, text: str, *, question: str = "") -> TokenWindows:
-    """Split a text into windows, each with the question. Raises ExpertError on a slow tokenizer."""
-    if not tokenizer.is_fast:
-        raise ExpertError(tr("The tokenizer of the expert does not report the positions of words."))
-    if tokenizer.pad_token is None:  # decoders have none; padding is masked anyway
-        tokenizer.pad_token = tokenizer.eos_token
-    longest = max(min(context(config), tokenizer.model_max_length, MAX_WINDOW_TOKENS), 8)
-    given = (question, text) if question else (text,)
-    room = longest - tokenizer.num_special_tokens_to_add(bool(question))
-    if question:
-        room -= len(tokenizer(question, add_special_tokens=False)["input_ids"])
-    if room < 8:
-        raise ExpertError(tr("The question is too long for the expert."))
-    encoded = tokenizer(
-        *given,
-        truncation="only_second" if question else True,
-        max_length=longest,
-        stride=room // 4,
-        return_overflowing_tokens=True,
-        return_offsets_mapping=True,
-    )
-    encoded.pop("overflow_to_sample_mapping", None)
-    offsets = encoded.pop("offset_mapping")
-    own = 1 if question else 0
-    places = [
-        [
-            tuple(place) if owner == own else (0, 0)
-            for place, owner in zip(offsets[at], encoded.sequence_ids(at), strict=True)
-        ]
-        for at in range(len(offsets))
-    ]
-    kept = dict(encoded)
-
-    def tensors(numbers: range) -> Any:
-        chosen = {name: [rows[at] for at in numbers] for name, rows in kept.items()}
-        return tokenizer.pad(chosen, return_tensors="pt")
-
-    return TokenWindows(tensors, places)
-
-
 MAX_LABELS = 5
 MAX_ENTRIES = 100  # entries per kind
 _KINDS = {
@@ -121,25 +36,22 @@ _SEPARATE = ("THAI", "LAO", "KHMER", "MYANMAR")
 
 def load_token_classifier(loading: ExpertLoader) -> Run:
     """List the names, and whatever else an expert marks in a text, by kind."""
-    tokenizer = loading.part("AutoTokenizer")
-    network = loading.network("AutoModelForTokenClassification")
-    labels = [str(network.config.id2label[at]) for at in range(len(network.config.id2label))]
+    network = load_text_network(loading, "AutoModelForTokenClassification")
+    labels = network.labels
+
+    from scipy.special import softmax  # not earlier; see load_bert_encoder
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         text = input_text(call, report)
-        parts = windows(tokenizer, network.config, text)
         # In an overlap, the window in which a token is farther from the edge counts.
         best: dict[tuple[int, int], tuple[int, Any]] = {}
-        for numbers, inputs in parts.batches(network.device):
-            report(numbers[0] / len(parts), f"part {numbers[0] + 1} of {len(parts)}")
-            shares = network(**inputs).logits.float().softmax(-1).cpu().numpy()
-            for row, number in enumerate(numbers):
-                places = parts.offsets[number]
-                for at, (start, end) in enumerate(places):
-                    edge = min(at, len(places) - 1 - at)
-                    # A token may hold only the space before a word.
-                    if end > start and edge > best.get((start, end), (-1,))[0]:
-                        best[start, end] = edge, shares[row, _at(inputs, row, at)]
+        for window, scores in network.results(network.windows(text), report):
+            shares = softmax(scores, -1)
+            for at, (start, end) in enumerate(window.offsets):
+                edge = min(at, len(window.offsets) - 1 - at)
+                # A token may hold only the space before a word.
+                if end > start and edge > best.get((start, end), (-1,))[0]:
+                    best[start, end] = edge, shares[at]
         tokens = [(start, end, best[start, end][1]) for start, end in sorted(best)]
         found = entities(text, tokens, labels)
         if not found:
@@ -147,12 +59,6 @@ def load_token_classifier(loading: ExpertLoader) -> Run:
         return [text_artifact("\n".join(f"{kind}: {', '.join(each)}" for kind, each in found))]
 
     return run
-
-
-def _at(inputs: Any, row: int, at: int) -> int:
-    """The index of a token in a row that may be padded on the left."""
-    mask = inputs["attention_mask"][row]
-    return at if bool(mask[0]) else at + int((mask == 0).sum())
 
 
 @dataclass(slots=True)
@@ -242,27 +148,22 @@ def named(kind: str) -> str:
 
 def load_text_classifier(loading: ExpertLoader) -> Run:
     """Classify a text by the expert's own labels: a mood, a topic, a language, stars."""
-    import torch
+    network = load_text_network(loading, "AutoModelForSequenceClassification")
+    labels = [_readable(label) for label in network.labels]
+    several = network.config.problem_type == "multi_label_classification"
 
-    tokenizer = loading.part("AutoTokenizer")
-    network = loading.network("AutoModelForSequenceClassification")
-    config = network.config
-    labels = [_readable(str(config.id2label[at])) for at in range(len(config.id2label))]
-    several = config.problem_type == "multi_label_classification"
+    import numpy as np  # not earlier; see load_bert_encoder
+    from scipy.special import expit, softmax
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         text = input_text(call, report)
-        parts = windows(tokenizer, config, text)
-        total, weight = torch.zeros(len(labels)), 0
-        for numbers, inputs in parts.batches(network.device):
-            report(numbers[0] / len(parts), f"part {numbers[0] + 1} of {len(parts)}")
-            scores = network(**inputs).logits.float().cpu()
+        total, weight = np.zeros(len(labels)), 0
+        for window, scores in network.results(network.windows(text), report):
             if len(labels) > 1:
-                scores = scores.sigmoid() if several else scores.softmax(-1)
-            sizes = torch.tensor([sum(end > start for start, end in parts.offsets[at])
-                                  for at in numbers])  # fmt: skip
-            total += (scores * sizes[:, None]).sum(0)
-            weight += int(sizes.sum())
+                scores = expit(scores) if several else softmax(scores)
+            size = sum(end > start for start, end in window.offsets)
+            total += scores * size
+            weight += size
         return [text_artifact(ranked(labels, (total / max(weight, 1)).tolist(), several=several))]
 
     return run
@@ -297,32 +198,25 @@ def input_text(call: Call, report: Report) -> str:
 
 def load_zero_shot_classifier(loading: ExpertLoader) -> Run:
     """Classify by natural language inference (Yin et al. 2019): is the text about X?"""
-    import torch
-
-    tokenizer = loading.part("AutoTokenizer")
-    network = loading.network("AutoModelForSequenceClassification")
-    names = {str(name).lower(): index for name, index in network.config.label2id.items()}
-    yes = next((index for name, index in names.items() if name.startswith("entail")), None)
+    network = load_text_network(loading, "AutoModelForSequenceClassification")
+    names = enumerate(label.lower() for label in network.labels)
+    yes = next((index for index, name in names if name.startswith("entail")), None)
     if yes is None:
         raise loading.error(mark("{id} was not made for sorting: it knows no entailment."))
+
+    from scipy.special import softmax  # not earlier; see load_bert_encoder
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         labels = labels_of(call.words("labels"))
         claims = [f"This example is about {label}." for label in labels]
+        text = input_text(call, report)
         # Each window leaves room for the longest claim.
-        parts = windows(
-            tokenizer,
-            network.config,
-            text := input_text(call, report),
-            question=max(claims, key=len),
-        ).slices(text)
-        total = torch.zeros(len(labels))
-        for at, part in enumerate(parts):
-            report(at / len(parts), f"part {at + 1} of {len(parts)}")
-            inputs = tokenizer([part] * len(labels), claims, padding=True, return_tensors="pt").to(
-                network.device
-            )
-            total += network(**inputs).logits[:, yes].float().cpu()
-        return [text_artifact(ranked(labels, (total / len(parts)).softmax(0).tolist()))]
+        windows = network.windows(text, max(claims, key=len))
+        ends = [[place for place in window.offsets if place[1]] for window in windows]
+        parts = [text[each[0][0] : each[-1][1]] for each in ends if each]
+        pairs = [network.pair(part, claim) for part in parts for claim in claims]
+        scores = [float(found[yes]) for _, found in network.results(pairs, report)]
+        totals = [sum(scores[at :: len(claims)]) / len(parts) for at in range(len(claims))]
+        return [text_artifact(ranked(labels, softmax(totals).tolist()))]
 
     return run

@@ -7,7 +7,8 @@ from collections.abc import Container, Iterable, Sequence
 from typing import Any
 
 from jarvis_desktop.backends.draft import Draft
-from jarvis_desktop.backends.local.pipelines.text_classification import MAX_WINDOW_TOKENS, context
+from jarvis_desktop.backends.local.pipelines.bert_encoder import TokenWindow
+from jarvis_desktop.backends.local.pipelines.text_network import context, load_text_network
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.context import current_draft
@@ -218,22 +219,25 @@ def load_summarizer(loading: ExpertLoader) -> Run:
 
 def load_fill_mask(loading: ExpertLoader) -> Run:
     """Propose words for each gap of a text, and fill in the most likely."""
-    tokenizer = loading.part("AutoTokenizer")
-    network = loading.network("AutoModelForMaskedLM")
-    if tokenizer.mask_token is None:
+    network = load_text_network(loading, "AutoModelForMaskedLM")
+    tokenizer = network.tokenizer
+    if not network.mask:
         raise loading.error(mark("{id} was not made for filling gaps."))
+    gap_token = tokenizer.token_to_id(network.mask)
+
+    import numpy as np  # not earlier; see load_bert_encoder
 
     def likeliest(text: str) -> list[str]:
         """Return words for the first gap of a text."""
-        asked = GAP.sub(lambda match: tokenizer.mask_token, text)
-        ids = tokenizer(asked, return_tensors="pt")["input_ids"][0]
-        gap = int((ids == tokenizer.mask_token_id).nonzero()[0])
+        tokenizer.no_truncation()
+        ids = tokenizer.encode(GAP.sub(lambda match: network.mask, text)).ids
+        gap = ids.index(gap_token)
         # Of a long text, the part around the gap.
-        room = min(context(network.config), MAX_WINDOW_TOKENS)
-        start = max(0, min(gap - room // 2, len(ids) - room))
-        window = ids[start : start + room].unsqueeze(0).to(network.device)
-        scores = network(input_ids=window).logits[0, gap - start]
-        best = [tokenizer.decode([index]).strip() for index in scores.topk(10).indices.tolist()]
+        start = max(0, min(gap - network.longest // 2, len(ids) - network.longest))
+        window = TokenWindow(ids[start : start + network.longest], only=gap - start)
+        (scores,) = network.compute([window])
+        order = np.argsort(-scores[0], kind="stable")[:10].tolist()
+        best = [tokenizer.decode([at], skip_special_tokens=False).strip() for at in order]
         words = [word for word in best if any(sign.isalnum() for sign in word)]
         return (words or best)[:MAX_PROPOSALS]
 

@@ -95,7 +95,7 @@ def test_a_long_text_is_sorted_as_a_whole(bench):
     shares = [int(line.split(": ")[1].rstrip("%")) for line in said.splitlines()]
     assert shares == sorted(shares, reverse=True)
     assert 98 <= sum(shares) <= 102
-    assert len(bench.reports) > 5
+    assert len(bench.reports) > 3
 
 
 def test_every_gap_is_filled(bench):
