@@ -349,6 +349,9 @@ class StreamingWhisper:
             self._pass(final=True)
         if self._guess and self._doubtful(self._guess):
             self._try_again(self._guess)
+        elif self._guess and self._only_expected():
+            self._words.leave(len(self._words.settled))
+            self._words.rest = []
         self._listen_closely()
         self._write(text(self._words.settled), self._covered)
         whole = " ".join(segment.text for segment in self._segments)
@@ -364,6 +367,14 @@ class StreamingWhisper:
             self._words = Agreement()
         best = guess or before
         self._words.rest = [] if best.invented else list(best.words)
+
+    def _only_expected(self) -> bool:
+        """Whether nothing but expected words were heard, and nothing sure without expecting any."""
+        if not echoes([*self._words.settled, *self._words.rest], self._hints, least=1):
+            return False
+        sound = self._sound.between(self._window, self._covered)
+        alone = self._passes.hear(sound, language=self._language, beam=5)
+        return alone.doubtful or not alone.words
 
     def _doubtful(self, guess: WhisperGuess) -> bool:
         return (

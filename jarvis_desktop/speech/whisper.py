@@ -124,11 +124,11 @@ class WhisperGuess:
         return self.logprob < MIN_LOGPROB or repeats(text(self.words))
 
 
-def echoes(words: Sequence[Word], hints: Sequence[str]) -> bool:
-    """Whether what was heard is only the expected words in their order."""
+def echoes(words: Sequence[Word], hints: Sequence[str], *, least: int = ECHO_WORDS) -> bool:
+    """Whether what was heard is only the expected words in their order, and that many."""
     said = " ".join(word.key for word in words)
     listed = " ".join(Word(part).key for hint in hints for part in hint.split())
-    return len(words) >= ECHO_WORDS and said in listed
+    return len(words) >= least and f" {said} " in f" {listed} "
 
 
 def repeats(text: str) -> bool:
@@ -268,7 +268,9 @@ def _hint_tokens(tokenizer: Tokenizer, hints: Sequence[str]) -> list[int]:
         if len(tokens) + len(more) > MAX_HINT_TOKENS:
             break
         tokens += more
-    return [tokenizer.sot_prev, *tokens] if tokens else []
+    # As a sentence: after a mere list Whisper leaves out half of the full stops (59 of 118
+    # recordings ended with one; 117 after a sentence).
+    return [tokenizer.sot_prev, *tokens, *tokenizer.encode(".")] if tokens else []
 
 
 def _words(tokenizer: Tokenizer, tokens: list[int]) -> tuple[Word, ...]:

@@ -26,9 +26,13 @@ class Scripted:
         self.no_speech = no_speech
         self.better = better
         self.uncertain = False
+        self.alone, self.alone_logprob = "", -0.1
+        """What is heard where nothing is expected."""
         self.heard = []
 
-    def hear(self, sound, *, language, hints, known):
+    def hear(self, sound, *, language, hints=(), known=(), beam=1):
+        if beam > 1:
+            return self._guess(self.alone.split(), language, self.alone_logprob)
         self.heard.append((len(sound) / RATE, [word.text.strip() for word in known], language))
         said = self._passes.pop(0) if len(self._passes) > 1 else self._passes[0]
         words = said.split()[len(known) :]
@@ -224,6 +228,26 @@ def test_a_doubtful_end_is_heard_anew_as_a_whole(sentence, doubt):
     live = listening(passes, "en", doubt.get("hints", ()))
     tell(live, sentence)
     assert live.hear(b"", final=True).transcript.text == "what time is it"
+
+
+@pytest.mark.parametrize(("alone", "logprob"), [("", -0.1), ("thank you", -1.1)])
+def test_an_expected_word_is_not_written_if_nothing_sure_is_heard_without_it(
+    sentence, alone, logprob
+):
+    passes = Scripted("Ada,")
+    passes.alone, passes.alone_logprob = alone, logprob
+    live = listening(passes, "en", ["Ada"])
+    tell(live, sentence)
+    with pytest.raises(InputError, match="Nobody seems to speak"):
+        live.hear(b"", final=True)
+
+
+def test_an_expected_word_that_was_said_keeps_its_spelling(sentence):
+    passes = Scripted("Ada,")
+    passes.alone = "Ayda"
+    live = listening(passes, "en", ["Ada"])
+    tell(live, sentence)
+    assert live.hear(b"", final=True).transcript.text == "Ada,"
 
 
 def test_a_doubtful_end_stays_where_nothing_better_is_heard(sentence):

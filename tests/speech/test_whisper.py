@@ -88,8 +88,9 @@ def test_words_to_expect_leave_room_for_what_is_said(passes, sound):
     tokenizer = passes._tokenizer("en")
     given = _hint_tokens(tokenizer, hints)
     assert given[0] == tokenizer.sot_prev
-    assert 10 < len(given) <= MAX_HINT_TOKENS + 1
+    assert 10 < len(given) <= MAX_HINT_TOKENS + 2
     assert tokenizer.decode(given[1:]).startswith(" quarterly-report-0.pdf, quarterly-report-1")
+    assert tokenizer.decode(given).endswith(".pdf.")
     assert _hint_tokens(tokenizer, []) == []
     assert passes.hear(sound, language="en", hints=hints).words
 
@@ -142,3 +143,5 @@ def test_the_words_to_expect_one_after_the_other_are_an_echo():
     assert not echoes(words("quarterly report"), hints)
     assert not echoes(words("send the quarterly report"), hints)
     assert not echoes([], hints)
+    assert echoes(words("Ann."), hints, least=1)
+    assert not echoes(words("port"), hints, least=1)
