@@ -275,6 +275,8 @@ class LiveTurn:
             _too_late(text)
 
     def _note(self, text: str) -> None:
+        if text in self.turn.notes:  # a request may be planned twice
+            return
         if self.turn.status is None:
             self.show(Noted(text))
         else:  # nothing follows the end

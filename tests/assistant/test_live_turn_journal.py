@@ -256,3 +256,16 @@ async def test_a_change_of_a_plan_that_was_not_written_down(house: House) -> Non
     turn = Turn("t", NOON, plan=CHAIN)
     assert journal_writer.take(events.PlanChanged(CHAIN), turn) == ""
     assert house.journal.kept["t"][1].turn == turn
+
+
+async def test_a_note_is_shown_once_however_often_it_is_made(house: House) -> None:
+    async def run(candidate: Candidate, call: Call, report: object) -> Sequence[Artifact]:
+        for _ in range(2):
+            current_note.get()("One was put away.")
+        await asyncio.sleep(0)
+        return [text_artifact("made")]
+
+    house.backend.run = run  # type: ignore[method-assign]
+    house.planner.planned = ONE_TASK
+    turn = await house.handle(Request(text="a"))
+    assert turn.notes == ("One was put away.",)

@@ -24,8 +24,13 @@ from jarvis_desktop.assistant.planning.inputs import QUESTION
 from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import WRITING, NotUnderstoodError, PlannedStep
-from jarvis_desktop.assistant.planning.wiring import MissingInputError, PlanWiring
+from jarvis_desktop.assistant.planning.wiring import (
+    SPEAKS_OF_WRITING,
+    MissingInputError,
+    PlanWiring,
+)
 from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.errors import InputError, PlanError, UnavailableError
 from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.i18n import both, mark, tr
@@ -66,6 +71,9 @@ _answering = {
     Kind.TABLE: "table-question-answering",
 }
 """What answers a question about a file of this kind; all else is read as a text."""
+LOOKING = "visual-question-answering"
+"""What answers a question about what a picture shows rather than says."""
+_looks = re.compile(r"\b(?:photo|picture|image|drawing|painting)s?\b")
 
 CAN_DO = mark("Say “what can you do” to hear what works now.")
 
@@ -261,7 +269,7 @@ def _wire(
             wiring.add(step)
         if names and save and all(step.type is not save for step in found):
             wiring.save_as(save, names)
-        return Plan(wiring.tasks)
+        plan = Plan(wiring.tasks)
     except MissingInputError as error:
         if error.task_type.port(QUESTION) and not context.attachments:
             return PlanRejected(_no_llm())
@@ -269,6 +277,9 @@ def _wire(
         return PlanRejected(_missing_input(error), final=not _question.search(read.text))
     except PlanError as error:
         return _no_plan(error)
+    for words in wiring.unread:
+        current_note.get()(tr("I did not understand “{words}”, so that was left out.", words=words))
+    return plan
 
 
 def _missing_input(error: MissingInputError) -> str:
@@ -319,6 +330,8 @@ def _about_a_file(
     if not kinds and inputs.PRONOUN.search(read.text):
         kinds = [kind for item in inputs.conversation_sources(context)[:1] for kind in item.kinds]
     wanted = next((_answering[kind] for kind in kinds if kind in _answering), "question-answering")
+    if Kind.IMAGE in kinds and _looks.search(read.text) and not SPEAKS_OF_WRITING.search(read.text):
+        wanted = LOOKING
     task_type = next((item for item in inventory if item.name == wanted), None)
     if task_type is None or not kinds:
         return None

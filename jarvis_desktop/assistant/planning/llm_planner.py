@@ -182,6 +182,14 @@ class LlmPlanner:
         if scores and builtin and shortlist.needs_no_task(english, types, context, scores):
             context.trace("No task is likely for it, so it is answered directly.")
             return await self._direct(english)
+        if (
+            scores
+            and builtin
+            and shortlist.no_task_fits(types, context, scores)
+            and (by_words := writing_about_files(text, types, context))
+        ):
+            context.trace("No task is likely for it, so the text of the files is worked on.")
+            return by_words
         short = llm.ability is Ability.SHORT_PLANS and self._scorer is not None
         if llm.ability is Ability.ANSWERS or (short and scores is None):
             raise PlanError(tr("{name} is too small to plan.", name=llm.name))
@@ -198,6 +206,7 @@ class LlmPlanner:
             if not steps:
                 return AnswerDirectly()
             plan = check_own_words(build_plan(steps, types, named), text, types)
+            check_sight(plan, context)
             own = plan if english == text else plan_diff.in_own_words(plan, text)
             if own is None:
                 raise PlanError(tr("Leave out words to work on that the user did not give."))
@@ -351,6 +360,24 @@ class LlmPlanner:
             raise ExpertError(
                 tr("It took longer than {timeout:.0f} seconds.", timeout=self._timeout)
             ) from error
+
+
+def check_sight(plan: Plan, context: Context) -> None:
+    """Raise PlanError if a text is to be written about a given picture that nothing looks at."""
+    if not any(item.kind is Kind.IMAGE for item in context.attachments):
+        return
+    for task in plan:
+        words = task.args.get(inputs.PROMPT, "")
+        alone = task.type.name == WRITING and inputs.MATERIAL not in task.args
+        if alone and isinstance(words, str) and Kind.IMAGE in inputs.mentioned_kinds(words.lower()):
+            raise PlanError(
+                tr(
+                    "Task {id} ({name}) does not see the picture: give it as its text what another "
+                    "task says of it.",
+                    id=task.id,
+                    name=task.type.name,
+                )
+            )
 
 
 def writing_about_files(text: str, types: Sequence[TaskType], context: Context) -> Plan | None:

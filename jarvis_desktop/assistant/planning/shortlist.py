@@ -23,6 +23,9 @@ WORDS_ALONE = frozenset({WRITING, "repeat", "help", "chance", "clock", "spell", 
 """Tasks that do not speak against an answer in words: writing is one, and the others are recognised
 by their cues."""
 
+MAX_UNFIT_SCORE = 0.15
+"""Of a request with files, no task does what is asked if none is as likely as this."""
+
 MIN_TASKS = 4
 MIN_LISTED_SCORE = 0.08
 """Less likely tasks only mislead, if there are `MIN_TASKS` others."""
@@ -109,6 +112,16 @@ def needs_no_task(
     able = {item.name for item in feasible_tasks(inventory, context, scores)} - WORDS_ALONE
     return all(
         score < MIN_TASK_SCORE
+        for item, score in zip(inventory, scores.tasks, strict=True)
+        if item.name in able
+    )
+
+
+def no_task_fits(inventory: Sequence[TaskType], context: Context, scores: Scores) -> bool:
+    """Return whether words about the given files are surely what is asked for: "proofread this"."""
+    able = {item.name for item in feasible_tasks(inventory, context, scores)} - WORDS_ALONE
+    return bool(context.attachments) and all(
+        score < MAX_UNFIT_SCORE
         for item, score in zip(inventory, scores.tasks, strict=True)
         if item.name in able
     )

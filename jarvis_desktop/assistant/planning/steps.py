@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from jarvis_desktop.assistant.planning import intents
-from jarvis_desktop.assistant.planning.inputs import CONVERTERS, FOLLOWING, PROMPT, PRONOUN
+from jarvis_desktop.assistant.planning.inputs import CONVERTERS, FOLLOWING, PROMPT, PRONOUN, WISHES
 from jarvis_desktop.assistant.planning.intents import NUMBER, NUMBER_WORDS, CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
@@ -57,10 +57,13 @@ class PlannedStep:
     options: tuple[tuple[str, Value], ...] = ()
     refers_to: tuple[str, ...] = ()
     """Names of task types whose earlier results these words mention: "the summary"."""
+    unread: tuple[str, ...] = ()
+    """What these words ask besides, which changes nothing in the task."""
 
 
 WRITING = "text-generation"
 """The task that does in words what no other task does."""
+SUMMARY = "summarization"
 
 _asks = re.compile(
     r"\W*(?:(?:please|also|can you|could you)\s+)*(?:(?:tell|explain|show) (?:to )?(?:me|us)\s+)?"
@@ -102,8 +105,7 @@ def split_steps(
                     cue = CueMatch(writing, start, start, 0.0)
                     steps.append(PlannedStep(writing, start, end, cue))
                     continue
-                last = steps[-1]
-                steps[-1] = replace(last, end=end, refers_to=(*last.refers_to, *refers))
+                steps[-1] = _lengthened(steps[-1], end, refers, reading)
             continue
         groups = _groups(reading.text, asked)
         starts = [start, *(group[0].start for group in groups[1:]), end]
@@ -111,13 +113,26 @@ def split_steps(
             rivals = [item for item in group if not _is_implied(item, group)]
             scores = {item: item.weight + fit(item.type, begins, end) for item in rivals}
             best = max(rivals, key=scores.__getitem__)
+            also: list[PlannedStep] = []
+            said_in = _language_cue(reading.text, group)
+            made = [item for item in rivals if item.type.name in (SUMMARY, WRITING)]
+            if said_in and made:
+                # "Summarise it in Spanish" asks for both, whichever cue is the heavier; a text is
+                # written in that language at once.
+                best = max(made, key=scores.__getitem__)
+                if best.type.name == SUMMARY:
+                    also = [PlannedStep(said_in.type, said_in.start, closes, said_in)]
+                    closes = said_in.start
             options = tuple(
                 pair for item in group if item.type is best.type for pair in item.options
             )
-            steps.append(PlannedStep(best.type, begins, closes, best, options, refers))
+            steps += [PlannedStep(best.type, begins, closes, best, options, refers), *also]
     if steps:
+        if steps[0].start and writing and _is_leading_wish(reading.text[: steps[0].start]):
+            cue = CueMatch(writing, 0, 0, 0.0)
+            steps.insert(0, PlannedStep(writing, 0, steps[0].start, cue))
         # The words before the first cue ("for scan.png, ...") belong to the first step.
-        steps[0] = replace(steps[0], start=0)
+        steps[0] = _with_beginning(steps[0], reading)
     return steps
 
 
@@ -126,6 +141,66 @@ def _is_own_wish(words: str) -> bool:
     answer: "and tell me how long rice has to cook"."""
     found = _asks.match(words)
     return found is not None and not PRONOUN.search(words, found.end())
+
+
+_leading = re.compile(
+    r"\W*(?:please\s+)?(?:put|turn|bring|rephrase|reword|simplify|explain|proofread|correct|check|"
+    r"fix|improve|polish|compare|answer|reply|work out|figure out|sort out)\b(?:\s+[\w'-]+){3,}"
+)
+
+
+def _is_leading_wish(words: str) -> bool:
+    """Return whether words without a cue, before those of the first step, ask for a text of their
+    own: "put the letter into plain words and read it out"."""
+    return _leading.match(words) is not None and bool(re.search(r"(?:\band|\bthen|,)\s*$", words))
+
+
+def _language_cue(text: str, group: Sequence[CueMatch]) -> CueMatch | None:
+    """Return the cue that only names the language of another task's result: "in Spanish"."""
+    return next(
+        (item for item in group if _in_a_language.fullmatch(text, item.start, item.end)), None
+    )
+
+
+def _lengthened(
+    step: PlannedStep, end: int, refers: tuple[str, ...], reading: ParsedRequest
+) -> PlannedStep:
+    """Return the step with the words up to `end`, and whether these ask for anything that the task
+    does not do."""
+    longer = replace(step, end=end, refers_to=(*step.refers_to, *refers))
+    words = _joints.sub("", reading.words(step.end, end)).strip(" ,.;:!?")
+    takes_all = any(port.name in WISHES for port in step.type.ports if port.required)
+    if (
+        takes_all
+        or refers
+        or len(_meaningful(words.lower()) - _small_words) < MIN_WISH_WORDS
+        or not _adds.match(words.lower())
+        or read_options(longer, reading) != read_options(step, reading)
+    ):
+        return longer
+    return replace(longer, unread=(*step.unread, words))
+
+
+def _with_beginning(step: PlannedStep, reading: ParsedRequest) -> PlannedStep:
+    """Return the first step with the words before its cue, and whether these ask something that the
+    task does not answer: "work out which is brighter after you sharpen both"."""
+    words = _joints.sub("", reading.words(0, step.cue.start)).strip(" ,.;:!?")
+    asks = _asks_before.search(words.lower())
+    changes_file = any(port.kinds[:1] == step.type.gives[:1] for port in step.type.ports[:1])
+    whole = replace(step, start=0)
+    if asks is None or not changes_file or step.type.gives[:1] == (Kind.TEXT,):
+        return whole
+    asked = reading.text.index(asks[0])
+    return replace(whole, unread=(clause(replace(whole, start=asked), reading), *step.unread))
+
+
+_asks_before = re.compile(r"\b(?:which|what|who|whether|why)\b(?:\s+[\w'-]+){3,}")
+
+MIN_WISH_WORDS = 2
+"""Words that say something, in what is asked besides."""
+
+_adds = re.compile(r"(?:and |but )?(?:in|with|into|as|so that|like|without|only|more|less)\b")
+"""How words begin that say how something is to be done."""
 
 
 def _stretches(text: str, matches: list[CueMatch]) -> list[tuple[int, int, list[CueMatch]]]:
@@ -297,6 +372,8 @@ _file_there = re.compile(
     r"(?:\b(?:in|on|from|of|with|using|for|to|by|at|into|as)\s+)?"
     r"(?:(?:the|this|my)\s+)?(?:(?:picture|photo|image|mask)\s+)?xfile\d+x[a-z]*"
 )
+
+_in_a_language = re.compile(rf"(?:in|into|to) (?:{'|'.join(LANGUAGES)})")
 
 _ones = {word: number for number, word in enumerate(NUMBER_WORDS[:20])}
 _tens = {word: 20 + 10 * number for number, word in enumerate(NUMBER_WORDS[20:28])}

@@ -25,10 +25,23 @@ _VERDICTS = frozenset(
 """Tasks whose result is only a word about their text."""
 
 SPEAKS_OF_WRITING = lazy_re(
-    r"\b(?:text|words?|reads?|sa(?:ys?|id)|written|letter|mail|e-?mail|sign|receipt|invoice|bill|"
+    r"\b(?:text|words?|(?:reads?|sa(?:ys?|id))(?! (?:it|this|that|them)\b)|written|letter|mail|"
+    r"e-?mail|sign|receipt|invoice|bill|"
     r"scan|page|note|document|screenshot|recipe|menu|label|poster|form|article|message)\b"
 )
 """Words that speak of writing, as in "reply to the letter in this picture"."""
+
+
+DESCRIBING = "image-to-text"
+"""The task that says what a picture shows."""
+
+_manner = lazy_re(
+    r"(?:(?:(?:very|really|quite|a (?:bit|little)|more|and)\s+)*"
+    r"(?:\w+ly|aloud|(?:out )?loud|fast|slow)(?:\s+|$))+"
+)
+"""Words that say how something is read, not what; a voice reads at its own pace, ..."""
+_spoken = lazy_re(r"aloud|(?:out )?loud|loudly|vocally|orally")
+"""... and these only say that it reads."""
 
 
 class MissingInputError(Exception):
@@ -62,6 +75,8 @@ class PlanWiring:
         self._used: set[PortSource] = set()
         self._groups = [[_result(task)] for task in tasks]
         """The results of each step so far; several if it was done to several files."""
+        self.unread: list[str] = []
+        """What was asked besides and is in no task: no wish is dropped without a word."""
         self._wanted = {task.id for task in tasks if task.wanted}
         self._tasks = list(tasks)
 
@@ -81,6 +96,11 @@ class PlanWiring:
         else:
             given = self._inputs(step, content) if content else [{}]
         options |= self._free_wish(step, options)
+        self.unread += step.unread
+        said = self._said(step).lower() if step.type.name == "text-to-speech" else ""
+        said = said.removeprefix("out ").removeprefix("loud ").removeprefix("aloud ")
+        if _manner.fullmatch(said) and not _spoken.fullmatch(said):
+            self.unread += [said] * all(said not in item.values() for item in given)
         self._groups.append([self._append(step.type, {**item, **options}) for item in given])
 
     def save_as(self, task_type: TaskType, names: Sequence[str]) -> None:
@@ -132,15 +152,31 @@ class PlanWiring:
 
     def _order(self, step: PlannedStep, material: Port) -> list[dict[str, Arg]]:
         """Return the user's words as the prompt, each time with a text that they are about, if they
-        are about one. A picture is about its text only if the words speak of one: there is nothing
-        to read in a photo that gets a caption."""
+        are about one. A picture is about its text only if the words speak of one: of a photo that
+        gets a caption it is said what it shows."""
         prompt: dict[str, Arg] = {inputs.PROMPT: steps.clause(step, self._reading)}
         port = replace(material, name=inputs.PROMPT)
         found = [item for item in self._choose(step, port, 1) if not isinstance(item.value, str)]
         if not SPEAKS_OF_WRITING.search(self._reading.text):
+            found = [self._seen(step, item) for item in found]
             found = [item for item in found if Kind.IMAGE not in item.kinds]
         brought = [{**prompt, material.name: self._bring(item, material)} for item in found]
         return brought or [prompt]
+
+    def _seen(self, step: PlannedStep, source: PortSource) -> PortSource:
+        """Return in words what a picture shows, if the step is about it: who writes the text does
+        not see it. Without an expert for that the step says so."""
+        words = self._reading.text[step.start : step.end]
+        spoken_of = (
+            Kind.IMAGE in inputs.mentioned_kinds(words)
+            or inputs.PRONOUN.search(words)
+            or source in self._named(step)
+        )
+        describe = next((it for it in self._inventory if it.name == DESCRIBING), None)
+        if Kind.IMAGE not in source.kinds or not spoken_of or describe is None:
+            return source
+        args: dict[str, Arg] = {describe.ports[0].name: source.value, "what": "caption"}
+        return self._append(describe, args)
 
     def _one(self, step: PlannedStep, port: Port) -> Arg:
         found = self._choose(step, port, 1, direct=True) or self._choose(step, port, 1)
@@ -260,6 +296,8 @@ class PlanWiring:
     def _spoken_words(self, step: PlannedStep, port: Port) -> list[PortSource]:
         """Return the words themselves, for a task that takes a few words: "then say hello"."""
         takes_words = step.type.name in inputs.FOLLOWING and port.kinds == (Kind.TEXT,)
+        if takes_words and _manner.fullmatch(self._said(step).lower()):
+            return []  # unless there is nothing else: "say slowly"
         speaks_of = inputs.mentioned_kinds(self._said(step).lower())
         return self._literal(step, port) if takes_words and not speaks_of else []
 

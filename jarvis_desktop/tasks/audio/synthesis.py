@@ -88,6 +88,7 @@ TEXT_TO_SPEECH = define(
     cues=(
         "read it to me", "read it aloud", "read this aloud", "read that aloud", "read aloud",
         "read out", "read it out", "read me", "read to me", "read xfile* to me", "read this to me",
+        "read ... to me",
         "read that to me", "aloud", "out loud", "^say", "^jarvis say", "say it", "say this",
         "say that out loud", "say that aloud", "say the", "say xquote*", "speak it", "speak this",
         "speak the", "speak xquote*", "^speak", "text to speech", "as speech", "as audio",

@@ -148,7 +148,7 @@ def test_beside_files_of_the_request_only_what_is_said_outright() -> None:
         (
             "what does the first picture show?",
             [
-                "document-question-answering(document=beach.jpg, "
+                "visual-question-answering(image=beach.jpg, "
                 "question=what does the first picture show?)"
             ],
         ),
