@@ -33,6 +33,7 @@ from jarvis_desktop.speech.vad import (
     not_speech,
 )
 from jarvis_desktop.speech.whisper import (
+    ECHO_WORDS,
     Agreement,
     WhisperDecoder,
     WhisperGuess,
@@ -347,11 +348,10 @@ class StreamingWhisper:
             self._sound.speech()  # raises if there is none
         if not self._done:
             self._pass(final=True)
-        if self._guess and self._doubtful(self._guess):
+        if self._guess and echoes([*self._words.settled, *self._words.rest], self._hints):
+            self._expect_nothing()
+        elif self._guess and self._guess.doubtful:
             self._try_again(self._guess)
-        elif self._guess and self._only_expected():
-            self._words.leave(len(self._words.settled))
-            self._words.rest = []
         self._listen_closely()
         self._write(text(self._words.settled), self._covered)
         whole = " ".join(segment.text for segment in self._segments)
@@ -360,28 +360,21 @@ class StreamingWhisper:
         return Transcript(whole, ENGINE, self._language or self._detected, tuple(self._segments))
 
     def _try_again(self, before: WhisperGuess) -> None:
-        """Hear a doubtful end again, with what was settled since the last pause."""
+        """Hear a doubtful end again, after the settled words."""
         sound = self._sound.between(self._window, self._covered)
-        guess = self._passes.again(sound, before, self._language)
-        if guess:
-            self._words = Agreement()
+        guess = self._passes.again(sound, before, self._language, self._words.settled)
         best = guess or before
         self._words.rest = [] if best.invented else list(best.words)
 
-    def _only_expected(self) -> bool:
-        """Whether nothing but expected words were heard, and nothing sure without expecting any."""
-        if not echoes([*self._words.settled, *self._words.rest], self._hints, least=1):
-            return False
+    def _expect_nothing(self) -> None:
+        """Hear again what was nothing but expected words: they count as said if something sure is
+        heard without expecting any, and a few of them keep their spelling."""
         sound = self._sound.between(self._window, self._covered)
         alone = self._passes.hear(sound, language=self._language, beam=5)
-        return alone.doubtful or not alone.words
-
-    def _doubtful(self, guess: WhisperGuess) -> bool:
-        return (
-            guess.doubtful
-            or echoes([*self._words.settled, *self._words.rest], self._hints)
-            or self._passes.doubts(guess, self._words.settled)
-        )
+        if alone.doubtful or not alone.words:
+            self._words = Agreement()
+        elif len(self._words.settled) + len(self._words.rest) >= ECHO_WORDS:
+            self._words = Agreement(rest=list(alone.words))
 
 
 def make_handler() -> Handler:

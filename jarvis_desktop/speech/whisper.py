@@ -87,12 +87,11 @@ def text(words: Sequence[Word]) -> str:
 
 WINDOW_SECONDS = 30.0
 FALLBACK_TEMPERATURES = (0.0, 0.2, 0.4)  # for a doubtful guess
-MIN_TOKEN_PROBABILITY = 0.05  # of a known token, given all of the sound
 MAX_HINT_TOKENS = 100  # for expected words: given many, Whisper writes some that were not said
 MAX_TOKENS = 224  # that Whisper writes: half of its context
 TOKENS_PER_SECOND, SPARE_TOKENS = 12, 24
 """More than anybody says, so that a pass in a loop ends there."""
-ECHO_WORDS = 4  # more expected words in their order are an echo, not speech
+ECHO_WORDS = 4  # as many expected words in their order are an echo, not speech
 NO_SPEECH = 0.5
 """Whisper's own limit is 0.6, with which laughter becomes “Thank you.” (0.53). Of 118 recordings of
 speech none is beyond both this limit and the next one."""
@@ -124,11 +123,11 @@ class WhisperGuess:
         return self.logprob < MIN_LOGPROB or repeats(text(self.words))
 
 
-def echoes(words: Sequence[Word], hints: Sequence[str], *, least: int = ECHO_WORDS) -> bool:
-    """Whether what was heard is only the expected words in their order, and that many."""
+def echoes(words: Sequence[Word], hints: Sequence[str]) -> bool:
+    """Whether what was heard is only expected words in their order."""
     said = " ".join(word.key for word in words)
     listed = " ".join(Word(part).key for hint in hints for part in hint.split())
-    return len(words) >= least and f" {said} " in f" {listed} "
+    return bool(words) and f" {said} " in f" {listed} "
 
 
 def repeats(text: str) -> bool:
@@ -179,22 +178,19 @@ class WhisperDecoder:
         return max(guesses, key=lambda guess: (not repeats(text(guess.words)), guess.logprob))
 
     def again(
-        self, sound: Samples, before: WhisperGuess, language: str | None
+        self, sound: Samples, before: WhisperGuess, language: str | None, known: Sequence[Word]
     ) -> WhisperGuess | None:
-        """A better guess than a doubtful one, if any: without known and expected words, and with
-        Whisper's own fallback temperatures."""
-        guess = self.hear(sound, language=language, beam=5, temperatures=FALLBACK_TEMPERATURES)
+        """A better guess than a doubtful one, if any: without expected words, and with Whisper's
+        own fallback temperatures."""
+        guess = self.hear(
+            sound,
+            language=language,
+            known=known,
+            beam=5,
+            temperatures=FALLBACK_TEMPERATURES,
+        )
         better = not guess.doubtful or guess.logprob > before.logprob
         return guess if guess.words and better else None
-
-    def doubts(self, guess: WhisperGuess, known: Sequence[Word]) -> bool:
-        """Whether a known word is unlikely now that all is heard."""
-        tokens = [token for word in known for token in word.tokens]
-        if not tokens:
-            return False
-        sequence = self._tokenizer(guess.language).sot_sequence
-        found = self.whisper.model.align(guess.window, sequence, [tokens], max(2, guess.frames))
-        return bool(min(found[0].text_token_probs) < MIN_TOKEN_PROBABILITY)
 
     def times(self, guess: WhisperGuess, words: Sequence[Word]) -> list[tuple[float, float]]:
         """When each word begins and ends in the window of a guess; seconds."""

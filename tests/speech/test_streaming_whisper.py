@@ -25,7 +25,6 @@ class Scripted:
         self.logprob = logprob
         self.no_speech = no_speech
         self.better = better
-        self.uncertain = False
         self.alone, self.alone_logprob = "", -0.1
         """What is heard where nothing is expected."""
         self.heard = []
@@ -38,11 +37,8 @@ class Scripted:
         words = said.split()[len(known) :]
         return self._guess(words, language)
 
-    def again(self, sound, before, language):
+    def again(self, sound, before, language, known):
         return self.better and self._guess(self.better.split(), language, logprob=-0.1)
-
-    def doubts(self, guess, known):
-        return self.uncertain
 
     def times(self, guess, words):
         return [(at * 0.5, at * 0.5 + 0.4) for at, _ in enumerate(words)]
@@ -213,7 +209,6 @@ def test_what_repeats_itself_is_not_shown(sentence):
 @pytest.mark.parametrize(
     "doubt",
     [
-        {"said": "what tame is it", "uncertain": True},
         {"said": "what tame is it", "logprob": -1.5},
         {"said": "one two " * 40},
         {
@@ -224,7 +219,7 @@ def test_what_repeats_itself_is_not_shown(sentence):
 )
 def test_a_doubtful_end_is_heard_anew_as_a_whole(sentence, doubt):
     passes = Scripted(doubt["said"], logprob=doubt.get("logprob", -0.1), better="what time is it")
-    passes.uncertain = doubt.get("uncertain", False)
+    passes.alone = "what time is it"
     live = listening(passes, "en", doubt.get("hints", ()))
     tell(live, sentence)
     assert live.hear(b"", final=True).transcript.text == "what time is it"
@@ -248,6 +243,17 @@ def test_an_expected_word_that_was_said_keeps_its_spelling(sentence):
     live = listening(passes, "en", ["Ada"])
     tell(live, sentence)
     assert live.hear(b"", final=True).transcript.text == "Ada,"
+
+
+def test_settled_words_stay_as_they_were_shown(sentence):
+    passes = Scripted("what tame is it now", better="tomorrow")
+    live = listening(passes, "en", ())
+    settled = tell(live, sentence)[-1].settled
+    assert settled == "what tame is it"
+    passes.logprob = -1.5
+    tell(live, sentence)
+    text = live.hear(b"", final=True).transcript.text
+    assert text == f"{settled} tomorrow"
 
 
 def test_a_doubtful_end_stays_where_nothing_better_is_heard(sentence):

@@ -105,17 +105,9 @@ def test_words_have_times_in_their_order(passes, sound):
     assert passes.times(guess, []) == []
 
 
-def test_known_words_are_doubted_where_they_are_not_heard(passes, sound):
-    guess = passes.hear(sound, language="en")
-    assert not passes.doubts(guess, guess.words)
-    assert not passes.doubts(guess, [])
-    other = passes.hear(spoken("Translate the invoice into Spanish."), language="en")
-    assert passes.doubts(guess, other.words[:3]) or other.words[:3] == guess.words[:3]
-
-
 def test_what_is_heard_anew_is_only_taken_where_it_is_better(passes, sound):
     guess = passes.hear(sound, language="en")
-    better = passes.again(sound, guess, "en")
+    better = passes.again(sound, guess, "en", [])
     assert better is None or not better.doubtful
 
 
@@ -140,8 +132,8 @@ def test_a_text_that_says_the_same_again_and_again_repeats():
 def test_the_words_to_expect_one_after_the_other_are_an_echo():
     hints = ["budget.xlsx", "Quarterly report", "Ann"]
     assert echoes(words("budget.xlsx, quarterly report, Ann"), hints)
-    assert not echoes(words("quarterly report"), hints)
+    assert echoes(words("quarterly report"), hints)
+    assert echoes(words("Ann."), hints)
     assert not echoes(words("send the quarterly report"), hints)
     assert not echoes([], hints)
-    assert echoes(words("Ann."), hints, least=1)
-    assert not echoes(words("port"), hints, least=1)
+    assert not echoes(words("port"), hints)
