@@ -614,6 +614,122 @@ def share_of_returns(folder: Path, chance: random.Random) -> Check:
     return lambda came: came.says(best) and not any(came.says(name) for name in others)
 
 
+def shared_words(folder: Path, chance: random.Random) -> Check:
+    one, two = chance.sample(WORDS, 7), chance.sample(WORDS, 7)
+    for name, words in (("one", one), ("two", two)):
+        (folder / f"{name}.txt").write_text(" ".join(chance.choices(words, k=60) + words))
+    both = set(one) & set(two)
+    return lambda came: all((word in came.reply) == (word in both) for word in WORDS)
+
+
+def filled(folder: Path, chance: random.Random) -> Check:
+    rows: Rows = [{"item": f"I{number}", "price": chance.choice(("", chance.randrange(5, 90)))}
+                  for number in range(40)]  # fmt: skip
+    _table(folder / "prices.csv", rows)
+    mean = statistics.mean(row["price"] for row in rows if row["price"] != "")
+
+    def check(came: Outcome) -> bool:
+        found = came.rows("filled.csv")
+        return len(found) == 40 and all(
+            _near(new["price"], mean if old["price"] == "" else old["price"])
+            for old, new in zip(rows, found, strict=True)
+        )
+
+    return check
+
+
+def split_by_country(folder: Path, chance: random.Random) -> Check:
+    rows: Rows = [{"name": f"N{number}", "country": chance.choice(("Peru", "Chile", "Cuba"))}
+                  for number in range(45)]  # fmt: skip
+    _table(folder / "members.csv", rows)
+    wanted = sorted(Counter(row["country"] for row in rows).values())
+
+    def check(came: Outcome) -> bool:
+        tables = [came.rows(name) for name in came.files if name.endswith(".csv")]
+        return sorted(map(len, tables)) == wanted and all(
+            len({row["country"] for row in table}) == 1 for table in tables
+        )
+
+    return check
+
+
+def days_between(folder: Path, chance: random.Random) -> Check:
+    days = sorted(chance.sample(range(400), 30))
+    rows: Rows = [{"date": str(date(2023, 2, 1) + timedelta(day)), "km": chance.randrange(3, 30)}
+                  for day in days]  # fmt: skip
+    chance.shuffle(rows)
+    _table(folder / "runs.csv", rows)
+    return lambda came: came.says(days[-1] - days[0])
+
+
+def over_sixty(folder: Path, chance: random.Random) -> Check:
+    rows: Rows = [{"person": number, "age": chance.randrange(15, 95)} for number in range(120)]
+    _table(folder / "people.csv", rows)
+    count = sum(row["age"] > 60 for row in rows)
+    return lambda came: came.draws("ages.png") and came.says(count)
+
+
+def users(folder: Path, chance: random.Random) -> Check:
+    rows: Rows = [{"id": number, "name": f"User {number}", "score": chance.randrange(100)}
+                  for number in range(25)]  # fmt: skip
+    (folder / "users.json").write_text(json.dumps(rows))
+    wanted = [{key: str(value) for key, value in row.items()} for row in rows]
+    return lambda came: came.rows("users.csv") == wanted
+
+
+def best_of_each(folder: Path, chance: random.Random) -> Check:
+    prices = chance.sample(range(5, 500), 48)
+    rows: Rows = [{"product": f"P{number}", "category": ("tools", "toys", "tea")[number % 3],
+                   "price": price} for number, price in enumerate(prices)]  # fmt: skip
+    _table(folder / "shop.csv", rows)
+    best = {}
+    for row in sorted(rows, key=lambda row: row["price"]):
+        best[row["category"]] = row["product"]
+    wanted = sorted(best.values())
+
+    def check(came: Outcome) -> bool:
+        cells = [cell for row in came.rows("best.csv") for cell in row.values()]
+        return sorted(cell for cell in cells if re.fullmatch(r"P\d+", cell or "")) == wanted
+
+    return check
+
+
+def numbered(folder: Path, chance: random.Random) -> Check:
+    lines = [" ".join(chance.choices(WORDS, k=5)) for _ in range(14)]
+    (folder / "poem.txt").write_text("\n".join(lines))
+
+    def check(came: Outcome) -> bool:
+        found = came.text("numbered.txt").strip().splitlines()
+        return len(found) == 14 and all(
+            re.fullmatch(rf"\W*0*{number}\W+{line}", new)
+            for number, (line, new) in enumerate(zip(lines, found, strict=True), 1)
+        )
+
+    return check
+
+
+def improved(folder: Path, chance: random.Random) -> Check:
+    names = ("Amira", "Ben", "Chloe", "Dev", "Elif", "Finn", "Grace")
+    gains = dict(zip(names, chance.sample(range(-20, 30), len(names)), strict=True))
+    rows: Rows = [{"student": name, "test 1": first, "test 2": first + gains[name]}
+                  for name in names for first in [chance.randrange(40, 70)]]  # fmt: skip
+    _table(folder / "tests.csv", rows)
+    best = max(gains, key=lambda name: gains[name])
+    return lambda came: (
+        came.says(best) and not any(came.says(name) for name in names if name != best)
+    )
+
+
+def small_picture(folder: Path, chance: random.Random) -> Check:
+    Image.new("RGB", (800, 600), "green").save(folder / "garden.jpg")
+
+    def check(came: Outcome) -> bool:
+        found = [path for name, path in came.files.items() if name.endswith("small.png")]
+        return bool(found) and Image.open(found[0]).size == (200, 150)
+
+    return check
+
+
 UNSEEN: Sequence[GoalCase] = (
     GoalCase("Which author has the most books in this list, and how many?", books),
     GoalCase("Remove everyone without an e-mail address and save the rest as with_email.csv",
@@ -631,8 +747,21 @@ UNSEEN: Sequence[GoalCase] = (
              "longest?", songs),
     GoalCase("Which product is returned most often compared with how often it is sold?",
              share_of_returns),
+    GoalCase("Which words are in both of these texts?", shared_words),
+    GoalCase("Fill the empty prices with the average price and save it as filled.csv", filled),
+    GoalCase("Split this list into one file for each country", split_by_country),
+    GoalCase("How many days are between the first and the last entry?", days_between),
+    GoalCase("Draw a histogram of the ages as ages.png and tell me how many people are over 60.",
+             over_sixty),
+    GoalCase("Turn this JSON into a CSV called users.csv", users),
+    GoalCase("What is the most expensive product of each category? Save them as best.csv",
+             best_of_each),
+    GoalCase("Number the lines of my poem and save it as numbered.txt", numbered),
+    GoalCase("Who improved the most from test 1 to test 2?", improved),
+    GoalCase("Make a small version of the picture, 200 pixels wide, and save it as small.png",
+             small_picture),
 )  # fmt: skip
-"""Goals that nothing was tuned on: run them rarely."""
+"""Goals on which little was tuned (the advice about turned pictures was): run them rarely."""
 
 
 @dataclass
@@ -706,6 +835,8 @@ if __name__ == "__main__":
     parser.add_argument("--address", required=True)
     parser.add_argument("--llm", required=True)
     parser.add_argument("--only", type=int, nargs="*", default=[])
-    parser.add_argument("--unseen", action="store_true", help="ten goals that nothing is tuned on")
+    parser.add_argument(
+        "--unseen", action="store_true", help="other goals, which show what to expect"
+    )
     parser.add_argument("--show", action="store_true", help="print each script and its output")
     asyncio.run(main(parser.parse_args()))
