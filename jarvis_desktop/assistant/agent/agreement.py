@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
 
 from jarvis_desktop.assistant.agent.expected_results import ExpectedResult, ResultKind
-from jarvis_desktop.assistant.agent.goal_checks import answer_in, fits, near, wrote
+from jarvis_desktop.assistant.agent.goal_checks import answer_in, fits, near, new_numbers, wrote
 from jarvis_desktop.assistant.agent.made_files import (
     Rows,
     csv_rows,
@@ -35,7 +35,9 @@ def agree(
     of `words` that only one of them has, charts by their values, tables by their columns, texts by
     both, other files by their number and by the sizes of pictures. It reads files."""
     kinds = {each.kind for each in expected}
-    if ResultKind.ANSWER in kinds and not _same_text(answer_in(one[0]), answer_in(two[0]), words):
+    goal = expected[0].goal if expected else ""
+    answers = answer_in(one[0]), answer_in(two[0])
+    if ResultKind.ANSWER in kinds and not _same_text(*answers, goal, words):
         return False
     if ResultKind.CHART in kinds:
         charts = [list(_chart_values(printed)) for printed, _ in (one, two)]
@@ -88,8 +90,8 @@ def _chart_values(printed: str) -> Iterator[list[float]]:
             yield numbers(about.partition(" points: ")[2])
 
 
-def _same_text(one: str, two: str, words: Collection[str]) -> bool:
-    values = numbers(one), numbers(two)
+def _same_text(one: str, two: str, goal: str, words: Collection[str]) -> bool:
+    values = new_numbers(goal, one), new_numbers(goal, two)
     if all(values) and not _same_numbers(*values):
         return False
     said = [set(_word.findall(text.casefold())) for text in (one, two)]

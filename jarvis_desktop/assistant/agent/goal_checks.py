@@ -43,6 +43,15 @@ _countable = re.compile(
 )
 
 
+_mean = re.compile(r"\b(?:averages?|means?|medians?|totals?|sums?)\b", re.IGNORECASE)
+
+
+def new_numbers(goal: str, answer: str) -> list[float]:
+    """Return the numbers of an answer without those that the goal names, such as "worker 2"."""
+    named = numbers(goal)
+    return [number for number in numbers(answer) if number not in named]
+
+
 def answer_in(printed: str) -> str:
     """Return what a script printed, without the lines about the files that it wrote."""
     return _wrote.sub("", printed).strip()
@@ -111,8 +120,11 @@ def _wrong_answer(expected: ExpectedResult, answer: str, brief: str) -> str:
         return "nothing was printed that answers the goal: print the values"
     if len(answer) > MAX_ANSWER_CHARS:
         return "too much was printed: print only the answer, in one short sentence"
-    if _countable.search(expected.clause) and not numbers(answer):
+    found = new_numbers(expected.goal, answer)
+    if _countable.search(expected.clause) and not found:
         return "the answer has no number: print the values"
+    if _mean.search(expected.clause) and not any(found):
+        return "the result is 0: no row or line fits the condition"
     return (
         _about_all_rows(expected.goal, answer, brief)
         or _names_nothing(expected.clause, answer, brief)
@@ -526,6 +538,8 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
             f"{table} is a list, so first make a dict of it: by_{column} = "
             f'{{row["{column}"]: row for row in {table}}}, then by_{column}[…]'
         )
+    for name in _by_length_of_keys(tree):
+        yield f"max({name}, key=len) takes the longest key: key=lambda key: len({name}[key])"
     for name in _never_changed(tree):
         yield f"{name} is printed but never changes"
     folds = _folds.search(code)
@@ -660,6 +674,26 @@ def _looked_up(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 table in tables and name in columns
             ):
                 yield table, columns[name]
+
+
+def _by_length_of_keys(tree: ast.AST) -> Iterator[str]:
+    """Yield the dicts of which the longest or shortest key is taken, where a value is meant."""
+    nodes = list(ast.walk(tree))
+    dicts = {
+        target.id
+        for node in nodes
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict | ast.DictComp)
+        for target in node.targets
+        if isinstance(target, ast.Name)
+    }
+    for node in nodes:
+        match node:
+            case ast.Call(
+                func=ast.Name(id="max" | "min" | "sorted"),
+                args=[ast.Name(id=name)],
+                keywords=[ast.keyword(arg="key", value=ast.Name(id="len")), *_],
+            ) if name in dicts:
+                yield name
 
 
 def _never_changed(tree: ast.AST) -> Iterator[str]:

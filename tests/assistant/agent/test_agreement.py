@@ -34,6 +34,9 @@ def test_answers_are_compared_by_numbers_and_names() -> None:
     assert same("Best is North.", "North is best.")
     assert not same("Best is North.", "Best is South.")
     assert not same("yes", "")
+    of_two = [ExpectedResult(A, "", goal="How fast is worker 2?")]
+    assert not agree(("Worker 2: 12", ()), ("Worker 2: 13", ()), of_two, ())
+    assert agree(("Worker 2: 12", ()), ("12.0", ()), of_two, ())
 
 
 def test_charts_tables_and_texts_are_compared(tmp_path: Path) -> None:

@@ -296,6 +296,9 @@ def test_parts_are_of_the_kind_that_is_asked_for(tmp_path: Path) -> None:
         ("On which day was it warmest?", "On 2024-01-03.", ""),
         ("What percentage said yes?", "Yes: 140", "a percentage is between 0 and 100"),
         ("What percentage said yes?", "Yes: 40", ""),
+        ("What was the average of worker 2?", "No worker 2.", "the answer has no number"),
+        ("What was the average of worker 2?", "Worker 2: 0 ms", "the result is 0"),
+        ("What was the average of worker 2?", "Worker 2: 12 ms", ""),
     ],
 )
 def test_answers_fit_the_question(goal: str, answer: str, problem: str) -> None:
@@ -401,6 +404,13 @@ def test_a_turned_picture_keeps_its_corners() -> None:
     told = "picture.rotate(angle, expand=True) keeps the corners"
     assert slipped("p = p.rotate(90)") == [told]
     assert not slipped("p = p.rotate(90, expand=True)")
+
+
+def test_the_longest_key_is_not_the_longest_list() -> None:
+    told = "max(d, key=len) takes the longest key: key=lambda key: len(d[key])"
+    assert slipped("d = {}\nx = max(d, key=len)") == [told]
+    assert not slipped("d = []\nx = max(d, key=len)")
+    assert not slipped("d = {}\nx = max(d, key=d.get)")
 
 
 def test_values_that_never_change() -> None:
