@@ -548,6 +548,11 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
             yield advice
     if ".rotate(" in code and "expand" not in code:
         yield "picture.rotate(angle, expand=True) keeps the corners"
+    for column in dict.fromkeys(_columns.findall(brief)):
+        if column.casefold() not in code.casefold() and re.search(
+            rf"\b{re.escape(column)}s?\b", goal, re.IGNORECASE
+        ):
+            yield f'the goal is about the column "{column}", which the script does not use'
     for value in _ignored_values(code, goal, words, brief):
         yield f'the goal is about "{value}", but the script takes all: choose by "{value}"'
     chosen = dict.fromkeys(_chosen_by(tree))
@@ -572,6 +577,15 @@ _computations = (
         ),
         re.compile(r"\+=|\bf?sum\(|\bmean\(|\+ |Counter\("),
         "a total is added up: total += value for each, or sum(values)",
+    ),
+    (
+        re.compile(
+            r"\bcompared\s+(?:with|to)\s+how\b|\brelative\s+to\b|\bratio\b|\bin\s+proportion\b"
+            r"|\bpercent\w*|\bprozent",
+            re.IGNORECASE,
+        ),
+        re.compile(r"/|\bnormalize\b"),
+        "a share is one value divided by the other, for each: part / whole",
     ),
     (
         re.compile(r"\bhow\s+many\s+words\b|\bcount\b[^.?]{0,20}\bwords\b", re.IGNORECASE),

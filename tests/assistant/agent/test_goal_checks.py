@@ -394,6 +394,18 @@ def test_totals_are_added_up_and_words_are_split() -> None:
     assert not slipped("n += len(text.split())", goal)
 
 
+def test_a_share_is_divided() -> None:
+    told = "a share is one value divided by the other, for each: part / whole"
+    assert slipped("n = max(x)", "What percentage is it?") == [told]
+    assert not slipped("n = max(x) / 4", "What percentage is it?")
+
+
+def test_columns_that_a_goal_names_are_used() -> None:
+    told = 'the goal is about the column "City", which the script does not use'
+    assert slipped("n = len(rows)", "Which cities are there? List each city.") == [told]
+    assert not slipped('n = row["city"]', "List each city.")
+
+
 def test_a_median_is_not_computed_by_hand() -> None:
     told = "a median is statistics.median(values)"
     assert slipped("m = sorted(x)[len(x) // 2]", "What is the median price?") == [told]
