@@ -697,6 +697,8 @@ def _hint(error: str, work: _GoalWork, code: str) -> str:
         )
     if "jarvis has no group" in error:
         return '\nUse a dict: groups.setdefault(row["x"], []).append(row["y"]) for each row.'
+    if "jarvis has no" in error and "date" in error.partition(";")[0]:
+        return "\nUse datetime.date.fromisoformat(text); the difference of two has .days."
     if "module 'PIL' has no attribute" in error:
         return "\nWrite from PIL import Image, then Image.open(name)."
     if "ANTIALIAS" in error:

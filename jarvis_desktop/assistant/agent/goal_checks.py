@@ -161,6 +161,8 @@ def _wrong_rows(expected: ExpectedResult, rows: Rows, given: Collection[Artifact
     goal = expected.goal
     if expected.unique and len(set(rows)) < len(rows):
         return "the new table still has duplicate rows: if row not in new: new.append(row)"
+    if any(re.match(r"[\[({]['\"\d]", cell) for row in rows for cell in row):
+        return "a cell holds a list or a dict: write one text or number in each cell"
     if rows[0] in rows[1:]:
         return "a row has the names of the columns as its cells"
     if (_group.search(goal) or _each_period.search(goal)) and (len(rows) == 2 or len(rows[0]) == 1):
@@ -566,6 +568,15 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
 
 _folds = re.compile(r"\.(?:lower|casefold|upper|title|capitalize)\(")
 _computations = (
+    (
+        re.compile(
+            r"\b(?:most|highest|largest|biggest|best|longest|shortest|lowest|cheapest|smallest|fewest"
+            r"|oldest|newest|earliest|latest|warmest|coldest)\b",
+            re.IGNORECASE,
+        ),
+        re.compile(r"max|min\b|sort|most_common|nlargest|nsmallest|[<>]"),
+        "the most is found with max(values), or max(rows, key=...), for each group",
+    ),
     (
         re.compile(r"\bmedian", re.IGNORECASE),
         re.compile(r"\bmedian\("),
