@@ -597,6 +597,8 @@ def _with_imports(code: str, tree: ast.AST) -> str:
         f"import {name}" if f"{name}.{name}" in code else f"from {_imports[name]} import {name}"
         for name in sorted(used & _imports.keys())
     ]
+    if re.search(r"^import PIL$", code, re.MULTILINE):  # which does not load its modules
+        lines += [f"import {name}" for name in sorted({*re.findall(r"\bPIL\.[A-Z]\w+", code)})]
     known = used & modules & {*sys.stdlib_module_names, "jarvis"} - _imports.keys()
     return "\n".join([*(f"import {name}" for name in sorted(known)), *lines, code])
 
@@ -699,8 +701,6 @@ def _hint(error: str, work: _GoalWork, code: str) -> str:
         return '\nUse a dict: groups.setdefault(row["x"], []).append(row["y"]) for each row.'
     if "jarvis has no" in error and "date" in error.partition(";")[0]:
         return "\nUse datetime.date.fromisoformat(text); the difference of two has .days."
-    if "module 'PIL' has no attribute" in error:
-        return "\nWrite from PIL import Image, then Image.open(name)."
     if "ANTIALIAS" in error:
         return "\nWrite picture.resize((width, height)) without it."
     if error.startswith("IndexError") and "split" in code:
