@@ -35,10 +35,11 @@ from jarvis_desktop.assistant.agent.expert_functions import (
     experts_prompt,
     needed_functions,
 )
-from jarvis_desktop.assistant.agent.goal_checks import answer_in, missing, slips, tables_in
+from jarvis_desktop.assistant.agent.goal_checks import answer_in, missing
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, OpenRound, StoppedError
 from jarvis_desktop.assistant.agent.made_files import data_words
 from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.agent.script_checks import slips, tables_in
 from jarvis_desktop.assistant.agent.stop_conditions import THINK
 from jarvis_desktop.assistant.planning.llm_output import strip_reasoning
 from jarvis_desktop.assistant.prompts import Prompts, keep_ends, keep_start
