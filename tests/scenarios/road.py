@@ -22,7 +22,7 @@ from jarvis_desktop import paths
 from jarvis_desktop.app.ipc_client import ask
 from jarvis_desktop.ui.widgets import theme
 from tests.sound import RATE, Heard, SoundServer
-from tests.synthetic_speech import speak
+from tests.synthetic_speech import NEURAL, speak
 from tests.ui.quick.test_on_a_desktop import ROOT, WINDOW, Person
 
 SETTINGS = """
@@ -136,7 +136,7 @@ class Road:
         """Hold the talk key of the window and speak."""
         self.person.drive("keydown", "F4")
         self.until(self.listens, "it does not listen")
-        audio = speak(text, self.folder / "said.wav", after=0.4)
+        audio = speak(text, self.folder / "said.wav", voice=NEURAL, after=0.4)
         assert self.server.say_into_microphone(audio).wait() == 0
         self.person.drive("keyup", "F4")
 

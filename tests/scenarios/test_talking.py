@@ -24,7 +24,7 @@ from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import Settings, SpeechSettings
 from tests.fakes import FakeFrontend
 from tests.sound import SoundServer
-from tests.synthetic_speech import speak
+from tests.synthetic_speech import NEURAL, speak
 
 pytestmark = [pytest.mark.sound, pytest.mark.asyncio(loop_scope="module")]
 
@@ -83,7 +83,7 @@ class Room:
         self.hears = False
         self.app.talk.press()
         await self.until(lambda: self.hears)
-        audio = speak(text, self.folder / "said.wav", after=0.4)
+        audio = speak(text, self.folder / "said.wav", voice=NEURAL, after=0.4)
         await asyncio.to_thread(self.server.say_into_microphone(audio).wait)
         self.app.talk.release()
 
