@@ -48,12 +48,7 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
                 done.append(step(root, "tests", ["pytest", *_pytest(), *pytest_args], env))
         else:
             weights = ["python", "packaging/real_weights.py", "ci"]
-            # Else each of the processes that run tests would compile all of them.
-            compiled = ["pytest", "--collect-only", "-qqq", "tests"]
-            with (
-                beside(root, "weights", weights, env, done),
-                beside(root, "compiled", compiled, env, done),
-            ):
+            with beside(root, "weights", weights, env, done):
                 done.append(step(root, "format", ["ruff", "format", "--check"], env))
                 done.append(step(root, "lint", ["ruff", "check"], env))
                 done.append(step(root, "imports", ["lint-imports"], env))
