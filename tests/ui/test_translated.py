@@ -43,7 +43,8 @@ from tests.ui.scene import FakeApp, Shown
 
 OWN = "Read this to me JARVIS Desktop LLM LLMs Hugging Face Ollama"
 """What the person said, and proper names."""
-DATA = f"{OWN} letter png first second builtin provider api whisper tiny en {' '.join(map(str, EXAMPLES))}"
+NAMES = "letter png first second builtin provider api whisper tiny en"
+DATA = f"{OWN} {NAMES} {' '.join(map(str, EXAMPLES))}"
 
 
 @pytest.fixture(autouse=True)
