@@ -127,7 +127,6 @@ async def persons(server: SoundServer, settings: Settings) -> AsyncIterator[Pers
     person = Person(app, server, Ear(server))
     try:
         await app.start()
-        await asyncio.gather(*app._background)
         await person.recogniser.real.warm()
         yield person
     finally:
@@ -162,10 +161,10 @@ async def without_llm(person: Person, audio: Path, count: int) -> list[Row]:
 
 async def with_llm(person: Person, llm: OpenAIServer, audio: Path, count: int) -> list[Row]:
     """A request that the LLM answers, 20 tokens a second."""
-    plan, story = Answer(("[]",)), Answer(STORY, seconds_a_piece=SECONDS_A_TOKEN)
+    story = Answer(STORY, seconds_a_piece=SECONDS_A_TOKEN)  # no plan is asked for
     own = []
     for _ in range(count):
-        llm.answers[:] = [plan, story, story]
+        llm.answers[:] = [story, story]
         llm.began.clear()
         llm.sent.clear()
         released, _, _ = await person.says(audio)
