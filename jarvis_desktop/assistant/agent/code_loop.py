@@ -35,7 +35,7 @@ from jarvis_desktop.assistant.agent.expert_functions import (
     experts_prompt,
     needed_functions,
 )
-from jarvis_desktop.assistant.agent.goal_checks import answer_in, missing
+from jarvis_desktop.assistant.agent.goal_checks import answer_in, column_names, missing
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, OpenRound, StoppedError
 from jarvis_desktop.assistant.agent.made_files import data_words
 from jarvis_desktop.assistant.agent.roles import Observation
@@ -723,7 +723,7 @@ def _hint(error: str, work: _GoalWork, code: str) -> str:
     if "could not convert string to float" in error or "invalid literal for int" in error:
         return "\njarvis.read_table returns numbers already; text cells are names or codes."
     if "values to unpack" in error or "no attribute 'items'" in error:
-        column = next(iter(_column.findall(work.brief)), "column")
+        column = next(iter(column_names(work.brief)), "column")
         return f'\nA row is a dict: write for row in rows, and row["{column}"] for the {column}.'
     if "'list' object has no attribute" in error or "list indices must be" in error:
         return '\nA table is a list of dicts: for row in rows, then row["column"].'
@@ -738,7 +738,6 @@ def _is_known(rounds: Sequence[LogEntry], text: str) -> bool:
     return any(_same_code(each.code, code) for each in rounds)
 
 
-_column = re.compile(r"^- (.+?): ", re.MULTILINE)
 _number_columns = re.compile(r"^- (.+?): number", re.MULTILINE)
 _with_empty_cells = re.compile(r"^- (.+?): number.*; \d+ cells are empty", re.MULTILINE)
 

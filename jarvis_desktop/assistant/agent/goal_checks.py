@@ -69,7 +69,7 @@ def missing(
 ) -> Iterator[tuple[ExpectedResult, str]]:
     """Yield what is not there, and what is wrong. `brief` describes the given files, as
     `jarvis.describe` prints it. It reads files, so do not call it on a loop."""
-    answer = answer_in(printed)
+    answer, about = answer_in(printed), wrote(printed)
     often = Counter(name for name, _ in _wrote.findall(printed))
     for each in expected:
         if each.kind is ResultKind.ANSWER:
@@ -83,7 +83,7 @@ def missing(
             yield each, f"{len(fitting)} of {each.count} files were written: write all of them"
         elif often[fitting[-1].title] > 1:
             yield each, f"{fitting[-1].title} was written again and again: write it after the loop"
-        elif wrong := _wrong_file(each, fitting[-1], wrote(printed), given):
+        elif wrong := _wrong_file(each, fitting[-1], about, given):
             yield each, wrong
 
 
@@ -347,9 +347,11 @@ _fewer = re.compile(
 
 def _lost_rows(goal: str, rows: Rows, given: Collection[Artifact]) -> str:
     """Return what is wrong if tables of the same columns were put together, and rows are lost."""
+    if not _together.search(goal) or _group.search(goal) or _fewer.search(goal):
+        return ""
     tables = [table for item in given if (table := csv_rows(item))]
     alike = [table for table in tables if table[0] == tables[0][0]]
-    if len(alike) < 2 or not _together.search(goal) or _group.search(goal) or _fewer.search(goal):
+    if len(alike) < 2:
         return ""
     whole = sum(len(table) - 1 for table in alike)
     if len(rows) - 1 == whole:
@@ -402,13 +404,15 @@ _collecting = re.compile(
 
 def _cut_off(goal: str, text: str, given: Collection[Artifact]) -> str:
     """Return what is wrong if a goal collects the items of a text, and most lack their ends."""
+    if not _collecting.search(goal):
+        return ""
     ends = [
         line.strip() for item in given for line in plain_text(item).splitlines() if line.strip()
     ]
     items = [line.strip(" -*[]x.\t") for line in text.splitlines() if not line.startswith("#")]
     items = [item for item in items if any(item in line for line in ends)]
     whole = sum(any(line.rstrip(".").endswith(item) for line in ends) for item in items)
-    if _collecting.search(goal) and 2 * whole < len(items):
+    if 2 * whole < len(items):
         return (
             "the items are cut off: keep whole lines, "
             '[line for line in jarvis.read_lines(name) if "…" in line]'
@@ -454,10 +458,16 @@ _period = re.compile(
     re.IGNORECASE,
 )
 _per_period = re.compile(r"\b(?:per|each|every|by|which|pro|je|welche\w*)\s+quart", re.IGNORECASE)
+_column = re.compile(r"^- (.+?): ", re.MULTILINE)
 _listed = re.compile(r"^- (.+?): text, one of: ([^\n;]+)", re.MULTILINE)
 _whole = re.compile(
     r"^- .+?: number, .*?; in all (-?\d+\.?\d*), on average (-?\d+\.?\d*)(?:;|$)", re.MULTILINE
 )
+
+
+def column_names(brief: str) -> Sequence[str]:
+    """Return the columns of the tables that a description of the files names."""
+    return _column.findall(brief)
 
 
 def listed_values(brief: str) -> Sequence[tuple[str, Sequence[str]]]:

@@ -13,7 +13,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from jarvis_desktop.assistant.agent.goal_checks import listed_values
+from jarvis_desktop.assistant.agent.goal_checks import column_names, listed_values
 
 
 def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str) -> Iterator[str]:
@@ -24,14 +24,15 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
         tree = ast.parse(code)
     except (SyntaxError, ValueError, RecursionError):
         return
-    for table, column in dict.fromkeys(_looked_up(tree)):
+    nodes = list(ast.walk(tree))
+    for table, column in dict.fromkeys(_looked_up(nodes)):
         yield (
             f"{table} is a list, so first make a dict of it: by_{column} = "
             f'{{row["{column}"]: row for row in {table}}}, then by_{column}[…]'
         )
-    for name in _by_length_of_keys(tree):
+    for name in _by_length_of_keys(nodes):
         yield f"max({name}, key=len) takes the longest key: key=lambda key: len({name}[key])"
-    for name in _never_changed(tree):
+    for name in _never_changed(nodes):
         yield f"{name} is printed but never changes"
     folds = _folds.search(code)
     for asked, needed, advice in _computations:
@@ -39,7 +40,7 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
             yield advice
     if ".rotate(" in code and "expand" not in code:
         yield "picture.rotate(angle, expand=True) keeps the corners"
-    for column in dict.fromkeys(_columns.findall(brief)):
+    for column in dict.fromkeys(column_names(brief)):
         if column.casefold() not in code.casefold() and re.search(
             rf"\b{re.escape(column)}s?\b", goal, re.IGNORECASE
         ):
@@ -50,8 +51,8 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
             yield f"that quarter is the months {', '.join(months)} and no others"
     for value in _ignored_values(code, goal, words, brief):
         yield f'the goal is about "{value}", but the script takes all: choose by "{value}"'
-    chosen = dict.fromkeys(_chosen_by(tree))
-    for value in invented_values(chosen, goal, words, brief):
+    chosen = dict.fromkeys(_chosen_by(nodes))
+    for value in _invented_values(chosen, goal, words, brief):
         yield f'the goal does not name "{value}": take all values in one list, without it'
     for value in chosen:
         others = {*words.get(value.casefold(), ())} - {*chosen}
@@ -107,14 +108,13 @@ _computations = (
     ),
 )
 """What a goal asks for, the code that computes it, and the advice if it is not there."""
-_columns = re.compile(r"^- (.+?): ", re.MULTILINE)
 
 
-def invented_values(
+def _invented_values(
     chosen: Collection[str], goal: str, words: Collection[str], brief: str
 ) -> Iterator[str]:
     """Yield the values by which a script chooses that are in the files and not in the goal."""
-    columns, said = _columns.findall(brief.casefold()), goal.casefold()
+    columns, said = column_names(brief.casefold()), goal.casefold()
     # Who chooses by the only value of a column chooses all rows.
     only = {values[0] for _, values in listed_values(brief) if len(values) == 1}
     for value in (each for each in chosen if each not in only):
@@ -164,9 +164,9 @@ def _ignored_values(
     yield from (value for value in dict.fromkeys(named) if value.casefold() not in code)
 
 
-def _chosen_by(tree: ast.AST) -> Iterator[str]:
+def _chosen_by(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Yield the texts that are compared with, looked up, or values of variables."""
-    for node in ast.walk(tree):
+    for node in nodes:
         match node:
             case ast.Assign(value=ast.Constant(value=str(text))):
                 yield text
@@ -197,9 +197,8 @@ def tables_in(nodes: Sequence[ast.AST]) -> set[str]:
     }
 
 
-def _looked_up(tree: ast.AST) -> Iterator[tuple[str, str]]:
+def _looked_up(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
     """Yield each table in which a row is looked up by a cell, and the column of the cell."""
-    nodes = list(ast.walk(tree))
     tables, columns = tables_in(nodes), dict[str, str]()
     for node in nodes:
         match node:
@@ -220,9 +219,8 @@ def _looked_up(tree: ast.AST) -> Iterator[tuple[str, str]]:
                 yield table, columns[name]
 
 
-def _by_length_of_keys(tree: ast.AST) -> Iterator[str]:
+def _by_length_of_keys(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Yield the dicts of which the longest or shortest key is taken, where a value is meant."""
-    nodes = list(ast.walk(tree))
     dicts = {
         target.id
         for node in nodes
@@ -240,9 +238,8 @@ def _by_length_of_keys(tree: ast.AST) -> Iterator[str]:
                 yield name
 
 
-def _never_changed(tree: ast.AST) -> Iterator[str]:
+def _never_changed(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Yield the names that are printed, and were only ever set to 0 or None."""
-    nodes = list(ast.walk(tree))
     names = [node for node in nodes if isinstance(node, ast.Name)]
     stores = Counter(node.id for node in names if isinstance(node.ctx, ast.Store))
     printed = {
