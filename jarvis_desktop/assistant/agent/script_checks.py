@@ -11,7 +11,7 @@ from __future__ import annotations
 import ast
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
 from jarvis_desktop.assistant.agent.goal_checks import column_names, listed_values
 
@@ -186,12 +186,20 @@ def _chosen_by(nodes: Sequence[ast.AST]) -> Iterator[str]:
 
 def tables_in(nodes: Sequence[ast.AST]) -> set[str]:
     """Return the names that are tables."""
+    return _assigned(
+        nodes,
+        lambda value: (
+            isinstance(value, ast.Call) and ast.unparse(value.func).endswith("read_table")
+        ),
+    )
+
+
+def _assigned(nodes: Sequence[ast.AST], is_it: Callable[[ast.expr], bool]) -> set[str]:
+    """Return the names that such a value is assigned to."""
     return {
         target.id
         for node in nodes
-        if isinstance(node, ast.Assign)
-        and isinstance(node.value, ast.Call)
-        and ast.unparse(node.value.func).endswith("read_table")
+        if isinstance(node, ast.Assign) and is_it(node.value)
         for target in node.targets
         if isinstance(target, ast.Name)
     }
@@ -221,13 +229,7 @@ def _looked_up(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
 
 def _by_length_of_keys(nodes: Sequence[ast.AST]) -> Iterator[str]:
     """Yield the dicts of which the longest or shortest key is taken, where a value is meant."""
-    dicts = {
-        target.id
-        for node in nodes
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Dict | ast.DictComp)
-        for target in node.targets
-        if isinstance(target, ast.Name)
-    }
+    dicts = _assigned(nodes, lambda value: isinstance(value, ast.Dict | ast.DictComp))
     for node in nodes:
         match node:
             case ast.Call(

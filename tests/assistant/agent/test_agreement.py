@@ -12,13 +12,7 @@ from jarvis_desktop.assistant.agent.expected_results import ExpectedResult, Resu
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from tests.assistant.agent.workplace import file
 
-A, C, T, X, F = (
-    ResultKind.ANSWER,
-    ResultKind.CHART,
-    ResultKind.TABLE,
-    ResultKind.TEXT,
-    ResultKind.FILES,
-)
+A, C, T, X, F = ResultKind
 
 
 def same(one: str, two: str, words: Sequence[str] = ("north", "south")) -> bool:

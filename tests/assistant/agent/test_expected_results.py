@@ -13,13 +13,7 @@ from jarvis_desktop.assistant.agent.expected_results import (
     instructions,
 )
 
-A, C, T, X, F = (
-    ResultKind.ANSWER,
-    ResultKind.CHART,
-    ResultKind.TABLE,
-    ResultKind.TEXT,
-    ResultKind.FILES,
-)
+A, C, T, X, F = ResultKind
 
 
 @pytest.mark.parametrize(

@@ -16,13 +16,7 @@ from jarvis_desktop.assistant.agent.goal_checks import missing
 from jarvis_desktop.core.artifact import Artifact, Kind
 from tests.assistant.agent.workplace import file
 
-A, C, T, X, F = (
-    ResultKind.ANSWER,
-    ResultKind.CHART,
-    ResultKind.TABLE,
-    ResultKind.TEXT,
-    ResultKind.FILES,
-)
+A, C, T, X, F = ResultKind
 
 
 def problems(expected: ExpectedResult, printed: str, made: Sequence[Artifact] = ()) -> list[str]:
