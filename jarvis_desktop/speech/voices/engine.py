@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 USUAL_RATE = 175  # words a minute at which neural voices speak of themselves
+MIN_NETWORK_PACE, MAX_NETWORK_PACE = 0.5, 2.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +56,11 @@ class SpeechRequest:
     def pace(self) -> float:
         """The speed relative to normal."""
         return self.rate / USUAL_RATE
+
+    @property
+    def network_pace(self) -> float:
+        """The same, within what neural voices speak."""
+        return min(max(self.pace, MIN_NETWORK_PACE), MAX_NETWORK_PACE)
 
 
 class VoiceEngine(Protocol):

@@ -29,7 +29,6 @@ from jarvis_desktop.speech.voices.engine import (
 from jarvis_desktop.text.sentences import spoken_sentences
 
 MAX_PHONEMES = 400  # of one run of the network
-MIN_PACE, MAX_PACE = 0.5, 2.0
 PAUSE_S = 0.25  # after a sentence, of the 0.7 seconds that the network leaves between two
 VOICE = "heart"
 _CAPITALS = re.compile(r"\b(?=[A-Z]*[AEIOU])[A-Z]{5,}\b")
@@ -73,7 +72,7 @@ class HibariEngine:
 
     def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
         """Speak a text to its file."""
-        pace = min(max(order.pace, MIN_PACE), MAX_PACE)
+        pace = order.network_pace
         said: list[NDArray[np.float32]] = []
         text = _CAPITALS.sub(lambda word: word[0].capitalize(), order.text)
         for sentence in spoken_sentences(text):

@@ -32,7 +32,6 @@ from jarvis_desktop.speech.voices.engine import (
 RATE = 24_000
 MAX_PHONEMES = 510  # of one run of the network
 PROVIDERS = ["CPUExecutionProvider"]
-MIN_PACE, MAX_PACE = 0.5, 2.0
 DEFAULT_VOICE = "af_heart"
 
 # The number of each phoneme in the vocabulary of version 1.0; some exports carry their own.
@@ -94,7 +93,7 @@ class KokoroEngine:
         """Speak a text to its file."""
         name = (voice or self._voices[0]).id
         sounds = phonemes(order.text, KOKORO_LANGUAGES[name[0]][1], timeout=order.seconds)
-        pace = min(max(order.pace, MIN_PACE), MAX_PACE)
+        pace = order.network_pace
         said = [
             trimmed(self._run(part, name, pace), RATE)
             for part in phoneme_parts(sounds, MAX_PHONEMES)
