@@ -21,7 +21,10 @@ from jarvis_desktop.core.speech import RATE, Sound
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.devices import info, portaudio, refresh
+from jarvis_desktop.speech.echo_canceller import EchoCanceller
 from jarvis_desktop.speech.end_of_turn import EndOfTurn
+from jarvis_desktop.speech.played_sound import PlayedSound
+from jarvis_desktop.speech.resampler import Resampler, Samples
 from jarvis_desktop.speech.vad import Silero
 from jarvis_desktop.speech.wake_word import WakeWordDetector
 
@@ -38,13 +41,11 @@ needs 10 ms, a wireless headset a tenth of a second."""
 MAX_AGE_S = 1.0  # some systems do not know how old a sound is; PortAudio then returns nonsense
 MAX_BLOCKS = 12_000  # stored if the parent does not read: about a minute
 
-Samples = np.ndarray[Any, np.dtype[np.int16]]
 
-
-def make_handler(wake_word: str = "") -> Handler:
+def make_handler(wake_word: str = "", played: PlayedSound | None = None) -> Handler:
     """The handler of the child process; the first argument names the method."""
     end = EndOfTurn()
-    session = CaptureSession(_listener_for(wake_word), end)
+    session = CaptureSession(_listener_for(wake_word), end, played)
 
     def ready() -> None:
         portaudio()
@@ -82,13 +83,18 @@ def _no_wake_word(samples: Samples) -> bool:
 
 class CaptureSession:
     """Captures from one device at a time. `woken` receives all sound, and returns whether the wake
-    word ended in it; `end` judges whether the user has finished."""
+    word ended in it; `end` judges whether the user has finished. What is `played` is removed from
+    the sound."""
 
     def __init__(
-        self, woken: Callable[[Samples], bool] = _no_wake_word, end: EndOfTurn | None = None
+        self,
+        woken: Callable[[Samples], bool] = _no_wake_word,
+        end: EndOfTurn | None = None,
+        played: PlayedSound | None = None,
     ) -> None:
         self._woken = woken
         self._end = end or EndOfTurn()
+        self._cancel = EchoCanceller(played or PlayedSound())
         self._stream: Any = None
         self._rate = RATE
         self._arrived: deque[bytes] = deque(maxlen=MAX_BLOCKS)
@@ -181,6 +187,8 @@ class CaptureSession:
         samples: Samples = np.frombuffer(b"".join(parts), np.int16)
         if self._resample is not None:
             samples = self._resample(samples)
+        samples = self._cancel(samples, reached)
+        reached -= self._cancel.held / RATE
         assert self._detector is not None
         likely = self._detector.hear(samples.astype(np.float32) / np.float32(32768))
         woken = self._woken(samples)
@@ -214,26 +222,6 @@ class CaptureSession:
         finally:
             stream.close()
             self._arrived.clear()
-
-
-class Resampler:
-    """Resamples from the rate of a device to RATE, block by block."""
-
-    def __init__(self, rate: int) -> None:
-        import av
-
-        self._rate = rate
-        self._frame = av.AudioFrame
-        self._resampler = av.AudioResampler(format="s16", layout="mono", rate=RATE)
-
-    def __call__(self, samples: Samples) -> Samples:
-        """Resample a block; its last samples come with the next one."""
-        if not len(samples):
-            return samples
-        frame = self._frame.from_ndarray(samples[None, :], format="s16", layout="mono")
-        frame.sample_rate = self._rate
-        pieces = [piece.to_ndarray()[0] for piece in self._resampler.resample(frame)]
-        return np.concatenate(pieces) if pieces else samples[:0]
 
 
 def _no_microphone(device: str | None) -> UnavailableError:

@@ -31,8 +31,8 @@ MAX_DELAY_S = 5.0
 DEVICE_LIST_S = 5.0  # how long PortAudio's list of devices is trusted
 STALLED_S = 0.5  # the sound service hangs if a running stream asks for nothing for this long
 MAX_LEAD_S = 1.0  # how much more sound than its buffer a device may take ahead of time
-LOAD_TIMEOUT_S, OPEN_TIMEOUT_S, START_TIMEOUT_S, BEAT_TIMEOUT_S = 5.0, 1.8, 0.6, 0.6
-"""Libraries may be loaded from a slow disk for the first time."""
+LOAD_TIMEOUT_S, OPEN_TIMEOUT_S, START_TIMEOUT_S, BEAT_TIMEOUT_S = 15.0, 1.8, 0.6, 0.6
+"""Libraries may be loaded from a slow disk for the first time, on a busy computer."""
 HUNG = mark("The sound output does not answer.")
 
 Block = np.ndarray[Any, np.dtype[np.float32]]
@@ -222,6 +222,7 @@ class OutputStream:
         self._given = 0
         self._gain = self._line.shared.share
         self._started = self._called = self._next = time.monotonic()
+        self._line.played.begin(self.rate)
         self._running = True
         try:
             self._stream.start()
@@ -233,6 +234,7 @@ class OutputStream:
         if self._running:
             self._running = False
             self._stream.abort()
+            self._line.played.stop(time.monotonic())
             if self._died.is_set():
                 self._close()
         self._blocks.clear()
@@ -256,6 +258,7 @@ class OutputStream:
         taken = self._take(out, frames) if not self.silenced else 0
         out[taken:] = 0
         self._change_volume(out, frames)
+        self._line.played.add(out, now + delay)
         self._called, self._next = now, now + delay + frames / self.rate
         if taken:
             self._ends = now + delay + taken / self.rate
@@ -287,7 +290,10 @@ class OutputStream:
 
 
 def _no_output(device: str | None) -> UnavailableError:
+    told = tr("There is no sound output that can be used.")
+    if device:
+        told = tr("There is no sound output named {device} that can be used.", device=device)
     return UnavailableError(
-        f"There is no sound output{f' named {device}' if device else ''} that can be used.",
+        told,
         hint=tr("Check the loudspeaker or headset, and the sound settings of this computer."),
     )

@@ -21,6 +21,7 @@ from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import PRE_ROLL, RATE, WIDTH, MicrophoneState, Sound
 from jarvis_desktop.process.child import Child
+from jarvis_desktop.speech.played_sound import PlayedSound
 
 KEPT_SECONDS = PRE_ROLL + 0.25
 """More than is handed out: a listener may have begun a moment before the sound is fetched."""
@@ -132,14 +133,21 @@ SLICE_S = 0.1
 
 class SoundMicrophone:
     """`device` is a name as `devices()` returns it; None is the system's default. `wake_word` is
-    what Sound.woken refers to; "" for none. The process is kept while the device is closed, because
-    it takes a while to start."""
+    what Sound.woken refers to; "" for none. What is `played` is removed from the sound. The process
+    is kept while the device is closed, because it takes a while to start."""
 
-    def __init__(self, device: str | None = None, *, wake_word: str = "") -> None:
+    def __init__(
+        self,
+        device: str | None = None,
+        *,
+        wake_word: str = "",
+        played: PlayedSound | None = None,
+    ) -> None:
         self._device = device
         self._child = Child(
             "jarvis_desktop.speech.audio_input:make_handler",
             wake_word,
+            played,
             name="microphone",
             services=True,
         )

@@ -7,6 +7,7 @@ import math
 import multiprocessing
 
 from jarvis_desktop.core.i18n import mark
+from jarvis_desktop.speech.played_sound import PlayedSound
 
 HUNG_HINT = mark("The sound service of this computer may hang; restart it or log in again.")
 
@@ -31,9 +32,10 @@ class SharedPlayback(ctypes.Structure):
 class SoundLine:
     """Is passed to the process as an argument of its factory. There are no messages: a process that
     is killed while it reads one would leave half of it to the next process. The wake-up signal is
-    therefore empty, and may come once too often."""
+    therefore empty, and may come once too often. `played` receives what is heard."""
 
-    def __init__(self) -> None:
+    def __init__(self, played: PlayedSound | None = None) -> None:
+        self.played = played or PlayedSound(wanted=False)
         context = multiprocessing.get_context("spawn")
         self.shared: SharedPlayback = context.RawValue(SharedPlayback)
         self.shared.share = 1.0

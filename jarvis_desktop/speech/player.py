@@ -14,8 +14,9 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child import Child
 from jarvis_desktop.speech.playback_line import HUNG_HINT, SoundLine
+from jarvis_desktop.speech.played_sound import PlayedSound
 
-START_TIMEOUT_S = 10.0  # until the process says itself how long it may take
+START_TIMEOUT_S = 20.0  # until the process says itself how long it may take
 POLL_S = 0.05
 SILENCE_TIMEOUT_S = 0.3  # for a request for silence, until the process is killed
 MAX_PLAY_S = 24 * 3600.0
@@ -25,10 +26,10 @@ class SoundPlayer:
     """Plays files in sequence in a child process, without a gap if they come in time. A hung sound
     server cannot close a stream, and PortAudio's abort waits for it; killing the process silences
     it in all cases. Silence and volume reach the process beside its calls. `device` is a name as
-    `devices()` returns it."""
+    `devices()` returns it; `played` receives what is heard."""
 
-    def __init__(self, device: str | None = None) -> None:
-        self._line = SoundLine()
+    def __init__(self, device: str | None = None, *, played: PlayedSound | None = None) -> None:
+        self._line = SoundLine(played)
         self._line.be_patient(START_TIMEOUT_S)
         self._child = self._child_on(device)
         self._turn = asyncio.Lock()

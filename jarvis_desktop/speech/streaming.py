@@ -126,7 +126,7 @@ class LiveTranscription:
         self._pcm = bytearray()
         self._whole = False
         self._news = asyncio.Event()
-        self._task = asyncio.ensure_future(self._recognise())
+        self._task = asyncio.ensure_future(first_that_works(self._routes, self._twice))
         self._task.add_done_callback(self._done)
         self._when_done = done
         others.append(self)
@@ -153,9 +153,6 @@ class LiveTranscription:
         ignore_result(task)
         self._others.remove(self)
         self._when_done()
-
-    async def _recognise(self) -> Transcript:
-        return await first_that_works(self._routes, self._twice)
 
     async def _twice(self, route: EngineRoute) -> Transcript:
         """A crash may be a coincidence: a new process hears everything again."""

@@ -1,0 +1,102 @@
+"""What is being played, for the microphone's process: shared memory between it and the player's."""
+
+from __future__ import annotations
+
+import ctypes
+import multiprocessing
+from typing import Any
+
+CAPACITY = 1 << 17
+"""Frames that are kept: 2.7 s at 48 kHz. A device takes sound a fraction of a second early."""
+FULL_SCALE = 32767
+
+
+class _Shared(ctypes.Structure):
+    wanted: int
+    """Whether anybody needs it; otherwise nothing is written."""
+    rate: int
+    begun: int  # the first frame of the stream that runs
+    end: int  # frames written so far
+    zero: float
+    """When frame 0 would have been heard, by `time.monotonic`, for the stream that runs."""
+    _fields_ = (
+        *((name, ctypes.c_int64) for name in ("wanted", "rate", "begun", "end")),
+        ("zero", ctypes.c_double),
+        ("ring", ctypes.c_int16 * CAPACITY),
+    )
+
+
+class PlayedSound:
+    """The last seconds that were given to the sound device, and when they are heard. Is passed to
+    both processes as an argument of their factories. One thread writes; there are no locks, because
+    a process that is killed would leave them locked."""
+
+    def __init__(self, *, wanted: bool = True) -> None:
+        self._shared: Any = multiprocessing.get_context("spawn").RawValue(_Shared)
+        self._shared.wanted = wanted
+
+    @property
+    def wanted(self) -> bool:
+        """Whether it is kept."""
+        return bool(self._shared.wanted)
+
+    @wanted.setter
+    def wanted(self, wanted: bool) -> None:
+        self._shared.wanted = wanted
+
+    @property
+    def rate(self) -> int:
+        """Frames per second; 0 before the first one."""
+        return int(self._shared.rate)
+
+    def begin(self, rate: int) -> None:
+        """Begin a stream."""
+        shared = self._shared
+        shared.zero, shared.begun, shared.rate = 0.0, shared.end, rate
+
+    def add(self, block: Any, heard: float) -> None:
+        """Append frames (-1 to 1, in any number of channels), the first of which is heard at a
+        moment of `time.monotonic`."""
+        import numpy as np
+
+        shared = self._shared
+        if not shared.wanted:
+            return
+        at, count = shared.end % CAPACITY, len(block)
+        shared.zero = heard - shared.end / shared.rate
+        mono = np.clip(block.mean(axis=1) * FULL_SCALE, -FULL_SCALE, FULL_SCALE).astype(np.int16)
+        ring = np.frombuffer(shared.ring, np.int16)
+        first = min(count, CAPACITY - at)
+        ring[at : at + first], ring[: count - first] = mono[:first], mono[first:]
+        shared.end += count
+
+    def stop(self, now: float) -> None:
+        """Forget what was given to the device and is not heard any more."""
+        shared = self._shared
+        if shared.zero:
+            heard = int((now - shared.zero) * shared.rate)
+            shared.end = max(shared.begun, min(shared.end, heard))
+
+    def coming(self, after: float) -> bool:
+        """Whether something is heard after this moment."""
+        shared = self._shared
+        return bool(
+            shared.wanted and shared.zero and shared.zero + shared.end / shared.rate > after
+        )
+
+    def place(self, moment: float) -> int:
+        """The frame that is heard at this moment."""
+        return round(float((moment - self._shared.zero) * self._shared.rate))
+
+    def frames(self, start: int, count: int) -> Any:
+        """Frames (int16) from a place on; zeros where nothing is played."""
+        import numpy as np
+
+        shared = self._shared
+        found = np.zeros(count, np.int16)
+        first = max(start, shared.begun, shared.end - CAPACITY)
+        last = min(start + count, shared.end)
+        if first < last:
+            ring = np.frombuffer(shared.ring, np.int16)
+            found[first - start : last - start] = ring[np.arange(first, last) % CAPACITY]
+        return found
