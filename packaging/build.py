@@ -1,0 +1,214 @@
+"""Builds what is given to users: `python3 packaging/build.py wheel|deb`, into dist/.
+
+The .deb carries the Python of the Debian that it is built on, taken out of Debian's own packages,
+and the libraries of constraints.txt. Nothing in it depends on the time or the place of the build.
+Standard library only; uv, apt-get and dpkg-deb do the work.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import system_packages
+
+ROOT = Path(__file__).resolve().parent.parent
+DIST = ROOT / "dist"
+NAME = "jarvis-desktop"
+HOME = f"usr/lib/{NAME}"
+PYTHON = "python3.11"
+PYTHON_PACKAGES = (f"{PYTHON}-minimal", f"lib{PYTHON}-minimal", f"lib{PYTHON}-stdlib")
+MANPAGE = "argparse-manpage==4.7"
+UNUSED = re.compile(
+    r"bin/(?!uv$)[^/]+|share|.+\.pyi|.+/direct_url\.json|(?:numpy|matplotlib|networkx)/(?:.+/)?tests"
+    r"|PySide6/(?:[a-z]+|(?:lib)?(?:Qt|pyside6)(?:Quick|Qml|qml|Designer|Help|Sql|Test|UiTools).*)"
+    r"|PySide6/Qt/(?:qml|metatypes|libexec|translations/(?!qtbase_)[^/]+)"
+    r"|PySide6/Qt/plugins/(?:qml.*|designer|sqldrivers|egl.*)"
+    r"|PySide6/Qt/lib/libQt6(?:Quick|Qml|Labs|Lottie|Designer|Help|Sql|Test|UiTools|Egl).*"
+    r"|PySide6/Qt/lib/libQt6WaylandCompositor.*"
+)
+"""Of the libraries: tests, stubs, what names the place of the build, and of Qt what programs in QML
+and developers need."""
+KEPT = ("PySide6/support",)
+LAUNCHER = f"""\
+#!/bin/sh
+exec /{HOME}/bin/{PYTHON} -I -m jarvis_desktop "$@"
+"""
+CONTROL = """\
+Package: {name}
+Version: {version}
+Architecture: {architecture}
+Maintainer: The JARVIS Desktop contributors <noreply@jarvisdesktop.invalid>
+Installed-Size: {size}
+Depends: {depends}
+Recommends: {recommends}
+Section: sound
+Priority: optional
+Description: voice assistant that plans and runs experts on this computer
+ Ask by voice, by typing, or by dropping a file on the window. JARVIS Desktop
+ makes a plan of small tasks, runs each on this computer and answers on screen
+ and aloud. It works with the network unplugged.
+"""
+
+
+def main(arguments: list[str]) -> int:
+    """The exit code: 0 built, 1 a tool failed or is missing, 2 wrong usage."""
+    if arguments not in (["wheel"], ["deb"]):
+        print("Usage: python3 packaging/build.py wheel|deb", file=sys.stderr)
+        return 2
+    os.environ.setdefault("SOURCE_DATE_EPOCH", _output("git", "log", "-1", "--format=%ct"))
+    try:
+        with tempfile.TemporaryDirectory() as folder:
+            built = wheel() if arguments == ["wheel"] else deb(wheel(), Path(folder))
+    except (OSError, subprocess.CalledProcessError) as error:
+        print(f"Not built: {error}", file=sys.stderr)
+        return 1
+    print(f"{built.relative_to(ROOT)}: {built.stat().st_size / 1e6:.0f} MB")
+    return 0
+
+
+def wheel() -> Path:
+    """Build the wheel and return its path."""
+    _run(_uv(), "build", "--wheel", "--quiet", "--out-dir", DIST, ROOT)
+    return DIST / f"jarvis_desktop-{version()}-py3-none-any.whl"
+
+
+def version() -> str:
+    """The version of the program, from its only place."""
+    text = (ROOT / "jarvis_desktop" / "__init__.py").read_text("utf-8")
+    return text.partition('__version__ = "')[2].partition('"')[0]
+
+
+def deb(program: Path, folder: Path) -> Path:
+    """Build the .deb from the wheel and return its path. `folder` is for what is in between."""
+    tree, home = folder / "tree", folder / "tree" / HOME
+    depends = _interpreter(folder, home)
+    python = home / "bin" / PYTHON
+    libraries = home / "lib" / PYTHON / "dist-packages"
+    tools = folder / "tools"
+    for target, wanted in ((libraries, str(program)), (tools, MANPAGE)):
+        _run(
+            *(_uv(), "pip", "install", "--quiet", "--python", python, "--target", target),
+            *("--link-mode", "copy", "--index-strategy", "unsafe-best-match"),
+            *("-c", ROOT / "packaging" / "constraints.txt", wanted),
+        )
+    _slim(libraries)
+    # Compiled here, since a user cannot write there; checked by nobody, since nothing changes.
+    compiling = ("-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash")
+    _run(python, "-I", *compiling, "-s", tree, "-p", "/", home / "lib")
+    _desktop_files(tree, python, tools)
+    _control(tree, depends)
+    architecture = _output("dpkg", "--print-architecture")
+    built = DIST / f"{NAME}_{version()}_{architecture}.deb"
+    for path in (tree, *tree.rglob("*")):
+        if not path.is_symlink():
+            path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
+    _run("dpkg-deb", "--root-owner-group", "-Zzstd", "-z9", "--build", tree, built)
+    return built
+
+
+def _interpreter(folder: Path, home: Path) -> list[str]:
+    """Unpack Debian's Python to `home`; return the packages that it depends on."""
+    root = ("-o", "APT::Sandbox::User=root")
+    _run("apt-get", "download", "-qq", *root, *PYTHON_PACKAGES, at=folder)
+    depends: list[str] = []
+    for package in sorted(folder.glob("*.deb")):
+        _run("dpkg-deb", "-x", package, folder / "python")
+        for field in ("Pre-Depends", "Depends"):
+            listed = _output("dpkg-deb", "-f", package, field).split(", ")
+            depends += [each for each in listed if each and "python3" not in each]
+    for part in (f"bin/{PYTHON}", f"lib/{PYTHON}"):
+        (home / part).parent.mkdir(parents=True, exist_ok=True)
+        shutil.move(folder / "python" / "usr" / part, home / part)
+    (home / "lib" / PYTHON / "sitecustomize.py").unlink()  # a link to Debian's own settings
+    copyright_ = folder / "python" / "usr/share/doc" / PYTHON_PACKAGES[1] / "copyright"
+    shutil.copy(copyright_, home / "lib" / PYTHON / "copyright")
+    return depends
+
+
+def _slim(libraries: Path) -> None:
+    for path in sorted(libraries.rglob("*")):
+        name = path.relative_to(libraries).as_posix()
+        if UNUSED.fullmatch(name) and name not in KEPT and path.exists():
+            shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+def _desktop_files(tree: Path, python: Path, tools: Path) -> None:
+    """The command, the entry in the menu, icons, the manual page and completions."""
+    share = tree / "usr/share"
+    launcher = tree / HOME / "bin" / NAME
+    launcher.write_text(LAUNCHER)
+    launcher.chmod(0o755)
+    (tree / "usr/bin").mkdir()
+    (tree / "usr/bin" / NAME).symlink_to(f"../lib/{NAME}/bin/{NAME}")
+    linux = ROOT / "packaging" / "linux"
+    shutil.copytree(linux / "icons", share / "icons/hicolor")
+    for folder, suffix in (("applications", "desktop"), ("metainfo", "metainfo.xml")):
+        (share / folder).mkdir()
+        for file in linux.glob(f"*.{suffix}"):
+            shutil.copy(file, share / folder)
+    (share / "doc" / NAME).mkdir(parents=True)
+    shutil.copy(ROOT / "LICENSE", share / "doc" / NAME / "copyright")
+    shutil.copy(ROOT / "CHANGELOG.md", share / "doc" / NAME)
+    for shell, place in (
+        ("bash", f"bash-completion/completions/{NAME}"),
+        ("zsh", f"zsh/vendor-completions/_{NAME}"),
+    ):
+        (share / place).parent.mkdir(parents=True)
+        text = _output(python, "-I", "-m", "jarvis_desktop", "completion", shell)
+        (share / place).write_text(text + "\n", "utf-8")
+    (share / "man/man1").mkdir(parents=True)
+    code = (
+        f"import sys; sys.path.append({str(tools)!r})\n"
+        "from argparse_manpage.manpage import Manpage\n"
+        "from jarvis_desktop.cli.main import parser\n"
+        "sys.stdout.write(str(Manpage(parser())))"
+    )
+    page = _output(python, "-I", "-c", code)
+    (share / "man/man1" / f"{NAME}.1").write_text(page + "\n", "utf-8")
+    _run("gzip", "-9n", share / "man/man1" / f"{NAME}.1")
+
+
+def _control(tree: Path, depends: list[str]) -> None:
+    """What dpkg reads of the package."""
+    size = sum(path.lstat().st_size for path in tree.rglob("*") if not path.is_dir())
+    depends += [*system_packages.WINDOW, "libportaudio2"]
+    recommends = {*system_packages.SANDBOX, *system_packages.SPEECH} - set(depends)
+    (tree / "DEBIAN").mkdir()
+    (tree / "DEBIAN/control").write_text(
+        CONTROL.format(
+            name=NAME,
+            version=version(),
+            architecture=_output("dpkg", "--print-architecture"),
+            size=size // 1024,
+            depends=", ".join(sorted(set(depends))),
+            recommends=", ".join(sorted(recommends)),
+        )
+    )
+
+
+def _uv() -> str:
+    beside = ROOT / ".venv" / "bin" / "uv"
+    return str(beside) if beside.is_file() else "uv"
+
+
+def _run(*command: str | Path, at: Path = ROOT) -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    subprocess.run(command, cwd=at, env=environment, check=True)
+
+
+def _output(*command: str | Path) -> str:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    done = subprocess.run(
+        command, cwd=ROOT, env=environment, check=True, stdout=subprocess.PIPE, text=True
+    )
+    return done.stdout.strip()
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
