@@ -1,0 +1,211 @@
+"""Everyday requests in words that no cue lists, by what a small network learned from users.
+
+It says how likely a text asks for the time, a sum, a timer or a translation, and what it chooses
+of that; see `models/planner/README.md`. A request is read as a whole and in its parts, so that one
+with several wishes is understood, while "five and a half minutes" stays one thing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from jarvis_desktop.assistant.planning import steps
+from jarvis_desktop.assistant.planning.intents import CueMatch
+from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.ports import LIVE_DATA, NO_TASK, TaskScorer
+from jarvis_desktop.core.task import TaskType, Value
+
+MIN_PROBABILITY = 0.6
+"""A part asks for a task from this probability on, ..."""
+MIN_BESIDE_CUE = 0.9
+"""... from this, if it has the cue of another task, ..."""
+MIN_OF_WHOLE = 0.15
+"""... and, beside other parts, if the whole request is this likely to."""
+MAX_DOUBTED = 0.1
+"""The cue of an everyday task does not count if the task is less likely than this."""
+MIN_LONG_CUE = 10.0
+"""The weight of a cue of several words, or of a long one."""
+MIN_NOTHING = 0.95
+"""A part that names no file and is this likely to ask for nothing of ours does so, whatever cues it
+has: "read me my meeting schedule"."""
+MAX_OTHER = 0.5
+"""One saying asks for no other task that is more likely than this."""
+TRANSLATION, GREETING = "translation", "help"
+WEIGHT = 24.0
+"""Of a task that is certain; a cue weighs as much as its letters."""
+MAX_CHARS = 200
+"""Characters of a part that are read."""
+MAX_PARTS = 6
+"""Parts that are read: each takes milliseconds."""
+
+MIN_LIVE = 0.6
+"""A question is about today from this probability on: one that could have been answered is not
+refused lightly."""
+MIN_FOREIGN = 0.4
+"""A part that is at least this likely to ask for none of our tasks is no part of another wish."""
+
+Part = tuple[int, int, list[CueMatch]]
+"""The beginning and end of a part of the request, and the cues in it."""
+Likely = Mapping[str, float]
+
+
+def open_parts(parts: Sequence[Part], *, about: bool) -> list[Part]:
+    """Return the parts to read: those that no cue settles. A cue settles a part if there is
+    something to work on, as `about` says."""
+    return [part for part in parts if not (about and part[2])][:MAX_PARTS]
+
+
+def texts(read: ParsedRequest, asked: Sequence[Part]) -> list[str]:
+    """Return what the network reads: the whole request, then the parts in question."""
+    spans = [(0, len(read.text)), *((start, end) for start, end, _ in asked)]
+    return [read.words(start, end)[:MAX_CHARS] for start, end in dict.fromkeys(spans)]
+
+
+def matches(
+    read: ParsedRequest,
+    parts: Sequence[Part],
+    asked: Sequence[Part],
+    likely: Sequence[Likely],
+    inventory: Sequence[TaskType],
+    *,
+    about: bool = False,
+) -> list[CueMatch]:
+    """Return the cues that hold, and one for each part that asks for a task without any. `likely`
+    belongs to the `texts` of the parts in question; `about` says that there is something to work
+    on."""
+    whole = likely[0]
+    known = [item for item in inventory if item.name in whole]
+    if len(parts) > 1 and (said := _one_saying(read, parts, whole, known)):
+        return [said]
+    found: list[CueMatch] = []
+    by_start = _by_start(asked, likely)
+    for start, end, cues in parts:
+        if start not in by_start:
+            found += cues
+            continue
+        chances = by_start[start]
+        task_type = max(known, key=lambda item: chances[item.name], default=None)
+        if task_type is None:
+            return [cue for _, _, cues in parts for cue in cues]
+        held = [cue for cue in cues if _holds(cue, chances, read)]
+        named = read.files_in(start, end) or read.quotes_in(start, end)
+        may_be_ours = named or (about and len(parts) == 1)
+        if chances.get(NO_TASK, 0.0) >= MIN_NOTHING and not may_be_ours:
+            held = [cue for cue in held if cue.type.name == steps.WRITING or _is_all(cue, read)]
+        chance = chances[task_type.name] * (whole[task_type.name] >= MIN_OF_WHOLE)
+        others = [
+            cue.weight
+            for cue in held
+            if cue.type not in known and (named or about or _may_be_meant(cue))
+        ]
+        # "Say hello": the words behind the cue are what it works on.
+        repeats = any(steps.takes_words(cue.type) and cue.start <= start + 1 for cue in held)
+        sure = 1.0 if repeats else MIN_BESIDE_CUE if others else MIN_PROBABILITY
+        own = any(cue.type is task_type for cue in held)
+        own |= bool(found) and task_type.name == GREETING  # "say hello and goodbye"
+        if chance >= sure and not own and WEIGHT * chance > max(others, default=0.0):
+            held = [cue for cue in held if cue.type not in known or _is_exact(cue)]
+            held.append(_match(task_type, start, end, chance, chances, read))
+        found += held
+    if not found and len(parts) > 1:
+        everything: list[Part] = [(0, len(read.text), [])]
+        return matches(read, everything, everything, [whole], inventory, about=about)
+    return sorted(found, key=lambda item: (item.start, -item.weight))
+
+
+def _one_saying(
+    read: ParsedRequest, parts: Sequence[Part], whole: Likely, known: Sequence[TaskType]
+) -> CueMatch | None:
+    """Return the whole request if all of it is one thing to translate: "how do they say hello and
+    goodbye in French"."""
+    sure = [item for item in known if whole[item.name] >= MAX_OTHER]
+    found = [cue for _, _, cues in parts for cue in cues]
+    alone = [item.name for item in sure] == [TRANSLATION] and whole[TRANSLATION] >= MIN_BESIDE_CUE
+    if not alone or any(cue.type != sure[0] for cue in found):
+        return None
+    return _match(sure[0], 0, len(read.text), whole[TRANSLATION], whole, read)
+
+
+def _may_be_meant(cue: CueMatch) -> bool:
+    """Return whether a cue counts without a file: "flip" alone turns no picture."""
+    ports = cue.type.ports
+    return not ports or Kind.TEXT in ports[0].kinds or cue.weight >= MIN_LONG_CUE
+
+
+def _is_exact(cue: CueMatch) -> bool:
+    """Return whether the cue's task takes the words as they are: "always translate my mails"."""
+    return any(option.reads == steps.AS_SAID for option in cue.type.options)
+
+
+def _holds(cue: CueMatch, chances: Likely, read: ParsedRequest) -> bool:
+    """Return whether the cue counts: not if the network knows its task and finds it unlikely."""
+    sure = chances.get(cue.type.name, 1.0) >= MAX_DOUBTED
+    return sure or _is_exact(cue) or _is_all(cue, read)
+
+
+def _is_all(cue: CueMatch, read: ParsedRequest) -> bool:
+    """Return whether a request is its cue, and nothing besides."""
+    return not re.search(r"\w", read.text[: cue.start] + read.text[cue.end :])
+
+
+def _match(
+    task_type: TaskType,
+    start: int,
+    end: int,
+    chance: float,
+    chances: Likely,
+    read: ParsedRequest,
+) -> CueMatch:
+    words = steps.without_joints(read.text[start:end]).rstrip(" .!?")
+    options = _chosen(task_type, chances)
+    return CueMatch(task_type, start, start + len(words), WEIGHT * chance, options)
+
+
+def _chosen(task_type: TaskType, chances: Likely) -> tuple[tuple[str, Value], ...]:
+    """Return the likeliest choice of each option that the network knows."""
+    found = []
+    for option in task_type.options:
+        names = {choice: f"{task_type.name} {option.name}={choice}" for choice in option.choices}
+        rated = {choice: chances[name] for choice, name in names.items() if name in chances}
+        if rated and (best := max(rated, key=rated.__getitem__)) != option.default:
+            found.append((option.name, best))
+    return tuple(found)
+
+
+def foreign(asked: Sequence[Part], likely: Sequence[Likely]) -> frozenset[int]:
+    """Return the beginnings of the parts that ask for nothing of ours."""
+    by_start = _by_start(asked, likely)
+    return frozenset(
+        start
+        for start, _, cues in asked
+        if not cues and by_start[start].get(NO_TASK, 0.0) >= MIN_FOREIGN
+    )
+
+
+def _by_start(asked: Sequence[Part], likely: Sequence[Likely]) -> dict[int, Likely]:
+    """Return the chances of each part; a single part is the whole request."""
+    starts = [start for start, _, _ in asked]
+    return dict(zip(starts, likely[-len(starts) :], strict=True)) if starts else {}
+
+
+def why_unknowable(scorer: TaskScorer, text: str) -> str:
+    """Return why nobody here can answer an English question about the weather, news, prices, scores
+    or traffic of today, else "". It may block for milliseconds.
+
+    A small LLM invents such answers, whatever its prompt says, and no task can look them up. What
+    is missed is left to the rule in the prompt of the direct answer.
+    """
+    try:
+        (likely,) = scorer.everyday([text])
+    except UnavailableError:  # `doctor` reports it
+        return ""
+    if likely.get(LIVE_DATA, 0.0) < MIN_LIVE:
+        return ""
+    return tr(
+        "I cannot look that up: nothing here knows the weather, news, prices, scores, traffic "
+        "or opening hours of today."
+    )

@@ -1,0 +1,110 @@
+"""Everyday requests in people's own words, read with the shipped weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
+from jarvis_desktop.core.ports import Context, PlanRejected
+from jarvis_desktop.tasks.registry import INVENTORY
+from tests.assistant.planning.planned import ask, conversation, show
+from tests.assistant.planning.test_llm_planner import Likely
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("how many kilometres is 26 miles", "calculator"),
+        ("tell me what the time is in Dallas", "clock"),
+        ("what things are you able to help me with", "help"),
+        ("what day are we in", "clock"),
+        ("waht time is it in tokio", "clock"),
+        ("set me up a timmer for ten minuts", "timer"),
+        ("could you let a coin decide", "chance"),
+        ("flip me a coin", "chance"),
+        ("how is necessary spelled", "spell"),
+        ("I did not catch what you just said", "repeat"),
+    ],
+)
+async def test_is_understood_in_any_words(text: str, expected: str) -> None:
+    assert [line.partition("(")[0] for line in show(await ask(text))] == [expected]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("which day of the week are we on", "what=day"),
+        ("would you tell me today's date", "what=date"),
+        ("please throw a pair of dice", "what=dice"),
+        ("get rid of my alarm", "action=cancel"),
+        ("what is on my list of reminders", "action=list"),
+    ],
+)
+async def test_a_choice_is_read_with_the_task(text: str, expected: str) -> None:
+    (line,) = show(await ask(text))
+    assert expected in line
+
+
+@pytest.mark.parametrize(
+    ("text", "said", "language"),
+    [
+        ("Say good morning in French", "good morning", "French"),
+        ("what is the Swedish word for bread", "bread", "Swedish"),
+        ("how do they say hello and goodbye in Mexico", "hello and goodbye", "Spanish"),
+        ("in French, how do I say good evening", "good evening", "French"),
+        ("how do I say where is the station if I were Italian", "where is the station", "Italian"),
+    ],
+)
+async def test_what_is_to_be_translated_is_found(text: str, said: str, language: str) -> None:
+    assert show(await ask(text)) == [f"translation(text={said}, language={language})"]
+
+
+async def test_a_translation_without_words_is_of_the_last_answer() -> None:
+    planned = await ask("translate it into German", earlier=conversation(reply="The answer."))
+    assert isinstance(planned, PlanRejected)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "i made a transaction recently",
+        "what does it cost to use my card abroad",
+        "read me my meeting schedule",
+        "when does my train leave",
+        "the timer of the oven is broken",
+    ],
+)
+async def test_what_nothing_does_is_not_planned(text: str) -> None:
+    assert isinstance(await ask(text), PlanRejected)
+
+
+@pytest.mark.parametrize(
+    ("text", "tasks"),
+    [
+        ("find out what 12 times 12 is, flip a coin and tell me the date",
+         ["calculator", "chance", "clock"]),
+        ("set a timer for five and a half minutes", ["timer"]),
+        ("say hello and goodbye", ["text-to-speech"]),
+        ("please flip me a coin and order a pizza", ["chance"]),
+        ("roll a die and tell me what number it shows", ["chance"]),
+        ("always answer in German", ["remember"]),
+    ],
+)  # fmt: skip
+async def test_several_wishes_are_told_apart(text: str, tasks: list[str]) -> None:
+    assert [line.partition("(")[0] for line in show(await ask(text))] == tasks
+
+
+class OnlyAsAWhole(Likely):
+    """Finds the clock in a request, and in none of its parts."""
+
+    def everyday(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        return [{"clock": 0.9}, *({"clock": 0.3} for _ in texts[1:])]
+
+
+@pytest.mark.parametrize("guesses", [True, False])
+async def test_what_only_the_whole_request_says_is_understood(guesses: bool) -> None:
+    planner = EmbeddedPlanner(OnlyAsAWhole(), guesses=guesses)
+    planned = await planner.plan("over there, is it late", INVENTORY, Context())
+    assert show(planned) == ["clock(place=over there, is it late)"]
