@@ -27,7 +27,7 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
     """The answer as it is written in the document."""
 
     name, question = call.title("document"), call.text("question")
-    report(None, f"reading {name}")
+    report(None, tr("Reading {name}", name=name))
     rows = _rows(call, report)
     if not rows:
         raise ExpertError(
@@ -37,7 +37,7 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
                 "takes an expert for visual question answering."
             ),
         )
-    report(None, "looking for the answer")
+    report(None, tr("Looking for the answer"))
     found = answer(question, rows)
     if not found:
         raise ExpertError(
@@ -78,7 +78,7 @@ def _document_rows(call: Call, report: Report) -> list[Row]:
 
 
 DOCUMENT_QUESTION_ANSWERING = define(
-    name="document-question-answering",
+    name="document-question-answering", label="Ask the document",
     summary="Answers a question about a receipt, invoice, form, letter or other document: "
     "total, date, sender, phone number, or what stands beside a label.",
     ports=(

@@ -19,10 +19,11 @@ from jarvis_desktop.tasks.documents.plain_text import check_zip, clean, damaged,
 if TYPE_CHECKING:
     from xml.etree.ElementTree import Element
 
-_BROKEN = (
+BROKEN = (
     BadZipFile, KeyError, ValueError, TypeError, AttributeError, IndexError, RecursionError,
     EOFError, OSError, SyntaxError, NotImplementedError,
 )  # fmt: skip
+"""What a damaged archive raises."""
 _DRAWING = "{http://schemas.openxmlformats.org/drawingml/2006/main}"
 _ODT = "{urn:oasis:names:tc:opendocument:xmlns:text:1.0}"
 MAX_MAIL_BYTES = 50_000_000
@@ -50,7 +51,7 @@ def read_docx(path: Path, *, name: str) -> str:
     try:
         with path.open("rb") as file:
             return clean("\n".join(_blocks(docx.Document(file))))
-    except (OpcError, *_BROKEN) as error:
+    except (OpcError, *BROKEN) as error:
         raise damaged(name) from error
 
 
@@ -85,13 +86,13 @@ def read_pptx(path: Path, *, name: str) -> str:
                 if (found := re.fullmatch(r"ppt/slides/slide(\d+)\.xml", entry))
             ]
             return clean("\n\n".join(_slide(archive.read(entry)) for _, entry in sorted(slides)))
-    except _BROKEN as error:
+    except BROKEN as error:
         raise damaged(name) from error
 
 
 def _slide(data: bytes) -> str:
     lines = []
-    for paragraph in _xml(data).iter(f"{_DRAWING}p"):
+    for paragraph in xml(data).iter(f"{_DRAWING}p"):
         parts = [
             node.text or "" if node.tag == f"{_DRAWING}t" else "\n"
             for node in paragraph.iter()
@@ -105,15 +106,16 @@ def read_odt(path: Path, *, name: str) -> str:
     """The paragraphs and headings of an OpenDocument file."""
     try:
         with ZipFile(path) as archive:
-            root = _xml(archive.read("content.xml"))
-    except _BROKEN as error:
+            root = xml(archive.read("content.xml"))
+    except BROKEN as error:
         raise damaged(name) from error
     wanted = (f"{_ODT}p", f"{_ODT}h")
     lines = ("".join(node.itertext()).strip() for node in root.iter() if node.tag in wanted)
     return clean("\n\n".join(line for line in lines if line))
 
 
-def _xml(data: bytes) -> Element:
+def xml(data: bytes) -> Element:
+    """Parse XML from strangers. Raises one of `BROKEN`."""
     from defusedxml.ElementTree import fromstring
 
     # defusedxml's errors are ValueErrors; a malformed file raises a SyntaxError.
@@ -163,15 +165,18 @@ def html_text(source: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", clean("\n".join(lines))).strip()
 
 
+BLOCK_TAGS = frozenset(
+    """address article aside blockquote body dd details div dl dt fieldset figcaption figure
+    footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary
+    table tbody tfoot thead title tr ul""".split()
+)
+"""Elements of a web page that begin on a line of their own."""
+
+
 class _HtmlText(HTMLParser):
     """Collects the visible text."""
 
     HIDDEN = frozenset({"script", "style", "template", "noscript", "svg", "iframe", "object"})
-    BLOCK = frozenset(
-        """address article aside blockquote body dd details div dl dt fieldset figcaption figure
-        footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary
-        table tbody tfoot thead title tr ul""".split()
-    )
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -181,7 +186,7 @@ class _HtmlText(HTMLParser):
     def handle_starttag(self, tag: str, attrs: object) -> None:
         if tag in self.HIDDEN:
             self._hidden.append(tag)
-        elif tag in self.BLOCK:
+        elif tag in BLOCK_TAGS:
             self.parts.append("\n\n" if tag in ("p", "div", "section", "table") else "\n")
         elif tag == "br":
             self.parts.append("\n")
@@ -193,7 +198,7 @@ class _HtmlText(HTMLParser):
             # Tags left open inside it end with it.
             while self._hidden.pop() != tag:
                 pass
-        elif tag in self.BLOCK:
+        elif tag in BLOCK_TAGS:
             self.parts.append("\n")
 
     def handle_data(self, data: str) -> None:

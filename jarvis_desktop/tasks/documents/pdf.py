@@ -9,7 +9,7 @@ import struct
 import time
 import zlib
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -47,12 +47,20 @@ class _TooSlow(Exception):
 def read_pdf(path: Path, *, name: str, report: Report, recognise: Recognise, workdir: Path) -> str:
     """Read the text, with blank lines between pages. Raises InputError if the file is encrypted,
     damaged or has no text. Broken pages among good ones are left out and listed at the end."""
+    with open_pdf(path, name=name) as reader:
+        return _read(reader, name, report, recognise, workdir)
+
+
+@contextmanager
+def open_pdf(path: Path, *, name: str) -> Iterator[PdfReader]:
+    """Open a PDF. Raises InputError if it is encrypted or no PDF, also for what the block finds
+    damaged in it."""
     from pypdf.errors import PyPdfError
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)
     try:
         with path.open("rb") as file:
-            return _read(_open(file, name), name, report, recognise, workdir)
+            yield _open(file, name)
     except InputError:
         raise
     except (PyPdfError, *_MALFORMED) as error:
@@ -87,7 +95,7 @@ def _read(reader: PdfReader, name: str, report: Report, recognise: Recognise, wo
         if time.monotonic() > ends:
             left_out += range(index + 1, count + 1)
             break
-        report(index / count, f"Reading page {index + 1} of {count}")
+        report(index / count, tr("Reading page {number} of {count}", number=index + 1, count=count))
         try:
             page = reader.pages[index]
             text = _page_text(page)
@@ -166,6 +174,25 @@ def page_pictures(path: Path, *, name: str, most: int) -> list[Image]:
             if len(document) > most and len(_text_layer(document[0])) >= SCANNED_BELOW:
                 return []
             return [_render(document[at]) for at in range(min(len(document), most))]
+    except pypdfium2.PdfiumError as error:
+        raise (_needs_password if "password" in str(error) else damaged)(name) from error
+
+
+def render_pages(path: Path, *, name: str, most: int) -> Iterator[tuple[int, int, Image]]:
+    """Render up to `most` pages of a PDF as RGB, each with its place and the number of pages.
+    Raises InputError if the file is encrypted, damaged or has more."""
+    import pypdfium2
+
+    try:
+        with closing(pypdfium2.PdfDocument(path)) as document:
+            count = len(document)
+            if count > most:
+                raise InputError(
+                    tr("{name} has {count} pages.", name=name, count=count),
+                    hint=tr("At most {most} can be made into pictures.", most=most),
+                )
+            for at in range(count):
+                yield at, count, _render(document[at])
     except pypdfium2.PdfiumError as error:
         raise (_needs_password if "password" in str(error) else damaged)(name) from error
 

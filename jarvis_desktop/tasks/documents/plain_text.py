@@ -23,6 +23,18 @@ def damaged(name: str, why: str = "") -> InputError:
     )
 
 
+OLD_OFFICE = b"\xd0\xcf\x11\xe0"
+"""How files begin that are in an old Office format, or encrypted."""
+
+
+def old_office(name: str) -> InputError:
+    """The error for such a file."""
+    return InputError(
+        tr("{name} is in an old Office format or protected by a password.", name=name),
+        hint=tr("Save it as docx, xlsx, pptx or PDF, without a password."),
+    )
+
+
 def decode(path: Path, *, name: str = "") -> str:
     """Decode a file in any encoding. Raises InputError if it is not text."""
     name = name or path.name

@@ -1,30 +1,35 @@
-"""Answers questions about a table: extremes, sums, averages, counts, single cells. In a child."""
+"""Answers questions about tables by SQL: the application's own, or that of a language model.
+
+Runs in a child process that reads nothing but the given files. A doubtful reading is told with the
+answer, and an answer longer than a screen is cut, with the whole as a file.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from difflib import SequenceMatcher
+from datetime import date, datetime
+from typing import Any
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.context import current_detail
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report
+from jarvis_desktop.core.i18n import mark, tr, trn
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
-from jarvis_desktop.tasks.documents.tables import MAX_ROWS, Table, number, read_tables
-from jarvis_desktop.tasks.naming import quantity
+from jarvis_desktop.tasks.documents.table_database import (
+    ColumnType,
+    LoadedTable,
+    TableColumn,
+    TableDatabase,
+)
+from jarvis_desktop.tasks.documents.table_parts import ROWS
+from jarvis_desktop.tasks.documents.table_question import Shape, TableQuery, read_question
+from jarvis_desktop.tasks.documents.table_words import TableField
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem, tokens
 
-_LARGEST = frozenset(
-    "highest largest biggest most maximum max greatest top longest heaviest oldest richest "
-    "best".split()
-)
-_SMALLEST = frozenset(
-    "lowest smallest least minimum min fewest shortest lightest youngest poorest worst".split()
-)
-_AS_A_WHOLE = (FUNCTION_WORDS - _LARGEST) | frozenset(
+_AS_A_WHOLE = (FUNCTION_WORDS - {"most"}) | frozenset(
     """column columns contain contains content contents csv data describe description exactly file
     first give have hold holds inside kind like list look looks name names overview row rows say
     says see sheet show shows sort spreadsheet table tell what's whats""".split()
@@ -41,51 +46,210 @@ _ASKS = re.compile(
     r"\b(?:contains?|describe|give|ha(?:ve|s)|holds?|like|lists?|looks?|says?|sees?|shows?|tell)\b"
 )
 """Verbs that may also be names of columns: "show me the table", but "the shows"."""
+_months = (
+    mark("January"), mark("February"), mark("March"), mark("April"), mark("May"), mark("June"),
+    mark("July"), mark("August"), mark("September"), mark("October"), mark("November"),
+    mark("December"),
+)  # fmt: skip
 FIRST_ROWS = 3
-MAX_NAMED = 20  # columns, or values of a column, that are listed
-MAX_LISTED = 3  # columns whose values are listed
-_ASKING = (
-    FUNCTION_WORDS
-    | _LARGEST
-    | _SMALLEST
-    | frozenset(
-        "average mean sum total count number many much value row rows column columns table csv "
-        "spreadsheet sheet list tell show give find".split()
-    )
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _TableQuestion:
-    """The words of a question and the columns and cells they name."""
-
-    words: frozenset[str]
-    columns: tuple[int, ...]  # columns that the question names, the best match first
-    rows: tuple[int, ...]  # rows with the named cell; empty if there is none
-    cell: tuple[int, str] | None  # column and content of the cell that is named
-    nothing_else: bool  # whether it only names columns: "what are the cities"
+MAX_NAMED = 20  # columns that are listed
+MAX_LINES = 20
+"""Lines of an answer; the whole is in its file."""
+MAX_TIES = 5
+MAX_ROWS = 100_000
+"""Rows of an answer's file."""
 
 
 def reply(call: Call, report: Report) -> Iterable[Artifact]:
-    """Answer in a sentence, or describe the table if nothing in particular is asked for. Raises
-    ExpertError for kinds of questions that it cannot answer."""
+    """Answer in words, with a table if the answer is long; describe the tables if nothing in
+    particular is asked for. Raises ExpertError for a question that it cannot read."""
     question = call.text("question").strip()
-    if not question:
+    sql = call.words("sql").strip()
+    if not question and not sql:
         raise InputError(tr("There is no question."))
-    name = call.title("table")
-    tables = read_tables(call.file("table"), name=name)
-    if _is_about_all(question.casefold().replace(name.casefold(), " "), tables):
-        return [text_artifact("\n\n".join(describe_table(table, name) for table in tables))]
-    reasons = []
-    for table in tables:
-        try:
-            return [text_artifact(answer(question, table))]
-        except ExpertError as error:
-            reasons.append(error)
-    raise reasons[0]
+    db = load_tables(call, report)
+    db.lock()
+    if sql:
+        sql = db.checked(sql)
+        return _written(TableQuery(sql, Shape.ROWS, ""), db, call)
+    for item in call.inputs["table"]:
+        question = re.sub(re.escape(item.title), " ", question, flags=re.IGNORECASE)
+    if _is_about_all(question.casefold(), db.tables):
+        return [text_artifact("\n\n".join(describe_table(table, db) for table in db.tables))]
+    report(None, tr("Reading the question"))
+    query = read_question(question, db)
+    if query is None:
+        names = ", ".join(item.name for item in db.tables[0].columns[:MAX_NAMED])
+        raise ExpertError(
+            tr("I did not understand what that asks of the table."),
+            hint=tr("Ask with the names of its columns: {names}.", names=names),
+        )
+    return _written(query, db, call)
 
 
-def _is_about_all(question: str, tables: Iterable[Table]) -> bool:
+def load_tables(call: Call, report: Report) -> TableDatabase:
+    """The tables of a call. Raises InputError, which names the file."""
+    items = [item for item in call.inputs.get("table", ()) if item.path is not None]
+    if not items:
+        raise InputError(tr("Give a table, such as a CSV file."))
+    db = TableDatabase(call.workdir)
+    for item in items:
+        assert item.path is not None
+        report(None, tr("Reading {name}", name=item.title))
+        db.load(item.path, name=item.title)
+    return db
+
+
+def _written(query: TableQuery, db: TableDatabase, call: Call) -> list[Artifact]:
+    """The answer in words, and as a file if there is more than a screen of it."""
+    current_detail.get()(f"SQL: {query.sql}")
+    names, rows = db.rows(query.sql, MAX_ROWS)
+    told = with_doubts(
+        _sentence(query, names, rows),
+        [*query.doubts, *_other_reading(query, rows, db), *left_out(query.fields)],
+    )
+    made = [text_artifact(told)]
+    if len(rows) > MAX_LINES:
+        path = call.workdir / "answer.csv"
+        db.write(query.sql, path)
+        made.append(Artifact(Kind.TABLE, path=path, name="answer.csv"))
+    return made
+
+
+def with_doubts(told: str, doubts: Sequence[str]) -> str:
+    """Return an answer with what makes it doubtful."""
+    if not doubts:
+        return told
+    unsure = tr("I am not sure of this. {doubts}", doubts=" ".join(doubts))
+    return f"{told}\n\n{unsure}"
+
+
+def _other_reading(
+    query: TableQuery, rows: Sequence[tuple[Any, ...]], db: TableDatabase
+) -> list[str]:
+    """What the other reading of the question gives, if that is something else."""
+    if query.other is None or not rows:
+        return []
+    others = db.rows(query.other.sql, MAX_TIES)[1]
+    if not others or {str(row[0]) for row in others} == {str(row[0]) for row in rows}:
+        return []
+    other = _line(query.other, others[0])
+    return [tr("By the {value} it is {other}.", value=query.other.told, other=other)]
+
+
+_unread = {
+    ColumnType.NUMBER: mark("{cells} of {name} could not be read as a number."),
+    ColumnType.DATE: mark("{cells} of {name} could not be read as a date."),
+    ColumnType.FLAG: mark("{cells} of {name} could not be read as yes or no."),
+}
+
+
+def left_out(fields: Iterable[TableField]) -> list[str]:
+    """Cells that could not be read, in the columns that an answer is made of."""
+    notes = []
+    for column in (item.column for item in fields):
+        if column.unread:
+            cells = trn("{count} cell", "{count} cells", column.unread)
+            notes.append(tr(_unread[column.type], cells=cells, name=column.name))
+        if column.unclear:
+            notes.append(tr("Dates of {name} are read with the month first.", name=column.name))
+    return notes
+
+
+def _sentence(query: TableQuery, names: Sequence[str], rows: Sequence[tuple[Any, ...]]) -> str:
+    told = query.told
+    if query.shape is Shape.EXISTS:
+        count = rows[0][0]
+        if not count:
+            return tr("No: there is no such row.")
+        return trn("Yes: {count} row.", "Yes: {count} rows.", count)
+    if query.shape is Shape.VALUE:
+        value = rows[0][0] if rows else None
+        if value is None:
+            return tr("There is no {value}: no row has one.", value=told)
+        if told.startswith(tr(ROWS)):
+            where = told.removeprefix(tr(ROWS))
+            return trn(
+                "There is {count} row{where}.", "There are {count} rows{where}.", value, where=where
+            )
+        return tr("The {value} is {answer}.", value=told, answer=cell_text(value, query.shown[0]))
+    if not rows:
+        return tr("There is no {value}: no row fits.", value=told) if told else tr("No row fits.")
+    if query.shape is Shape.BEST and len(rows) == 1:
+        if len(rows[0]) == 1:
+            return tr("The {value} is {answer}.", value=told, answer=_line(query, rows[0]))
+        best, number = (_cell(query, rows[0], at) for at in (0, 1))
+        return tr("{answer} has the {value}: {number}.", answer=best, value=told, number=number)
+    if len(rows) == 1 and len(rows[0]) == 1:
+        answer = _cell(query, rows[0], 0)
+        return tr("The {value} is {answer}.", value=told or names[0], answer=answer)
+    lines = [f"- {one_line(_line(query, row), limit=200)}" for row in rows[:MAX_LINES]]
+    if more := len(rows) - MAX_LINES > 0 and f"{len(rows) - MAX_LINES:,}":
+        form = mark("… and {count} more, all of them in answer.csv.")
+        if len(rows) >= MAX_ROWS:
+            form = mark("… and at least {count} more, all of them in answer.csv.")
+        lines.append(tr(form, count=more))
+    head = tr("The {value}:", value=told) if told else f"{', '.join(names)}:"
+    return "\n".join([head, *lines])
+
+
+def _line(query: TableQuery, row: Sequence[Any]) -> str:
+    cells = [_cell(query, row, at) for at in range(len(row))]
+    if query.shape in (Shape.BEST, Shape.GROUPS) and len(cells) > 1:
+        return f"{', '.join(cells[:-1])}: {cells[-1]}"
+    return "; ".join(cells)
+
+
+def _cell(query: TableQuery, row: Sequence[Any], at: int) -> str:
+    column = query.shown[at] if at < len(query.shown) else None
+    if at == 0 and query.grain:
+        return moment_text(row[at], query.grain)
+    return cell_text(row[at], column)
+
+
+def moment_text(value: Any, grain: str) -> str:
+    """Return a unit of time in words: "December 2007" for 2007-12."""
+    if grain == "month" and (found := re.fullmatch(r"(\d{4})-(\d\d)", str(value))):
+        return f"{tr(_months[int(found[2]) - 1])} {found[1]}"
+    return str(value)
+
+
+def cell_text(value: Any, column: TableColumn | None) -> str:
+    """Return a cell as it is shown: with the unit of its column, years without commas."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return tr("yes") if value else tr("no")
+    if isinstance(value, datetime):
+        midnight = (value.hour, value.minute, value.second) == (0, 0, 0)
+        return str(value.date()) if midnight else f"{value:%Y-%m-%d %H:%M}"
+    if isinstance(value, date | str) or not isinstance(value, int | float):
+        return str(value)
+    years = column is not None and column.whole and "year" in column.name.casefold()
+    id_like = column is not None and re.search(
+        r"\b(?:id|no|nr|code|zip|postcode)\b", column.name.replace("_", " "), re.I
+    )
+    if years or id_like:
+        return f"{value:.0f}"
+    text = f"{value:,}" if isinstance(value, int) else _rounded(value)
+    unit = column.unit if column else ""
+    if not column or not unit:
+        return text
+    if not column.before:
+        return f"{text} {unit}"
+    sign, space = "-" if text.startswith("-") else "", " " if len(unit) > 1 else ""
+    return f"{sign}{unit}{space}{text.removeprefix('-')}"
+
+
+def _rounded(value: float) -> str:
+    """Two decimals, or more for small numbers."""
+    if value and abs(value) < 0.1:
+        return f"{value:.4g}"
+    text = f"{value:,.2f}"
+    return text.rstrip("0").rstrip(".") if text.endswith("00") else text
+
+
+def _is_about_all(question: str, tables: Iterable[LoadedTable]) -> bool:
     """Whether it asks about the whole table: "what is in it", but not "what is the name" if a
     column has that name."""
     words = tokens(question)
@@ -93,210 +257,58 @@ def _is_about_all(question: str, tables: Iterable[Table]) -> bool:
         return False
     left = tokens(_ASKS.sub(" ", _OF_THE_TABLE.sub(" ", " ".join(words))))
     naming = {stem(word) for word in left if word not in FUNCTION_WORDS}
-    columns = {stem(word) for table in tables for name in table.columns for word in tokens(name)}
+    columns = {
+        stem(word) for table in tables for item in table.columns for word in tokens(item.name)
+    }
     return naming.isdisjoint(columns)
 
 
-def describe_table(table: Table, name: str) -> str:
+def describe_table(table: LoadedTable, db: TableDatabase) -> str:
     """The table's size, its columns with the range of their numbers, and its first rows."""
-    whose = f"The sheet {table.name} of {name}" if table.name else name
-    least = "at least " if len(table.rows) >= MAX_ROWS - 1 else ""
-    size = f"{least}{quantity(len(table.rows), 'row')} and {quantity(len(table.columns), 'column')}"
-    named = [at for at, column in enumerate(table.columns) if column]
-    columns = ", ".join(_with_range(table, at) for at in named[:MAX_NAMED])
-    more = f" and {len(named) - MAX_NAMED} more" if len(named) > MAX_NAMED else ""
-    rows = [f"- {one_line(line, limit=200)}" for line in table.lines(FIRST_ROWS)]
-    head = f"{whose} has {size}{': ' if named else ''}{columns}{more}."
-    beginning = "It begins with:" if len(table.rows) > len(rows) else "It holds:"
-    return "\n".join([head, *([beginning] if rows else []), *rows])
-
-
-def _with_range(table: Table, column: int) -> str:
-    """The column's name; for numbers also the smallest and the largest, as written."""
-    cells = [row[column] for row in table.rows if row[column]]
-    values = [(value, cell) for cell in cells if (value := number(cell)) is not None]
-    name = one_line(table.columns[column])
-    if not values or len(values) < len(cells):
-        return name
-    low, high = min(values)[1], max(values)[1]
-    return f"{name} ({low} to {high})" if low != high else f"{name} ({low})"
-
-
-def answer(question: str, table: Table) -> str:
-    """The answer from one table. Raises ExpertError if it has none."""
-    asked = _parse_question(question, table)
-    words = asked.words
-    asks_count = words & {"many", "count"} or {"number", "of"} <= words
-    if asks_count and (counted := _count(asked, table)):
-        return counted
-    if words & (_LARGEST | _SMALLEST):
-        return _extreme(asked, table, largest=bool(words & _LARGEST))
-    if words & {"average", "mean", "sum", "total"}:
-        return _aggregate(asked, table, mean=bool(words & {"average", "mean"}))
-    if asked.cell and asked.rows:
-        return _look_up(asked, table)
-    if asked.columns and words & {"columns"}:
-        return f"The columns are {', '.join(table.columns)}."
-    if asked.columns and asked.nothing_else:
-        return "\n".join(_list_values(column, table) for column in asked.columns[:MAX_LISTED])
-    raise ExpertError(
-        tr("The built-in method cannot answer that kind of question from a table."),
-        hint=tr(
-            "It finds the largest, smallest, sum, average or count of a column, or a row's value."
-        ),
-    )
-
-
-def _parse_question(question: str, table: Table) -> _TableQuestion:
-    words = frozenset(tokens(question))
-    named = {stem(word) for word in words - _ASKING}
-    scored, known = [], set[str]()
-    for at, column in enumerate(table.columns):
-        parts = [stem(word) for word in tokens(column)]
-        heard = [{word for word in named if _is_similar(part, word)} for part in parts]
-        known.update(*heard)
-        hits = sum(map(bool, heard))
-        if hits:
-            scored.append((-hits / len(parts), at))
-    cell, rows = _named_rows(question, table)
-    left = {word for word in words - _ASKING - _AS_A_WHOLE if stem(word) not in known}
-    nothing_else = not left and not words & {"why", "how"}
-    return _TableQuestion(words, tuple(at for _, at in sorted(scored)), rows, cell, nothing_else)
-
-
-def _is_similar(one: str, other: str) -> bool:
-    return one == other or (len(one) > 4 and SequenceMatcher(None, one, other).ratio() > 0.85)
-
-
-def _named_rows(question: str, table: Table) -> tuple[tuple[int, str] | None, tuple[int, ...]]:
-    """The longest cell whose words the question contains, and the rows that have it."""
-    line = f" {' '.join(tokens(question))} "
-    best: tuple[int, str] | None = None
-    length = 0
-    for row in table.rows:
-        for at, cell in enumerate(row):
-            if len(cell) > length and (written := " ".join(tokens(cell))):
-                plain_word = written in _ASKING or any(
-                    written == " ".join(tokens(column)) for column in table.columns
-                )
-                if not plain_word and f" {written} " in line:
-                    best, length = (at, cell), len(cell)
-    if best is None:
-        return None, ()
-    column, content = best
-    same = content.casefold()
-    return best, tuple(at for at, row in enumerate(table.rows) if row[column].casefold() == same)
-
-
-def _scope(asked: _TableQuestion, table: Table) -> tuple[Sequence[int], str]:
-    """The rows that a question is about, and a phrase for them."""
-    if asked.cell and asked.rows:
-        column, content = asked.cell
-        name = table.columns[column]
-        return asked.rows, f" where {name} is {content}" if name else f" with {content}"
-    return range(len(table.rows)), ""
-
-
-def _count(asked: _TableQuestion, table: Table) -> str:
-    rows, where = _scope(asked, table)
-    if "columns" in asked.words:
-        return f"The table has {len(table.columns)} columns."
-    value_column = [at for at in asked.columns if not asked.cell or at != asked.cell[0]]
-    if value_column and asked.cell and len(rows) == 1:
-        return _look_up(asked, table)
-    if value_column and not asked.cell:
-        column = value_column[0]
-        different = {row[column] for row in table.rows if row[column]}
-        return f"There are {len(different)} different values of {table.columns[column]}."
-    if not where and not asked.words & {"row", "rows", "entries", "records", "lines"}:
-        return ""
-    counted = "is 1 row" if len(rows) == 1 else f"are {len(rows)} rows"
-    return f"There {counted}{where}."
-
-
-def _numbers(asked: _TableQuestion, table: Table) -> tuple[int, list[tuple[float, int]], str]:
-    rows, where = _scope(asked, table)
-    for column in asked.columns:
-        values = [
-            (value, at) for at in rows if (value := number(table.rows[at][column])) is not None
-        ]
-        filled = sum(bool(table.rows[at][column]) for at in rows)
-        if values and len(values) >= 0.5 * filled:
-            return column, values, where
-    numeric = [name for at, name in enumerate(table.columns) if name and _is_numeric(table, at)]
-    raise ExpertError(
-        tr("The question names no column of numbers."),
-        hint=tr("The table has {numeric}.", numeric=", ".join(numeric[:8]))
-        if numeric
-        else tr("The table has none."),
-    )
-
-
-def _is_numeric(table: Table, column: int) -> bool:
-    cells = [row[column] for row in table.rows[:50] if row[column]]
-    return bool(cells) and all(number(cell) is not None for cell in cells)
-
-
-def _extreme(asked: _TableQuestion, table: Table, *, largest: bool) -> str:
-    column, values, where = _numbers(asked, table)
-    best = (max if largest else min)(value for value, _ in values)
-    rows = [at for value, at in values if value == best]
-    label = _label_column(table, column)
-    names = ", ".join(dict.fromkeys(table.rows[at][label] for at in rows[:5]))
-    word = "highest" if largest else "lowest"
-    shown = table.rows[rows[0]][column]
-    more = f" and {len(rows) - 5} more rows" if len(rows) > 5 else ""
-    whose = f", of {names}{more}" if label != column else ""
-    return f"The {word} {table.columns[column]}{where} is {shown}{whose}."
-
-
-def _aggregate(asked: _TableQuestion, table: Table, *, mean: bool) -> str:
-    column, values, where = _numbers(asked, table)
-    total = sum(value for value, _ in values)
-    result = total / len(values) if mean else total
-    what = "average" if mean else "sum"
-    shown = f"{result:,.2f}".rstrip("0").rstrip(".")
-    return f"The {what} of {table.columns[column]}{where} is {shown}, over {len(values)} rows."
-
-
-def _look_up(asked: _TableQuestion, table: Table) -> str:
-    assert asked.cell is not None
-    column, content = asked.cell
-    wanted = [at for at in asked.columns if at != column]
-    if len(asked.rows) > 3 and not wanted:
-        return f"There are {len(asked.rows)} rows with {content}."
+    named = [item for item in table.columns if not re.fullmatch(r"column \d+", item.name)]
+    columns = ", ".join(_with_range(table, item, db) for item in named[:MAX_NAMED])
+    if len(named) > MAX_NAMED:
+        more = len(named) - MAX_NAMED
+        columns = tr("{columns} and {count} more", columns=columns, count=more)
+    _, rows = db.rows(f"SELECT * FROM {table.sql} LIMIT {FIRST_ROWS}", FIRST_ROWS)
     lines = []
-    for at in asked.rows[:5]:
-        row = table.rows[at]
-        if wanted:
-            lines.append(f"The {table.columns[wanted[0]]} of {content} is {row[wanted[0]]}.")
-        else:
-            pairs = zip(table.columns, row, strict=True)
-            lines.append("; ".join(f"{name}: {cell}" for name, cell in pairs if cell) + ".")
-    return "\n".join(dict.fromkeys(lines))
+    for row in rows:
+        pairs = [(item, cell_text(cell, item))
+                 for item, cell in zip(table.columns, row, strict=True)
+                 if cell is not None]  # fmt: skip
+        cells = [f"{item.name}: {cell}" if item in named else cell for item, cell in pairs]
+        lines.append(f"- {one_line('; '.join(cells), limit=200)}")
+    head = tr(
+        "{name} has {rows} and {columns}{names}.",
+        name=table.title,
+        rows=trn("{count} row", "{count} rows", table.rows),
+        columns=trn("{count} column", "{count} columns", len(table.columns)),
+        names=f": {columns}" if named else "",
+    )
+    beginning = tr("It begins with:") if table.rows > len(rows) else tr("It holds:")
+    return "\n".join([head, *([beginning] if lines else []), *lines])
 
 
-def _list_values(column: int, table: Table) -> str:
-    values = list(dict.fromkeys(one_line(row[column]) for row in table.rows if row[column]))
-    name = table.columns[column]
-    if len(values) < 2:
-        return f"The {name} is {values[0]}." if values else f"Nothing stands in {name}."
-    more = f" and {len(values) - MAX_NAMED} more" if len(values) > MAX_NAMED else ""
-    return f"The values of {name} are {', '.join(values[:MAX_NAMED])}{more}."
-
-
-def _label_column(table: Table, column: int) -> int:
-    """The column that names the rows: the first without numbers."""
-    for at in range(len(table.columns)):
-        if at != column and not _is_numeric(table, at) and not re.match("date", table.columns[at]):
-            return at
-    return column
+def _with_range(table: LoadedTable, column: TableColumn, db: TableDatabase) -> str:
+    """The column's name; for numbers and dates also the smallest and the largest."""
+    name = one_line(column.name)
+    if column.type not in (ColumnType.NUMBER, ColumnType.DATE):
+        return name
+    sql = f"SELECT min({column.sql}), max({column.sql}) FROM {table.sql}"
+    low, high = (cell_text(cell, column) for cell in db.rows(sql, 1)[1][0])
+    span = tr("{low} to {high}", low=low, high=high) if low != high else low
+    return f"{name} ({span})"
 
 
 TABLE_QUESTION_ANSWERING = define(
-    name="table-question-answering",
-    summary="Answers a question about a table: largest, smallest, sum, average, count, one cell.",
-    ports=(Port("table", (Kind.TABLE,)), Port("question", (Kind.TEXT,))),
+    name="table-question-answering", label="Ask the table",
+    summary="Answers a question about tables: filters, groups, months, top ten, sums, averages, "
+    "medians, counts, shares, single cells, and two tables that belong together.",
+    ports=(Port("table", (Kind.TABLE,), many=True), Port("question", (Kind.TEXT,))),
+    gives=(Kind.TEXT, Kind.TABLE),
+    options=(
+        TaskOption("sql", "a SELECT in DuckDB's SQL that answers the question, if known", ""),
+    ),
     cues=(
         "in the table", "in this table", "from the table", "in the spreadsheet", "in the csv",
         "which row", "which column", "how many rows", "average of the", "sum of the", "column",
@@ -320,5 +332,5 @@ TABLE_QUESTION_ANSWERING = define(
         ),
     ),
     method=reply,
-    note="what it holds; largest, smallest, sum, average, count and look-up, by column name",
+    note="DuckDB; the question is read by its words, and the SQL is shown under Details",
 )  # fmt: skip

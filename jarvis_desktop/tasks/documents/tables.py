@@ -1,4 +1,4 @@
-"""Reads tables: CSV, TSV, Excel and JSON lists of records. Runs in a child process."""
+"""Reads tables: CSV, TSV, Excel, Parquet and JSON lists of records. Runs in a child process."""
 
 from __future__ import annotations
 
@@ -46,6 +46,8 @@ def read_tables(path: Path, *, name: str = "", most: int = MAX_ROWS) -> list[Tab
         start = file.read(8)
     if start[:4] == b"PK\x03\x04":
         return _read_sheets(path, name, most)
+    if start[:4] == b"PAR1":
+        return [_read_parquet(path, name, most)]
     text = decode(path, name=name)
     if text.lstrip()[:1] in ("[", "{"):
         records = _table_of_records(_json(text, name))
@@ -158,6 +160,19 @@ def _read_sheets(path: Path, name: str, most: int) -> list[Table]:
     if not tables:
         raise InputError(tr("{name} contains no rows.", name=name))
     return tables
+
+
+def _read_parquet(path: Path, name: str, most: int) -> Table:
+    import duckdb
+
+    try:
+        with duckdb.connect() as link:
+            found = link.execute("SELECT * FROM read_parquet(?) LIMIT ?", [str(path), most])
+            columns = tuple(item[0] for item in found.description or ())[:MAX_COLUMNS]
+            rows = found.fetchall()
+    except duckdb.Error as error:
+        raise damaged(name) from error
+    return Table(columns, tuple(tuple(map(_format_cell, row[:MAX_COLUMNS])) for row in rows))
 
 
 def _nonempty_rows(rows: Iterable[Sequence[Any]], most: int) -> Iterator[Sequence[Any]]:

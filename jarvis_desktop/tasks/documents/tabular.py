@@ -234,7 +234,7 @@ def fill_column(call: Call, report: Report) -> Iterable[Artifact]:
     tables = _tables(call)
     column = _column(call.words("column"), tables)
     asked, examples = _roles(tables, column)
-    report(None, f"learning {column}")
+    report(None, tr("Learning {column}", column=column))
     names = [name for name in asked.columns if name and name != column and name in examples.columns]
     if not names:
         raise InputError(tr("The table has no other column to learn from."))
@@ -425,7 +425,7 @@ def _format_value(value: float) -> str:
 
 
 TABULAR_CLASSIFICATION = define(
-    name="tabular-classification",
+    name="tabular-classification", label="Fill in column",
     summary="Fills in a column of a table where it is empty, learning from the other rows.",
     ports=(Port("table", (Kind.TABLE,)), Port("examples", (Kind.TABLE,), required=False)),
     gives=(Kind.TABLE, Kind.TEXT),

@@ -16,7 +16,13 @@ from jarvis_desktop.core.task import Call, Port, Report
 from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.documents import office, tables
 from jarvis_desktop.tasks.documents.pdf import read_pdf
-from jarvis_desktop.tasks.documents.plain_text import clean, damaged, decode
+from jarvis_desktop.tasks.documents.plain_text import (
+    OLD_OFFICE,
+    clean,
+    damaged,
+    decode,
+    old_office,
+)
 
 MAX_CHARS = 2_000_000
 MAX_ROWS = 5_000
@@ -52,11 +58,8 @@ def read_document(path: Path, *, name: str, report: Report, workdir: Path) -> st
         return _archive(path, name)
     if start.startswith(b"{\\rtf"):
         return _rtf(path, name)
-    if start.startswith(b"\xd0\xcf\x11\xe0"):
-        raise InputError(
-            tr("{name} is in an old Office format or protected by a password.", name=name),
-            hint=tr("Save it as docx, xlsx, pptx or PDF, without a password."),
-        )
+    if start.startswith(OLD_OFFICE):
+        raise old_office(name)
     ending = Path(name).suffix.lower() or path.suffix.lower()
     if ending in (".pdf", ".docx", ".xlsx", ".pptx", ".odt"):
         raise damaged(name, f"it is no {ending[1:].upper()} file")
@@ -135,7 +138,7 @@ def _recognise(picture: Path) -> str:
 
 
 DOCUMENT_TO_TEXT = define(
-    name="document-to-text",
+    name="document-to-text", label="Read document",
     summary="Reads the text of a document or table: PDF, Word, e-mail, web page, spreadsheet.",
     ports=(Port("document", (Kind.DOCUMENT, Kind.TABLE)),),
     cues=(

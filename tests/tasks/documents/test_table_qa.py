@@ -1,254 +1,271 @@
+# ruff: noqa: E501
+"""Questions about tables, from the words to the answer."""
+
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import openpyxl
 import pytest
 
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.context import current_detail
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.tasks.documents.table_qa import (
-    TABLE_QUESTION_ANSWERING,
-    answer,
-    describe_table,
-    reply,
-)
-from jarvis_desktop.tasks.documents.tables import number, read_tables
-from tests.tasks.calls import call_of, quiet, text_of
+from jarvis_desktop.core.task import Value
+from jarvis_desktop.tasks.documents.table_qa import TABLE_QUESTION_ANSWERING, reply
+from tests.tasks.calls import call_of, quiet
 
-CSV = """city,country,people,area (km2)
-Bern,Switzerland,"134,000",52
-Zurich,Switzerland,"421,000",88
-Lyon,France,"522,000",48
-Nice,France,"342,000",72
+CITIES = """city,country,people,area (km2),founded,seaside
+Bern,Switzerland,"134,000",52,1891-01-01,no
+Zurich,Switzerland,"421,000",88,1918-05-01,no
+Lyon,France,"522,000",48,1920-06-07,no
+Nice,France,"342,000",72,1988-02-02,yes
 """
+VISITS = """visit_id,city,day,visitors
+1,Bern,2024-01-05,10
+2,Lyon,2024-01-20,30
+3,Lyon,2024-02-11,5
+4,Nice,2024-02-12,50
+"""
+
+ORDERS = """date,customer,city,product,price,amount
+2025-01-03,Anna Weber,Berlin,Lamp,40.5,2
+2025-01-09,Paul Novak,Prague,Chair,80,1
+2025-02-11,Anna Weber,Berlin,Table,210,1
+2025-02-20,Li Wei,Beijing,Lamp,40.5,4
+2025-03-28,Otto Hahn,Berlin,Chair,82,6
+"""
+
+Ask = Callable[..., list[Artifact]]
 
 
 @pytest.fixture
-def cities(tmp_path: Path) -> Path:
-    file = tmp_path / "cities.csv"
-    file.write_text(CSV)
-    return file
+def ask(tmp_path: Path) -> Ask:
+    """Asks a question of tables, given as names and contents."""
 
-
-@pytest.mark.parametrize(
-    ("question", "expected"),
-    [
-        ("Which city has the most people?", "The highest people is 522,000, of Lyon."),
-        ("Which city has the smallest area?", "The lowest area (km2) is 48, of Lyon."),
-        ("What is the average area?", "The average of area (km2) is 65, over 4 rows."),
-        (
-            "sum of people in France",
-            "The sum of people where country is France is 864,000, over 2 rows.",
-        ),
-        ("How many cities are in Switzerland?", "There are 2 rows where country is Switzerland."),
-        ("How many rows are there?", "There are 4 rows."),
-        ("How many people live in Bern?", "The people of Bern is 134,000."),
-        ("What is the country of Nice?", "The country of Nice is France."),
-        ("What are the cities?", "The values of city are Bern, Zurich, Lyon, Nice."),
-        (
-            "list the cities and countries",
-            "The values of city are Bern, Zurich, Lyon, Nice.\n"
-            "The values of country are Switzerland, France.",
-        ),
-    ],
-)
-def test_answers(cities: Path, question: str, expected: str):
-    assert answer(question, read_tables(cities)[0]) == expected
-
-
-def test_refuses_what_it_cannot(cities: Path, tmp_path: Path):
-    with pytest.raises(ExpertError, match="cannot answer that kind"):
-        reply(
-            call_of(
-                TABLE_QUESTION_ANSWERING.type,
-                tmp_path,
-                table=cities,
-                question="Why is the sky blue?",
-            ),
-            quiet,
-        )
-    with pytest.raises(ExpertError, match="cannot answer that kind"):
-        reply(
-            call_of(
-                TABLE_QUESTION_ANSWERING.type,
-                tmp_path,
-                table=cities,
-                question="Why is the country?",
-            ),
-            quiet,
-        )
-    with pytest.raises(ExpertError, match="no column of numbers"):
-        reply(
-            call_of(
-                TABLE_QUESTION_ANSWERING.type,
-                tmp_path,
-                table=cities,
-                question="the highest country",
-            ),
-            quiet,
-        )
-
-
-HELD = """cities.csv has 4 rows and 4 columns: city, country, people (134,000 to 522,000), \
-area (km2) (48 to 88).
-It begins with:
-- city: Bern; country: Switzerland; people: 134,000; area (km2): 52
-- city: Zurich; country: Switzerland; people: 421,000; area (km2): 88
-- city: Lyon; country: France; people: 522,000; area (km2): 48"""
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "what is in this table",
-        "What's in cities.csv?",
-        "describe the table",
-        "what does this csv contain",
-        "show me the first rows",
-        "which columns does it have",
-    ],
-)
-def test_says_what_a_table_holds(cities: Path, tmp_path: Path, question: str):
-    assert (
-        text_of(
-            reply(
-                call_of(TABLE_QUESTION_ANSWERING.type, tmp_path, table=cities, question=question),
-                quiet,
-            )
-        )
-        == HELD
-    )
-
-
-TALKS = "description,first name,kind,list,shows,name,note\nOld,Ann,a,b,3,Tea,\n"
-
-
-@pytest.mark.parametrize(
-    ("question", "told"),
-    [
-        ("What is the description?", "The description is Old."),
-        ("describe the names", "The name is Tea.\nThe first name is Ann."),
-        ("tell me the kind", "The kind is a."),
-        ("what are the shows", "The shows is 3."),
-        ("what is the note", "Nothing stands in note."),
-    ],
-)
-def test_a_column_that_is_asked_for_is_not_the_whole(tmp_path: Path, question: str, told: str):
-    (tmp_path / "t.csv").write_text(TALKS)
-    call = call_of(
-        TABLE_QUESTION_ANSWERING.type, tmp_path, table=tmp_path / "t.csv", question=question
-    )
-    assert text_of(reply(call, quiet)) == told
-
-
-@pytest.mark.parametrize(
-    "question",
-    [
-        "show me the table",
-        "what kind of table is this",
-        "what does this list look like",
-        "show me the first rows",
-        "what are the names of the columns",
-        "what are the column names",
-        "what is the name of this table",
-        "describe t.csv",
-    ],
-)
-def test_words_that_are_also_columns_ask_for_the_whole(tmp_path: Path, question: str):
-    (tmp_path / "t.csv").write_text(TALKS)
-    call = call_of(
-        TABLE_QUESTION_ANSWERING.type, tmp_path, table=tmp_path / "t.csv", question=question
-    )
-    assert text_of(reply(call, quiet)).startswith("t.csv has 1 row and 7 columns")
-
-
-def test_of_many_values_the_first_are_told(tmp_path: Path):
-    (tmp_path / "t.csv").write_text("\n".join(["colour", *(f"hue {at}" for at in range(23))]))
-    told = answer("what are the colours", read_tables(tmp_path / "t.csv")[0])
-    assert told.startswith("The values of colour are hue 0, hue 1, ")
-    assert told.endswith(", hue 19 and 3 more.")
-
-
-@pytest.mark.parametrize(
-    ("content", "held"),
-    [
-        ("a,b\n1,x\n", "t.csv has 1 row and 2 columns: a (1), b.\nIt holds:\n- a: 1; b: x"),
-        ("1,2\n3,4\n", "t.csv has 2 rows and 2 columns.\nIt holds:\n- 1; 2\n- 3; 4"),
-        (
-            ",".join(f"c{at}" for at in range(22)) + "\n" + "," * 21 + "\n" + "," * 20 + "y\n",
-            "t.csv has 1 row and 22 columns: "
-            + ", ".join(f"c{at}" for at in range(20))
-            + " and 2 more.\nIt holds:\n- c20: y",
-        ),
-    ],
-)
-def test_says_what_a_small_or_odd_table_holds(tmp_path: Path, content: str, held: str):
-    (tmp_path / "t.csv").write_text(content)
-    assert describe_table(read_tables(tmp_path / "t.csv")[0], "t.csv") == held
-
-
-def test_says_what_each_sheet_holds(tmp_path: Path):
-    book = openpyxl.Workbook()
-    assert book.active
-    book.active.title = "North"
-    for sheet in (book.active, book.create_sheet("South")):
-        for row in (["name", "points"], ["Ann", 3]):
-            sheet.append(row)
-    book.save(tmp_path / "points.xlsx")
-    book.close()
-    call = call_of(
-        TABLE_QUESTION_ANSWERING.type,
-        tmp_path,
-        table=tmp_path / "points.xlsx",
-        question="what is in it",
-    )
-    said = text_of(reply(call, quiet))
-    assert "The sheet North of points.xlsx has 1 row and 2 columns: name, points (3)." in said
-    assert "The sheet South of points.xlsx has 1 row" in said
-
-
-def test_reads_excel_and_json(tmp_path: Path):
-    book = openpyxl.Workbook()
-    assert book.active
-    for row in (["name", "points"], ["Ann", 3], ["Bob", 7.5]):
-        book.active.append(row)
-    book.save(tmp_path / "points.xlsx")
-    book.close()
-    (tmp_path / "points.json").write_text(
-        json.dumps([{"name": "Ann", "points": 3}, {"name": "Bob", "points": 7.5}])
-    )
-    for name in ("points.xlsx", "points.json"):
+    def asked(
+        question: str, options: dict[str, Value] | None = None, **files: str | bytes
+    ) -> list[Artifact]:
+        paths = []
+        for name, content in (files or {"cities_csv": CITIES}).items():
+            path = tmp_path / name.replace("_", ".")
+            data = content if isinstance(content, bytes) else content.encode()
+            if not path.exists() or path.read_bytes() != data:
+                path.write_bytes(data)
+            paths.append(path)
         call = call_of(
-            TABLE_QUESTION_ANSWERING.type,
-            tmp_path,
-            table=tmp_path / name,
-            question="Who has the most points?",
-        )
-        assert text_of(reply(call, quiet)) == "The highest points is 7.5, of Bob."
+            TABLE_QUESTION_ANSWERING.type, tmp_path / "work", table=paths, question=question,
+            **options or {},
+        )  # fmt: skip
+        return list(reply(call, quiet))
+
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which city has the most people?", "Lyon has the highest people: 522,000."),
+        ("Which city has the smallest area?", "Lyon has the lowest area (km2): 48."),
+        ("What is the average area?", "The average of area (km2) is 65."),
+        ("sum of people in France", "The sum of people, where country is France is 864,000."),
+        ("median of the people", "The median of people is 381,500."),
+        ("How many cities are in Switzerland?", "There are 2 rows, where country is Switzerland."),
+        ("How many cities are not in Switzerland?", "There are 2 rows, where country is not Switzerland."),
+        ("How many rows are there?", "There are 4 rows."),
+        ("How many people live in Bern?", "The sum of people, where city is Bern is 134,000."),
+        ("how many different countries are there", "The number of different values of country is 2."),
+        ("What is the country of Nice?", "The country, where city is Nice is France."),
+        ("What are the cities?", "The city:\n- Bern\n- Lyon\n- Nice\n- Zurich"),
+        ("people per country", "The sum of people for each country:\n- France: 864,000\n- Switzerland: 555,000"),
+        ("cities with more than 350 thousand people", "The city, where people > 350000:\n- Lyon\n- Zurich"),
+        ("the two largest cities by people", "The highest people:\n- Lyon: 522,000\n- Zurich: 421,000"),
+        ("which city is not at the seaside in France", "The city, where country is France and seaside is no is Lyon."),
+        ("what share of the cities is in France", "The share where country is France is 50 %."),
+        ("how many cities were founded after 1919", "There are 2 rows, where founded is after 1919."),
+        ("how many cities were founded between 1919-01-01 and 1920-06-07", "There is 1 row, where founded is between 1919-1-1 and 1920-6-7."),
+        ("how many cities were founded from May to June 1920", "There is 1 row, where founded is between may and june 1920."),
+        ("how many cities were founded in February", "There is 1 row, where founded is in february."),
+        ("Wie viele Städte haben mehr als 350000 people?", "There are 2 rows, where people > 350000."),
+        ("share of France in the people", "The share of people where country is France is 60.89 %."),
+        ("is there a city in France", "Yes: 2 rows."),
+    ],
+)  # fmt: skip
+def test_answers(ask: Ask, question: str, answer: str):
+    assert [item.text for item in ask(question)] == [answer]
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("show me the customers from Berlin", "The customer, where city is Berlin:\n- Anna Weber\n- Otto Hahn"),
+        ("what did Anna Weber buy?", "The product, where customer is Anna Weber:\n- Lamp\n- Table"),
+        ("what is the price of the lamp?", "The price, where product is Lamp is 40.50."),
+        ("what is the price of the chair?", "The customer, price, where product is Chair:\n- Otto Hahn; 82\n- Paul Novak; 80"),
+        ("which city has the most customers", "Berlin has the highest number of different values of customer: 2."),
+        ("which customer has the fewest products", "Li Wei"),
+        ("show all rows where city is Prague", "The date, customer, city, product, price, amount, where city is Prague:\n- 2025-01-09; Paul Novak; Prague; Chair; 80; 1"),
+    ],
+)  # fmt: skip
+def test_answers_about_orders(ask: Ask, question: str, answer: str):
+    (made,) = ask(question, orders_csv=ORDERS)
+    assert answer in (made.text or "")
+
+
+@pytest.mark.parametrize(
+    "question", ["Why is the sky blue?", "the longest river", "who wrote the national anthem"]
+)
+def test_declines_what_it_cannot_read(ask: Ask, question: str):
+    with pytest.raises(ExpertError, match="did not understand"):
+        ask(question)
+
+
+@pytest.mark.parametrize(
+    ("question", "doubt"),
+    [
+        ("how many nice cities are in France", None),
+        ("average people in rainy cities", "Not understood: “rainy”."),
+        ("how many visitors had Lyon on bank holidays", "Not understood: “bank”, “holidays”."),
+    ],
+)
+def test_a_doubt_comes_with_the_answer(ask: Ask, question: str, doubt: str | None):
+    table = {"visits_csv": VISITS} if "visitors" in question else {}
+    (answer,) = ask(question, **table)
+    assert answer.text
+    assert ("I am not sure" in answer.text) == bool(doubt)
+    assert (doubt or "") in answer.text
+
+
+def test_another_reading_with_another_answer_is_told(ask: Ask):
+    rows = "day,price\n2024-01-01,1\n2024-01-02,9\n2024-02-01,6\n2024-02-02,7\n"
+    (answer,) = ask("Which month had the highest price?", prices_csv=rows)
+    assert answer.text == (
+        "January 2024 has the highest price: 9.\n\n"
+        "I am not sure of this. By the highest average of price it is February 2024: 6.50."
+    )
+
+
+def test_two_tables_that_belong_together(ask: Ask):
+    (answer,) = ask("total visitors per country", cities_csv=CITIES, visits_csv=VISITS)
+    assert answer.text == "The sum of visitors for each country:\n- France: 85\n- Switzerland: 10"
+
+
+def test_a_long_answer_is_cut_and_whole_in_a_file(ask: Ask):
+    rows = "name,age\n" + "".join(f"Person {at},{at % 50}\n" for at in range(100))
+    answer, table = ask("list the names of everybody", people_csv=rows)
+    assert answer.text
+    assert len(answer.text.splitlines()) == 22
+    assert answer.text.endswith("… and 80 more, all of them in answer.csv.")
+    assert table.path
+    assert len(table.path.read_text().splitlines()) == 101
+
+
+GERMAN = "Umsatz 2023;;\n;;\nKunde;Betrag;Datum\nMüller;1.234,50 €;03.04.2023\nKöhler;99,90 €;17.12.2023\nSumme;1.334,40 €;\n"  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "question", "answer"),
+    [
+        ("a_csv", GERMAN.encode("cp1252"), "what is the highest betrag", "1,234.50 €"),
+        ("a_csv", GERMAN.encode("utf-16"), "sum of betrag in december", "99.90 €"),
+        ("a_csv", "\ufeffa;b\n1;x\n2;y\n", "sum of a", "is 3."),
+        ("a_tsv", "when\tcost\n3/28/2024\t$1,200.50\n4/2/2024\t($20)\n", "total cost", "$1,180.50"),
+        ("a_csv", "when,n\nJan 1 2000,4\nFeb 1 2000,5\n", "what was n in February 2000", "n, where when is in february 2000 is 5."),
+        ("a_csv", 'name,note\nAnn,"two\nlines"\nBob,"a ""quoted"" word"\n', "note of Bob", 'a "quoted" word'),
+        ("a_csv", "code,city\n01234,Ulm\n00567,Bonn\n", "what is the code of Bonn", "00567"),
+        ("a_csv", "x,y\n1,2\n3\n4,5,6\n", "sum of x", "is 8."),
+        ("a_json", json.dumps([{"x": 1, "when": "2024-01-01"}, {"x": 2.5}]), "average x", "1.75"),
+        ("a_jsonl", '{"x": 1}\n{"x": 2}\n', "sum of x", "is 3."),
+    ],
+)  # fmt: skip
+def test_messy_files(ask: Ask, name: str, content: str | bytes, question: str, answer: str):
+    (text, *_) = ask(question, **{name: content})
+    assert answer in (text.text or "")
+
+
+def test_cells_that_are_no_numbers_are_counted(ask: Ask):
+    rows = "n\n" + "\n".join(["4"] * 40) + "\noops\n"
+    (answer,) = ask("sum of n", a_csv=rows)
+    assert answer.text == (
+        "The sum of n is 160.\n\nI am not sure of this. 1 cell of n could not be read as a number."
+    )
+
+
+def test_a_workbook(ask: Ask, tmp_path: Path):
+    book = openpyxl.Workbook()
+    assert book.active
+    for row in (["name", "age"], ["Ann", 31], ["Bob", 27]):
+        book.active.append(row)
+    book.save(tmp_path / "b.xlsx")
+    (answer,) = ask("who is the youngest", b_xlsx=(tmp_path / "b.xlsx").read_bytes())
+    assert answer.text == "Bob has the lowest age: 27."
 
 
 @pytest.mark.parametrize(
     ("content", "reason"),
-    [(b"", "empty"), (b"\x00\x01\x02", "binary"), (b'{"a": 1}', "no table"), (b"[1, 2", "damaged")],
-)
-def test_bad_files_are_named(tmp_path: Path, content: bytes, reason: str):
-    file = tmp_path / "bad.csv"
-    file.write_bytes(content)
-    with pytest.raises(InputError, match=rf"bad\.csv.*{reason}"):
-        read_tables(file)
+    [("", "a.csv is empty"), (b"PAR1xxxxPAR1", "a.csv is damaged"),
+     ('[{"a": 1}, {"b"', "a.csv is damaged")],
+)  # fmt: skip
+def test_bad_files_are_named(ask: Ask, content: str | bytes, reason: str):
+    with pytest.raises(InputError, match=reason):
+        ask("sum of a", a_csv=content)
+
+
+def test_a_query_of_an_llm_only_reads(ask: Ask, tmp_path: Path):
+    secret = tmp_path / "secret.csv"
+    secret.write_text("word\nhidden\n")
+    (answer,) = ask("", {"sql": "SELECT count(*) AS n FROM t1;"})
+    assert answer.text == "The n is 4."
+    for sql, reason in (
+        ("DROP TABLE t1", "only read"),
+        ("SELECT 1; SELECT 2", "only read"),
+        (f"COPY t1 TO '{tmp_path}/out.csv'", "only read"),
+        (f"SELECT * FROM read_csv('{secret}')", "disabled"),
+        (f"SELECT * FROM '{secret}'", "could not be asked"),
+        ("SELECT * FROM nothing", "could not be asked"),
+    ):
+        with pytest.raises(ExpertError, match=reason):
+            ask("", {"sql": sql})
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_the_query_is_among_the_details(ask: Ask):
+    details: list[str] = []
+    current_detail.set(details.append)
+    ask("average area")
+    assert details == ['SQL: SELECT avg(t1."area (km2)") AS value FROM t1']
+
+
+def test_a_large_file_is_read_once(ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("jarvis_desktop.tasks.documents.table_database.KEPT_BYTES", 1)
+    (first,) = ask("average area")
+    kept = tmp_path / "cities.csv.duckdb"
+    before = kept.stat().st_mtime_ns
+    (again,) = ask("average area")
+    assert first.text == again.text
+    assert kept.stat().st_mtime_ns == before
+
+
+HELD = """cities.csv has 4 rows and 6 columns: city, country, people (134,000 to 522,000), \
+area (km2) (48 to 88), founded (1891-01-01 to 1988-02-02), seaside.
+It begins with:
+- city: Bern; country: Switzerland; people: 134,000; area (km2): 52; founded: 1891-01-01; seaside: no
+- city: Zurich; country: Switzerland; people: 421,000; area (km2): 88; founded: 1918-05-01; seaside: no
+- city: Lyon; country: France; people: 522,000; area (km2): 48; founded: 1920-06-07; seaside: no"""
 
 
 @pytest.mark.parametrize(
-    ("cell", "value"),
+    "question",
     [
-        ("1,200", 1200),
-        ("$3.50", 3.5),
-        ("-7", -7),
-        ("(12)", -12),
-        ("15%", 15),
-        ("1e3", 1000),
-        ("x", None),
-        ("", None),
+        "what is in this table", "What's in cities.csv?", "describe the table",
+        "what does this csv contain", "show me the first rows", "which columns does it have",
+        "what are the names of the columns", "what kind of table is this",
     ],
-)
-def test_numbers_in_cells(cell: str, value: float | None):
-    assert number(cell) == value
+)  # fmt: skip
+def test_says_what_a_table_holds(ask: Ask, question: str):
+    assert [item.text for item in ask(question)] == [HELD]
+
+
+def test_no_question(ask: Ask):
+    with pytest.raises(InputError, match="no question"):
+        ask("")

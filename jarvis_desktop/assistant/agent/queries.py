@@ -1,0 +1,118 @@
+"""A second opinion on a script's result: the same computed by a query over the given files.
+
+Two scripts by one small LLM share slips. A query is another form: it has no loops to get wrong, and
+is a few lines long. It runs in the sandbox on copies in memory and can only read.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Sequence
+
+from jarvis_desktop.assistant.agent.expected_results import ExpectedResult, ResultKind
+from jarvis_desktop.assistant.prompts import keep_ends, keep_start
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.goal import LogEntry
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.llm import Message, MessageRole, Prompt
+from jarvis_desktop.text.quotation import marked_off
+
+QUERY = "query"
+"""The branch of a round that is a query."""
+RESULT_FILE = "query_result.json"
+MAX_QUERY_TOKENS = 300
+TABLES_TOKENS = 900
+ERROR_TOKENS = 120
+SHOWN_CHARS = 600
+MAX_LISTED = 15
+"""Rows of an answer."""
+NO_QUERY = "Write one SELECT statement."
+SAME_QUERY = "This query was written before. Write another one: compute it in another way."
+ANOTHER_TEMPERATURE = 0.4
+
+_fence = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_returns = {
+    ResultKind.CHART: "a row for each point of the chart",
+    ResultKind.TABLE: "the rows of the new table",
+    ResultKind.TEXT: "a row for each line of the new text",
+    ResultKind.FILES: "the rows of all new tables",
+}
+
+
+def describe_code(names: Collection[str]) -> str:
+    """Return the script that prints the tables of a query."""
+    return f"from jarvis import queries\nqueries.describe_tables({_listed(names)})"
+
+
+def query_code(names: Collection[str], queries: Sequence[str]) -> str:
+    """Return the script that writes the rows of queries to `RESULT_FILE`."""
+    return (
+        f"from jarvis import queries\n"
+        f"queries.query({_listed(names)}, {json.dumps(queries, ensure_ascii=False)}, "
+        f'"{RESULT_FILE}")'
+    )
+
+
+def _listed(names: Collection[str]) -> str:
+    return json.dumps(list(names), ensure_ascii=False)
+
+
+def query_purpose(result: str) -> str:
+    """Return the task of a round, by which its query is known; `result` names what it computes."""
+    return one_line(tr("Compute {result} a second time, by a query", result=result), limit=200)
+
+
+def query_prompt(
+    system: str,
+    examples: Sequence[dict[str, str]],
+    tables: str,
+    expected: ExpectedResult,
+    before: Sequence[LogEntry],
+    whose: str,
+) -> Prompt:
+    """Return the prompt for the query of a result. `before` are the queries for it so far."""
+    messages = [Message(MessageRole.SYSTEM, system)]
+    for each in examples:
+        messages += [
+            Message(MessageRole.USER, f"{each['tables']}\n\nGoal: {each['goal']}\n{each['needs']}"),
+            Message(MessageRole.ASSISTANT, f"```sql\n{each['query']}\n```"),
+        ]
+    shown = marked_off(keep_start(tables, TABLES_TOKENS), whose)
+    task = f"{shown}\n\nGoal: {expected.goal}\n{_needs(expected)}"
+    messages.append(Message(MessageRole.USER, task))
+    failed = before[-1] if before and before[-1].status.value != "done" else None
+    if failed and failed.code:
+        error = json.dumps(keep_ends(failed.observation, ERROR_TOKENS), ensure_ascii=False)
+        messages += [
+            Message(MessageRole.ASSISTANT, f"```sql\n{failed.code}\n```"),
+            Message(MessageRole.USER, f"It failed: {error}\nWrite the whole query, corrected."),
+        ]
+    temperature = ANOTHER_TEMPERATURE if before else 0.0
+    return Prompt(tuple(messages), longest=MAX_QUERY_TOKENS, temperature=temperature)
+
+
+def _needs(expected: ExpectedResult) -> str:
+    if expected.kind is ResultKind.ANSWER:
+        return f'The query returns only the values that answer "{expected.clause}".'
+    name = f' "{expected.name}"' if expected.name else ""
+    return f"The query returns {_returns[expected.kind]}{name}."
+
+
+def wrong_rows(expected: ExpectedResult, rows: Sequence[Sequence[object]]) -> str:
+    """Return what is wrong if a query cannot be for a result, in words for its author."""
+    if not any(cell is not None for row in rows for cell in row):
+        return "It returned no values: check the conditions."
+    if expected.kind is ResultKind.ANSWER and len(rows) > MAX_LISTED:
+        return (
+            f"It returned {len(rows)} rows: return only the answer, with SUM, COUNT, AVG, MAX or "
+            "MIN, or with GROUP BY, ORDER BY and LIMIT."
+        )
+    return ""
+
+
+def parse_query(text: str) -> str:
+    """Return the query in a reply; "" if there is none."""
+    found = _fence.search(text)
+    query = (found[1] if found else text).strip().rstrip(";").strip()
+    return query if re.match(r"(?:select|with)\b", query, re.IGNORECASE) else ""

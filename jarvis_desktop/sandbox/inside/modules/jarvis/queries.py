@@ -1,0 +1,154 @@
+"""The given files as tables of SQLite: what a script computed is computed a second time by a query,
+whose author makes other slips than that of a script."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from . import MAX_LINE_CHARS, PICTURES, SOUNDS, TABLES, about_column, read_table, read_text
+
+MAX_ROWS = 20_000
+SHOWN_TEXTS = 3
+MAX_ALIKE = 4
+ALL_TABLES = "all_tables"
+"""The rows of all tables that have the same columns, with the name of their file."""
+_READING = {
+    sqlite3.SQLITE_SELECT,
+    sqlite3.SQLITE_READ,
+    sqlite3.SQLITE_FUNCTION,
+    sqlite3.SQLITE_RECURSIVE,
+}
+
+Cells = Mapping[str, Sequence[Any]]
+"""The columns of a table."""
+
+
+def describe_tables(names: Sequence[str]) -> None:
+    """Print the tables that a query has."""
+    tables = dict(_tables(names))
+    alike = [*tables.get(ALL_TABLES, ())][1:] if len(tables) > MAX_ALIKE else None
+    for name, columns in tables.items():
+        if [*columns] != alike:  # the table of all of them is shown
+            told = [f'  "{column}", -- {_about(each)}' for column, each in columns.items()]
+            print("\n".join([f'CREATE TABLE "{name}" (', *told, ");"]))  # noqa: T201
+
+
+def _about(cells: Sequence[Any]) -> str:
+    told = about_column("", cells)[2:]
+    if not told.startswith("text,") or "one of" in told:
+        return told
+    examples = [json.dumps(cell, ensure_ascii=False) for cell in cells if cell][:SHOWN_TEXTS]
+    return f"text such as {', '.join(each[:MAX_LINE_CHARS] for each in examples)}{told[4:]}"
+
+
+def query(names: Sequence[str], queries: Sequence[str], to: str) -> None:
+    """Write the columns and rows of each query as JSON to a file; an error is a text in their
+    place."""
+    database = sqlite3.connect(":memory:")
+    for name, columns in _tables(names):
+        listed = ", ".join(f'"{column}"' for column in columns)
+        database.execute(f'CREATE TABLE "{name}" ({listed})')
+        marks = ", ".join("?" * len(columns))
+        cells = zip(*columns.values(), strict=True)
+        database.executemany(f'INSERT INTO "{name}" VALUES ({marks})', cells)  # noqa: S608
+    database.create_function("regexp", 2, lambda pattern, text: bool(_found(pattern, text)))
+    database.create_function("regexp_extract", 2, lambda text, pattern: _found(pattern, text))
+    database.create_function("strftime", 2, _strftime)
+    database.create_aggregate("median", 1, _Median)  # type: ignore[arg-type]
+    database.set_authorizer(
+        lambda action, *_: sqlite3.SQLITE_OK if action in _READING else sqlite3.SQLITE_DENY
+    )
+    results: list[Any] = []
+    for each in queries:
+        try:
+            found = database.execute(each)
+            header = [column for column, *_ in found.description or ()]
+            results.append([header, found.fetchmany(MAX_ROWS)])
+        except (sqlite3.Error, sqlite3.Warning, re.error) as error:
+            results.append(str(error))
+    Path(to).write_text(json.dumps(results, ensure_ascii=False, default=str), "utf-8")
+
+
+def _found(pattern: str, text: object) -> str | None:
+    found = re.search(pattern, str(text))
+    return found[1 if found.re.groups else 0] if found else None
+
+
+def _strftime(form: str, moment: object) -> str | None:
+    """Return a date in a form of Python, which knows names of months and weekdays too."""
+    try:
+        return datetime.fromisoformat(str(moment)).strftime(form)
+    except ValueError:
+        return None
+
+
+class _Median:
+    def __init__(self) -> None:
+        self._values: list[float] = []
+
+    def step(self, value: Any) -> None:
+        if isinstance(value, int | float):
+            self._values.append(value)
+
+    def finalize(self) -> float | None:
+        return median(self._values) if self._values else None
+
+
+def _tables(names: Iterable[str]) -> Iterator[tuple[str, Cells]]:
+    """Yield the tables by name, and the lines and words of the texts."""
+    found: dict[str, Cells] = {}
+    lines: list[tuple[str, int, str]] = []
+    for name in names:
+        suffix = Path(name).suffix.lower()
+        if suffix in TABLES:
+            found[re.sub(r"\W+", "_", Path(name).stem)] = _flat(read_table(name))
+        elif suffix not in (*PICTURES, *SOUNDS):
+            lines += [(name, at, text) for at, text in enumerate(read_text(name).splitlines(), 1)]
+    yield from found.items()
+    shapes = {tuple(columns) for columns in found.values()}
+    if len(found) > 1 and len(shapes) == 1:
+        whole: dict[str, list[Any]] = {"table_name": []}
+        for name, columns in found.items():
+            whole["table_name"] += [name] * len(next(iter(columns.values()), ()))
+            for column, cells in columns.items():
+                whole.setdefault(column, []).extend(cells)
+        yield ALL_TABLES, whole
+    if lines:
+        yield "lines", _columns(("file", "number", "text"), lines)
+        words = [
+            (file, number, word)
+            for file, number, text in lines
+            for word in re.findall(r"\w+", text.lower())
+        ]
+        yield "words", _columns(("file", "line", "word"), words)
+
+
+def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Cells:
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}
+
+
+def _flat(rows: Sequence[Mapping[str, Any]]) -> Cells:
+    """Return the columns of rows; a dict in a cell becomes columns of its own."""
+    flat = [
+        {
+            f"{name}_{inner}" if inner else name: cell
+            for name, value in row.items()
+            for inner, cell in (value.items() if isinstance(value, dict) else [("", value)])
+        }
+        for row in rows
+    ]
+    names = dict.fromkeys(name for row in flat for name in row)
+    return {name: [_plain(row.get(name)) for row in flat] for name in names}
+
+
+def _plain(cell: Any) -> Any:
+    if cell is None or isinstance(cell, str | int | float):
+        return cell
+    return json.dumps(cell, ensure_ascii=False, default=str)

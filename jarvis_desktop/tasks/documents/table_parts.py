@@ -1,0 +1,381 @@
+"""The parts of a question about a table: what is looked for, measured, counted and grouped.
+
+Each part marks its words as read; `table_question.py` puts the parts together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from jarvis_desktop.core.i18n import both, mark, tr
+from jarvis_desktop.tasks.documents.table_database import TableColumn, TableDatabase
+from jarvis_desktop.tasks.documents.table_words import (
+    ADJECTIVES,
+    DOWN,
+    GRAINS,
+    UP,
+    ReadWords,
+    TableField,
+    hinted,
+    verb_hints,
+)
+from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
+
+_each_time = {"monthly": "month", "yearly": "year", "annual": "year", "weekly": "week",
+              "daily": "day", "quarterly": "quarter", "hourly": "hour"}  # fmt: skip
+FEW_VALUES = 3
+"""Different values of a column that are listed if neither a sum nor an average is asked for."""
+
+_AGGREGATES = {
+    "average": "avg", "mean": "avg", "avg": "avg", "averages": "avg", "total": "sum", "sum": "sum",
+    "totals": "sum", "overall": "sum", "combined": "sum", "altogether": "sum", "median": "median",
+}  # fmt: skip
+_called = {
+    "avg": mark("average of {name}"), "sum": mark("sum of {name}"), "max": mark("highest {name}"),
+    "median": mark("median of {name}"), "min": mark("lowest {name}"),
+    "stddev_samp": mark("standard deviation of {name}"),
+}  # fmt: skip
+_grain_names = {
+    "year": mark("year"), "quarter": mark("quarter"), "month": mark("month"), "day": mark("day"),
+    "week": mark("week"), "weekday": mark("weekday"), "hour": mark("hour"),
+}  # fmt: skip
+ROWS = mark("number of rows")
+DIFFERENT = mark("number of different values of {name}")
+_BEFORE_ADJECTIVE = frozenset("most least highest best top lowest more".split())
+_AFTER_MOST = frozenset("expensive costly populous popular profitable recent common frequent often "
+                        "frequently rated paid".split())  # fmt: skip
+AUXILIARIES = frozenset(
+    "is are was were did does do has have had can will would should get got make made".split()
+)
+_persons = frozenset("people person employee worker staff member colleague".split())
+PERSON_STEMS = frozenset(map(stem, _persons))
+_money = frozenset(
+    map(stem, "expense spending cost sale payment income donation purchase earning".split())
+)
+"""Words for rows that each have an amount."""
+_group_words = frozenset(("per", "by", "each", "every", "across"))
+_before_group = frozenset(("each", "every", "the", "different"))
+
+
+def called(function: str, name: str) -> str:
+    """Return an aggregate of a column in words: "sum of revenue"."""
+    return tr(_called[function], name=name)
+
+
+class QuestionParts:
+    """Finds the parts of one question."""
+
+    def __init__(self, read: ReadWords, db: TableDatabase) -> None:
+        self.read = read
+        self._db = db
+        self.words = read.words
+        self.relation = read.relation
+        self.texts = [word.text for word in read.words]
+        self.told: list[TableField] = []
+        self.group: list[TableField] = []
+        self.grain = ""
+        self.looked_up: TableField | None = None
+        """The measure of which single values are asked for."""
+        self.of_rows = False
+        """Whether single rows are looked for: "the largest order"."""
+
+    @property
+    def where(self) -> str:
+        """The conditions in SQL, as a clause; "" if there are none."""
+        return self._where()
+
+    def _where(self, *more: str) -> str:
+        parts = [f"({item.sql})" for item in self.read.filters] + [item for item in more if item]
+        return f" WHERE {' AND '.join(parts)}" if parts else ""
+
+    def _where_told(self) -> str:
+        told = [item.told for item in self.read.filters]
+        return tr(", where {conditions}", conditions=both(*told)) if told else ""
+
+    def _use(self, *places: int) -> None:
+        self.read.used |= set(places)
+
+    def _superlative(self) -> tuple[int, bool | None, str, int]:
+        """How many, whether the largest, the hint for the column, and the word; None if none."""
+        at = next((n for n in range(len(self.texts)) if self._is_superlative(n)), -1)
+        if at < 0:
+            return 1, None, "", -1
+        word, before = self.texts[at], self.texts[at - 1] if at else ""
+        largest, hint = ADJECTIVES.get(word, (word in UP, ""))
+        if word in UP or word in DOWN:
+            largest = word in UP
+        if word in _AFTER_MOST:
+            largest = largest != (before in ("least", "lowest"))
+            self._use(at - 1)
+        self._use(at)
+        near = [*range(max(0, at - 2), at), *range(at + 1, min(at + 3, len(self.texts)))]
+        for place in near:
+            number = self.texts[place]
+            far = place < at - 1 and before not in ("most", "least", "best", "top")
+            if number.isdigit() and place not in self.read.used:
+                if 0 < int(number) <= 1000 and not far:
+                    self._use(place)
+                    return int(number), largest, hint, at
+        return 1, largest, hint, at
+
+    def _is_superlative(self, at: int) -> bool:
+        word = self.texts[at]
+        before, after = (
+            self.texts[n] if 0 <= n < len(self.texts) else "" for n in (at - 1, at + 1)
+        )
+        start, end = self.words[at].start, self.words[at].end
+        if at in self.read.used:
+            return False
+        if word in _AFTER_MOST:
+            return before in _BEFORE_ADJECTIVE
+        if word in ("most", "least") and (after in _AFTER_MOST or before == "at"):
+            return False
+        if word in ("first", "last") and not self.relation.dates:
+            return False
+        if "_" in (self.read.text[start - 1 : start], self.read.text[end : end + 1]):
+            return False  # of a column's name, as in temp_max
+        named = self.read.mention_at(at)
+        return word in UP | DOWN or (
+            word in ADJECTIVES and not (named is not None and named.score >= 2)
+        )
+
+    def _aggregate(self) -> tuple[str, int]:
+        for at, word in enumerate(self.texts):
+            if at in self.read.used:
+                continue
+            if word == "deviation":
+                self._use(at, at - 1)
+                return "stddev_samp", at
+            named = self.read.mention_at(at)
+            # "The total" alone is a column of that name.
+            column = named and named.field.parts == (word,) and not self._measure_after(at)
+            if word in _AGGREGATES and not column:
+                self._use(at)
+                if word != "total" or self.texts[at + 1 : at + 2] != ["number"]:
+                    return _AGGREGATES[word], at
+        return "", -1
+
+    def _measure_after(self, at: int) -> TableField | None:
+        for place in range(at + 1, min(at + 5, len(self.words))):
+            named = self.read.mention_at(place)
+            if named and named.field.is_measure and place not in self.read.used:
+                return named.field
+        return None
+
+    def _group(self) -> tuple[list[TableField], str]:
+        """The columns that the rows are grouped by, and the unit of time."""
+        groups: list[TableField] = []
+        grain = ""
+        for place, word in enumerate(self.texts):
+            if place in self.read.used:
+                continue
+            if word in _each_time and self.relation.dates:
+                grain = _each_time[word]
+                self._use(place)
+            at = place + 1 if word in _group_words else len(self.texts)
+            while self.texts[at : at + 1] and self.texts[at] in _before_group:
+                at += 1
+            while at < len(self.texts):
+                single, named = self._grain(at), self.read.mention_at(at)
+                rows = word != "by" and self.words[at].stem in self.relation.nouns
+                end = at
+                if single and self.relation.dates and not (named and named.score >= 2):
+                    grain = single
+                elif single and named and named.field.is_year:
+                    groups.append(named.field)
+                elif named and named.field.is_id and named.field.is_unique:
+                    self._use(place, at)  # "per order": the rows are orders already
+                    break
+                elif named and self._groups_by(named.field, word):
+                    groups.append(self._settled(at, groups_by=True))
+                    while end + 1 < len(self.words) and (
+                        (more := self.read.mention_at(end + 1)) and more.field is groups[-1]
+                    ):
+                        end += 1
+                else:
+                    self._use(*((place, at) if rows else ()))
+                    break
+                self._use(place, *range(at, end + 1))
+                at = end + 2
+                if self.texts[end + 1 : at] != ["and"] or at >= len(self.texts):
+                    break
+                if not (self._grain(at) or self.read.mention_at(at)):
+                    break
+        return groups, grain
+
+    def _groups_by(self, field: TableField, word: str) -> bool:
+        if field.is_measure:
+            return word != "by" and not field.adds_up and field.column.distinct < 50
+        return True
+
+    def _grain(self, at: int) -> str:
+        if at >= len(self.words):
+            return ""
+        word = self.texts[at]
+        plain = word.removesuffix("s")
+        if plain == "day" and self.texts[at + 1 : at + 4] == ["of", "the", "week"]:
+            self._use(at + 1, at + 2, at + 3)
+            return "weekday"
+        return plain if plain in GRAINS else ""
+
+    def _settled(self, at: int, *, groups_by: bool = False) -> TableField:
+        """The column of the mention at a word; two that fit as well are told."""
+        named = self.read.mention_at(at)
+        assert named is not None
+        chosen, rivals = named.field, named.rivals
+        if rivals:
+
+            def fits(item: TableField) -> bool:
+                return item.is_measure != groups_by and not (groups_by and item.is_id)
+
+            fitting = [item for item in (chosen, *rivals) if fits(item)] or [chosen, *rivals]
+            # Other words of the question may settle it: "signup date".
+            if len(fitting) > 1:
+                self.read.doubt(
+                    tr(
+                        "“{word}” is read as {name}; it may be {names}.",
+                        word=self.texts[at],
+                        name=fitting[0].name,
+                        names=", ".join(item.name for item in fitting[1:3]),
+                    )
+                )
+            chosen = fitting[0]
+        self._use(at)
+        chosen = self.relation.names.get(chosen.sql, chosen)
+        self.told.append(chosen)
+        return chosen
+
+    def _measure(self, start: int = 0) -> TableField | None:
+        """The column of numbers that the question names, after a word at first."""
+        places = [*range(max(start, 0), len(self.words)), *range(max(start, 0))]
+        filtered = {item.field for item in self.read.filters if not item.value}
+        found: list[tuple[float, int, int]] = []
+        for rank, at in enumerate(places):
+            named = self.read.mention_at(at)
+            if named is None or at in self.read.used:
+                continue
+            fits = [
+                it for it in (named.field, *named.rivals) if it.is_measure and it not in self.group
+            ]
+            if fits:
+                found.append((-named.score if rank < len(places) - start else 0.0, rank, at))
+        if not found:
+            return self._verb_measure(filtered)
+        _, _, at = min(found)
+        chosen = self._settled(at)
+        for other in range(len(self.words)):
+            more = self.read.mention_at(other)
+            if more and (more.field is chosen or chosen in more.rivals):
+                self._use(other)
+        return chosen
+
+    def _verb_measure(self, filtered: Collection[TableField | None]) -> TableField | None:
+        """The column that a verb speaks of: "how much did we sell"."""
+        for at, found in verb_hints(self.read):
+            fitting = [item for item in found if item not in filtered]
+            if not fitting:
+                continue
+            self._use(at)
+            money = [item for item in fitting if item.parts[-1] not in ("units", "quantity", "qty")]
+            if "how much" in self.read.text:
+                fitting = money or fitting
+            if len(found) > 1:
+                self.read.doubt(
+                    tr(
+                        "“{word}” is read as {name}; there is {names} as well.",
+                        word=self.texts[at],
+                        name=fitting[0].name,
+                        names=both(*(it.name for it in found if it is not fitting[0])),
+                    )
+                )
+            return fitting[0]
+        return None
+
+    def _money_measure(self) -> TableField | None:
+        """The column of amounts that "expenses per month" adds up, though each row is one."""
+        if not any(word.stem in _money for word in self.words):
+            return None
+        found = [item for item in hinted(self.read, "amount total sum price value") if item.adds_up]
+        return found[0] if found else None
+
+    def _only_measure(self) -> TableField | None:
+        measures = [item for item in self.relation.fields if item.is_measure]
+        return measures[0] if len(measures) == 1 else None
+
+    def _noun(self, start: int) -> tuple[int, str, TableField | None]:
+        """The noun after "how many", "which" and the like: where it is; whether it is the "rows",
+        a "column", a "filter" that was read already, or ""."""
+        for at in range(start, min(start + 5, len(self.words))):
+            word = self.words[at]
+            if word.text in AUXILIARIES and at > start:
+                break
+            read_already = any(
+                item.start <= word.start < item.start + 60
+                and at in self.read.used
+                and item.field
+                and item.value
+                for item in self.read.filters
+            )
+            if at in self.read.used and read_already:
+                return at, "filter", None
+            named = self.read.mention_at(at)
+            if word.stem in self.relation.nouns and not (
+                named and len(named.field.parts) == 1 and not named.field.is_id and named.score >= 2
+            ):
+                self._use(at)
+                return at, "rows", named.field if named else None
+            if named and at not in self.read.used:
+                return at, "column", self._settled(at)
+            if word.stem in PERSON_STEMS and self.relation.label:
+                self._use(at)
+                return at, "rows", None
+            if word.text in FUNCTION_WORDS:
+                if word.text in ("in", "from", "with", "that", "there", "of") and at > start:
+                    break
+                continue
+        return start, "", None
+
+    def _dated(self) -> TableField | None:
+        """The column of dates that is meant."""
+        dates = self.relation.dates
+        for item in self.read.filters:
+            if item.field in dates:
+                return item.field
+        for named in self.read.mentions:
+            if named.field in dates:
+                return named.field
+        if len(dates) > 1:
+            self.read.doubt_time(dates)
+        return dates[0] if dates else None
+
+    def _time_sql(self, grain: str, item: TableField) -> str:
+        at = item.sql
+        forms = {"weekday": f"dayname({at})", "hour": f"hour({at})", "year": f"year({at})",
+                 "day": f"{at}::DATE", "week": f"date_trunc('week', {at})::DATE",
+                 "month": f"strftime({at}, '%Y-%m')",
+                 "quarter": f"year({at}) || '-Q' || quarter({at})"}  # fmt: skip
+        return forms[grain]
+
+    def _keys(self) -> list[tuple[str, str, TableColumn | None]]:
+        """The SQL, the name and the column of each group."""
+        keys: list[tuple[str, str, TableColumn | None]] = [
+            (item.sql, item.name, item.column) for item in self.group
+        ]
+        dated = self._dated() if self.grain else None
+        if self.grain and dated:
+            sql = self._time_sql(self.grain, dated)
+            keys.insert(0, (sql, tr(_grain_names[self.grain]), None))
+        return keys
+
+    def _counted(self, start: int) -> tuple[str, str] | None:
+        """What is counted after "how many": the SQL and the words."""
+        _, what, named = self._noun(start)
+        if what == "rows" or what == "filter":
+            return "count(*)", tr(ROWS)
+        if what == "column" and named is not None:
+            if named.is_measure:
+                return f"sum({named.sql})", called("sum", named.name)
+            if named.is_unique:
+                return "count(*)", tr(ROWS)
+            return f"count(DISTINCT {named.sql})", tr(DIFFERENT, name=named.name)
+        return None

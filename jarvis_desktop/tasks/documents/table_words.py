@@ -1,0 +1,557 @@
+"""What the words of a question about a table stand for: columns, entries, numbers and dates.
+
+A word that stands for nothing stays unread, and whoever answers says so. Where two readings are as
+good as each other, the first is taken and the other is told.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from typing import NamedTuple
+
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.tasks.documents.table_database import (
+    ColumnType,
+    LoadedTable,
+    TableColumn,
+    TableDatabase,
+)
+from jarvis_desktop.tasks.documents.table_german import noun_in_english
+from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
+
+_token = re.compile(r"\d+(?:[.,]\d+)*(?![^\W_])|[^\W_]+(?:['’][^\W_]+)*")
+
+GRAINS = ("year", "quarter", "month", "week", "weekday", "day", "hour")
+
+UNIQUE_SHARE = 0.98
+"""Of the rows: a column with so many different entries names each of them."""
+
+MAX_MATCHED = 12
+"""Entries that a single word may stand for: "Keller" for each of that name."""
+
+# What the parts of column names and the words of questions may stand for one another.
+SAME = [
+    set(line.split())
+    for line in """
+    temperature temp
+    maximum max highest
+    minimum min lowest
+    average avg mean
+    quantity qty units pieces count
+    amount amt total value sum price cost spending spent spend
+    department dept
+    number num no nr
+    percent percentage pct
+    address addr
+    telephone tel phone
+    birth born birthday dob
+    revenue sales turnover earnings takings income proceeds
+    salary pay earn wage income earnings paid
+    price cost costs
+    population people inhabitants residents
+    customer client buyer
+    employee staff worker colleague person people
+    movie film
+    country nation
+    city town
+    runtime duration length minutes
+    score grade mark points result
+    rain precipitation rainfall
+    delay late
+    area size
+    product item article
+    category kind type genre sort
+    merchant shop store vendor
+    student pupil
+    author writer
+    team club
+    date day when
+    gender sex
+    job position role occupation
+    weight mass
+    income gdp
+    origin departure
+    destination arrival
+    manager boss
+    start hired joined started began
+    signup joined registered
+    profit gain margin
+    stock inventory
+    year released published founded
+    """.strip().splitlines()
+]
+
+VERBS: Mapping[str, str] = {
+    "earn": "salary wage pay income earnings", "paid": "salary wage pay amount total",
+    "cost": "price cost",
+    "spend": "amount spending total cost price value", "spent": "amount spending total cost value",
+    "buy": "amount total", "weigh": "weight mass",
+    "live": "population inhabitants people residents",
+    "rain": "rain precipitation rainfall", "last": "duration runtime length minutes",
+    "score": "score points goals", "old": "age", "tall": "height",
+    "long": "duration runtime length",
+    "heavy": "weight mass", "big": "area size population", "large": "area size population",
+    "expensive": "price cost amount", "spending": "amount cost total",
+    "hot": "temp temperature", "warm": "temp temperature",
+    "sell": "units quantity revenue sales", "sold": "units quantity revenue sales",
+    "far": "distance", "fast": "speed", "high": "height elevation", "delay": "delay",
+    "late": "delay",
+}  # fmt: skip
+"""Verbs and adjectives, and the columns that they speak of."""
+
+UP = frozenset("highest largest biggest most greatest maximum max top best".split())
+DOWN = frozenset("lowest smallest least minimum min fewest worst bottom".split())
+ADJECTIVES: dict[str, tuple[bool, str]] = {
+    "cheapest": (False, "price cost amount"), "expensive": (True, "price cost amount"),
+    "priciest": (True, "price cost amount"), "dearest": (True, "price cost amount"),
+    "costly": (True, "price cost amount"), "oldest": (True, "age"), "youngest": (False, "age"),
+    "longest": (True, "duration runtime length distance time minutes"),
+    "shortest": (False, "duration runtime length height distance time minutes"),
+    "tallest": (True, "height"), "heaviest": (True, "weight mass"),
+    "lightest": (False, "weight mass"), "fastest": (True, "speed"), "slowest": (False, "speed"),
+    "hottest": (True, "temp temperature"), "warmest": (True, "temp temperature"),
+    "coldest": (False, "temp temperature"), "coolest": (False, "temp temperature"),
+    "wettest": (True, "rain precipitation rainfall"),
+    "rainiest": (True, "rain precipitation rainfall"),
+    "driest": (False, "rain precipitation rainfall"), "windiest": (True, "wind"),
+    "richest": (True, "gdp income wealth salary"), "poorest": (False, "gdp income wealth"),
+    "populous": (True, "population"), "deepest": (True, "depth"),
+    "popular": (True, "votes popularity"),
+    "profitable": (True, "profit margin"), "farthest": (True, "distance"),
+    "furthest": (True, "distance"), "closest": (False, "distance"), "latest": (True, "date"),
+    "newest": (True, "date"), "recent": (True, "date"), "last": (True, "date"),
+    "earliest": (False, "date"), "first": (False, "date"), "common": (True, "#"),
+    "frequent": (True, "#"), "often": (True, "#"), "frequently": (True, "#"),
+    "busiest": (True, "#"), "largest": (True, "area population size"),
+    "biggest": (True, "area population size"), "smallest": (False, "area population size"),
+    "best": (True, "rating score grade points"), "worst": (False, "rating score grade points"),
+    "rated": (True, "rating score"), "paid": (True, "salary wage pay"),
+}  # fmt: skip
+"""Whether the largest is meant, and of which column; "#" counts rows."""
+
+_units = frozenset(
+    "eur usd gbp chf km km2 m2 mm cm kg g min mins minutes sec seconds hours hrs pct percent pc "
+    "degc celsius c f lbs sqkm sqm kwh mw id".split()
+)
+_lasting = frozenset("runtime duration time delay length wait travel trip ride play".split())
+_additive_not = frozenset(
+    "price rate ratio percent pct percentage score rating grade mark temp temperature age year "
+    "height weight mass speed lat latitude lon lng longitude index avg average mean median share "
+    "gpa bmi level rank zip postcode id number no nr salary wage humidity pressure depth "
+    "discount elevation wind distance length".split()
+)
+"""Parts of the names of columns that are not added up: nobody asks for a sum of ages."""
+
+_numbered = frozenset(
+    "ward district group class cluster room store section lane page chapter round season quarter "
+    "month day hour week zone region route track season episode gate terminal shift".split()
+)
+"""Names of columns whose whole numbers name things."""
+
+ASKING = FUNCTION_WORDS | frozenset(
+    """show list give tell find get display print name please csv table tables spreadsheet sheet
+    file data dataset rows row entry entries record records line lines value values column columns
+    see let know calculate compute work much many number count whats what's who's which's is are
+    there any every all overall total altogether together sorted sort order ordered ascending
+    descending get got made make make did does do had happen happened first per each average mean
+    according based come came bring brought compare compared went go going take took according
+    within across among amongst during one ones whole entire time times comes issued placed occurred
+    registered recorded contain contains include includes included involving us please still
+    actually currently so far ever money
+    everybody everyone everything anybody""".split()
+)
+"""Words that say nothing about the rows."""
+
+
+UNIT_NAMES = {
+    form: unit
+    for unit, forms in {
+        "min": "min mins minute minutes", "h": "h hr hrs hour hours",
+        "s": "s sec secs second seconds",
+        "km": "km kilometre kilometres kilometer kilometers", "m": "m metre metres meter meters",
+        "mm": "mm millimetre millimetres", "cm": "cm", "kg": "kg kilos kilograms", "g": "g grams",
+        "d": "day days", "mi": "mile miles",
+    }.items()
+    for form in forms.split()
+}  # fmt: skip
+CONVERSIONS = {
+    ("h", "min"): 60.0, ("min", "h"): 1 / 60, ("min", "s"): 60.0, ("s", "min"): 1 / 60,
+    ("h", "s"): 3600.0, ("km", "m"): 1000.0, ("m", "km"): 0.001, ("kg", "g"): 1000.0,
+    ("g", "kg"): 0.001, ("cm", "mm"): 10.0, ("m", "cm"): 100.0, ("cm", "m"): 0.01,
+}  # fmt: skip
+
+
+class QuestionWord(NamedTuple):
+    """A word of a question: folded, its stem, and where it is in the text."""
+
+    text: str
+    stem: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True)
+class TableField:
+    """A column that a question may be about."""
+
+    column: TableColumn
+    sql: str
+    parts: tuple[str, ...]
+    rows: int
+
+    @property
+    def name(self) -> str:
+        """The name in the file."""
+        return self.column.name
+
+    @property
+    def units(self) -> frozenset[str]:
+        """The units in its name: "km" of distance_km."""
+        words = (word.lower() for word in name_words(self.name))
+        return frozenset(UNIT_NAMES.get(word, "") for word in words) - {""}
+
+    @property
+    def is_number(self) -> bool:
+        """Whether it has numbers."""
+        return self.column.type is ColumnType.NUMBER
+
+    @property
+    def is_id(self) -> bool:
+        """Whether it only numbers the rows or names them."""
+        return bool({"id", "no", "nr", "key", "code", "zip"} & set(self.parts)) or (
+            self.parts == ("number",)
+        )
+
+    @property
+    def is_year(self) -> bool:
+        """Whether its numbers are years."""
+        return self.is_number and "year" in self.parts
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether its numbers measure something."""
+        names_things = self.column.whole and self.parts[-1] in _numbered
+        return self.is_number and not (self.is_id or self.is_year or names_things)
+
+    @property
+    def adds_up(self) -> bool:
+        """Whether a sum of it means something."""
+        counts = self.parts[:2] == ("number", "of")
+        parts = {*self.parts, *map(stem, self.parts)} - ({"number"} if counts else set())
+        return self.is_measure and not _additive_not & parts
+
+    @property
+    def is_unique(self) -> bool:
+        """Whether every row has another entry."""
+        return _is_unique(self.column, self.rows)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """What a question is asked of: a table, or two that are joined."""
+
+    sql: str  # what follows FROM
+    fields: tuple[TableField, ...]
+    nouns: frozenset[str]
+    """Stems of the words for one of its rows."""
+    rows: int
+    others: frozenset[str] = frozenset()
+    """Stems of the words for the rows of the table that is joined."""
+    names: Mapping[str, TableField] = field(default_factory=dict)
+    """The names that stand for the keys of another table, by the SQL of the key."""
+
+    @property
+    def dates(self) -> list[TableField]:
+        """The columns of dates."""
+        return [item for item in self.fields if item.column.type is ColumnType.DATE]
+
+    @property
+    def label(self) -> TableField | None:
+        """The column that names the rows."""
+        texts = [item for item in self.fields if item.column.type is ColumnType.TEXT]
+        named = [
+            it for it in texts if {"name", "title"} & set(it.parts) or self.nouns & set(it.parts)
+        ]
+        wide = sorted(texts, key=lambda item: -item.column.distinct)
+        unique = [item for item in wide if item.is_unique and not item.is_id]
+        return next(iter([*(it for it in named if it.is_unique), *unique, *named, *wide]), None)
+
+
+def folded(text: str) -> str:
+    """Lower case without accents, of the same length."""
+    out = []
+    for sign in text:
+        plain = unicodedata.normalize("NFKD", sign)[0] if ord(sign) > 127 else sign
+        lowered = plain.lower()
+        out.append(lowered if len(lowered) == 1 else sign)
+    return "".join(out)
+
+
+def words_of(text: str) -> list[QuestionWord]:
+    """The words of a text."""
+    plain = folded(text)
+    return [
+        QuestionWord(found[0], stem(found[0]), found.start(), found.end())
+        for found in _token.finditer(plain)
+    ]
+
+
+def _is_unique(column: TableColumn, rows: int) -> bool:
+    """Whether nearly every row has another entry there."""
+    return column.distinct >= UNIQUE_SHARE * rows
+
+
+def name_words(name: str) -> list[str]:
+    """The words that a column's name is made of: "unit", "Price" of "unitPrice"."""
+    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub(r"[_\W]+", " ", name)).split()
+
+
+@cache
+def name_parts(name: str) -> tuple[str, ...]:
+    """The words of a column's name: "unitPrice", "Salary (EUR)"; units at its end do not count."""
+    words = [folded(word) for word in name_words(name)]
+    lasting = _lasting & {*words}  # "min" is the smallest of anything else
+    bare = [
+        word
+        for word in words
+        if word not in _units or word == "id" or (word == "min" and not lasting)
+    ] or words
+    return tuple(map(noun_in_english, bare))
+
+
+def relation_of(table: LoadedTable) -> Relation:
+    """The relation of one table."""
+    fields = tuple(
+        TableField(item, f"{table.sql}.{item.sql}", name_parts(item.name), table.rows)
+        for item in table.columns
+    )
+    return Relation(table.sql, fields, _nouns(table), table.rows)
+
+
+def _nouns(table: LoadedTable) -> frozenset[str]:
+    title = table.title.rpartition(".")[0] or table.title
+    words = name_parts(title)
+    # "movies" has the stem of "movy".
+    found = {stem(form) for word in words for form in (word, word.removesuffix("s"))}
+    for item in table.columns:
+        parts = name_parts(item.name)
+        if parts[-1:] in (("id",), ("no",), ("nr",), ("number",)) and _is_unique(item, table.rows):
+            found |= {stem(word) for word in parts[:-1]}
+    for same in SAME:
+        if found & {stem(word) for word in same}:
+            others = {part for item in table.columns for part in name_parts(item.name)}
+            found |= {stem(word) for word in same - others}
+    found |= {stem("row"), stem("entries"), stem("record"), stem("line")}
+    return frozenset(found)
+
+
+def joined(one: LoadedTable, other: LoadedTable, db: TableDatabase) -> Relation | None:
+    """The two tables joined by the columns that have the same entries; None if there are none. The
+    table with many rows for each of the other's is the one that is asked about."""
+    for many, single in ((one, other), (other, one)):
+        for key in many.columns:
+            for own in single.columns:
+                if key.type is not own.type or not _same_key(key, own, single):
+                    continue
+                if not _is_unique(own, single.rows) or not _overlap(many, key, single, own, db):
+                    continue
+                fields = [
+                    TableField(item, f"{many.sql}.{item.sql}", name_parts(item.name), many.rows)
+                    for item in many.columns
+                ]
+                taken = {item.name.casefold() for item in many.columns}
+                fields += [
+                    TableField(item, f"{single.sql}.{item.sql}", name_parts(item.name), many.rows)
+                    for item in single.columns
+                    if item.name.casefold() not in taken
+                ]
+                label = relation_of(single).label
+                named = label is not None and _is_unique(label.column, single.rows)
+                names = {
+                    f"{many.sql}.{key.sql}": item
+                    for item in fields
+                    if named and label and item.sql == label.sql
+                }
+                sql = (
+                    f"{many.sql} LEFT JOIN {single.sql} ON {many.sql}.{key.sql} = "
+                    f"{single.sql}.{own.sql}"
+                )
+                return Relation(sql, tuple(fields), _nouns(many), many.rows, _nouns(single), names)
+    return None
+
+
+def _same_key(key: TableColumn, own: TableColumn, single: LoadedTable) -> bool:
+    """Whether the names fit: "customer_id" is "customer_id", or "id" in customers."""
+    one, other = name_parts(key.name), name_parts(own.name)
+    title = {stem(word) for word in name_parts(single.title.rpartition(".")[0] or single.title)}
+    return one == other or (
+        {stem(word) for word in one} <= title | {stem(word) for word in other} and bool(one)
+    )
+
+
+def _overlap(
+    many: LoadedTable, key: TableColumn, single: LoadedTable, own: TableColumn, db: TableDatabase
+) -> bool:
+    sql = (
+        f"SELECT count(*), count(s.k) FROM (SELECT DISTINCT {key.sql} AS k FROM {many.sql} "
+        f"WHERE {key.sql} IS NOT NULL LIMIT 1000) m LEFT JOIN (SELECT DISTINCT {own.sql} AS k "
+        f"FROM {single.sql}) s ON m.k = s.k"
+    )
+    ((there, found),) = db.rows(sql, 1)[1]
+    return bool(there and found >= 0.5 * there)
+
+
+@dataclass
+class Filter:
+    """A condition on the rows, in SQL and in words; `start` is where the question says it."""
+
+    sql: str
+    told: str
+    start: int
+    field: TableField | None = None
+    value: str = ""
+
+
+@dataclass
+class ColumnMention:
+    """Words of a question that name a column."""
+
+    start: int
+    end: int
+    field: TableField
+    score: float
+    rivals: tuple[TableField, ...] = ()
+
+
+@dataclass
+class ReadWords:
+    """What has been found in a question so far."""
+
+    text: str
+    words: list[QuestionWord]
+    relation: Relation
+    used: set[int] = field(default_factory=set)
+    filters: list[Filter] = field(default_factory=list)
+    mentions: list[ColumnMention] = field(default_factory=list)
+    doubts: list[str] = field(default_factory=list)
+
+    def doubt(self, told: str) -> None:
+        """Tell once with the answer that it may be meant otherwise."""
+        if told not in self.doubts:
+            self.doubts.append(told)
+
+    def doubt_time(self, dates: Sequence[TableField]) -> None:
+        """Tell which of several columns of dates is meant by a time."""
+        others = ", ".join(item.name for item in dates[1:3])
+        told = tr("The time is that of {name}, not of {names}.", name=dates[0].name, names=others)
+        self.doubt(told)
+
+    def use(self, start: int, end: int) -> None:
+        """Mark the words from one place of the text to another as read."""
+        self.used |= {at for at, word in enumerate(self.words) if start <= word.start < end}
+
+    def unread(self) -> list[str]:
+        """The words that stand for nothing that was found."""
+        return [
+            word.text
+            for at, word in enumerate(self.words)
+            if at not in self.used and word.text not in ASKING and len(word.text) > 1
+        ]
+
+    def mention_at(self, at: int) -> ColumnMention | None:
+        """The column that is named at a word."""
+        place = self.words[at].start
+        return next((item for item in self.mentions if item.start <= place < item.end), None)
+
+    def word_before(self, start: int) -> str:
+        """The word before a place of the text; "" if there is none."""
+        before = [word for word in self.words if word.start < start]
+        return before[-1].text if before else ""
+
+
+def strength(word: QuestionWord, part: str) -> float:
+    """How surely a word stands for a part of a column's name, from 0 to 1."""
+    if word.text == part or word.stem.removesuffix("e") == stem(part).removesuffix("e"):
+        return 1.0
+    if len(part) >= 4 and len(word.text) >= 4:
+        short, long = sorted((word.stem, stem(part)), key=len)
+        if long.startswith(short) and len(short) >= 4 and len(long) - len(short) <= 4:
+            return 0.9
+    if any({word.text, word.stem} & same and {part, stem(part)} & same for same in SAME):
+        return 0.6
+    if len(word.text) >= 5 and len(part) >= 5:
+        from rapidfuzz.distance import DamerauLevenshtein
+
+        if DamerauLevenshtein.distance(word.text, part, score_cutoff=1) <= 1:
+            return 0.8
+    return 0.0
+
+
+def mentions_of(read: ReadWords) -> Iterator[ColumnMention]:
+    """Each word with the column that it stands for; neighbours that name one column together."""
+    found: dict[int, list[tuple[float, float, TableField]]] = defaultdict(list)
+    for at, word in enumerate(read.words):
+        if word.text in FUNCTION_WORDS and word.text not in ("no",):
+            continue
+        for each in read.relation.fields:
+            best = max((strength(word, part) for part in each.parts), default=0.0)
+            if best and not (best < 0.7 and each.is_id):
+                near = sum(
+                    max(strength(read.words[other], part) for part in each.parts)
+                    for other in (at - 1, at + 1)
+                    if 0 <= other < len(read.words)
+                    and read.words[other].text not in FUNCTION_WORDS
+                    and {part for part in each.parts if strength(read.words[other], part)}
+                    != {part for part in each.parts if strength(word, part)}
+                )
+                found[at].append((best + near, best / len(each.parts), each))
+    for at, listed in found.items():
+        ranked = sorted(listed, key=lambda item: (-item[0], -item[1]))
+        total, share, best_field = ranked[0]
+        rivals = tuple(
+            item
+            for score, part, item in ranked[1:]
+            if score >= total - 0.01 and part >= share - 0.01
+        )
+        word = read.words[at]
+        yield ColumnMention(word.start, word.end, best_field, total + share, rivals)
+
+
+def hinted_fields(fields: Iterable[TableField], hint: str) -> list[TableField]:
+    """The fields that a hint speaks of, the likeliest first."""
+    pool = list(fields)
+    found = [item for word in hint.split() for item in pool if word in item.parts]
+    return list(dict.fromkeys(found))
+
+
+def hinted(read: ReadWords, hint: str) -> list[TableField]:
+    """The measures and dates that a hint speaks of."""
+    return hinted_fields((it for it in read.relation.fields if not it.is_id), hint)
+
+
+def verb_hints(read: ReadWords) -> list[tuple[int, list[TableField]]]:
+    """Measures that verbs and adjectives may speak of: "who earns the most"."""
+    found = []
+    for at, word in enumerate(read.words):
+        hint = VERBS.get(word.text) or VERBS.get(word.stem) or ""
+        if measures := [item for item in hinted(read, hint) if item.is_measure]:
+            found.append((at, measures))
+    return found
+
+
+RESERVED = frozenset(
+    """highest largest biggest most greatest maximum max top best lowest smallest least minimum min
+    fewest worst bottom cheapest oldest youngest newest latest earliest first last longest shortest
+    tallest heaviest lightest fastest slowest hottest warmest coldest coolest wettest driest richest
+    poorest deepest busiest recent expensive popular common frequent often average mean median total
+    sum percentage percent share proportion fraction different distinct unique month year week day
+    weekday quarter hour months years weeks days quarters hours earn earns spend spent cost costs
+    live lives lived people person who common sold sell deviation standard correlation between
+    difference range""".split()
+)
+"""Words that ask rather than name an entry."""

@@ -1,0 +1,131 @@
+"""Charts of tables, and a few words that ask a table without a question."""
+
+from __future__ import annotations
+
+import pytest
+
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.planner import asks_for_agent
+from jarvis_desktop.core.artifact import text_artifact
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, PlanRejected
+from jarvis_desktop.tasks.registry import INVENTORY
+from tests.assistant.planning.planned import PLANNER, ask, conversation, file, show
+
+ANSWERING = "table-question-answering"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "average price by city", "top 5 products", "revenue per month 2024", "orders per country",
+        "Durchschnittspreis je Stadt", "Umsatz pro Monat 2024", "summe der umsätze nach kunde",
+        "the ten cheapest products", "median salary by department", "sum of revenue in 2023",
+        "total sales per region, highest first", "die fünf teuersten Produkte",
+    ],
+)  # fmt: skip
+async def test_a_few_words_ask_the_table_that_is_given(text: str) -> None:
+    (task,) = show(await ask(text, "sales.csv"))
+    assert task.startswith(f"{ANSWERING}(table=sales.csv, question=")
+
+
+async def test_they_ask_the_table_of_the_last_turn() -> None:
+    earlier = conversation(text_artifact("12"), given=(file("sales.csv"),))
+    assert show(await ask("average price by city", earlier=earlier)) == [
+        f"{ANSWERING}(table=sales.csv, question=average price by city)"
+    ]
+    assert show(await ask("and as a bar chart", earlier=earlier)) == [
+        "chart(table=sales.csv, question=and as a bar chart)"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("text", "task"),
+    [
+        ("write a poem about average prices", "text-generation"),
+        ("what is 5 percent of 20", "calculator"),
+        ("set a timer for 5 minutes", "timer"),
+        ("translate this to german", "translation"),
+        ("summarise this in 5 sentences", "summarization"),
+        ("book a table for two", ""), ("top news today", ""), ("order a pizza", ""),
+        ("sort this by price", ""), ("send an email by tomorrow", ""), ("play some music", ""),
+        ("average 3 and 5", ""), ("turn on the lights in every room", ""),
+        ("Übersetze nach Englisch", "translation"), ("the weather by tomorrow", ""),
+    ],
+)  # fmt: skip
+async def test_other_words_are_not_taken_for_that(text: str, task: str) -> None:
+    planned = await ask(text, "sales.csv")
+    types = [each.type.name for each in planned] if isinstance(planned, Plan) else [""]
+    assert types[-1] == task
+
+
+async def test_without_a_table_they_mean_nothing() -> None:
+    for given in ((), ("notes.txt",)):
+        assert isinstance(await ask("average price by city", *given), PlanRejected)
+    others = [item for item in INVENTORY if item.name != ANSWERING]
+    assert isinstance(
+        await PLANNER.plan("average price by city", others, Context((file("a.csv"),))), PlanRejected
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "options"),
+    [
+        ("plot the price over time", ""),
+        ("bar chart of revenue by city", ""),
+        ("draw a chart of sales per month as svg", "format=svg, "),
+        ("visualize the sales by month", ""),
+        ("Zeichne ein Balkendiagramm des Umsatzes je Stadt", ""),
+        ("Zeichne den Preis im Zeitverlauf", ""),
+    ],
+)
+async def test_charts(text: str, options: str) -> None:
+    assert show(await ask(text, "a.csv")) == [
+        f"chart(table=a.csv, {options}question={text.lower()})"
+    ]
+    assert not asks_for_agent(text, INVENTORY, Context((file("a.csv"),)))
+
+
+async def test_a_chart_is_saved_in_the_format_of_its_name() -> None:
+    assert show(await ask("plot the price over time and save it as price.svg", "a.csv")) == [
+        "chart(table=a.csv, format=svg, question=plot the price over time)",
+        "save-file(content=#0, name=price.svg)",
+    ]
+
+
+async def test_a_chart_needs_a_table() -> None:
+    planned = await ask("plot the price over time")
+    assert isinstance(planned, PlanRejected)
+    assert planned.reason.startswith("For “Draw chart” I need a table")
+    assert not planned.final
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "task"),
+    [
+        ("draw a picture of a bar chart", None, "text-to-image"),
+        ("describe this graph", "c.png", "visual-question-answering"),
+        ("summarise the plot of this story", "story.txt", "summarization"),
+        ("what does this chart show", "c.png", "document-question-answering"),
+    ],
+)
+async def test_charts_that_are_spoken_of(text: str, name: str | None, task: str) -> None:
+    planned = await ask(text, *([name] if name else []))
+    assert isinstance(planned, Plan)
+    assert [each.type.name for each in planned][-1] == task
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["show me the customers from Berlin", "show all rows where city is Paris", "orders in february",
+     "list the products that cost more than 50", "find the customers in Paris"],
+)  # fmt: skip
+async def test_what_is_listed_of_a_table_asks_it(text: str) -> None:
+    (task,) = show(await ask(text, "sales.csv"))
+    assert task.startswith("table-question-answering(table=sales.csv, ")
+
+
+async def test_lists_are_left_to_a_language_model_if_there_is_one() -> None:
+    planner = EmbeddedPlanner(PLANNER.scorer, guesses=False)
+    planned = await planner.plan("orders in february", INVENTORY, Context((file("sales.csv"),)))
+    assert isinstance(planned, PlanRejected)
