@@ -56,6 +56,8 @@ class Definition:
     method: Method | None = None
     skill: Skill | None = None
     question: Callable[[Call], str] | None = None  # what to ask before a call runs; "" if nothing
+    patience: int = 1
+    """How many times longer than usual the method may take: films are written for minutes."""
     note: str = ""  # for the help: how the built-in way works, or what is needed for one
 
 
@@ -71,6 +73,7 @@ def presets(*groups: tuple[Mapping[str, Value], Iterable[str] | str]) -> tuple[P
 def define(
     *,
     name: str,
+    label: str,
     summary: str,
     ports: tuple[Port, ...] = (),
     gives: tuple[Kind, ...] = (Kind.TEXT,),
@@ -83,13 +86,24 @@ def define(
     method: Method | None = None,
     skill: Skill | None = None,
     question: Callable[[Call], str] | None = None,
+    patience: int = 1,
     note: str,
 ) -> Definition:
     """Build a task type and its definition; the fields are those of `TaskType` and `Definition`."""
     type = TaskType(
-        name, summary, ports, gives, options, cues, presets, exact, acts=acts, guarded=guarded
+        name,
+        summary,
+        ports,
+        gives,
+        options,
+        cues,
+        presets,
+        exact,
+        acts=acts,
+        guarded=guarded,
+        label=label,
     )
-    return Definition(type, method, skill, question, note)
+    return Definition(type, method, skill, question, patience, note)
 
 
 _kinds = {kind.value: kind for kind in Kind} | {"url": Kind.TEXT, "audio/video": Kind.AUDIO}

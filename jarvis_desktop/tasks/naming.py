@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.tokens import stem, tokens
 
 MAX_NAMES = 40  # names that are read from a request
 MAX_NAME_CHARS = 60  # characters of a name
+MAX_STEM_CHARS = 60  # characters of the name of a file that is named after another
 PICTURE_WORDS = ("picture", "photo", "image")
 
 IN_PICTURE = tuple(
@@ -150,6 +152,16 @@ def plural(noun: str) -> str:
     else:
         many = f"{last}s"
     return f"{head}{space}{many}"
+
+
+def original_stem(name: str, edits: Iterable[str]) -> str:
+    """The name of a file without its ending, and without the edits that earlier calls appended."""
+    # The longest first: "-background-blur" also ends in "-blur".
+    ends = sorted((f"-{edit}" for edit in edits), key=len, reverse=True)
+    stem = PurePath(name).stem
+    while (end := next((end for end in ends if stem.endswith(end)), "")) and stem != end:
+        stem = stem.removesuffix(end)
+    return stem[:MAX_STEM_CHARS].strip()
 
 
 def join_words(parts: Sequence[str]) -> str:

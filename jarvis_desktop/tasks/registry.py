@@ -10,6 +10,7 @@ from jarvis_desktop.tasks.audio.recognition import (
 from jarvis_desktop.tasks.audio.synthesis import TEXT_TO_AUDIO, TEXT_TO_SPEECH
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.documents.document_qa import DOCUMENT_QUESTION_ANSWERING
+from jarvis_desktop.tasks.documents.table_chart import CHART
 from jarvis_desktop.tasks.documents.table_qa import TABLE_QUESTION_ANSWERING
 from jarvis_desktop.tasks.documents.tabular import TABULAR_CLASSIFICATION
 from jarvis_desktop.tasks.documents.to_text import DOCUMENT_TO_TEXT
@@ -21,6 +22,9 @@ from jarvis_desktop.tasks.everyday.memory import FORGET, REMEMBER
 from jarvis_desktop.tasks.everyday.save_file import SAVE_FILE
 from jarvis_desktop.tasks.everyday.small_skills import CHANCE, REPEAT, SPELL, STOP
 from jarvis_desktop.tasks.everyday.timer import TIMER
+from jarvis_desktop.tasks.formats.conversion import CONVERT_FILE
+from jarvis_desktop.tasks.formats.cut import CUT_FILE
+from jarvis_desktop.tasks.formats.join import JOIN_FILES
 from jarvis_desktop.tasks.images.classification import (
     IMAGE_CLASSIFICATION,
     ZERO_SHOT_IMAGE_CLASSIFICATION,
@@ -59,11 +63,12 @@ from jarvis_desktop.tasks.video import (
 
 DEFINITIONS: tuple[Definition, ...] = (
     AUDIO_CLASSIFICATION, AUDIO_TO_AUDIO, AUTOMATIC_SPEECH_RECOGNITION, CALCULATOR,
-    CONTROL_TASKS["canny"], CHANCE, CLOCK, *CONTROL_TEXT_TO_IMAGE, CONTROL_TASKS["depth"],
-    DEPTH_ESTIMATION, DOCUMENT_QUESTION_ANSWERING, DOCUMENT_TO_TEXT, FEATURE_EXTRACTION,
-    FILE_DETAILS, FILL_MASK, FORGET, CONTROL_TASKS["hed"], HELP, IMAGE_CLASSIFICATION,
+    CONTROL_TASKS["canny"], CHANCE, CHART, CLOCK, *CONTROL_TEXT_TO_IMAGE, CONTROL_TASKS["depth"],
+    CONVERT_FILE, CUT_FILE, DEPTH_ESTIMATION, DOCUMENT_QUESTION_ANSWERING, DOCUMENT_TO_TEXT,
+    FEATURE_EXTRACTION, FILE_DETAILS, FILL_MASK, FORGET, CONTROL_TASKS["hed"], HELP,
+    IMAGE_CLASSIFICATION,
     IMAGE_EDITING, IMAGE_SEGMENTATION, IMAGE_TO_IMAGE, IMAGE_TO_TEXT, IMAGE_TO_VIDEO, INPAINTING,
-    KEYWORD_EXTRACTION, LANGUAGE_IDENTIFICATION, MASK_GENERATION, CONTROL_TASKS["mlsd"],
+    JOIN_FILES, KEYWORD_EXTRACTION, LANGUAGE_IDENTIFICATION, MASK_GENERATION, CONTROL_TASKS["mlsd"],
     CONTROL_TASKS["normal"], OBJECT_DETECTION, OPEN_FILE, OPEN_FOLDER, CONTROL_TASKS["openpose"],
     QUESTION_ANSWERING, REMEMBER, REPEAT, SAVE_FILE, CONTROL_TASKS["scribble"],
     CONTROL_TASKS["seg"], SENTENCE_SIMILARITY, SPELL, STOP, SUMMARIZATION, TABLE_QUESTION_ANSWERING,

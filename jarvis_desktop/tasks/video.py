@@ -13,7 +13,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import PROMPT, Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.audio.media import open_media
-from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.tasks.definition import define, presets
 from jarvis_desktop.tasks.images.generation import AVOID, SECONDS, SEED, SIZE
 
 if TYPE_CHECKING:
@@ -42,9 +42,13 @@ def take_pictures(call: Call, report: Report) -> Iterable[Artifact]:
             raise InputError(
                 tr("{name} is only {length:.1f} seconds long.", name=name, length=length)
             )
-        moments = _moments(count, at, length)
+        edges = {"first": [0.0], "last": [length]}
+        moments = edges.get(call.words("edge")) or _moments(count, at, length)
         for number, frame in enumerate(frames_at(container, stream, moments), 1):
-            report(number / len(moments), f"picture {number} of {len(moments)}")
+            report(
+                number / len(moments),
+                tr("Picture {number} of {count}", number=number, count=len(moments)),
+            )
             out = call.workdir / f"{Path(name).stem or 'video'}-{number:02d}.png"
             upright_picture(frame).save(out, compress_level=3)
             artifacts.append(Artifact(Kind.IMAGE, path=out, name=out.name))
@@ -67,22 +71,29 @@ def _moments(count: int, at: float, length: float) -> list[float]:
 
 
 VIDEO_TO_IMAGE = define(
-    name="video-to-image", summary="Takes one or more still pictures out of a video.",
+    name="video-to-image", label="Take stills",
+    summary="Takes one or more still pictures out of a video.",
     ports=(Port("video", (Kind.VIDEO,)),), gives=(Kind.IMAGE,),
     options=(
         TaskOption("count", "how many pictures, spread evenly over the video", 1,
                units=("frame*", "picture*", "image*", "still*", "screenshot*", "thumbnail*")),
         TaskOption("at", "the second to take the picture at; -1 = spread over the video", -1.0,
-               units=("second*",)),
+               reads="moment"),
+        TaskOption("edge", "take the first or the last picture", "", choices=("", "first", "last")),
+    ),
+    presets=presets(
+        ({"edge": "first"}, "first frame|first picture of|first image of|opening frame"),
+        ({"edge": "last"}, "last frame|last picture of|last image of|final frame"),
     ),
     cues=(
+        "take a still", "take stills", "take a frame", "take # still*", "take # frame*", "a still",
+        "# stills",
         "picture from the video", "picture of the video", "picture out of", "image from the video",
         "image from this video", "frame from", "frame of the video", "frames from", "frames of",
         "frames out of", "extract a frame", "extract the frame*", "extract frame*", "grab a frame",
         "still from", "still of", "stills from", "still picture*", "screenshot of the video",
         "screenshots of the video", "thumbnail*", "video to image", "video-to-image",
-        "pictures from the video", "pictures out of", "key frames", "keyframes", "first frame",
-        "last frame", "snapshot*",
+        "pictures from the video", "pictures out of", "key frames", "keyframes", "snapshot*",
     ),
     method=take_pictures, note="PyAV (FFmpeg)",
 )  # fmt: skip
@@ -182,7 +193,7 @@ def take_sound(call: Call, report: Report) -> Iterable[Artifact]:
     from jarvis_desktop.tasks.audio.media import audio_blocks, open_media, write_wav_blocks
 
     path, name = call.file("video"), call.title("video")
-    report(None, f"taking the sound out of {name}")
+    report(None, tr("Taking the sound out of {name}", name=name))
     with open_media(path, name=name) as container:
         if not container.streams.audio:
             raise ExpertError(
@@ -198,7 +209,8 @@ def take_sound(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 VIDEO_TO_AUDIO = define(
-    name="video-to-audio", summary="Takes the sound out of a video, as a WAV file.",
+    name="video-to-audio", label="Take the sound",
+    summary="Takes the sound out of a video, as a WAV file.",
     ports=(Port("video", (Kind.VIDEO,)),), gives=(Kind.AUDIO,),
     cues=(
         "take the audio out", "take the sound out", "take out the audio", "take out the sound",
@@ -214,7 +226,8 @@ VIDEO_TO_AUDIO = define(
 
 
 VIDEO_CLASSIFICATION = define(
-    name="video-classification", summary="Says what happens in a video.",
+    name="video-classification", label="Say what happens",
+    summary="Says what happens in a video.",
     ports=(Port("video", (Kind.VIDEO,)),),
     cues=(
         "what happens in", "what is happening in the video", "what's happening in",
@@ -226,7 +239,8 @@ VIDEO_CLASSIFICATION = define(
 
 
 TEXT_TO_VIDEO = define(
-    name="text-to-video", summary="Makes a short video from a description.",
+    name="text-to-video", label="Make video",
+    summary="Makes a short video from a description.",
     ports=(Port(PROMPT, (Kind.TEXT,)),), gives=(Kind.VIDEO,),
     options=(SECONDS, SIZE, AVOID, SEED),
     cues=(
@@ -238,7 +252,7 @@ TEXT_TO_VIDEO = define(
 
 
 IMAGE_TO_VIDEO = define(
-    name="image-to-video",
+    name="image-to-video", label="Animate picture",
     summary="Makes a short video that begins with a picture, as a description says it goes on.",
     ports=(Port("image", (Kind.IMAGE,)), Port(PROMPT, (Kind.TEXT,), required=False)),
     gives=(Kind.VIDEO,),
@@ -276,7 +290,7 @@ def write_film(path: Path, frames: Iterable[Image], rate: float) -> Path:
     if first is None:
         raise ExpertError(tr("The film has no pictures."))
     size = (max(2, first.width // 2 * 2), max(2, first.height // 2 * 2))
-    codec, settings = _codec()
+    codec, settings = film_codec()
     pack: Any = av.VideoFrame.from_image
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
         stream: Any = container.add_stream(
@@ -292,7 +306,9 @@ def write_film(path: Path, frames: Iterable[Image], rate: float) -> Path:
     return path
 
 
-def _codec() -> tuple[str, dict[str, str]]:
+def film_codec() -> tuple[str, dict[str, str]]:
+    """Return the best codec for films that PyAV has here, and its options. Raises
+    UnavailableError."""
     import av
 
     for name, settings in CODECS:

@@ -6,19 +6,13 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from jarvis_desktop.text.dates import MONTH, WEEKDAY
 from jarvis_desktop.text.lazy_re import lazy_re
+from jarvis_desktop.text.numbers import NUMBER_WORDS
 
-_MONTH = (
-    r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?"
-    r"|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)\.?"
-)
-_WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
+_MONTH = rf"{MONTH}\.?"
 _DAY = r"\d{1,2}(?:st|nd|rd|th)?"
-_NUMBER_WORD = (
-    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen"
-    r"|sixteen|seventeen|eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
-    r"|hundred|thousand|million|billion|dozen)"
-)
+_NUMBER_WORD = rf"(?:{'|'.join(NUMBER_WORDS[1:])}|billion|dozen)"
 _AMOUNT = r"\d{1,3}(?:[, ]\d{3})+(?:\.\d+)?|\d+(?:[.,]\d+)?"
 _CURRENCY = r"(?:US\$|C\$|A\$|[$€£¥₹]|\b(?:USD|EUR|GBP|CHF|JPY)\b)"
 _CURRENCY_NAME = r"(?:dollars?|euros?|pounds sterling|cents?|francs?|yen|USD|EUR|GBP|CHF|JPY|[€£¥])"
@@ -37,9 +31,9 @@ KINDS: dict[str, re.Pattern[str]] = {
     "web address": lazy_re(r"\b(?:https?://|www\.)[^\s<>\"')\]]+[^\s<>\"')\].,;:!?]", re.I),
     "date": lazy_re(
         rf"\b(?:\d{{4}}-\d{{2}}-\d{{2}}|\d{{1,2}}[./-]\d{{1,2}}[./-](?:\d{{4}}|\d{{2}})"
-        rf"|(?:{_WEEKDAY},?\s+)?(?:the\s+)?{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}})?\b"
-        rf"|(?:{_WEEKDAY},?\s+)?{_MONTH}\s+{_DAY}\b(?:,?\s+\d{{4}})?"
-        rf"|{_MONTH},?\s+(?:of\s+)?\d{{4}}|{_WEEKDAY})\b",
+        rf"|(?:{WEEKDAY},?\s+)?(?:the\s+)?{_DAY}\s+(?:of\s+)?{_MONTH}(?:,?\s+\d{{4}})?\b"
+        rf"|(?:{WEEKDAY},?\s+)?{_MONTH}\s+{_DAY}\b(?:,?\s+\d{{4}})?"
+        rf"|{_MONTH},?\s+(?:of\s+)?\d{{4}}|{WEEKDAY})\b",
         re.I,
     ),
     "time": lazy_re(

@@ -69,8 +69,8 @@ _function_words = {
 }
 
 _answers = {
-    "de": "Ohne Sprachmodell verstehe ich Aufträge bisher nur auf Englisch, zum Beispiel: "
-    "“Read the text in this picture”.",
+    "de": "Ohne Sprachmodell verstehe ich auf Deutsch nur einfache Aufträge, zum Beispiel: „Fasse "
+    "diesen Text zusammen“ oder „Lies den Text in diesem Bild vor“.",
     "fr": "Sans modèle de langage, je ne comprends pour l’instant que les demandes en anglais, "
     "par exemple : “Read the text in this picture”.",
     "es": "Sin un modelo de lenguaje, por ahora solo entiendo peticiones en inglés, por ejemplo: "
@@ -81,7 +81,7 @@ _answers = {
     "“Read the text in this picture”.",
     "nl": "Zonder taalmodel begrijp ik voorlopig alleen verzoeken in het Engels, bijvoorbeeld: "
     "“Read the text in this picture”.",
-    "zh": "没有语言模型时，我目前只能听懂英语的请求，例如：“Read the text in this picture”。",
+    "zh": "没有语言模型时，我只能听懂简单的中文请求，例如：“总结这篇文章”或“识别图片中的文字”。",
     "ja": "言語モデルがない間は、英語の依頼だけが分かります。例：“Read the text in this picture”。",
     "ko": "언어 모델이 없으면 지금은 영어 요청만 이해합니다. 예: “Read the text in this picture”.",
     "ru": "Без языковой модели я пока понимаю только просьбы на английском, например: "
@@ -111,26 +111,38 @@ def is_foreign(text: str) -> bool:
 
 log = logging.getLogger(__name__)
 
-# Name, ISO 639-1 code, code of NLLB-200 (FLORES-200).
-_TABLE = """
-afrikaans af afr_Latn|arabic ar arb_Arab|bengali bn ben_Beng|bulgarian bg bul_Cyrl
-catalan ca cat_Latn|chinese zh zho_Hans|croatian hr hrv_Latn|czech cs ces_Latn
-danish da dan_Latn|dutch nl nld_Latn|english en eng_Latn|estonian et est_Latn
-finnish fi fin_Latn|french fr fra_Latn|german de deu_Latn|greek el ell_Grek
-gujarati gu guj_Gujr|hebrew he heb_Hebr|hindi hi hin_Deva|hungarian hu hun_Latn
-icelandic is isl_Latn|indonesian id ind_Latn|irish ga gle_Latn|italian it ita_Latn
-japanese ja jpn_Jpan|korean ko kor_Hang|latvian lv lvs_Latn|lithuanian lt lit_Latn
-macedonian mk mkd_Cyrl|malay ms zsm_Latn|marathi mr mar_Deva|norwegian no nob_Latn
-persian fa pes_Arab|polish pl pol_Latn|portuguese pt por_Latn|punjabi pa pan_Guru
-romanian ro ron_Latn|russian ru rus_Cyrl|serbian sr srp_Cyrl|slovak sk slk_Latn
-slovenian sl slv_Latn|spanish es spa_Latn|swahili sw swh_Latn|swedish sv swe_Latn
-tamil ta tam_Taml|telugu te tel_Telu|thai th tha_Thai|turkish tr tur_Latn
-ukrainian uk ukr_Cyrl|urdu ur urd_Arab|vietnamese vi vie_Latn|welsh cy cym_Latn
-"""
-_ROWS = [row.split() for line in _TABLE.strip().splitlines() for row in line.split("|")]
-CODES = {name: code for name, code, _ in _ROWS}
-NAMES = {code: name.capitalize() for name, code, _ in _ROWS}
-FLORES = {code: flores for _, code, flores in _ROWS}
+NAMES = dict(
+    pair.split(":")
+    for pair in """af:Afrikaans am:Amharic an:Aragonese ar:Arabic as:Assamese az:Azerbaijani
+    be:Belarusian bg:Bulgarian bn:Bengali br:Breton bs:Bosnian ca:Catalan cs:Czech cy:Welsh
+    da:Danish de:German dz:Dzongkha el:Greek en:English eo:Esperanto es:Spanish et:Estonian
+    eu:Basque fa:Persian fi:Finnish fo:Faroese fr:French ga:Irish gl:Galician gu:Gujarati
+    he:Hebrew hi:Hindi hr:Croatian ht:Haitian hu:Hungarian hy:Armenian id:Indonesian
+    is:Icelandic it:Italian ja:Japanese jv:Javanese ka:Georgian kk:Kazakh km:Khmer kn:Kannada
+    ko:Korean ku:Kurdish ky:Kyrgyz la:Latin lb:Luxembourgish lo:Lao lt:Lithuanian lv:Latvian
+    mg:Malagasy mk:Macedonian ml:Malayalam mn:Mongolian mr:Marathi ms:Malay mt:Maltese nb:Norwegian
+    ne:Nepali nl:Dutch nn:Norwegian no:Norwegian oc:Occitan or:Odia pa:Punjabi pl:Polish
+    ps:Pashto pt:Portuguese qu:Quechua ro:Romanian ru:Russian rw:Kinyarwanda se:Sami si:Sinhala
+    sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil te:Telugu
+    th:Thai tl:Tagalog tr:Turkish ug:Uyghur uk:Ukrainian ur:Urdu vi:Vietnamese vo:Volapük
+    wa:Walloon xh:Xhosa zh:Chinese zu:Zulu""".split()
+)
+"""English names by ISO 639-1 code."""
+FLORES = dict(
+    pair.split(":")
+    for pair in """af:afr_Latn ar:arb_Arab bn:ben_Beng bg:bul_Cyrl ca:cat_Latn zh:zho_Hans
+    hr:hrv_Latn
+    cs:ces_Latn da:dan_Latn nl:nld_Latn en:eng_Latn et:est_Latn fi:fin_Latn fr:fra_Latn
+    de:deu_Latn el:ell_Grek gu:guj_Gujr he:heb_Hebr hi:hin_Deva hu:hun_Latn is:isl_Latn
+    id:ind_Latn ga:gle_Latn it:ita_Latn ja:jpn_Jpan ko:kor_Hang lv:lvs_Latn lt:lit_Latn
+    mk:mkd_Cyrl ms:zsm_Latn mr:mar_Deva no:nob_Latn fa:pes_Arab pl:pol_Latn pt:por_Latn
+    pa:pan_Guru ro:ron_Latn ru:rus_Cyrl sr:srp_Cyrl sk:slk_Latn sl:slv_Latn es:spa_Latn
+    sw:swh_Latn sv:swe_Latn ta:tam_Taml te:tel_Telu th:tha_Thai tr:tur_Latn uk:ukr_Cyrl
+    ur:urd_Arab vi:vie_Latn cy:cym_Latn""".split()
+)
+"""The codes of NLLB-200 for the languages that are translated, by ISO 639-1 code."""
+CODES = {NAMES[code].casefold(): code for code in FLORES}
+"""The codes of those by their names."""
 
 MAX_TEXT_CHARS = 5000
 """Characters of a text that are examined."""
@@ -141,13 +153,13 @@ CERTAIN_MARGIN = 10.0
 def code_of(language: str) -> str:
     """Return the ISO 639-1 code of a language given by its English name or code."""
     wanted = language.strip().casefold()
-    if wanted in NAMES:
+    if wanted in FLORES:
         return wanted
     if wanted in CODES:
         return CODES[wanted]
     raise InputError(
         tr("{language} is not a known language.", language=language),
-        hint=tr("Known languages: {values}.", values=", ".join(NAMES.values())),
+        hint=tr("Known languages: {values}.", values=", ".join(map(str.capitalize, CODES))),
     )
 
 

@@ -18,19 +18,15 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.text.lazy_re import lazy_re
 
-_UNITS = {
-    word: value
-    for value, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-        "fifteen sixteen seventeen eighteen nineteen".split()
-    )
-} | {"oh": 0, "nought": 0, "nil": 0}
-_TENS = {
-    word: 10 * value
-    for value, word in enumerate(
-        "twenty thirty forty fifty sixty seventy eighty ninety".split(), start=2
-    )
-} | {"fourty": 40}
+_ONES = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen "
+    "sixteen seventeen eighteen nineteen"
+).split()
+_BY_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
+NUMBER_WORDS = (*_ONES, *_BY_TENS[2:], "hundred", "thousand", "million")
+"""Words of which numbers are made."""
+_UNITS = {word: value for value, word in enumerate(_ONES)} | {"oh": 0, "nought": 0, "nil": 0}
+_TENS = {word: 10 * value for value, word in enumerate(_BY_TENS) if value > 1} | {"fourty": 40}
 _SCALES = {
     "hundred": 100,
     "thousand": 10**3,
@@ -196,11 +192,6 @@ def _length(tokens: list[str], at: int, characters: int) -> int:
     return at
 
 
-_ONES = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen"
-).split()
-_SPOKEN_TENS = "zero ten twenty thirty forty fifty sixty seventy eighty ninety".split()
 _SPOKEN_SCALES = ((10**9, "billion"), (10**6, "million"), (1000, "thousand"), (100, "hundred"))
 _NUMBER = lazy_re(r"(?<![\w.])([$€£])?(-?)(\d{1,3}(?:,\d{3})+|\d+)(\.\d+)?(\s?%)?")
 _SIGNS = {"$": "dollars", "€": "euros", "£": "pounds"}
@@ -242,7 +233,7 @@ def cardinal(number: int) -> str:
         return _ONES[number]
     if number < 100:
         tens, ones = divmod(number, 10)
-        return _SPOKEN_TENS[tens] + (f" {_ONES[ones]}" if ones else "")
+        return _BY_TENS[tens] + (f" {_ONES[ones]}" if ones else "")
     for scale, name in _SPOKEN_SCALES:
         if number >= scale:
             count, rest = divmod(number, scale)

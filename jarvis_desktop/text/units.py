@@ -45,6 +45,7 @@ _SPOKEN = {
 _SHOWN = {
     "degC": "degrees Celsius", "degF": "degrees Fahrenheit", "kelvin": "kelvins",
 }  # fmt: skip
+_FLUID = {"ounce": "fluid_ounce", "ounces": "fluid_ounce"}
 _CURRENCIES = frozenset(
     "dollar dollars euro euros usd eur gbp yen rupee rupees franc francs peso pesos yuan chf jpy "
     "bitcoin bitcoins".split()
@@ -53,9 +54,6 @@ _CURRENCIES = frozenset(
 
 def read(words: str) -> tuple[str, str, str] | None:
     """Return (amount, unit, wanted unit) if the words ask for a conversion; else None."""
-    plain = re.fullmatch(rf"{_UNIT}\s+(?:in|to|into)\s+{_UNIT}", words.strip())
-    if plain and all(_is_known(_plain(unit)) for unit in plain.groups()):
-        return "1", _plain(plain[1]), _plain(plain[2])
     for form, order in _FORMS:
         if found := form.match(words.strip()):
             if order == "from":
@@ -63,6 +61,9 @@ def read(words: str) -> tuple[str, str, str] | None:
             else:
                 wanted, amount, unit = found.groups()
             return amount, _plain(unit), _plain(wanted)
+    plain = re.fullmatch(rf"{_UNIT}\s+(?:in|to|into)\s+{_UNIT}", words.strip())
+    if plain and all(_is_known(_plain(unit)) for unit in plain.groups()):
+        return "1", _plain(plain[1]), _plain(plain[2])
     return None
 
 
@@ -78,11 +79,14 @@ def convert(amount: str, unit: str, wanted: str) -> str:
     number = 1.0 if amount.casefold() in ("a", "an", "one") else float(amount.replace(",", ""))
     try:
         source, target = _pint(unit), _pint(wanted)
-        result = _registry().Quantity(number, source).to(target).magnitude
+        quantity = _registry().Quantity
+        volumes = [quantity(name).check("[volume]") for name in (source, target)]
+        if any(volumes):  # an ounce of milk is fluid
+            source, target = (_FLUID.get(name, name) for name in (source, target))
+        result = quantity(number, source).to(target).magnitude
     except pint.UndefinedUnitError as error:
-        raise InputError(
-            tr("I don't know the unit “{error}”.", error=_unknown(error, unit, wanted))
-        ) from error
+        unknown = wanted if _pint(wanted) in str(error) else unit
+        raise InputError(tr("I don't know the unit “{error}”.", error=unknown)) from error
     except pint.DimensionalityError as error:
         raise InputError(
             tr("“{unit}” and “{wanted}” measure different things.", unit=unit, wanted=wanted)
@@ -129,10 +133,6 @@ def _pint(unit: str) -> str:
 
 def _named(said: str, unit: str) -> str:
     return _SHOWN.get(unit, said)
-
-
-def _unknown(error: Exception, unit: str, wanted: str) -> str:
-    return wanted if _pint(wanted) in str(error) else unit
 
 
 @cache

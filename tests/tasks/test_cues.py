@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, kind_of_name
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.tasks.registry import INVENTORY
+from tests.assistant.planning.planned import PLANNER
 
 
 async def planned(text: str, *names: str) -> list[str]:
@@ -20,7 +20,7 @@ async def planned(text: str, *names: str) -> list[str]:
         for name in names
         if (kind := kind_of_name(name))
     ]
-    plan = await EmbeddedPlanner().plan(text, INVENTORY, Context(tuple(given), None))
+    plan = await PLANNER.plan(text, INVENTORY, Context(tuple(given), None))
     return [task.type.name for task in plan.tasks] if isinstance(plan, Plan) else []
 
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.core.artifact import Artifact, kind_of_name
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.tasks.registry import INVENTORY
+from tests.assistant.planning.planned import PLANNER
 
 
 async def planned(text: str, name: str) -> list[Task]:
     kind = kind_of_name(name)
     given = (Artifact(kind, path=Path(f"/{name}"), name=name),) if kind else ()
-    plan = await EmbeddedPlanner().plan(text, INVENTORY, Context(given, None))
+    plan = await PLANNER.plan(text, INVENTORY, Context(given, None))
     return list(plan.tasks) if isinstance(plan, Plan) else []
 
 

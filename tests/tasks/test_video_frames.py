@@ -24,6 +24,8 @@ from tests.tasks.filming import film
         ({"count": 4}, [25, 75, 175, 225]),
         ({"count": 2, "at": 1.5}, [75, 125]),
         ({}, [125]),
+        ({"edge": "first"}, [25]),
+        ({"edge": "last"}, [225]),
     ],
 )
 @pytest.mark.parametrize("ending", ["mp4", "mkv", "avi"])

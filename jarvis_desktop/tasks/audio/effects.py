@@ -6,7 +6,6 @@ Samples are (channels, samples) from -1 to 1. Runs in a child process.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from pathlib import PurePath
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.artifact import Artifact, Kind
@@ -15,6 +14,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav
 from jarvis_desktop.tasks.definition import define, presets
+from jarvis_desktop.tasks.naming import original_stem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -44,7 +44,7 @@ def denoise(samples: Samples, rate: int, report: Report) -> Samples:
         out = np.zeros(len(padded), dtype=np.float32)
         memory = noise.copy()
         for start, spectra in _spectra(padded, size, hop):
-            report((at + start * hop / len(padded)) / len(samples), "Taking the noise away")
+            report((at + start * hop / len(padded)) / len(samples), tr("Taking the noise away"))
             memory = _clean(spectra, noise, memory)
             _add(out, spectra, start, size, hop)
         result[at] = out[size : size + samples.shape[1]]
@@ -134,7 +134,7 @@ def stretch(samples: Samples, rate: int, factor: float, report: Report) -> Sampl
     for number, at in enumerate(range(0, length + hop, hop)):
         wanted = margin + int((at - hop) * factor)
         if number % 500 == 0:
-            report(at / (length + hop), "Changing the speed")
+            report(at / (length + hop), tr("Changing the speed"))
         if wanted + margin + size > padded.shape[1]:
             break
         expected = mixed[previous + hop : previous + hop + size]
@@ -225,7 +225,7 @@ EFFECTS = (
 )  # fmt: skip
 
 EFFECT_PRESETS = presets(
-    ({"effect": "denoise"}, "noise|denois*|denoise|hiss|the hum|humming|clean up|"
+    ({"effect": "denoise"}, "noise|rauschen|denois*|denoise|hiss|the hum|humming|clean up|"
      "clean the recording|clean the sound|background noise|clearer|crackl*|noisy|buzz*|"
      "improve the sound|improve the audio"),
     ({"effect": "normalise"}, "normali*|same volume|even volume|even out|level the|too quiet|"
@@ -233,34 +233,25 @@ EFFECT_PRESETS = presets(
     ({"effect": "faster", "amount": 2.0},
      "twice as fast|double speed|double the speed|2x|two times"),
     ({"effect": "faster", "amount": 1.5}, "1.5x|one and a half times|much faster"),
-    ({"effect": "faster"}, "faster|speed up|speed it up|quicker|accelerat*|change the speed"),
+    ({"effect": "faster"}, "faster|schneller|speed up|speed it up|quicker|accelerat*|"
+     "change the speed"),
     ({"effect": "slower", "amount": 0.5},
      "half speed|half the speed|half as fast|twice as slow|0.5x|much slower"),
-    ({"effect": "slower"}, "slower|slow down|slow it down|slow motion"),
+    ({"effect": "slower"}, "slower|langsamer|slow down|slow it down|slow motion"),
     ({"effect": "louder", "amount": 12.0}, "much louder"),
     ({"effect": "louder"}, "louder|amplif*|amplify|turn up ... recording|turn up ... sound|"
      "turn xfile* up|turn up ... xfile*|turn up xfile*|boost the sound|boost the volume|"
-     "increase the volume of"),
+     "increase the volume of|lauter"),
     ({"effect": "quieter", "amount": 12.0}, "much quieter"),
     ({"effect": "quieter"}, "quieter|turn down ... recording|turn down ... sound|"
      "turn down ... xfile*|turn down xfile*|"
-     "turn xfile* down|less loud|reduce the volume of|lower the volume of"),
+     "turn xfile* down|leiser|less loud|reduce the volume of|lower the volume of"),
     ({"effect": "reverse"}, "revers*|backward*"),
     ({"effect": "trim-silence"}, "silence|silent parts|pauses|trim|dead air|gaps"),
 )  # fmt: skip
 
 
-MAX_STEM_CHARS = 60
 _DEFAULTS = {"faster": 1.25, "slower": 0.8, "louder": 6.0, "quieter": 6.0}
-
-
-def _stem(name: str) -> str:
-    """The name of the original, without the effects that earlier calls appended."""
-    stem = PurePath(name).stem
-    ends = tuple(f"-{effect}" for effect in EFFECTS)
-    while (end := next((end for end in ends if stem.endswith(end)), "")) and stem != end:
-        stem = stem.removesuffix(end)
-    return stem[:MAX_STEM_CHARS].strip()
 
 
 def apply_effect(call: Call, report: Report) -> Iterable[Artifact]:
@@ -274,7 +265,7 @@ def apply_effect(call: Call, report: Report) -> Iterable[Artifact]:
     changed = _apply(effect, samples, rate, amount, report)
     to = call.workdir / "changed.wav"
     write_wav(to, changed, rate)
-    return [Artifact(Kind.AUDIO, path=to, name=f"{_stem(name)}-{effect}.wav")]
+    return [Artifact(Kind.AUDIO, path=to, name=f"{original_stem(name, EFFECTS)}-{effect}.wav")]
 
 
 def _apply(effect: str, samples: Samples, rate: int, amount: float, report: Report) -> Samples:
@@ -300,7 +291,7 @@ def _apply(effect: str, samples: Samples, rate: int, amount: float, report: Repo
 
 
 AUDIO_TO_AUDIO = define(
-    name="audio-to-audio",
+    name="audio-to-audio", label="Change recording",
     summary="Changes a recording: cleans noise, changes speed or loudness, cuts silence.",
     ports=(Port("audio", (Kind.AUDIO,)),), gives=(Kind.AUDIO,),
     options=(

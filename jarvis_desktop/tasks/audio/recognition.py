@@ -59,7 +59,8 @@ def format_time(seconds: float) -> str:
 
 
 AUTOMATIC_SPEECH_RECOGNITION = define(
-    name="automatic-speech-recognition", summary="Writes down what is said in a recording.",
+    name="automatic-speech-recognition", label="Transcribe",
+    summary="Writes down what is said in a recording.",
     ports=(Port("audio", (Kind.AUDIO,)),),
     options=(
         TaskOption("timestamps", "whether each stretch begins with its time", False),
@@ -85,7 +86,8 @@ AUTOMATIC_SPEECH_RECOGNITION = define(
 
 
 AUDIO_CLASSIFICATION = define(
-    name="audio-classification", summary="Says what kind of sound a recording is.",
+    name="audio-classification", label="Name the sound",
+    summary="Says what kind of sound a recording is.",
     ports=(Port("audio", (Kind.AUDIO,)),),
     cues=(
         "what sound", "what is this sound", "what's this sound", "kind of sound", "which sound",
@@ -189,7 +191,7 @@ def _parts(pieces: list[_Piece]) -> Iterator[list[_Piece]]:
 
 def _piece_count(pieces: list[_Piece]) -> int:
     most = 1
-    while most < len(pieces) and _fits(pieces[: most + 1]):
+    while most < len(pieces) and (len(_fill_lines(pieces[: most + 1], LINE_CHARS)) <= MAX_LINES):
         if pieces[most].start - pieces[most - 1].end > MAX_PAUSE_S:
             return most
         most += 1
@@ -203,10 +205,6 @@ def _piece_count(pieces: list[_Piece]) -> int:
             if pieces[count - 1].text[-1] in letters:
                 return count
     return most
-
-
-def _fits(pieces: list[_Piece]) -> bool:
-    return len(_fill_lines(pieces, LINE_CHARS)) <= MAX_LINES
 
 
 def _lines(pieces: list[_Piece]) -> tuple[str, ...]:

@@ -50,7 +50,10 @@ async def speak(call: Call, report: Report, services: Services) -> Iterable[Arti
     parts = await asyncio.to_thread(spoken_parts, call)
     spoken: list[Path] = []
     for at, part in enumerate(parts):
-        report(at / len(parts), f"Speaking sentence {at + 1} of {len(parts)}")
+        report(
+            at / len(parts),
+            tr("Speaking sentence {number} of {count}", number=at + 1, count=len(parts)),
+        )
         spoken.append(await _speak_part(part, call.workdir / f"part-{at}.wav", services))
     to = call.workdir / "speech.wav"
     await asyncio.to_thread(join_wavs, spoken, to)
@@ -83,12 +86,19 @@ def _blocks(parts: Sequence[Path]) -> Iterator[tuple[Samples, int]]:
 
 
 TEXT_TO_SPEECH = define(
-    name="text-to-speech", summary="Speaks a text aloud.", ports=(Port("text", (Kind.TEXT,)),),
+    name="text-to-speech", label="Read aloud",
+    summary="Speaks a text aloud.", ports=(Port("text", (Kind.TEXT,)),),
     gives=(Kind.AUDIO,),
     cues=(
         "read it to me", "read it aloud", "read this aloud", "read that aloud", "read aloud",
         "read out", "read it out", "read me", "read to me", "read xfile* to me", "read this to me",
         "read ... to me",
+        # Longer than "read the letter", which alone is shown and not spoken.
+        *(
+            f"read the {what} {how}"
+            for what in ("document", "file", "pdf", "letter", "report", "e-mail", "table")
+            for how in ("to me", "out", "out to me", "aloud", "aloud to me", "out loud")
+        ),
         "read that to me", "aloud", "out loud", "^say", "^jarvis say", "say it", "say this",
         "say that out loud", "say that aloud", "say the", "say xquote*", "speak it", "speak this",
         "speak the", "speak xquote*", "^speak", "text to speech", "as speech", "as audio",
@@ -100,7 +110,8 @@ TEXT_TO_SPEECH = define(
 
 
 TEXT_TO_AUDIO = define(
-    name="text-to-audio", summary="Makes music or a sound from a description.",
+    name="text-to-audio", label="Make music or sound",
+    summary="Makes music or a sound from a description.",
     ports=(Port("prompt", (Kind.TEXT,)),), gives=(Kind.AUDIO,),
     options=(
         TaskOption("seconds", "how long it is", 10.0, units=("second*", "sec", "secs")),

@@ -14,18 +14,6 @@ from jarvis_desktop.tasks.definition import Services, define
 from jarvis_desktop.text import numbers, units
 from jarvis_desktop.text.numbers import with_digits
 
-UNITS = (
-    "kilometres", "kilometers", "km", "miles", "metres", "meters", "feet", "yards", "inches",
-    "centimetres", "centimeters", "cm", "mm", "millimetres", "millimeters", "grams", "kilograms",
-    "kilos", "kg", "pounds", "lbs", "ounces", "stone", "litres", "liters", "gallons", "pints",
-    "cups", "ml", "celsius", "fahrenheit", "kelvin", "km/h", "mph", "knots", "mb", "gb",
-    "megabytes", "gigabytes", "dollars", "euros",
-)  # fmt: skip
-"""Units that make a request a conversion; many more are understood. Currencies get their own error.
-"""
-TIMES = ("seconds", "minutes", "hours", "days", "weeks")
-
-
 MAX_CHARS = 300
 
 
@@ -59,6 +47,7 @@ _PREAMBLE = re.compile(
     r"|work out\b|how (?:can|do|would) (?:i|you|we)\b"
     r"|what(?:'s|’s| is| are| does| do)\b|whats\b|what\b(?=.*\bis\W*$)"
     r"|how much (?:is|are|does)\b|calculate\b|compute\b"
+    r"|(?:the )?(?:number|(?:correct |right )?amount|equivalent) of\b|i need(?: to know)?\b"
     r"|convert\b|reckon\b|solve\b|evaluate\b|give me\b|do you know\b|i want to know\b|find\b"
     r"|(?:(?:an?|the)\b\s*)?tip (?:of|for)\b(?=.*%|.*\bper ?cent)"
     r"|the (?:result|answer|value) (?:of|to)\b"
@@ -81,27 +70,13 @@ def _core(words: str) -> str:
 
 
 CALCULATOR = define(
-    name="calculator", summary="Does sums and converts units.",
+    name="calculator", label="Calculate",
+    summary="Does sums and converts units.",
     options=(TaskOption("expression", "the sum, as the user said it", "", reads="clause"),),
     cues=(
-        "^#@#", "what is #@#", "what's #@#", "whats #@#", "how much is #@#", "calculate",
-        "compute #", "work out #", "#+#", "#×#", "#÷#", "#^#", "what #@# is", "# plus #",
-        "plus #", "# minus #", "minus #", "# times #", "times # plus", "# divided by #",
-        "divided by #", "# multiplied by #", "multiplied by #", "multiply # by #", "divide # by #",
-        "add # and #", "add # to #", "subtract # from #", "# percent of #", "#% of #", "# % of #",
-        "# per cent of #", "percent of #", "#% off", "# percent off", "tip of # percent",
-        "tip of #%", "# percent tip", "#% tip", "#% on #", "# percent on #", "half of #",
-        "a third of #", "a quarter of #", "twice #", "sum of # and", "product of # and",
-        "difference between # and", "average of # and", "square root", "cube root", "root of #",
-        "sqrt", "# squared", "# cubed", "to the power of", "# to the #", "factorial", "# modulo #",
-        "# mod #", "logarithm of #", "log of #", "^#!$", "# thirds of #", "# quarters of #",
-        "#* c to f", "#* f to c", "#* c in f", "#* f in c", "what is #!", "convert #",
-        *(form.replace("UNIT", unit) for unit in UNITS for form in (
-            "#* ... in UNIT", "#* ... to UNIT", "#* ... into UNIT", "a * in UNIT",
-            "convert ... to UNIT", "convert ... into UNIT", "how many UNIT ... in",
-        )),
-        *(f"how many {unit} ... in" for unit in TIMES),
-        *(f"#* {one} in {other}" for one in TIMES for other in TIMES if one != other),
+        "^#@#", "what is #@#", "what's #@#", "whats #@#", "how much is #@#", "#+#", "#×#", "#÷#",
+        "#^#", "# plus #", "# minus #", "# times #", "# divided by #", "# percent of #", "#% of #",
+        "# days in hours", "# hours in minutes", "# minutes in seconds", "# minutes in hours",
     ),
     skill=calculate, note="sums, percentages, roots, units (Pint)",
 )  # fmt: skip

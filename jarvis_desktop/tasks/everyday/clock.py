@@ -15,31 +15,19 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report, TaskOption
 from jarvis_desktop.tasks.definition import Services, define, presets
 from jarvis_desktop.tasks.naming import quantity
-from jarvis_desktop.text.dates import MONTHS, WEEKDAYS, day_asked
+from jarvis_desktop.text.dates import day_asked
 from jarvis_desktop.text.numbers import with_digits
-
-_OF_A_DAY = (
-    "what day was", "what day will", "what date was", "what date will", "what weekday",
-    "which weekday", "when is christmas", "when is new year's", "when is halloween",
-    *(f"what day is ... {name}" for name in (*MONTHS, "christmas", "new year's", "halloween")),
-    *(f"what date is ... {name}" for name in (*WEEKDAYS, "from now", "from today")),
-    "what date is in #", "what day is in #",
-)  # fmt: skip
-_DAYS_UNTIL = tuple(
-    f"how many {unit} {words}"
-    for unit in ("days", "weeks")
-    for words in ("until", "till", "to", "before", "since", "ago", "are there until",
-                  "are left until", "is it until", "have passed since")
-)  # fmt: skip
-
 
 _BIG_CITIES = {
     city: zone
     for zone, cities in {
-        "America/Los_Angeles": "san francisco|seattle|las vegas|san diego|california",
-        "America/Chicago": "texas|dallas|houston|austin",
-        "America/New_York": "florida|boston|washington|miami|atlanta|philadelphia",
+        "America/Los_Angeles": "san francisco|seattle|las vegas|san diego|california|hollywood|"
+        "pacific",
+        "America/Chicago": "texas|dallas|houston|austin|central",
+        "America/New_York": "florida|boston|washington|miami|atlanta|philadelphia|orlando|"
+        "manhattan|eastern",
         "America/Toronto": "montreal|ottawa", "America/Edmonton": "calgary",
+        "America/Denver": "mountain",
         "America/Sao_Paulo": "rio de janeiro|brasilia",
         "Europe/Berlin": "munich|hamburg|frankfurt|cologne|germany",
         "Europe/Zurich": "geneva|bern|lausanne", "Europe/Rome": "milan",
@@ -48,10 +36,12 @@ _BIG_CITIES = {
         "Europe/Amsterdam": "the hague", "Europe/Moscow": "saint petersburg",
         "Europe/Istanbul": "ankara|turkey", "Asia/Shanghai": "beijing|shenzhen|china",
         "Asia/Kolkata": "mumbai|delhi|new delhi|bangalore|chennai", "Asia/Tokyo": "osaka|kyoto",
-        "Asia/Ho_Chi_Minh": "hanoi", "Asia/Dubai": "abu dhabi", "Asia/Jerusalem": "tel aviv",
+        "Asia/Dubai": "abu dhabi", "Asia/Jerusalem": "tel aviv",
         "Asia/Karachi": "islamabad", "Africa/Johannesburg": "cape town",
         "Australia/Sydney": "canberra", "Pacific/Auckland": "wellington|new zealand",
-        "Pacific/Honolulu": "hawaii", "Europe/Lisbon": "portugal", "UTC": "utc", "Etc/GMT": "gmt",
+        "Pacific/Honolulu": "hawaii", "Asia/Ho_Chi_Minh": "saigon|ho chi minh|hanoi",
+        "America/Vancouver": "british columbia",
+        "Europe/Lisbon": "portugal", "UTC": "utc", "Etc/GMT": "gmt",
     }.items()
     for city in cities.split("|")
 }  # fmt: skip
@@ -123,9 +113,29 @@ def place_in(words: str) -> str:
     said = " ".join(words.split()).strip(" ?.!,")
     asides = r"(?i)(?:[, ]+(?:(?:right )?now|please|today|tomorrow|at the moment|currently))+$"
     said = re.sub(asides, "", said)
+    if re.search(r"(?i)\btime\s?zones?\b", said):
+        return _known_place(said)
     if found := re.search(r"(?i)\b(?:in|at|for)\s+(?:the city of\s+)?(?!the\s+moment)(.+)$", said):
         return "" if re.fullmatch(_NO_PLACE, found[1].casefold()) else found[1]
     return "" if re.search(r"(?i)\b(?:time|date|day|month|year|hour|clock)\b", said) else said
+
+
+def _known_place(said: str) -> str:
+    """The longest place among the words that has a time zone; "" if there is none."""
+    words = re.findall(r"[\w.-]+", re.sub(r"(?i)'s\b", "", said))
+    spans = [
+        " ".join(words[start : start + size])
+        for size in (4, 3, 2, 1)
+        for start in range(len(words) - size + 1)
+    ]
+    known = (_BIG_CITIES, _zones(), _countries())
+    keys = {span: span.casefold().replace(".", "") for span in spans}
+    found = (
+        span
+        for span, key in keys.items()
+        if any(key in names for names in known) or key.replace(" ", "_") in _zones()
+    )
+    return next((span for span in found if span.casefold() not in ("is", "us", "in", "it")), "")
 
 
 _NO_PLACE = (
@@ -148,6 +158,7 @@ def _sentence(what: str, now: datetime, where: str, today: str) -> str:
 def zone_of(place: str) -> ZoneInfo:
     """The time zone of a city, a country with one zone, or a zone's own name."""
     key = place.casefold().removeprefix("the ").replace(".", "")
+    key = re.sub(r"\s+(?:standard |daylight )?time(?:\s?zone)?$", "", key)
     if zone := _BIG_CITIES.get(key) or _zones().get(key.replace(" ", "_")):
         return ZoneInfo(zone)
     zones = _countries().get(key, ())
@@ -193,7 +204,7 @@ def _rows(table: str) -> list[list[str]]:
 
 
 CLOCK = define(
-    name="clock",
+    name="clock", label="Tell the time",
     summary="Tells the current time, day or date, here or in another place, the weekday of a date "
     "and how many days it is until then.",
     options=(
@@ -205,28 +216,12 @@ CLOCK = define(
         ),
     ),
     cues=(
-        "what time is it", "what's the time", "whats the time", "what is the time",
-        "what time it is", "what the time is", "how late it is",
-        "tell me the time", "^time$", "^the time$", "what is the current time", "the current time",
-        "what time ... is it in", "the time in", "^time in", "time is it in", "local time in",
-        "time now", "what day is it", "what day is today", "what's the day", "what day of the week",
-        "which day is it", "the day today", "what date is it", "what is the date",
-        "what's the date", "whats the date", "what is the date today", "the date today",
-        "tell me the date", "today's date", "todays date", "what is today's date", "^date$",
-        "date is it", "what year is it", "what month is it", "which month is it",
-        "what day is tomorrow", "what date is tomorrow", "what day was yesterday",
-        "the date tomorrow", "current date", "time zone of",
-        *_OF_A_DAY, *_DAYS_UNTIL,
+        "what time is it", "what's the time$", "what is the time$", "tell me the time$", "^time in",
+        "what day is it", "what date is it$", "what is the date$", "what's the date$",
     ),
     presets=presets(
-        ({"what": "day"}, "what day is it|what day is today|what's the day|what day of the week|"
-         "which day is it|the day today|what day is tomorrow|what day was yesterday"),
-        ({"what": "date"}, _OF_A_DAY),
-        ({"what": "days until"}, _DAYS_UNTIL),
-        ({"what": "date"}, "what date is it|what is the date|what's the date|whats the date|"
-         "the date today|tell me the date|today's date|todays date|date is it|^date$|"
-         "what year is it|what month is it|which month is it|what date is tomorrow|"
-         "what is the date today|what is today's date|the date tomorrow|current date"),
+        ({"what": "day"}, "what day is it"),
+        ({"what": "date"}, "what date is it$|what is the date$|what's the date$"),
     ),
     skill=tell_time, note="this computer's clock and the time zone database",
 )  # fmt: skip

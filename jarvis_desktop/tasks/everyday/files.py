@@ -57,7 +57,8 @@ def may_run_code(path: Path) -> bool:
 
 
 OPEN_FILE = define(
-    name="open-file", summary="Opens a file with its usual program.",
+    name="open-file", label="Open file",
+    summary="Opens a file with its usual program.",
     ports=(Port("file", tuple(Kind)),), acts=True, guarded=True,
     cues=(
         "open the file", "open this file", "open that file", "open it", "open this", "open that",
@@ -93,7 +94,8 @@ def folder_path(folder: str) -> Path:
 
 
 OPEN_FOLDER = define(
-    name="open-folder", summary="Opens one of the person's folders.", acts=True, guarded=True,
+    name="open-folder", label="Open folder",
+    summary="Opens one of the person's folders.", acts=True, guarded=True,
     options=(TaskOption("folder", "which folder", "home", choices=FOLDERS),),
     cues=(
         "folder", "open my downloads", "open downloads", "downloads folder", "my documents",
@@ -194,7 +196,7 @@ def describe_file(call: Call, report: Report) -> Iterable[Artifact]:
 def _size_and_type(path: Path, name: str) -> str:
     """Such as "a WAV file of 2 MB"; the type is that of its name."""
     size = path.stat().st_size
-    shown = readable_size(size / 1e6) if size >= 1000 else f"{size} bytes"
+    shown = readable_size(size) if size >= 1000 else f"{size} bytes"
     kind = Path(name).suffix.removeprefix(".").upper()
     article = "an" if kind[:1] in tuple("AEFHILMNORSX") else "a"
     return f"{article} {kind} file of {shown}" if kind else f"a file of {shown}"
@@ -240,7 +242,7 @@ def _format_duration(seconds: float) -> str:
 
 
 FILE_DETAILS = define(
-    name="file-details",
+    name="file-details", label="Show file details",
     summary="Tells a file's size and type, how long a recording or a video lasts and how many "
     "pixels a picture has.",
     ports=(Port("file", (Kind.AUDIO, Kind.VIDEO, Kind.IMAGE, Kind.DOCUMENT, Kind.TABLE)),),

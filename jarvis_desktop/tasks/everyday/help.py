@@ -13,7 +13,7 @@ _SMALL_TALK: tuple[tuple[tuple[str, ...], str], ...] = (
     (("thank", "thanks", "cheers", "thank you"), "You're welcome."),
     (("good night",), "Good night."),
     (("bye", "goodbye", "see you"), "Goodbye."),
-    (("who are you", "what are you", "your name", "introduce"),
+    (("who are you", "your name", "introduce"),
      "I am JARVIS, an assistant that runs on this computer: I plan what you ask for and hand each "
      "step to a program that can do it."),
     (("who made", "who built", "who created"), "I am JARVIS Desktop, a free program."),
@@ -33,6 +33,9 @@ _EXAMPLES = {
     "timer": "Set a timer for ten minutes",
     "open-folder": "Open my downloads folder",
     "chance": "Flip a coin",
+    "convert-file": "Convert report.docx to PDF",
+    "cut-file": "Keep pages 2 to 5 of report.pdf",
+    "join-files": "Turn these photos into one PDF",
     "spell": "How do you spell rhythm?",
     "summarization": "Summarise report.pdf in three sentences and read it to me",
     "text-classification": "Is this review positive or negative: “…”",
@@ -40,6 +43,7 @@ _EXAMPLES = {
     "question-answering": "When does the contract in lease.docx end?",
     "document-to-text": "Read the text of letter.pdf",
     "table-question-answering": "Which country in table.csv has the highest income?",
+    "chart": "Plot the price in table.csv over time",
     "image-to-text": "What does this sign say?",
     "image-to-image": "Turn photo.jpg into a pencil sketch and rotate it 90 degrees",
     "image-editing": "Make photo.jpg brighter",
@@ -90,7 +94,9 @@ def overview(definitions: Sequence[Definition]) -> str:
 
 
 _SMALL_WORDS = FUNCTION_WORDS | frozenset(
-    "help say ask work tell list everything things jarvis".split()
+    "help say ask asked work tell list everything things jarvis question questions answer kind "
+    "kinds type types category categories subject subjects topic topics able know sort sorts "
+    "ai".split()
 )
 _TOPICS = {
     word: group
@@ -145,21 +151,12 @@ def _group(type: TaskType) -> str:
 
 
 HELP = define(
-    name="help", summary="Says what this assistant can do, and answers greetings.",
+    name="help", label="Help",
+    summary="Says what this assistant can do, and answers greetings.",
     options=(TaskOption("topic", "what help is wanted with, or the greeting", "", reads="clause"),),
     cues=(
-        "^help$", "^help me$", "help with", "help about", "how can you help", "what can you help",
-        "what can you do", "what can i ask", "what can i say", "how do you work",
-        "how does this work", "your abilities", "your skills", "your capabilit*", "your features",
-        "who are you", "^what are you$", "what is your name", "what's your name", "how are you",
-        "^are you there", "are you a robot", "are you human", "are you alive", "who made you",
-        "who built you", "who created you", "what commands", "which commands", "^commands$",
-        "^was kannst du", "^你能做什么", "^你会做什么",  # as the translated texts say
-        "^instructions$", "nice to meet you", "^see you", "^thank you", "^thanks",
-        *(f"^{word}{end}$" for word in (
-            "hello", "hi", "hey", "good morning", "good evening", "good afternoon", "good night",
-            "goodbye", "good bye", "bye", "greetings", "cheers",
-        ) for end in ("", " there", " jarvis")),
+        "^help$", "^help me$", "what can you do", "^hello$", "^hi$", "^thank you$",
+        "^thanks$", "^was kannst du", "^你能做什么", "^你会做什么",  # as the translated texts say
     ),
     skill=show_help, note="lists what works now, with requests to try",
 )  # fmt: skip

@@ -32,7 +32,7 @@ async def remember(call: Call, report: Report, services: Services) -> Iterable[A
 
 
 REMEMBER = define(
-    name="remember",
+    name="remember", label="Remember",
     summary="Remembers a wish or fact of the person for all conversations, or lists them.",
     acts=True,
     options=(
@@ -47,11 +47,7 @@ REMEMBER = define(
     ),
     presets=presets(
         ({"action": "list"},
-         "what do you remember|what did you remember|what have you remembered|"
-         "what do you know about me|what did i tell you to remember|"
-         "what did i ask you to remember|list what you remember|show what you remember|"
-         "list my facts|show my facts|list your memory|show your memory|"
-         "what is in your memory|what's in your memory|^do you remember anything"),
+         "what do you remember|what do you know about me|what have you remembered"),
     ),
     skill=remember, note="kept in your history's file; a language model goes by it",
 )  # fmt: skip
@@ -134,7 +130,7 @@ def _same(one: str, other: str) -> bool:
 
 
 FORGET = define(
-    name="forget",
+    name="forget", label="Forget",
     summary="Forgets something the person wanted remembered: the last thing, a named one, or all.",
     acts=True, guarded=True,
     options=(

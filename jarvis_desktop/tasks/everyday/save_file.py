@@ -11,7 +11,6 @@ import tempfile
 import unicodedata
 from collections.abc import Iterable
 from pathlib import Path, PurePath
-from typing import Any
 
 import platformdirs
 
@@ -20,125 +19,41 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
-from jarvis_desktop.tasks.audio.media import audio_blocks
 from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.tasks.formats import conversion
+from jarvis_desktop.text.parts import FORMATS
 
 TEXTS = frozenset({".txt", ".md", ".csv", ".tsv", ".json", ".html", ".log", ".srt", ".vtt"})
-_CODECS = {
-    ".mp3": ("mp3", "libmp3lame", "s16p"),
-    ".flac": ("flac", "flac", "s16"),
-    # PyAV's wheels have no Vorbis; what plays one plays the other.
-    ".ogg": ("ogg", "libopus", "s16"),
-    ".opus": ("ogg", "libopus", "s16"),
-    ".m4a": ("ipod", "aac", "fltp"),
-    ".wav": ("wav", "pcm_s16le", "s16"),
-}
-_PICTURES = {
-    ".png": "PNG", ".jpg": "JPEG", ".webp": "WEBP", ".bmp": "BMP", ".tif": "TIFF", ".gif": "GIF",
-}  # fmt: skip
 _SAME = {".jpeg": ".jpg", ".tiff": ".tif", ".htm": ".html", ".text": ".txt", ".markdown": ".md",
          ".oga": ".ogg", ".wave": ".wav", ".yml": ".yaml", ".mpeg": ".mpg"}  # fmt: skip
 _OTHERS = frozenset(
     ".mp4 .mkv .mov .avi .webm .pdf .docx .doc .xlsx .xls .pptx .odt .rtf .eml .zip .aac .svg .exe "
     ".py .sh .bat .js .xml .yaml .mpg .heic .epub .ods .aiff .wma".split()
 )
-OPUS_RATE = 48_000
 
 
 def is_ending(suffix: str) -> bool:
     """Whether a suffix is a file extension rather than part of the name."""
-    ending = _plain(suffix)
-    return ending in _OTHERS or ending in TEXTS or ending in _CODECS or ending in _PICTURES
+    ending = suffix[1:].casefold()
+    return ending in FORMATS or _plain(suffix) in _OTHERS | TEXTS
 
 
-def convert(item: Artifact, ending: str, workdir: Path, report: Report) -> Path:
+def convert(item: Artifact, ending: str, workdir: Path, report: Report) -> list[Path]:
     """Convert the content into that format. Raises InputError if that is not possible."""
     wanted = _plain(ending)
-    if item.path is None:
-        if wanted not in TEXTS:
-            raise InputError(
-                tr("A text cannot be saved as {wanted}.", wanted=wanted),
-                hint=tr("It can be saved as .txt or .md; to hear it, have it spoken first."),
-            )
+    own = _plain(item.path.suffix) if item.path else ""
+    if item.path and (wanted == own or not wanted):
+        return [item.path]
+    if item.path is None and wanted in TEXTS - {".html"}:
         to = workdir / f"saved{wanted}"
-        text = item.text or ""
-        to.write_text(text, encoding="utf-8", errors="replace", newline="\n")
-        return to
-    own = _plain(item.path.suffix)
-    if wanted == own or not wanted:
-        return item.path
-    to = workdir / f"saved{wanted}"
-    if item.kind is Kind.AUDIO and wanted in _CODECS:
-        report(None, f"Converting into {wanted}")
-        _encode(item.path, to, wanted, item.title)
-        return to
-    if item.kind is Kind.IMAGE and wanted in _PICTURES:
-        _convert_image(item.path, to, wanted, item.title)
-        return to
-    raise InputError(
-        tr(
-            "{title} is {own} and cannot be saved as {wanted}.",
-            title=item.title,
-            own=own or "of another format",
-            wanted=wanted,
-        ),
-        hint=tr("It can be saved as {own}.", own=own) if own else "",
-    )
+        to.write_text(item.text or "", encoding="utf-8", errors="replace", newline="\n")
+        return [to]
+    return conversion.convert(item, wanted[1:], workdir, report)
 
 
 def _plain(suffix: str) -> str:
     ending = suffix.casefold()
     return _SAME.get(ending, ending)
-
-
-def _encode(source: Path, to: Path, ending: str, name: str) -> None:
-    import av
-    import numpy as np
-
-    container_format, codec, sample_format = _CODECS[ending]
-    rate = OPUS_RATE if codec == "libopus" else None
-    try:
-        with av.open(str(to), "w", format=container_format) as container:
-            stream: Any = None
-            fifo = av.AudioFifo()
-            for block, at in audio_blocks(source, rate=rate, name=name):
-                if stream is None:
-                    layout = "mono" if len(block) == 1 else "stereo"
-                    stream = container.add_stream(codec, rate=at, layout=layout)
-                    stream.codec_context.format = sample_format
-                    resampler = av.AudioResampler(format=sample_format, layout=layout, rate=at)
-                frame = av.AudioFrame.from_ndarray(
-                    np.ascontiguousarray(np.clip(block, -1, 1)), format="fltp", layout=layout
-                )
-                frame.sample_rate = at
-                for part in resampler.resample(frame):
-                    fifo.write(part)
-                while ready := fifo.read(stream.codec_context.frame_size or 4096):
-                    container.mux(stream.encode(ready))
-            if stream is None:
-                raise InputError(tr("{name} contains no sound.", name=name))
-            if rest := fifo.read(0, partial=True):
-                container.mux(stream.encode(rest))
-            container.mux(stream.encode(None))
-    except (av.FFmpegError, ValueError) as error:
-        raise InputError(
-            tr("{name} cannot be saved as {ending} here.", name=name, ending=ending),
-            hint=tr("It can be saved as .wav."),
-        ) from error
-
-
-def _convert_image(source: Path, to: Path, ending: str, name: str) -> None:
-    from jarvis_desktop.tasks.images.io import on_white, read_image
-
-    image = read_image(source, name=name)
-    if ending in (".jpg", ".bmp"):
-        image = on_white(image)
-    try:
-        image.save(to, format=_PICTURES[ending], **({"quality": 92} if ending == ".jpg" else {}))
-    except (OSError, ValueError) as error:
-        raise InputError(
-            tr("{name} cannot be saved as {ending}.", name=name, ending=ending)
-        ) from error
 
 
 MAX_NAME_BYTES = 150
@@ -157,22 +72,29 @@ def save(call: Call, report: Report) -> Iterable[Artifact]:
     _ensure_folder(folder, make=call.folder is None)
     place = _format_folder(folder)
     saved: list[Artifact] = []
-    for item, name in _file_names(call):
-        made = convert(item, PurePath(name).suffix, call.workdir, report)
-        # The result's file is moved into the store later; the given file must stay in place.
-        copy = call.workdir / f"copy-{len(saved)}{PurePath(name).suffix}"
-        try:
-            shutil.copyfile(made, copy)
-        except OSError as error:
-            raise StorageError(
-                tr("{name} cannot be saved: {reason}.", name=name, reason=_reason(error))
-            ) from error
-        _put(copy, folder / name)
-        saved.append(Artifact(item.kind, path=copy, name=name))
+    for item, asked in _file_names(call):
+        made = convert(item, PurePath(asked).suffix, call.workdir, report)
+        for number, path in enumerate(made, 1):
+            name = asked if len(made) == 1 else _numbered(asked, number)
+            # The result's file is moved into the store later; the given file must stay in place.
+            copy = call.workdir / f"copy-{len(saved)}{PurePath(name).suffix}"
+            try:
+                shutil.copyfile(path, copy)
+            except OSError as error:
+                raise StorageError(
+                    tr("{name} cannot be saved: {reason}.", name=name, reason=_reason(error))
+                ) from error
+            _put(copy, folder / name)
+            kind = item.kind if path == item.path else conversion.kind_of(path)
+            saved.append(Artifact(kind, path=copy, name=name))
     if not saved:
         raise InputError(tr("There is nothing to save."))
     names = " and ".join(item.name for item in saved)
     return [text_artifact(f"Saved as {names} in {place}."), *saved]
+
+
+def _numbered(name: str, number: int) -> str:
+    return f"{PurePath(name).stem}-{number}{PurePath(name).suffix}"
 
 
 def question(call: Call) -> str:
@@ -306,11 +228,13 @@ def _reason(error: OSError) -> str:
 
 
 SAVE_FILE = define(
-    name="save-file", summary="Saves a result as a file with a given name.",
+    name="save-file", label="Save file",
+    summary="Saves a result as a file with a given name.",
     ports=(Port("content", tuple(Kind), many=True),), gives=tuple(Kind), acts=True, guarded=True,
     options=(TaskOption("name", "the file's name", "", reads="file-name"),),
     cues=(
-        "save", "save it as", "save as", "save that as", "save it", "save the result", "store it",
+        "save", "save it as", "speichere", "speicher", "speichern", "save as", "save that as",
+        "save it", "save the result", "store it",
         "store as", "keep it as", "export", "export as", "write it to", "write to a file",
         "as a file", "into a file", "call it", "name it", "put it in a file", "save a copy",
     ),

@@ -79,7 +79,7 @@ def _choice(among: str) -> str:
 
 
 CHANCE = define(
-    name="chance",
+    name="chance", label="Pick by chance",
     summary="Flips a coin, rolls dice, picks a number or one of several things by chance.",
     options=(
         TaskOption("what", "what decides", "coin", choices=("coin", "dice", "number", "choice")),
@@ -88,22 +88,8 @@ CHANCE = define(
         TaskOption("high", "the largest number; of dice, the sides", 0),
         TaskOption("among", "the things to pick from, or the whole request", "", reads="clause"),
     ),
-    cues=(
-        "flip a coin", "flip coin", "flip the coin", "flip # coins", "toss a coin", "toss the coin",
-        "coin flip", "coin toss", "heads or tails", "roll a die", "roll a dice", "roll the dice",
-        "roll dice", "roll the die", "throw the dice", "throw a die", "roll # dice", "roll # die",
-        "roll a d#", "random number", "pick a number", "choose a number", "a number between",
-        "number between # and #", "pick one of", "choose one of", "choose between", "pick between",
-        "pick at random", "choose at random", "decide between",
-    ),
-    presets=presets(
-        ({"what": "dice"}, "roll a die|roll a dice|roll the dice|roll dice|roll ... dice|roll a #|"
-         "roll # dice|throw the dice|throw a die|roll a d#"),
-        ({"what": "number"},
-         "random number|pick a number|choose a number|number between|number from"),
-        ({"what": "choice"}, "pick one of|choose one of|choose between|pick between|decide between|"
-         "pick one|choose one|choose for me"),
-    ),
+    cues=("flip a coin", "flip the coin", "flip me a coin", "toss a coin"),
+    presets=presets(({"what": "dice"}, "roll a die|roll a dice|roll the dice|roll # dice")),
     skill=draw, note="the system's source of randomness",
 )  # fmt: skip
 
@@ -148,12 +134,10 @@ _FORMS = tuple(
 )
 
 SPELL = define(
-    name="spell", summary="Spells a word.",
+    name="spell", label="Spell",
+    summary="Spells a word.",
     options=(TaskOption("word", "the word to spell, or the question", "", reads="clause"),),
-    cues=(
-        "spell", "how do you spell", "how is ... spelled", "how is ... spelt", "spelling of",
-        "how to spell", "spell out", "letter by letter", "how ... is spelled", "spell the word",
-    ),
+    cues=("^spell", "how do you spell"),
     skill=spell, note="the word as it was written; a spoken one as it was heard",
 )  # fmt: skip
 
@@ -167,17 +151,12 @@ async def repeat(call: Call, report: Report, services: Services) -> Iterable[Art
 
 
 REPEAT = define(
-    name="repeat", summary="Repeats the last answer, or a given text.",
+    name="repeat", label="Repeat",
+    summary="Repeats the last answer, or a given text.",
     ports=(Port("text", (Kind.TEXT,), required=False),),
     options=(TaskOption("words", "the text to repeat, if it is not a result", "",
         reads="last-reply"),),
-    cues=(
-        "^repeat$", "repeat that", "repeat it", "repeat yourself", "repeat the last",
-        "repeat what you said", "repeat your answer", "say that again", "say it again", "^again$",
-        "^once more$", "come again", "^again please$", "^pardon$", "^pardon me$",
-        "what did you say", "^what was that$", "^one more time$", "i didn't hear", "i did not hear",
-        "didn't catch that", "didn't get that", "^repeat xquote*",
-    ),
+    cues=("^repeat$", "^repeat that$", "^say that again$", "^again$", "^repeat xquote*"),
     skill=repeat, note="the last answer of the conversation",
 )  # fmt: skip
 
@@ -191,7 +170,8 @@ async def stop(call: Call, report: Report, services: Services) -> Iterable[Artif
 
 
 STOP = define(
-    name="stop", summary="Stops everything that is running, and is silent.", acts=True,
+    name="stop", label="Stop",
+    summary="Stops everything that is running, and is silent.", acts=True,
     cues=(
         "^stop$", "^stop it$", "^stop that$", "^stop now$", "^stop please$", "^please stop$",
         "^stop everything$", "^stop talking$", "^stop speaking$", "^stop reading$", "^cancel$",

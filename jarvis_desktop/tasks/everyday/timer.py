@@ -13,6 +13,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.task import Call, Report, TaskOption
 from jarvis_desktop.tasks.definition import Services, define, presets
+from jarvis_desktop.tasks.naming import join_words, quantity
 from jarvis_desktop.text.dates import (
     MONTH,
     WEEKDAY,
@@ -39,6 +40,7 @@ _FOR_AGES = lazy_re(
     r"(?:\d|\ban?|\bmany)\s*(?:months?|years?|decades?|centur(?:y|ies)|millenni(?:um|a)|"
     r"fortnights|eons?|eternity)\b|\b(?:for ?ever|until the end of time)\b"
 )
+_HOUR_OF_DAY = lazy_re(r"(?<![\d:])\d{1,2}(?::?\d\d)?\s*(?:am|pm)\b")
 _ODD_UNIT = lazy_re(r"\bfor (\d[\d.]*\s*[^\W\d]+)|^(\d[\d.]*\s*[^\W\d]+)$")
 _TO_SET = lazy_re(r"\b(?:set|start|make|add|create|put|new|remind|reminder|wake|alert|need)\b")
 _TIME = lazy_re(
@@ -161,6 +163,10 @@ def seconds_of(words: str, now: datetime) -> float:
     said = re.sub(r"\b(?:an?|one)\s+(?=(?:second|minute|hour|day|week|sec|min|hr)\b)", "1 ", said)
     if _LESS_THAN_NOTHING.search(said):
         raise InputError(tr("A timer cannot run for a negative time."), hint=_EXAMPLE)
+    if len(set(_HOUR_OF_DAY.findall(said))) > 1:
+        raise InputError(
+            tr("Those are several times: set one timer after the other."), hint=_EXAMPLE
+        )
     if _FOR_AGES.search(said):
         raise _too_long()
     lead = before_what_for(said)
@@ -204,10 +210,8 @@ def spoken_length(seconds: float) -> str:
     for name, size in (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1)):
         count, left = divmod(left, size)
         if count:
-            parts.append(f"{count} {name}{'s' if count != 1 else ''}")
-    if len(parts) > 1:
-        return f"{', '.join(parts[:-1])} and {parts[-1]}"
-    return parts[0] if parts else "less than a second"
+            parts.append(quantity(count, name))
+    return join_words(parts) or "less than a second"
 
 
 def _plain(words: str) -> str:
@@ -237,33 +241,17 @@ def _format_pending(pending: Iterable[Timer], now: datetime) -> str:
 
 
 TIMER = define(
-    name="timer", summary="Sets a timer that rings, or lists or cancels timers.", acts=True,
+    name="timer", label="Timer",
+    summary="Sets a timer that rings, or lists or cancels timers.", acts=True,
     options=(
         TaskOption("duration", "how long, or until when, as it was said", "", reads="clause"),
         TaskOption("label", "what it is for", ""),
         TaskOption("action", "what to do", "set", choices=("set", "cancel", "list")),
     ),
-    cues=(
-        "timer", "timers", "set a timer", "set the timer", "start a timer", "make a timer",
-        "add a timer", "set ... alarm", "add ... alarm", "make ... alarm", "create ... alarm",
-        "start ... alarm", "change ... alarm", "fix ... alarm", "an alarm for", "^alarm",
-        "^alarms$", "remind me in", "reminder in", "wake me in", "wake me up", "wake me at",
-        "countdown", "count down from", "alert me in", "tell me when ... minutes", "let me know in",
-        "remind me to", "remind me that", "remind me about", "remind me of", "remind us to",
-        "how long is left", "cancel the timer", "stop the timer", "remind me at",
-        "remind me tomorrow", "remind me the day after", "remind me today", "remind me tonight",
-        "remind me on", "remind me next", "remind me this", "remind me every", "wake me tomorrow",
-    ),
+    cues=("set a timer", "start a timer", "set an alarm", "^timer", "^remind me in #"),
     presets=presets(
-        ({"action": "cancel"},
-         "cancel ... timer*|stop ... timer*|delete ... timer*|clear ... timer*|"
-         "remove ... timer*|turn off ... timer*|switch off ... timer*|cancel ... alarm*|"
-         "stop ... alarm*|delete ... alarm*|clear ... alarm*|remove ... alarm*|"
-         "turn off ... alarm*|switch off ... alarm*|get rid of ... alarm*"),
-        ({"action": "list"}, "how long is left|how much time is left|how much time ... left|"
-         "list ... timer*|show ... timer*|which timers|what timers|any timers|"
-         "how long ... timer|list ... alarms|show ... alarm*|which alarms|what alarms|"
-         "any alarms|check ... alarm*"),
+        ({"action": "cancel"}, "^cancel ... timer*|^stop ... timer*|^cancel ... alarm*"),
+        ({"action": "list"}, "^list ... timers|^show ... timers|^which timers"),
     ),
     skill=manage_timers, note="rings while the window or the terminal runs",
 )  # fmt: skip

@@ -30,7 +30,7 @@ def describe(call: Call, report: Report) -> Iterable[Artifact]:
     from jarvis_desktop.tasks.images.io import read_image, to_array
 
     path, name = call.file("image"), call.title("image")
-    report(None, f"measuring {name}")
+    report(None, tr("Measuring {name}", name=name))
     image = read_image(path, name=name)
     found = measure(to_array(image))
     width, height = image.size
@@ -44,7 +44,7 @@ def describe(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 IMAGE_CLASSIFICATION = define(
-    name="image-classification",
+    name="image-classification", label="Name what is shown",
     summary="Says in a word what a picture shows, with an expert, or what can be measured of it: "
     "photo, page or drawing, main colours, size, light and sharpness.",
     ports=(Port("image", (Kind.IMAGE,)),),
@@ -82,7 +82,7 @@ def labels_of(words: str) -> list[str]:
 
 
 ZERO_SHOT_IMAGE_CLASSIFICATION = define(
-    name="zero-shot-image-classification",
+    name="zero-shot-image-classification", label="Choose a label",
     summary="Says which of several labels that are given suits a picture best, such as cat or dog.",
     ports=(Port("image", (Kind.IMAGE,)),),
     options=(TaskOption("labels", "the labels, separated by commas", "", reads="clause"),),

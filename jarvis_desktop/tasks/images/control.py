@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report
 from jarvis_desktop.tasks.definition import Definition, define
 from jarvis_desktop.tasks.naming import IN_PICTURE
@@ -261,13 +262,14 @@ def draw_control(call: Call, report: Report) -> Iterable[Artifact]:
 
     kind = call.task.removesuffix("-control")
     path, name = call.file("image"), call.title("image")
-    report(None, f"drawing the control picture of {name}")
+    report(None, tr("Drawing the control picture of {name}", name=name))
     pixels = DRAWERS[kind](to_array(read_image(path, name=name)))
     return [save_png(images.fromarray(pixels), call, kind)]
 
 
-_TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
+_TASKS: dict[str, tuple[str, str, str, tuple[str, ...]]] = {
     "canny": (
+        "Draw edges",
         "Draws the edges of a picture as thin white lines (Canny), to steer a picture generator.",
         "Canny by OpenCV",
         (
@@ -279,6 +281,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
     "hed": (
+        "Draw soft edges",
         "Draws the soft edges of a picture, stronger where the light changes more, to steer a "
         "picture generator.",
         "soft edges by gradients over several scales; not the HED network itself",
@@ -288,6 +291,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
     "mlsd": (
+        "Draw straight lines",
         "Draws the straight lines of a picture, such as those of a building, to steer a picture "
         "generator.", "line segments by OpenCV; not the M-LSD network itself",
         (
@@ -298,6 +302,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
     "scribble": (
+        "Draw as a scribble",
         "Draws a picture as rough white strokes, like a scribble, to steer a picture generator.",
         "thickened outlines by OpenCV",
         (
@@ -306,6 +311,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
     "seg": (
+        "Draw areas",
         "Divides a picture into areas of similar colour, to steer a picture generator; it does not "
         "know what they are.", "areas by colour and place (OpenCV); it does not name them",
         (
@@ -315,6 +321,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
     "openpose": (
+        "Draw poses",
         "Draws the poses of the people in a picture as coloured skeletons (OpenPose), to steer a "
         "picture generator.", "needs an expert that sees poses",
         (
@@ -327,6 +334,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
     "normal": (
+        "Draw surfaces",
         "Draws which way the surfaces in a picture face, as a map of normals, to steer a picture "
         "generator.", "needs an expert that sees depth",
         (
@@ -335,6 +343,7 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
     "depth": (
+        "Draw depth",
         "Draws how near everything in a picture is, near bright and far dark, to steer a picture "
         "generator.", "needs an expert that sees depth",
         (
@@ -343,13 +352,14 @@ _TASKS: dict[str, tuple[str, str, tuple[str, ...]]] = {
         ),
     ),
 }  # fmt: skip
-"""Kind of control -> summary, note and cues of its task."""
+"""Kind of control -> label, summary, note and cues of its task."""
 
 
 def _definition(kind: str) -> Definition:
-    summary, note, cues = _TASKS[kind]
+    label, summary, note, cues = _TASKS[kind]
     return define(
         name=f"{kind}-control",
+        label=label,
         summary=summary,
         ports=(Port("image", (Kind.IMAGE,)),),
         gives=(Kind.IMAGE,),

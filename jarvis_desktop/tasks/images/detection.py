@@ -69,7 +69,7 @@ def detect(call: Call, report: Report) -> Iterable[Artifact]:
         )
     image = on_white(read_image(path, name=name))
     pixels = to_array(image)
-    report(0.1, f"looking at {name}")
+    report(0.1, tr("Looking at {name}", name=name))
     faces = find_faces(pixels)
     people = find_people(pixels) if what != "faces" else []
     if what == "people":
@@ -89,7 +89,7 @@ def _boxes(label: str, places: Sequence[DetectionBox]) -> list[BoundingBox]:
 
 
 OBJECT_DETECTION = define(
-    name="object-detection",
+    name="object-detection", label="Find objects",
     summary="Finds faces, people and, with an expert, everyday things such as cars and dogs in a "
     "picture, counts them, says where they are and draws a box around each.",
     ports=(Port("image", (Kind.IMAGE,)),), gives=(Kind.IMAGE, Kind.TEXT),
@@ -131,7 +131,7 @@ def things_to_find(words: str) -> list[str]:
 
 
 ZERO_SHOT_OBJECT_DETECTION = define(
-    name="zero-shot-object-detection",
+    name="zero-shot-object-detection", label="Find what is named",
     summary="Finds anything that is named in a picture, such as a red car or a street sign, says "
     "where it is and draws a box around it.",
     ports=(Port("image", (Kind.IMAGE,)),), gives=(Kind.IMAGE, Kind.TEXT),
@@ -212,14 +212,14 @@ def find_people(pixels: Pixels) -> list[DetectionBox]:
     grouped, counts = cv2.groupRectangles([list(rect) for rect in found], 3, 0.2)
     for rect in grouped if len(counts) else ():
         middle = _box(rect, 0.0)
-        near = [box.score for box in raw if middle.overlap(box) > 0.7 and _alike(box, middle)]
+        near = [
+            box.score
+            for box in raw
+            if middle.overlap(box) > 0.7 and 0.5 < box.width / middle.width < 2.0
+        ]
         if (best := max(near, default=0.0)) >= 1.4:
             boxes.append(replace(middle, score=best))
     return sorted((_scaled(box, scale) for box in _distinct(boxes)), key=lambda box: box.left)
-
-
-def _alike(one: DetectionBox, other: DetectionBox) -> bool:
-    return 0.5 < one.width / other.width < 2.0
 
 
 @cache

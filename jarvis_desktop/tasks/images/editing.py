@@ -130,7 +130,7 @@ def edit(call: Call, report: Report) -> Iterable[Artifact]:
     from jarvis_desktop.tasks.images.io import read_image, save_image
 
     path, name = call.file("image"), call.title("image")
-    report(None, f"editing {name}")
+    report(None, tr("Editing {name}", name=name))
     which = call.words("edit")
     if not which and call.text(PROMPT).strip():
         raise ExpertError(
@@ -145,7 +145,7 @@ def edit(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 IMAGE_EDITING = define(
-    name="image-editing",
+    name="image-editing", label="Change picture",
     summary="Edits a picture in a named way: black and white, brighter, darker, contrast, colour, "
     "blur, blur the background, sharpen, rotate, flip, crop, resize, pencil sketch, cartoon, "
     "painting, sepia, invert, enhance; or as the prompt says, such as to add, remove or replace "
@@ -456,12 +456,12 @@ def restyle(call: Call, report: Report) -> Iterable[Artifact]:
             ),
             hint=tr("Ask for one of them; any other style needs an expert for image-to-image."),
         )
-    report(None, f"drawing {name} anew")
+    report(None, tr("Drawing {name} anew", name=name))
     return [save_image(apply_edit(read_image(path, name=name), style, EditRequest()), call, style)]
 
 
 IMAGE_TO_IMAGE = define(
-    name="image-to-image",
+    name="image-to-image", label="Change style",
     summary="Turns a picture into another style: pencil sketch, cartoon, painting, sepia, black "
     "and white, negative; any other style as the prompt says. Everything else is image-editing.",
     ports=(Port("image", (Kind.IMAGE,)), Port(PROMPT, (Kind.TEXT,), required=False)),

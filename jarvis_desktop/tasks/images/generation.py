@@ -139,7 +139,8 @@ def file_stem(text: str, otherwise: str) -> str:
 
 
 TEXT_TO_IMAGE = define(
-    name="text-to-image", summary="Paints a picture from a description.",
+    name="text-to-image", label="Paint picture",
+    summary="Paints a picture from a description.",
     ports=(Port(PROMPT, (Kind.TEXT,)),), gives=(Kind.IMAGE,),
     options=(SIZE, AVOID, SEED),
     cues=(
@@ -160,7 +161,7 @@ _PAINTED = ("paint", "repaint", "inpaint", "replace", "fill", "change", "turn")
 
 
 INPAINTING = define(
-    name="inpainting",
+    name="inpainting", label="Repaint a part",
     summary="Paints a part of a picture anew after a description. Which part is told by a mask, "
     "white where it is painted, or a cut-out, or by a region such as the left half.",
     ports=(
@@ -190,8 +191,9 @@ INPAINTING = define(
 )  # fmt: skip
 
 
-CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+CONTROLS: dict[str, tuple[str, str, tuple[str, ...], tuple[str, ...]]] = {
     "canny": (
+        "Paint along edges",
         "along the thin edges that canny-control draws",
         ("canny", "edge map", "edges"),
         (
@@ -202,6 +204,7 @@ CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "depth": (
+        "Paint by depth",
         "with things as near and far as in the picture that depth-control draws",
         ("depth",),
         (
@@ -212,6 +215,7 @@ CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "hed": (
+        "Paint along soft edges",
         "along the soft edges that hed-control draws",
         ("hed", "soft edge"),
         (
@@ -220,6 +224,7 @@ CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "mlsd": (
+        "Paint along lines",
         "along the straight lines that mlsd-control draws, as of a room or a building",
         ("mlsd", "straight lines"),
         (
@@ -229,6 +234,7 @@ CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "normal": (
+        "Paint by surfaces",
         "with surfaces that face as in the map of normals that normal-control draws",
         ("normal map", "normals", "normal"),
         (
@@ -238,6 +244,7 @@ CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "openpose": (
+        "Paint by poses",
         "with people in the poses that openpose-control draws",
         ("openpose", "skeleton", "pose map"),
         (
@@ -248,6 +255,7 @@ CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "scribble": (
+        "Paint after a scribble",
         "after the rough strokes that scribble-control draws, or that a person drew",
         ("scribble", "sketch", "doodle", "drawing", "strokes"),
         (
@@ -260,6 +268,7 @@ CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "seg": (
+        "Paint by areas",
         "with things where the areas are that seg-control draws",
         ("segmentation", "seg"),
         (
@@ -269,14 +278,15 @@ CONTROLS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
 }  # fmt: skip
-"""Kind of control -> how it guides the picture; names for such a picture; cues."""
+"""Kind of control -> label; how it guides the picture; names for such a picture; cues."""
 
 
 def _definition(kind: str) -> Definition:
-    what, names, cues = CONTROLS[kind]
+    label, what, names, cues = CONTROLS[kind]
     control = Port("image", (Kind.IMAGE,), through=f"{kind}-control", known_as=names)
     type = TaskType(
         name=f"{kind}-text-to-image",
+        label=label,
         summary=f"Paints a picture from a description, {what}.",
         ports=(control, Port(PROMPT, (Kind.TEXT,))),
         gives=(Kind.IMAGE,),

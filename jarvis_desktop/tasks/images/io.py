@@ -17,6 +17,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call
+from jarvis_desktop.tasks.naming import original_stem
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,8 +31,8 @@ FORMATS = (
     *("JPEG2000", "TGA", "PCX"),
 )
 MAX_PIXELS = 50_000_000
+MAX_ANIMATION_PIXELS = 250_000_000
 MAX_PAGES = 50
-MAX_STEM_CHARS = 60
 EDITS = (
     *("enhance", "grey", "brightness", "contrast", "colour", "blur", "sharpen", "rotate", "flip"),
     *("crop", "resize", "sketch", "cartoon", "painting", "background-blur", "invert", "sepia"),
@@ -65,7 +66,27 @@ def read_pages(path: Path, *, name: str = "") -> Iterator[Image]:
         for page in range(min(count, MAX_PAGES)):
             image.seek(page)
             _check_size(image, name)
-            yield _upright(image.copy() if count > 1 else image, name)
+            upright = _upright(image, name)
+            yield upright.copy() if upright is image else upright
+
+
+def read_frames(path: Path, *, name: str = "") -> list[tuple[Image, int]]:
+    """Return the pictures of an animation, each with how many milliseconds it is shown. Raises
+    InputError as `read_image` does, and if all of them have more than 250 million pixels."""
+    name = name or path.name
+    with _open(path, name) as image:
+        count = getattr(image, "n_frames", 1) if image.format in ("GIF", "WEBP", "PNG") else 1
+        if count * image.width * image.height > MAX_ANIMATION_PIXELS:
+            raise InputError(
+                tr("{name} is too large an animation to be converted.", name=name),
+                hint=tr("Make it smaller or shorter first."),
+            )
+        frames = []
+        for at in range(count):
+            image.seek(at)
+            upright = _upright(image, name).copy()
+            frames.append((upright, int(image.info.get("duration", 100))))
+        return frames
 
 
 def frame_count(path: Path, *, name: str = "") -> int:
@@ -77,14 +98,14 @@ def frame_count(path: Path, *, name: str = "") -> int:
 def save_image(image: Image, call: Call, what: str, *, port: str = "image") -> Artifact:
     """Save `image` in the call's folder, named after its input: photo-sketch.jpg. A JPEG stays a
     JPEG; everything else becomes a lossless PNG."""
-    given = Path(call.title(port))
-    photo = image.mode == "RGB" and given.suffix.lower() in (".jpg", ".jpeg")
-    return _save(image, call, f"{_stem(given)}-{what}", ".jpg" if photo else ".png")
+    suffix = Path(call.title(port)).suffix.lower()
+    photo = image.mode == "RGB" and suffix in (".jpg", ".jpeg")
+    return _save(image, call, f"{_stem(call, port)}-{what}", ".jpg" if photo else ".png")
 
 
 def save_png(image: Image, call: Call, what: str, *, port: str = "image") -> Artifact:
     """Like `save_image`, but always a PNG: for masks, lines and cut-outs."""
-    return _save(image, call, f"{_stem(Path(call.title(port)))}-{what}", ".png")
+    return _save(image, call, f"{_stem(call, port)}-{what}", ".png")
 
 
 def to_array(image: Image) -> Pixels:
@@ -104,14 +125,8 @@ def on_white(image: Image) -> Image:
     return images.alpha_composite(white, image.convert("RGBA")).convert("RGB")
 
 
-def _stem(given: Path) -> str:
-    """The name of the original, without the edits that earlier calls appended."""
-    # The longest first: "-background-blur" also ends in "-blur".
-    ends = sorted((f"-{edit}" for edit in (*EDITS, *_OTHER_EDITS)), key=len, reverse=True)
-    stem = given.stem
-    while (end := next((end for end in ends if stem.endswith(end)), "")) and stem != end:
-        stem = stem.removesuffix(end)
-    return stem[:MAX_STEM_CHARS].strip() or "picture"
+def _stem(call: Call, port: str) -> str:
+    return original_stem(call.title(port), (*EDITS, *_OTHER_EDITS)) or "picture"
 
 
 def _save(image: Image, call: Call, stem: str, suffix: str) -> Artifact:

@@ -1,4 +1,4 @@
-"""OCR with RapidOCR's weights, and the reading order of lines on a page. In child processes only.
+"""OCR with PP-OCRv6, and the reading order of lines on a page. In child processes only.
 
 The engine's stages are called one by one: its own pipeline shrinks large scans before reading them,
 enlarges thin strips to thousands of pixels, and reads sideways pages in the wrong order.
@@ -12,6 +12,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from importlib import resources
 from itertools import pairwise
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
     Points = NDArray[np.float32]
 
-STEP = 8  # the recogniser reads strips 48 pixels high, in steps of 8 pixels
-STRIP = 48
 BATCH = 6
 
 
@@ -66,7 +65,7 @@ def find_lines(pixels: Pixels) -> list[Line]:
     boxes = _boxes(engine, image)
     if not len(boxes):
         return []
-    crops = engine.get_crop_img_list(image, list(boxes))
+    crops = engine.crop_text_regions(image, list(boxes))
     crops, boxes = _upright(engine, crops, boxes, image.shape[:2])
     read = _recognise(engine, crops)
     lines = [
@@ -88,14 +87,31 @@ def find_places(pixels: Pixels) -> list[Line]:
 
 @cache
 def _engine() -> Any:
-    from rapidocr_onnxruntime import RapidOCR
+    from rapidocr import RapidOCR
 
-    # The size is chosen in `_boxes`; "max" with that side leaves the picture as it is.
-    return RapidOCR(det_limit_type="max")
+    own = str(resources.files("rapidocr") / "models") + "/"
+    return RapidOCR(
+        params={
+            # What has a path is never downloaded.
+            "Det.model_path": own + "PP-OCRv6_det_small.onnx",
+            "Cls.model_path": own + "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
+            "Rec.model_path": own + "PP-OCRv6_rec_small.onnx",
+            # The size is chosen in `_boxes`; "max" with a long side leaves the picture as it is.
+            "Det.limit_type": "max",
+            "Det.limit_side_len": 1_000_000,
+            # Boxes so tight that the columns of a page stay apart.
+            "Det.unclip_ratio": 1.5,
+            "Det.use_dilation": False,
+            "Global.use_vertical_padding": False,
+            "Global.log_level": "critical",
+        }
+    )
 
 
 def _boxes(engine: Any, image: Pixels) -> Points:
     """The corners (n, 4, 2) of the stretches of text, clockwise from the top left."""
+    from rapidocr.main import RapidOCRError
+
     height, width = image.shape[:2]
     wanted = max(1.0, 736 / min(height, width))
     scale = min(wanted, 4.0, math.sqrt(2_000_000 / (width * height)), 3000 / max(width, height))
@@ -105,20 +121,13 @@ def _boxes(engine: Any, image: Pixels) -> Points:
     margin = 24
     small = cv2.resize(image, size, interpolation=way)
     edge = (margin, margin, margin, margin, cv2.BORDER_REPLICATE)
-    detector = engine.text_det
-    detector.get_preprocess = lambda longest: _plain_preparation(detector, longest)
-    found, _ = detector(cv2.copyMakeBorder(small, *edge))
-    if found is None or not len(found):
+    try:
+        _, found = engine.detect_and_crop(cv2.copyMakeBorder(small, *edge), {})
+    except RapidOCRError:  # there is none
         return np.empty((0, 4, 2), np.float32)
     ratio = np.array([width / size[0], height / size[1]], np.float32)
-    corners = (np.asarray(found, np.float32) - margin) * ratio
+    corners = (np.asarray(found.boxes, np.float32) - margin) * ratio
     return np.asarray(np.clip(corners, 0, [width, height]), np.float32)
-
-
-def _plain_preparation(detector: Any, longest: int) -> Any:
-    from rapidocr_onnxruntime.ch_ppocr_det.utils import DetPreProcess
-
-    return DetPreProcess(longest, "max", detector.mean, detector.std)
 
 
 def _upright(
@@ -138,12 +147,12 @@ def _upright(
             crop if is_tall else _rotate(crop, cv2.ROTATE_90_COUNTERCLOCKWISE)
             for crop, is_tall in zip(crops, tall, strict=True)
         ]
-    _, turned, _ = engine.text_cls(crops)
+    _, turned = engine.cls_and_rotate(crops)
     weights = np.array([min(crop.shape[1] / crop.shape[0], 20.0) for crop in crops])
-    signs = np.array([score if "180" in label else -score for label, score in turned])
+    signs = np.array([score if "180" in label else -score for label, score in turned.cls_res])
     share = float((weights * (signs > 0)).sum() / weights.sum())
     flipped = [_rotate(crop, cv2.ROTATE_180) for crop in crops]
-    if share > 0.2 and (share > 0.8 or _reads_better(engine, flipped, crops)):
+    if share > 0.2 and _reads_better(engine, flipped, crops):
         return flipped, np.roll(np.array([width, height], np.float32) - boxes, 2, axis=1)
     return crops, boxes
 
@@ -164,74 +173,9 @@ def _reads_better(engine: Any, one: Sequence[Pixels], other: Sequence[Pixels]) -
 
 
 def _recognise(engine: Any, crops: Sequence[Pixels]) -> list[tuple[str, float]]:
-    """The text of each crop and its score, with the spaces that the recogniser omits."""
-    read, _ = engine.text_rec(list(crops), return_word_box=True)
-    texts: list[str] = []
-    gaps: list[list[int]] = []
-    for crop, (text, _score, *info) in zip(crops, read, strict=True):
-        columns = [column for word in info[0][2] for column in word] if info and text else []
-        texts.append(text)
-        # Chinese and Japanese are written without spaces.
-        fits = len(columns) == len(text) >= 4 and text.isascii()
-        gaps.append(_gaps(crop, columns) if fits else [])
-    known = [
-        gap for text, found in zip(texts, gaps, strict=True) for gap in _space_gaps(text, found)
-    ]
-    return [
-        (_insert_spaces(text, found, known), float(score))
-        for text, found, (_, score, *_) in zip(texts, gaps, read, strict=True)
-    ]
-
-
-def _space_gaps(text: str, gaps: Sequence[int]) -> list[int]:
-    """Widths of the gaps at which the recogniser saw a space between two letters. A space has two
-    neighbours, so its gap is the wider of the two."""
-    return [
-        max(gaps[i - 1], gaps[i])
-        for i in range(1, len(gaps))
-        if text[i] == " " and text[i - 1].isalnum() and text[i + 1].isalnum()
-    ]
-
-
-def _insert_spaces(text: str, gaps: Sequence[int], page: Sequence[int]) -> str:
-    """Insert a space wherever the ink leaves a gap as wide as at known spaces."""
-    pairs = list(pairwise(text))
-    if len(gaps) != len(pairs):
-        return text
-    letters = [gap for gap, (a, b) in zip(gaps, pairs, strict=True) if a.isalnum() and b.isalnum()]
-    if len(letters) < 2:
-        return text
-    own = _space_gaps(text, gaps)
-    wide = max(0.2 * STRIP, median(letters) + 0.11 * STRIP)
-    if sample := own if len(own) >= 2 else page:
-        wide = max(wide, 0.8 * median(sample))
-    out = [text[0]]
-    for gap, (a, b) in zip(gaps, pairs, strict=True):
-        joins = (a.isalnum() or a in ".,:;!?)") and b.isalnum()
-        # A gap beside the narrow 1 is not a space: digits are never separated.
-        digits = a.isdigit() + b.isdigit()
-        if joins and digits < 2 and gap >= wide * (1 + 0.15 * digits):
-            out.append(" ")
-        out.append(b)
-    return "".join(out)
-
-
-def _gaps(crop: Pixels, columns: Sequence[int]) -> list[int]:
-    """The widest run without ink between neighbouring letters, in pixels of the strip."""
-    width = max(STRIP, math.ceil(STRIP * crop.shape[1] / crop.shape[0]))
-    grey = cv2.cvtColor(cv2.resize(crop, (width, STRIP)), cv2.COLOR_BGR2GRAY)
-    _, black = cv2.threshold(grey, 0, 255, cv2.THRESH_BINARY_INV + cv2.THRESH_OTSU)
-    if black.mean() > 127:
-        black = 255 - black
-    inked = np.count_nonzero(black[2:-2], axis=0) > 1
-    gaps = []
-    for here, there in pairwise(columns):
-        longest = run = 0
-        for ink in inked[here * STEP : (there + 1) * STEP]:
-            run = 0 if ink else run + 1
-            longest = max(longest, run)
-        gaps.append(longest)
-    return gaps
+    """The text of each crop and its score."""
+    read = engine.recognize_txt(list(crops))
+    return list(zip(read.txts, read.scores, strict=True))
 
 
 def _legible(text: str, score: float) -> bool:
@@ -321,7 +265,8 @@ def _cut(lines: list[Line]) -> list[list[Line]]:
     size = median(line.height for line in lines)
     ordered = sorted(lines, key=lambda line: line.middle)
     best: list[list[Line]] = []
-    for x in _gutters(ordered, size):
+    # There may be a gutter left of each line.
+    for x in sorted({line.left - 0.25 * size for line in ordered}):
         for start, end in _bands(ordered, x, 0.2 * size):
             left = [line for line in ordered[start:end] if line.right < x]
             right = [line for line in ordered[start:end] if line.left > x]
@@ -329,11 +274,6 @@ def _cut(lines: list[Line]) -> list[list[Line]]:
             if longer and _is_prose(left, size) and _is_prose(right, size):
                 best = [ordered[:start], left, right, ordered[end:]]
     return [part for part in best if part]
-
-
-def _gutters(lines: list[Line], size: float) -> list[float]:
-    """Possible positions of a gutter between two columns: left of a line, and empty."""
-    return sorted({line.left - 0.25 * size for line in lines})
 
 
 def _bands(lines: list[Line], x: float, margin: float) -> list[tuple[int, int]]:
@@ -390,14 +330,11 @@ def _runs_on(before: Row, row: Row, edges: tuple[float, float], size: float) -> 
     # The previous row must leave no room for the next word, and the rows must line up.
     word = row[0].text.split(" ")[0]
     room = right - before[-1].right
-    needed = (len(word) + 1) * _per_letter(row)
+    letters = max(1, sum(len(line.text) for line in row))
+    needed = (len(word) + 1) * sum(line.width for line in row) / letters
     return room < max(needed, 1.5 * size) * 1.3 and row[0].left - left < 1.2 * size
 
 
 def _has_wide_gap(row: Row, size: float) -> bool:
     """Whether a row has a gap too wide for prose, as between an item and its price."""
     return any(b.left - a.right > 2 * size for a, b in pairwise(row))
-
-
-def _per_letter(row: Row) -> float:
-    return sum(line.width for line in row) / max(1, sum(len(line.text) for line in row))

@@ -39,14 +39,14 @@ def cut_out(call: Call, report: Report) -> Iterable[Artifact]:
 
     path, name = call.file("image"), call.title("image")
     image = on_white(read_image(path, name=name))
-    report(None, f"looking for what is in front in {name}")
+    report(None, tr("Looking for what is in front in {name}", name=name))
     mask = images.fromarray(foreground(to_array(image)))
     image.putalpha(mask)
     return [save_png(image, call, "cut-out"), save_png(mask, call, "mask")]
 
 
 IMAGE_SEGMENTATION = define(
-    name="image-segmentation",
+    name="image-segmentation", label="Cut out",
     summary="Cuts the main thing in a picture out of its background: a transparent cut-out and a "
     "mask. With an expert, cuts out what is named, or colours each kind of thing in the picture.",
     ports=(Port("image", (Kind.IMAGE,)),), gives=(Kind.IMAGE, Kind.TEXT),
@@ -68,7 +68,7 @@ IMAGE_SEGMENTATION = define(
 
 
 MASK_GENERATION = define(
-    name="mask-generation",
+    name="mask-generation", label="Separate the parts",
     summary="Parts a picture into all the pieces that can be seen in it, without naming them: the "
     "pieces in colours, and a mask of them.",
     ports=(Port("image", (Kind.IMAGE,)),), gives=(Kind.IMAGE, Kind.TEXT),
@@ -234,7 +234,8 @@ def _fine(mask: Pixels, pixels: Pixels) -> Pixels:
 
 
 DEPTH_ESTIMATION = define(
-    name="depth-estimation", summary="Estimates how far away each part of a picture is.",
+    name="depth-estimation", label="Estimate depth",
+    summary="Estimates how far away each part of a picture is.",
     ports=(Port("image", (Kind.IMAGE,)),), gives=(Kind.IMAGE,),
     cues=(
         "depth", "depth map", "how far away", "distance map", "depth estimation",

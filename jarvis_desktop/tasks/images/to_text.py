@@ -41,7 +41,7 @@ def read(call: Call, report: Report) -> Iterable[Artifact]:
     count = frame_count(path, name=name)
     pages = []
     for number, page in enumerate(read_pages(path, name=name), 1):
-        report((number - 1) / count if count > 1 else None, f"reading {name}")
+        report((number - 1) / count if count > 1 else None, tr("Reading {name}", name=name))
         if text := page_text(find_lines(to_array(page))):
             pages.append(text)
     if not pages:
@@ -53,7 +53,7 @@ def read(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 IMAGE_TO_TEXT = define(
-    name="image-to-text",
+    name="image-to-text", label="Read text",
     summary="Reads the text in a picture: signs, letters, scans, receipts, screenshots; or, with "
     "an expert, writes a caption for it.",
     ports=(Port("image", (Kind.IMAGE,)),),
@@ -85,7 +85,8 @@ IMAGE_TO_TEXT = define(
 
 
 VISUAL_QUESTION_ANSWERING = define(
-    name="visual-question-answering", summary="Answers a question about what a picture shows.",
+    name="visual-question-answering", label="Ask the picture",
+    summary="Answers a question about what a picture shows.",
     ports=(Port("image", (Kind.IMAGE,)), Port("question", (Kind.TEXT,))),
     cues=(
         "what is in", "what's in", "whats in", "what is this$", "what's this$", "whats this$",

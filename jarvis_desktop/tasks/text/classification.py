@@ -12,28 +12,12 @@ from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.text.languages import NAMES
 from jarvis_desktop.text.sentences import sentences
 
 MAX_CHARS = 20_000  # characters that are read; more make no difference
 SURE = 0.8
 GUESS = 0.4
-
-NAMES = dict(
-    pair.split(":")
-    for pair in """af:Afrikaans am:Amharic an:Aragonese ar:Arabic as:Assamese az:Azerbaijani
-    be:Belarusian bg:Bulgarian bn:Bengali br:Breton bs:Bosnian ca:Catalan cs:Czech cy:Welsh
-    da:Danish de:German dz:Dzongkha el:Greek en:English eo:Esperanto es:Spanish et:Estonian
-    eu:Basque fa:Persian fi:Finnish fo:Faroese fr:French ga:Irish gl:Galician gu:Gujarati
-    he:Hebrew hi:Hindi hr:Croatian ht:Haitian hu:Hungarian hy:Armenian id:Indonesian
-    is:Icelandic it:Italian ja:Japanese jv:Javanese ka:Georgian kk:Kazakh km:Khmer kn:Kannada
-    ko:Korean ku:Kurdish ky:Kyrgyz la:Latin lb:Luxembourgish lo:Lao lt:Lithuanian lv:Latvian
-    mg:Malagasy mk:Macedonian ml:Malayalam mn:Mongolian mr:Marathi ms:Malay mt:Maltese nb:Norwegian
-    ne:Nepali nl:Dutch nn:Norwegian no:Norwegian oc:Occitan or:Odia pa:Punjabi pl:Polish
-    ps:Pashto pt:Portuguese qu:Quechua ro:Romanian ru:Russian rw:Kinyarwanda se:Sami si:Sinhala
-    sk:Slovak sl:Slovenian sq:Albanian sr:Serbian sv:Swedish sw:Swahili ta:Tamil te:Telugu
-    th:Thai tl:Tagalog tr:Turkish ug:Uyghur uk:Ukrainian ur:Urdu vi:Vietnamese vo:Volapük
-    wa:Walloon xh:Xhosa zh:Chinese zu:Zulu""".split()
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +60,8 @@ def _identifier() -> Any:
 
 
 LANGUAGE_IDENTIFICATION = define(
-    name="language-identification", summary="Says which language a text is in.",
+    name="language-identification", label="Identify language",
+    summary="Says which language a text is in.",
     ports=(Port("text", (Kind.TEXT,)),),
     cues=(
         "what language", "which language", "detect the language", "language is", "language of",
@@ -129,7 +114,8 @@ def sentiment(text: str) -> float:
 
 
 TEXT_CLASSIFICATION = define(
-    name="text-classification", summary="Says whether a text is positive, negative or neutral.",
+    name="text-classification", label="Tell the mood",
+    summary="Says whether a text is positive, negative or neutral.",
     ports=(Port("text", (Kind.TEXT,)),),
     cues=(
         "sentiment", "positive or negative", "negative or positive", "positive", "negative",
@@ -153,7 +139,8 @@ def labels_of(words: str) -> list[str]:
 
 
 ZERO_SHOT_CLASSIFICATION = define(
-    name="zero-shot-classification", summary="Sorts a text under one of the labels that are given.",
+    name="zero-shot-classification", label="Sort under labels",
+    summary="Sorts a text under one of the labels that are given.",
     ports=(Port("text", (Kind.TEXT,)),),
     options=(TaskOption("labels", "the labels, separated by commas", "", reads="clause"),),
     cues=(

@@ -28,7 +28,7 @@ def extract(call: Call, report: Report) -> Iterable[Artifact]:
     if not any(sign.isalpha() for sign in text):
         raise InputError(tr("There are no words to choose key words from."))
     if len(text) > MAX_CHARS:
-        report(None, f"Reading the first {MAX_CHARS:,} characters.")
+        report(None, tr("Reading the first {count:,} characters.", count=MAX_CHARS))
         text = text[:MAX_CHARS]
     count = min(max(int(call.number("count")), 1), 100)
     found = keywords(text, count)
@@ -62,7 +62,8 @@ def keywords(text: str, count: int) -> list[str]:
 
 
 KEYWORD_EXTRACTION = define(
-    name="keyword-extraction", summary="Lists the key words and phrases of a text.",
+    name="keyword-extraction", label="Find key words",
+    summary="Lists the key words and phrases of a text.",
     ports=(Port("text", (Kind.TEXT,)),),
     options=(TaskOption("count", "how many key words", 10, units=("key*", "word*", "tag*",
         "topic*")),),
@@ -88,7 +89,7 @@ def label(call: Call, report: Report) -> Iterable[Artifact]:
     if not text.strip():
         raise InputError(tr("There is no text to look through."))
     if len(text) > MAX_LABELLED_CHARS:
-        report(None, f"Reading the first {MAX_LABELLED_CHARS:,} characters.")
+        report(None, tr("Reading the first {count:,} characters.", count=MAX_LABELLED_CHARS))
     found = entities(text[:MAX_LABELLED_CHARS])
     if not found:
         return [text_artifact("There are no dates, sums, addresses or names in the text.")]
@@ -129,7 +130,8 @@ def _plural(kind: str) -> str:
 
 
 TOKEN_CLASSIFICATION = define(
-    name="token-classification", summary="Lists the names, dates, sums and addresses in a text.",
+    name="token-classification", label="Find names and dates",
+    summary="Lists the names, dates, sums and addresses in a text.",
     ports=(Port("text", (Kind.TEXT,)),),
     cues=(
         "entities", "named entit*", "entity recognition", "names in", "dates in",

@@ -18,7 +18,8 @@ from jarvis_desktop.text.sentences import paragraphs, sentences
 from jarvis_desktop.text.tokens import content
 
 TEXT_GENERATION = define(
-    name="text-generation", summary="Writes a new text, or continues one, after a prompt.",
+    name="text-generation", label="Write",
+    summary="Writes a new text, or continues one, after a prompt.",
     ports=(Port("prompt", (Kind.TEXT,)), Port("text", (Kind.TEXT,), required=False, many=True)),
     cues=(
         "write a", "write an", "write me", "write my", "write some", "write email",
@@ -35,7 +36,8 @@ TEXT_GENERATION = define(
 
 
 FILL_MASK = define(
-    name="fill-mask", summary="Fills in a word that is missing in a sentence.",
+    name="fill-mask", label="Fill in the word",
+    summary="Fills in a word that is missing in a sentence.",
     ports=(Port("text", (Kind.TEXT,)),),
     cues=(
         "fill in", "fill the blank", "fill in the blank", "missing word",
@@ -47,7 +49,8 @@ FILL_MASK = define(
 
 
 TRANSLATION = define(
-    name="translation", summary="Translates a text into another language.",
+    name="translation", label="Translate",
+    summary="Translates a text into another language.",
     ports=(Port("text", (Kind.TEXT,)),),
     options=(TaskOption("language", "the language to translate into", "English",
         reads="language"),),
@@ -83,7 +86,7 @@ def summarise(call: Call, report: Report) -> Iterable[Artifact]:
     if not text.strip():
         raise InputError(tr("There is no text to summarise."))
     if len(text) > MAX_CHARS:
-        report(None, f"Reading the first {MAX_CHARS:,} characters.")
+        report(None, tr("Reading the first {count:,} characters.", count=MAX_CHARS))
         text = text[:MAX_CHARS]
     count = min(max(int(call.number("sentences")), 1), MAX_SENTENCES)
     return [text_artifact(summary(text, count))]
@@ -195,7 +198,8 @@ def _cosine(one: dict[int, float], other: dict[int, float]) -> float:
 
 
 SUMMARIZATION = define(
-    name="summarization", summary="Makes a text shorter and keeps what matters.",
+    name="summarization", label="Summarise",
+    summary="Makes a text shorter and keeps what matters.",
     ports=(Port("text", (Kind.TEXT,)),),
     options=(TaskOption("sentences", "how many sentences the summary has", 3,
         units=("sentence*",)),),

@@ -84,7 +84,7 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
     if not context.strip():
         raise InputError(tr("There is no text to look for the answer in."))
     if len(context) > MAX_CHARS:
-        report(None, f"Reading the first {MAX_CHARS:,} characters.")
+        report(None, tr("Reading the first {count:,} characters.", count=MAX_CHARS))
     return [text_artifact(str(answer(question, context[:MAX_CHARS])))]
 
 
@@ -250,7 +250,8 @@ def _clause(question: str, passage: str) -> str:
 
 
 QUESTION_ANSWERING = define(
-    name="question-answering", summary="Answers a question from a given text.",
+    name="question-answering", label="Answer from text",
+    summary="Answers a question from a given text.",
     ports=(Port("question", (Kind.TEXT,)), Port("context", (Kind.TEXT,))),
     cues=(
         "according to", "answer the question", "answer this question", "does the text say",

@@ -59,7 +59,8 @@ def _cosine(one: Counter[str], other: Counter[str]) -> float:
 
 
 SENTENCE_SIMILARITY = define(
-    name="sentence-similarity", summary="Says how similar two texts are.",
+    name="sentence-similarity", label="Compare texts",
+    summary="Says how similar two texts are.",
     ports=(Port("text_1", (Kind.TEXT,)), Port("text_2", (Kind.TEXT,))),
     cues=(
         "how similar", "similar to", "similarity", "compare", "compares",
@@ -97,7 +98,7 @@ def split_text(call: Call) -> list[str]:
 
 
 FEATURE_EXTRACTION = define(
-    name="feature-extraction",
+    name="feature-extraction", label="Compute embeddings",
     summary="Turns a text into vectors of numbers that stand for its meaning (embeddings).",
     ports=(Port("text", (Kind.TEXT,)),), gives=(Kind.TABLE, Kind.TEXT),
     options=(TaskOption("each", "what gets its own vector", "text", choices=PARTS),),

@@ -4,10 +4,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import Image, ImageDraw, ImageFont
 from rapidfuzz.distance import Levenshtein
 
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.images.ocr import find_lines
 from jarvis_desktop.tasks.images.to_text import IMAGE_TO_TEXT, read
 from tests.tasks.calls import Reports, call_of, quiet, text_of
@@ -31,7 +32,7 @@ def wrong(found: str, meant: str) -> float:
     return Levenshtein.distance(found, meant) / len(meant)
 
 
-@pytest.mark.parametrize("turned", [0, 90, 180, 270, 4])
+@pytest.mark.parametrize("turned", [0, 90, 180, 4, pytest.param(270, marks=pytest.mark.exhaustive)])
 def test_reads_a_page_however_it_lies(tmp_path: Path, turned: int) -> None:
     found = words_of(page(tmp_path / "letter.png", LETTER, turned=turned), tmp_path)
     assert wrong(found, " ".join(LETTER)) < 0.03
@@ -49,6 +50,15 @@ def test_reads_white_on_dark(tmp_path: Path) -> None:
     image = Image.open(page(tmp_path / "a.png", ("CITY MUSEUM", "Open daily 9 to 5")))
     Image.fromarray(255 - np.asarray(image)).save(tmp_path / "sign.png")
     assert wrong(words_of(tmp_path / "sign.png", tmp_path), "CITY MUSEUM Open daily 9 to 5") < 0.05
+
+
+@pytest.mark.parametrize("text", ["Grüße aus Köln, 12,50 €", "Où est passé le garçon ?"])
+def test_reads_accents(tmp_path: Path, text: str) -> None:
+    image = Image.new("RGB", (640, 120), "white")
+    font = ImageFont.truetype(shipped("resources", "fonts", "Inter-Regular.ttf"), 26)
+    ImageDraw.Draw(image).text((40, 40), text, "black", font)
+    image.save(tmp_path / "a.png")
+    assert words_of(tmp_path / "a.png", tmp_path) == text
 
 
 def test_reads_columns_in_order(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""Files in other forms: converted, cut and joined."""

@@ -1,0 +1,236 @@
+"""The convert-file task: pictures, recordings, films, tables and documents in another format.
+
+`WAYS` says what can become what, and how. Runs in a child process.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path, PurePath
+
+from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name, text_artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.tasks.formats import film, pictures, sound, tables
+from jarvis_desktop.tasks.formats.document_files import WRITERS
+from jarvis_desktop.tasks.formats.document_pdf import write_pdf
+from jarvis_desktop.tasks.formats.documents import read_tree
+from jarvis_desktop.text.parts import FORMAT_WORDS
+
+Way = Callable[[Artifact, Path, Report], list[Path]]
+"""Writes an item as the given file, whose ending is the format; returns the files written, mostly
+that one. Raises InputError."""
+
+MAX_STEM_CHARS = 80
+_same = {"jpeg": "jpg", "jpe": "jpg", "tif": "tiff", "htm": "html", "text": "txt", "wave": "wav",
+         "markdown": "md", "oga": "ogg", "jsonl": "json", "m4b": "m4a", "m4v": "mp4"}  # fmt: skip
+
+
+def _picture(item: Artifact, to: Path, report: Report) -> list[Path]:
+    assert item.path
+    return pictures.save_pictures(item.path, to, name=item.title)
+
+
+def _picture_page(item: Artifact, to: Path, report: Report) -> list[Path]:
+    assert item.path
+    pictures.save_pdf([(item.path, item.title)], to, report=report)
+    return [to]
+
+
+def _sound(item: Artifact, to: Path, report: Report) -> list[Path]:
+    assert item.path
+    report(None, tr("Converting {name}", name=item.title))
+    sound.save_sound(item.path, to, name=item.title)
+    return [to]
+
+
+def _mp4(item: Artifact, to: Path, report: Report) -> list[Path]:
+    assert item.path
+    film.save_mp4(item.path, to, name=item.title, report=report)
+    return [to]
+
+
+def _gif(item: Artifact, to: Path, report: Report) -> list[Path]:
+    assert item.path
+    film.save_gif(item.path, to, name=item.title, report=report)
+    return [to]
+
+
+def _table(item: Artifact, to: Path, report: Report) -> list[Path]:
+    assert item.path
+    return tables.save_table(item.path, to, name=item.title, report=report)
+
+
+def _document(item: Artifact, to: Path, report: Report) -> list[Path]:
+    report(None, tr("Converting {name}", name=item.title))
+    tree = read_tree(item, report=report, workdir=to.parent)
+    if to.suffix != ".pdf":
+        WRITERS[to.suffix[1:]](tree, to)
+        return [to]
+    if missing := write_pdf(tree, to):
+        raise InputError(
+            tr("No font of this computer has these letters: {letters}", letters=missing[:40]),
+            hint=tr("Install a font that has them, such as Noto, and try again."),
+        )
+    return [to]
+
+
+def _pages(item: Artifact, to: Path, report: Report) -> list[Path]:
+    assert item.path
+    return pictures.save_page_pictures(item.path, to, name=item.title, report=report)
+
+
+_documents: Mapping[str, Way] = dict.fromkeys(("pdf", *WRITERS), _document)
+WAYS: Mapping[str, Mapping[str, Way]] = {
+    "picture": {**dict.fromkeys(pictures.PICTURES, _picture), "pdf": _picture_page},
+    "animation": {**dict.fromkeys(pictures.PICTURES, _picture), "pdf": _picture_page, "mp4": _mp4},
+    "recording": dict.fromkeys(sound.SOUNDS, _sound),
+    "video": {"mp4": _mp4, "gif": _gif, **dict.fromkeys(sound.SOUNDS, _sound)},
+    "table": {**dict.fromkeys(tables.TABLES, _table), **_documents},
+    "pdf": {**dict.fromkeys(("txt", "md", "html", "docx", "odt"), _document),
+            "png": _pages, "jpg": _pages},
+    "document": _documents,
+    "text": _documents,
+}  # fmt: skip
+"""What each sort of file can become."""
+
+_sorts = {
+    Kind.IMAGE: "picture", Kind.AUDIO: "recording", Kind.VIDEO: "video", Kind.TABLE: "table",
+    Kind.DOCUMENT: "document", Kind.TEXT: "text",
+}  # fmt: skip
+SORT_NAMES = {
+    "picture": mark("a picture"), "animation": mark("an animation"),
+    "recording": mark("a recording"), "video": mark("a video"), "table": mark("a table"),
+    "pdf": mark("a PDF"), "document": mark("a document"), "text": mark("a text"),
+}  # fmt: skip
+
+
+def ending_of(name: str | PurePath) -> str:
+    """Return a file's ending without its dot, in one spelling."""
+    ending = PurePath(name).suffix[1:].lower()
+    return _same.get(ending, ending)
+
+
+def sort_of(item: Artifact) -> str:
+    """Return the sort of an item, a key of `WAYS`."""
+    ending = ending_of(item.path) if item.path else ""
+    named = {"gif": "animation", "pdf": "pdf", "json": "table"}.get(ending, "")
+    return named or _sorts[item.kind]
+
+
+def convert(item: Artifact, ending: str, workdir: Path, report: Report) -> list[Path]:
+    """Write an item in the format of an ending and return the files: those of `workdir`, or the
+    item's own if it is in that format already. Raises InputError, which says what is possible."""
+    ending = _same.get(ending.lower(), ending.lower())
+    ways = WAYS[sort_of(item)]
+    if item.path and ending_of(item.path) == ending:
+        return [item.path]
+    if ending not in ways:
+        name = item.title if item.path else tr("The text")
+        told = tr("{name} cannot become {format}.", name=name, format=ending.upper())
+        raise InputError(
+            told if ending else tr("Say which format {name} is to have.", name=name),
+            hint=tr(
+                "As {kind} it can become {formats}.",
+                kind=tr(SORT_NAMES[sort_of(item)]),
+                formats=", ".join(each.upper() for each in ways),
+            ),
+        )
+    return ways[ending](item, workdir / f"converted.{ending}", report)
+
+
+_remarks = {
+    "pdf": (
+        ("pdf", "png", "jpg", "jpeg"),
+        mark("Only the text of {name} is in the new file, not its layout or pictures."),
+    ),
+    "animation": (
+        ("gif", "webp", "mp4"),
+        mark("Only the first picture of {name} is in the new file."),
+    ),
+}
+"""What is lost on all ways but those to the formats listed."""
+
+
+def kind_of(path: Path) -> Kind:
+    """Return the kind of a file that a conversion wrote."""
+    return kind_of_name(path) or Kind.DOCUMENT
+
+
+def stem_of(item: Artifact) -> str:
+    """Return what the names of an item's results begin with."""
+    stem = PurePath(item.title).stem if item.path or item.name else tr("text")
+    return stem[:MAX_STEM_CHARS].strip(" .") or tr("file")
+
+
+def convert_file(call: Call, report: Report) -> Iterable[Artifact]:
+    """Convert the file. Raises InputError if there is no way, or if it is damaged."""
+    items = call.inputs["file"]
+    # A step before may say a sentence beside its file, which is not meant.
+    files = [item for item in items if item.path] or [text_artifact(call.text("file"))]
+    made: list[Artifact] = []
+    for item in files:
+        stem = stem_of(item)
+        if (remark := _remarks.get(sort_of(item))) and call.words("format") not in remark[0]:
+            made.append(text_artifact(tr(remark[1], name=item.title)))
+        for path in convert(item, call.words("format"), call.workdir, report):
+            tail = path.stem.removeprefix("converted") if path.parent == call.workdir else ""
+            to = call.workdir / f"{len(made)}-{path.name}"
+            (shutil.copyfile if path == item.path else shutil.move)(path, to)
+            made.append(Artifact(kind_of(to), path=to, name=f"{stem}{tail}{to.suffix}"))
+    return made
+
+
+_words = sorted({word for words in FORMAT_WORDS.values() for word in words.split()})
+_everyday = frozenset("word excel icon bitmap webpage".split())
+"""Words that mean a format only behind "to" and the like."""
+_targets = (
+    "to {}",
+    "to a {}",
+    "to an {}",
+    "to .{}",
+    "into {}",
+    "into a {}",
+    "into an {}",
+    "as {}",
+    "as a {}",
+    "as an {}",
+    "in {} format",
+    "to {} format",
+    "als {}",
+    "in ein {}",
+    "in eine {}",
+    "zu {}",
+    "zu einem {}",
+    "nach {}",
+)
+_orders = (
+    "convert ... to {}", "convert ... into {}", "change ... to {}", "turn ... into {}",
+    "turn ... into a {}", "turn ... into an {}", "make ... a {}", "transcode ... to {}",
+    "{} version", "{} of this", "{} of it", "{} from this", "{} out of this", "{} aus",
+    "wandle ... in {}", "wandle ... in ein {}", "wandle ... in eine {}", "konvertiere ... {}",
+    "mach ... ein {}", "mache ... ein {}", "mach ... eine {}",
+)  # fmt: skip
+
+CONVERT_FILE = define(
+    name="convert-file", label="Convert file",
+    summary="Converts a file to another format, such as PDF, PNG, MP3, MP4, DOCX or XLSX.",
+    ports=(
+        Port("file", (Kind.DOCUMENT, Kind.IMAGE, Kind.AUDIO, Kind.VIDEO, Kind.TABLE, Kind.TEXT)),
+    ),
+    gives=(Kind.DOCUMENT, Kind.IMAGE, Kind.AUDIO, Kind.VIDEO, Kind.TABLE, Kind.TEXT),
+    options=(TaskOption("format", "the new ending, such as pdf or mp3", "", reads="format"),),
+    cues=(
+        *(frame.format(word) for frame in _targets for word in _words),
+        *(frame.format(word) for frame in _orders for word in _words if word not in _everyday),
+        "convert this", "convert it", "convert these", "convert them", "convert the file",
+        "convert xfile*", "convert my file", "convert the picture", "convert the recording",
+        "convert the video", "convert the document", "convert the table", "file format",
+        "another format", "konvertiere", "konvertieren", "umwandeln", "konvertier", "wandle ... um",
+    ),
+    method=convert_file, patience=10,
+    note="Pillow, PyAV (FFmpeg), DuckDB, mammoth, fpdf2; the original stays as it is",
+)  # fmt: skip

@@ -1,0 +1,238 @@
+"""Writes films with PyAV: as MP4, in parts, one after the other, and as a GIF."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+from jarvis_desktop.tasks.video import film_codec, film_seconds, open_film, upright_picture
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+TICKS = 90_000
+"""Per second: the times of the pictures are kept as they are, whatever the rates of the films."""
+SOUND_RATE = 48_000
+MAX_SIDE = 3840
+GIF_SIDE = 480
+GIF_RATE = 12
+MAX_GIF_SECONDS = 60
+_KEPT = {"h264", "hevc", "av1", "aac", "mp3"}
+"""Codecs that an MP4 takes as they are, ..."""
+_FROM = {"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm"}
+"""... out of containers that store them in the same way."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilmPart:
+    """A film from one second to another, which may be infinite."""
+
+    path: Path
+    name: str
+    begin: float = 0.0
+    end: float = float("inf")
+
+
+def save_mp4(path: Path, to: Path, *, name: str, report: Report) -> None:
+    """Write a film as an MP4, without encoding it again if that is possible. Raises InputError."""
+    import av
+
+    with open_film(path, name=name) as (container, _):
+        streams = [*container.streams.video[:1], *container.streams.audio[:1]]
+        codecs = {stream.codec_context.name for stream in streams if stream.codec_context}
+        fits = container.format.name in _FROM and codecs <= _KEPT
+        if fits:
+            with av.open(str(to), "w", format="mp4", options={"movflags": "+faststart"}) as out:
+                made = {stream.index: out.add_stream_from_template(stream) for stream in streams}
+                for packet in container.demux(streams):
+                    if packet.dts is not None:
+                        packet.stream = made[packet.stream.index]
+                        out.mux(packet)
+            return
+    write_parts([FilmPart(path, name)], to, report=report)
+
+
+def write_parts(parts: Sequence[FilmPart], to: Path, *, report: Report) -> None:
+    """Encode parts of films one after the other as an MP4, in the size of the first; a picture of
+    another shape gets black edges. Raises InputError."""
+    import av
+
+    with open_film(parts[0].path, name=parts[0].name) as (container, stream):
+        first = next(container.decode(stream), None)
+        if first is None:
+            raise InputError(tr("{name} contains no readable picture.", name=parts[0].name))
+        width, height = upright_picture(first).size
+        rate = stream.average_rate or stream.guessed_rate or 25
+    scale = min(1.0, MAX_SIDE / max(width, height))
+    size = tuple(max(2, int(side * scale) // 2 * 2) for side in (width, height))
+    codec, options = film_codec()
+    if "preset" in options:  # a whole film is not to take longer than to watch it
+        options = {"crf": "20", "preset": "veryfast"}
+    with av.open(str(to), "w", format="mp4", options={"movflags": "+faststart"}) as out:
+        video: Any = out.add_stream(codec, rate=rate, options=options)
+        video.width, video.height = size
+        video.pix_fmt = "yuv420p"
+        video.codec_context.time_base = Fraction(1, TICKS)
+        audio: Any = None
+        if any(_has_sound(part) for part in parts):
+            audio = out.add_stream("aac", rate=SOUND_RATE, layout="stereo")
+        offset, heard = 0.0, 0
+        for number, part in enumerate(parts):
+            share = (number / len(parts), 1 / len(parts))
+            film = _Copy(part, out, video, audio, size, offset, heard, report, share)
+            film.run()
+            offset, heard = film.ended, film.heard
+        if not offset:
+            raise InputError(tr("{name} has nothing in that stretch of time.", name=parts[0].name))
+        for each in (video, audio):
+            if each is not None:
+                out.mux(each.encode(None))
+
+
+def _has_sound(part: FilmPart) -> bool:
+    with open_film(part.path, name=part.name) as (container, _):
+        return bool(container.streams.audio)
+
+
+class _Copy:
+    """Encodes one part, from `offset` seconds of the new film on; `heard` samples exist so far."""
+
+    def __init__(
+        self, part: FilmPart, out: Any, video: Any, audio: Any, size: tuple[int, ...],
+        offset: float, heard: int, report: Report, share: tuple[float, float],
+    ) -> None:  # fmt: skip
+        import av
+
+        self._part, self._out, self._video, self._audio = part, out, video, audio
+        self._size, self._offset, self._report, self._share = size, offset, report, share
+        self._resampler = av.AudioResampler("fltp", "stereo", SOUND_RATE)
+        self._fifo = av.AudioFifo()
+        self.heard = heard
+        self.ended = offset
+
+    def run(self) -> None:
+        import av
+
+        part = self._part
+        with open_film(part.path, name=part.name) as (container, stream):
+            length = min(film_seconds(container, stream), part.end) - part.begin
+            sound = container.streams.audio[0] if container.streams.audio else None
+            streams = [stream, sound] if sound else [stream]
+            start = float((stream.start_time or 0) * stream.time_base)
+            if part.begin:
+                container.seek(round((part.begin + start) / stream.time_base), stream=stream)
+            step = float(1 / (stream.average_rate or 25))
+            done = set()
+            for packet in container.demux(streams):
+                try:
+                    frames = packet.decode()
+                except av.InvalidDataError:
+                    continue
+                for frame in frames:
+                    at = (frame.time or 0.0) - start - part.begin
+                    if at > part.end - part.begin - 1e-6:
+                        done.add(packet.stream.index)
+                    elif packet.stream is stream:
+                        if at >= -1e-6:
+                            self._show(frame, at, step)
+                            self._report(
+                                self._share[0] + self._share[1] * min(1.0, at / max(length, 0.1)),
+                                tr("Writing the video"),
+                            )
+                    elif self._audio is not None:
+                        self._hear(frame, at, part.end - part.begin)
+                if len(done) == len(streams):
+                    break
+        self._fill(self.ended)
+
+    def _show(self, frame: Any, at: float, step: float) -> None:
+        import av
+        from PIL import ImageOps
+
+        pts = round((self._offset + at) * TICKS)
+        if (frame.width, frame.height) != self._size or getattr(frame, "rotation", False):
+            picture: Image = ImageOps.pad(upright_picture(frame), (self._size[0], self._size[1]))
+            made: Any = av.VideoFrame.from_image
+            frame = made(picture)
+        frame = frame.reformat(format="yuv420p")
+        frame.pts, frame.time_base, frame.pict_type = pts, Fraction(1, TICKS), 0
+        self._out.mux(self._video.encode(frame))
+        self.ended = self._offset + at + step
+
+    def _hear(self, frame: Any, at: float, long: float) -> None:
+        import numpy as np
+
+        frame.pts = None
+        blocks = [part.to_ndarray() for part in self._resampler.resample(frame)]
+        if not blocks:
+            return
+        block = np.concatenate(blocks, axis=1)
+        first = max(0, round(-at * SOUND_RATE))
+        block = block[:, first : max(0, round(min((long - at), 1e6) * SOUND_RATE))]
+        if block.shape[1]:
+            self._fill(self._offset + max(0.0, at), slack=0.1)
+            self._sound(block)
+
+    def _fill(self, until: float, slack: float = 0.0) -> None:
+        """Add silence if the sound is shorter than the pictures by more than `slack` seconds."""
+        import numpy as np
+
+        missing = round(until * SOUND_RATE) - self.heard
+        if self._audio is not None and missing > slack * SOUND_RATE:
+            for some in itertools.repeat(SOUND_RATE, missing // SOUND_RATE):
+                self._sound(np.zeros((2, some), np.float32))
+            if missing % SOUND_RATE:
+                self._sound(np.zeros((2, missing % SOUND_RATE), np.float32))
+
+    def _sound(self, block: Any) -> None:
+        import av
+        import numpy as np
+
+        frame = av.AudioFrame.from_ndarray(
+            np.ascontiguousarray(block), format="fltp", layout="stereo"
+        )
+        frame.sample_rate, frame.pts = SOUND_RATE, self.heard
+        frame.time_base = Fraction(1, SOUND_RATE)
+        self.heard += block.shape[1]
+        self._out.mux(self._audio.encode(frame))
+
+
+def save_gif(path: Path, to: Path, *, name: str, report: Report) -> None:
+    """Write a film of up to a minute as a GIF, at most 480 pixels wide and high. Raises
+    InputError."""
+    with open_film(path, name=name) as (container, stream):
+        length = film_seconds(container, stream)
+        if length > MAX_GIF_SECONDS:
+            raise InputError(
+                tr("{name} is too long for a GIF: {length:.0f} seconds.", name=name, length=length),
+                hint=tr(
+                    "A GIF can have {most} seconds: cut out a part first.", most=MAX_GIF_SECONDS
+                ),
+            )
+        report(None, tr("Writing the GIF"))
+        pictures = list(_gif_pictures(container, stream))
+    if not pictures:
+        raise InputError(tr("{name} contains no readable picture.", name=name))
+    pictures[0].save(
+        to, save_all=True, append_images=pictures[1:], duration=round(1000 / GIF_RATE), loop=0,
+        optimize=False, disposal=1,
+    )  # fmt: skip
+
+
+def _gif_pictures(container: Any, stream: Any) -> Iterator[Image]:
+    """The pictures of a film at a GIF's rate, small and of 256 colours of their own each."""
+    due, start = 0.0, float((stream.start_time or 0) * stream.time_base)
+    for frame in container.decode(stream):
+        if (frame.time or 0.0) - start + 1e-6 < due:
+            continue
+        due += 1 / GIF_RATE
+        picture = upright_picture(frame)
+        picture.thumbnail((GIF_SIDE, GIF_SIDE))
+        yield picture.quantize(256)
