@@ -6,6 +6,7 @@ import importlib
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 
 from jarvis_desktop.backends.local.worker import limit_memory
 from jarvis_desktop.backends.result_checks import checked, portable, seconds_for
@@ -62,9 +63,11 @@ class BuiltinBackend:
         definition = self._definitions.get(call.task)
         if definition is None or definition.method is None:
             raise UnavailableError(tr("There is no built-in way to do {task}.", task=call.task))
+        # How long it takes depends on its files, of which earlier calls say little.
+        limit = seconds_for(replace(call, seconds=None), self._time_limit) * definition.patience
         results, _ = await self._pool.call(
             portable(call),
-            timeout=seconds_for(call, self._time_limit),
+            timeout=limit,
             report=report,
             spent=lambda answer: answer[1] > self._keep,
         )

@@ -29,7 +29,7 @@ from jarvis_desktop.core.llm import (
     answer,
     estimated_tokens,
 )
-from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.core.task import Call, Report, report_part
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.images.classification import labels_of as picture_labels_of
 from jarvis_desktop.tasks.text.classification import labels_of
@@ -185,7 +185,7 @@ class _LLMTaskRun:
 
     async def result(self) -> str:
         """The LLM's result for the call, in parts if it is long."""
-        self.report(None, f"{self.llm.name} is at work")
+        self.report(None, tr("{name} is at work", name=self.llm.name))
         port = self.way.parts
         if not port:
             return await self._answer({})
@@ -193,7 +193,7 @@ class _LLMTaskRun:
         while len(parts := self._parts(text)) > 1:
             done: list[str] = []
             for at, part in enumerate(parts):
-                self.report(at / len(parts), f"part {at + 1} of {len(parts)}")
+                report_part(self.report, at, len(parts))
                 done.append(await self._answer({port: part}, at))
             longer, text = text, "\n\n".join(done)
             if not self.way.again:

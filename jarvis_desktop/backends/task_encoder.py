@@ -26,6 +26,9 @@ from jarvis_desktop.process.background import BackgroundProcess
 if TYPE_CHECKING:
     import numpy as np
 
+EVERYDAY = "everyday.npz"
+"""The file of the network that reads everyday requests (`packaging/planner/train_everyday.py`)."""
+
 MAX_CONDENSED_WORDS = 110  # words of a condensed text, about 150 tokens
 _MAX_QUOTED_WORDS = 16  # longer quotations lose their middle
 _GAP = "…"
@@ -100,7 +103,7 @@ class TaskEncoder:
     """Scores the tasks of an inventory. Loads on first use; thread-safe."""
 
     def __init__(self, folder: Path) -> None:
-        """`folder` holds encoder.onnx, decoder.onnx and tokenizer.json."""
+        """`folder` holds encoder.onnx, decoder.onnx, everyday.npz and tokenizer.json."""
         self._folder = folder
         self._lock = Lock()
         self._inventories: dict[InventoryDescription, tuple[np.ndarray, np.ndarray]] = {}
@@ -145,6 +148,26 @@ class TaskEncoder:
                 found.append([float(value) for value in self._loaded.mean(text)])
         return found
 
+    def features(self, texts: Sequence[str]) -> np.ndarray:
+        """Return the mean and the largest of the states of each text: (n, 768)."""
+        import numpy as np
+
+        found = []
+        for text in texts:
+            with self._lock:
+                states = self._loaded.states(self._loaded.tokenizer.encode(text.lower()).ids)[0]
+            found.append(np.concatenate([states.mean(0), states.max(0)]))
+        return np.array(found, dtype=np.float32)
+
+    def everyday(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        """See TaskScorer. Raises UnavailableError if the weights are missing."""
+        import numpy as np
+
+        names, layers = self._everyday
+        hidden = np.maximum(self.features(texts) @ layers[0] + layers[1], 0)
+        likely = _probability(hidden @ layers[2] + layers[3]).tolist()
+        return [dict(zip(names, row, strict=True)) for row in likely]
+
     def _vectors(self, inventory: InventoryDescription) -> tuple[np.ndarray, np.ndarray]:
         """One vector per task (n, 384), and an (n, n) table of whose result fits whom."""
         import numpy as np
@@ -160,8 +183,26 @@ class TaskEncoder:
         return self._inventories[inventory]
 
     @cached_property
+    def _everyday(self) -> tuple[list[str], list[np.ndarray]]:
+        import numpy as np
+
+        try:
+            with np.load(self._folder / EVERYDAY, allow_pickle=False) as saved:
+                layers = [saved[f"layer{place}"].astype(np.float32) for place in range(4)]
+                return [str(name) for name in saved["names"]], layers
+        except (OSError, ValueError, KeyError) as error:
+            raise _unavailable() from error
+
+    @cached_property
     def _loaded(self) -> _EncoderWeights:
         return _EncoderWeights(self._folder)
+
+
+def _unavailable() -> UnavailableError:
+    return UnavailableError(
+        tr("The weights of the embedded planner cannot be loaded."),
+        hint=tr("Install JARVIS Desktop again."),
+    )
 
 
 class _EncoderWeights:
@@ -186,10 +227,7 @@ class _EncoderWeights:
                 for name in ("encoder.onnx", "decoder.onnx")
             )
         except Exception as error:
-            raise UnavailableError(
-                tr("The weights of the embedded planner cannot be loaded."),
-                hint=tr("Install JARVIS Desktop again."),
-            ) from error
+            raise _unavailable() from error
 
     def mean(self, text: str) -> np.ndarray:
         """The mean state of a text's tokens, 384 numbers."""
@@ -251,6 +289,11 @@ class BackgroundScorer:
         """See TaskEncoder. Raises UnavailableError."""
         # One by one, so that planning can get in between.
         return [self._call("directions", [text])[0] for text in texts]
+
+    def everyday(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        """See TaskScorer. Raises UnavailableError."""
+        found: list[dict[str, float]] = self._call("everyday", texts)
+        return found
 
     def _describe(self, inventory: Sequence[TaskType]) -> InventoryDescription:
         """Describe an inventory; the last one is cached, because that takes milliseconds."""

@@ -53,7 +53,7 @@ def test_words_become_a_picture_named_after_them(bench: Bench):
     assert (image.format, image.size) == ("PNG", (32, 32))
     assert seeds(found) == {"seed": "7"}
     assert found[0].name == "a castle by the sea.png"
-    assert bench.reports[-1] == (1.0, "step 4 of 4")
+    assert bench.reports[-1] == (1.0, "Step 4 of 4")
 
 
 def test_a_seed_makes_a_picture_again_and_none_makes_another(bench: Bench):
@@ -68,7 +68,7 @@ def test_a_seed_makes_a_picture_again_and_none_makes_another(bench: Bench):
 def test_what_is_avoided_counts(bench: Bench):
     """It does so only with painters that are guided, which takes them more steps."""
     usual = pixels(draw(bench, "thorough_painter", seed=7))
-    assert bench.reports[-1] == (1.0, "step 30 of 30")
+    assert bench.reports[-1] == (1.0, "Step 30 of 30")
     avoiding = pixels(draw(bench, "thorough_painter", seed=7, avoid="people"))
     assert np.abs(avoiding - usual).mean() > 0.01
 
@@ -99,17 +99,17 @@ def test_an_impossible_size_is_refused(bench: Bench, size: str):
 def test_the_steps_are_those_the_expert_was_made_for(bench: Bench, builder: str, steps: int):
     image = opened(draw(bench, builder, seed=7, size="64x64" if "flux" in builder else ""))
     assert min(image.size) >= 32
-    assert bench.reports[-1] == (1.0, f"step {steps} of {steps}")
+    assert bench.reports[-1] == (1.0, f"Step {steps} of {steps}")
 
 
 def test_a_picture_held_back_is_said_and_not_shown(bench: Bench):
     with pytest.raises(ExpertError, match="safety check took it for unsuitable") as caught:
         draw(bench, "careful_painter")
     assert caught.value.fault is Fault.ANSWER
-    assert sum(words.startswith("step 1 ") for _, words in bench.reports) == 2
+    assert sum(words.startswith("Step 1 ") for _, words in bench.reports) == 2
     with pytest.raises(ExpertError, match="safety check"):
         draw(bench, "careful_painter", seed=7)
-    assert sum(words.startswith("step 1 ") for _, words in bench.reports) == 1
+    assert sum(words.startswith("Step 1 ") for _, words in bench.reports) == 1
 
 
 def test_a_black_picture_is_said_and_not_shown(bench: Bench):
@@ -128,7 +128,7 @@ def test_a_picture_takes_another_style(bench: Bench, photo: Path):
     assert opened(found).size == (40, 24)
     much, little = (pixels(restyled(strength=percent)) for percent in (100, 25))
     assert np.abs(much - little).mean() > 1
-    assert bench.reports[-1] == (1.0, "step 1 of 1")
+    assert bench.reports[-1] == (1.0, "Step 1 of 1")
     with pytest.raises(InputError, match="strength of 300 percent"):
         restyled(strength=300)
 

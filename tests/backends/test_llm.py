@@ -294,7 +294,7 @@ async def test_a_long_text_is_translated_in_parts_and_nothing_is_lost() -> None:
     assert result == "\n\n".join(["Oui."] * len(llm.prompts))
     given = "\n".join(prompt.messages[1].text for prompt in llm.prompts)
     assert [line for line in given.split("\n") if line.startswith("Paragraph")] == lines
-    assert (0.0, f"part 1 of {len(llm.prompts)}") in told
+    assert (0.0, f"Part 1 of {len(llm.prompts)}") in told
     assert all(prompt.tokens + prompt.longest <= llm.window for prompt in llm.prompts)
 
 

@@ -14,7 +14,7 @@ from tests.backends.bench import Bench, Given
 from tests.backends.tiny import WORDS
 from tests.tasks.drawing import page
 
-pytestmark = pytest.mark.timeout(200)
+pytestmark = pytest.mark.timeout(300)
 
 READ, ASK, PAGE = "image-to-text", "visual-question-answering", "document-question-answering"
 LINES = ("the cat sat on the mat", "a dog ran home", "they were happy about politics")

@@ -17,7 +17,7 @@ from jarvis_desktop.core.placement import Placement
 from tests.backends.bench import Bench
 from tests.tasks.filming import film
 
-pytestmark = pytest.mark.timeout(200)
+pytestmark = pytest.mark.timeout(300)
 
 QUESTION = {"question": "what do you see ?"}
 

@@ -20,6 +20,7 @@ from jarvis_desktop.backends.inference_api.tasks import (
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.task import report_part
 from jarvis_desktop.tasks.audio.media import read_audio, write_wav
 from jarvis_desktop.tasks.audio.recognition import format_segments
 from jarvis_desktop.tasks.images.classification import labels_of
@@ -392,7 +393,7 @@ def speak(question: ApiQuestion) -> Iterable[Artifact]:
         raise question.error(mark("The text is too long to be spoken by {id}."))
     spoken, rate = [], 0
     for at, part in enumerate(parts):
-        question.report(at / len(parts), f"part {at + 1} of {len(parts)}")
+        report_part(question.report, at, len(parts))
         body = question.client.text_to_speech(part)
         sound = _save_sound(question, body, f"part-{at}.wav")
         assert sound.path is not None

@@ -14,6 +14,7 @@ from jarvis_desktop.backends.local.pipelines.text_generation import GAP
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.task import report_part
 from jarvis_desktop.tasks.documents.tables import Table
 from jarvis_desktop.tasks.images.findings import label_lines
 from jarvis_desktop.tasks.text.classification import labels_of
@@ -43,7 +44,7 @@ def summarise(question: ApiQuestion) -> Iterable[Artifact]:
     _check_number(question, len(parts))
     said = []
     for at, part in enumerate(parts):
-        question.report(at / len(parts), f"part {at + 1} of {len(parts)}")
+        report_part(question.report, at, len(parts))
         said.append(question.words(question.client.summarization(part).summary_text))
     most = max(1, int(question.call.number("sentences")))
     # Each of several parts is represented, as far as possible.
@@ -63,7 +64,7 @@ def translate(question: ApiQuestion) -> Iterable[Artifact]:
     for block in blocks:
         said = []
         for part in block:
-            question.report(done / count, f"part {done + 1} of {count}")
+            report_part(question.report, done, count)
             answer = question.client.translation(part, **codes)
             said.append(question.words(answer.translation_text))
             done += 1
@@ -226,7 +227,7 @@ def embed(question: ApiQuestion) -> Iterable[Artifact]:
 def _vectors(question: ApiQuestion, parts: Sequence[str]) -> Iterator[tuple[str, list[float]]]:
     width = 0
     for at, part in enumerate(parts):
-        question.report(at / len(parts), f"{at} of {len(parts)} parts")
+        report_part(question.report, at, len(parts))
         vector = _vector(question, part)
         width = width or len(vector)
         if len(vector) != width:

@@ -93,7 +93,7 @@ class ApiWorker:
         most = MAX_ANSWER_BYTES.get(job.call.task, DEFAULT_ANSWER_BYTES)
         budget = RequestBudget(asked, time.monotonic() + job.seconds, most)
         with self._gate.open(budget), _in_words(budget):
-            report(None, f"asking where {job.expert.id} runs")
+            report(None, tr("Asking where {expert} runs", expert=job.expert.id))
             served = self._chosen(job, asked)
             budget.asked = asked = ApiTarget(served.provider, job.expert.id, job.key)
             client = InferenceClient(
@@ -102,7 +102,7 @@ class ApiWorker:
                 api_key=job.key,
                 timeout=job.seconds,
             )
-            report(None, f"waiting for {served.provider}")
+            report(None, tr("Waiting for {provider}", provider=served.provider))
             question = ApiQuestion(
                 client, job.call, report, job.expert, served.provider, asked, job.key
             )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import importlib.util
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -29,7 +28,6 @@ from jarvis_desktop.backends.local.residency import (
 from jarvis_desktop.backends.local.worker import (
     IMAGE_GENERATION_LOADERS,
     LOADERS,
-    NEEDS,
     ExpertLoader,
     PlaceError,
     PlaceFailure,
@@ -44,8 +42,9 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.placement import DRIVER, LIBRARIES, MemorySize
 from jarvis_desktop.core.task import Call, Port, Report, TaskType, Value
 from jarvis_desktop.paths import shipped
+from jarvis_desktop.process import engine
 from jarvis_desktop.tasks.definition import Definition
-from jarvis_desktop.tasks.text.classification import NAMES
+from jarvis_desktop.text.languages import NAMES
 
 OFFLOADABLE = frozenset({*IMAGE_GENERATION_LOADERS, "text-generation"})
 """Tasks whose loaders can keep weights in main memory and move them to the card as needed."""
@@ -114,7 +113,7 @@ class LocalBackend:
 
     @staticmethod
     def can_run(expert: Expert) -> bool:
-        """Whether experts of this task can run here with the installed libraries."""
+        """Whether experts of this task can run here, if their libraries are installed."""
         return _can_run(expert.task)
 
     @property
@@ -202,16 +201,20 @@ class LocalBackend:
 
 
 def supports_offload(task: str) -> bool:
-    """Whether experts of a task can keep weights in main memory; requires accelerate."""
-    return task in OFFLOADABLE and importlib.util.find_spec("accelerate") is not None
+    """Whether experts of a task can keep weights in main memory."""
+    return task in OFFLOADABLE
 
 
 def _can_run(task: str) -> bool:
-    needed = NEEDS.get(task)
-    return task in LOADERS and (needed is None or importlib.util.find_spec(needed) is not None)
+    return task in LOADERS
 
 
 def _unavailable(expert: Expert, folder: Path | None) -> UnavailableError:
+    if _can_run(expert.task) and not engine.ready():
+        return UnavailableError(
+            tr("{id} needs {missing}, which is not installed.", id=expert.id, missing="torch"),
+            hint="jarvis-desktop engine install",
+        )
     if folder is None:
         return UnavailableError(
             tr("{id} is not on this computer.", id=expert.id),

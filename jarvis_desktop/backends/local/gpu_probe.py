@@ -26,6 +26,7 @@ from jarvis_desktop.platform.hardware_probe import (
     seems_to_have_graphics,
     swap_bytes,
 )
+from jarvis_desktop.process import engine
 from jarvis_desktop.process.child import Child
 from jarvis_desktop.process.model_files import quiet_libraries
 
@@ -130,7 +131,10 @@ class GpuProbe:
     async def _look(self) -> GpuProbeResult:
         if not await asyncio.to_thread(self._signs):
             return GpuProbeResult()
-        child = Child(self._factory, name="look at the graphics card")
+        if not engine.ready():
+            trouble = tr("The graphics card is used when torch is installed.")
+            return GpuProbeResult(None, trouble, "jarvis-desktop engine install")
+        child = Child(self._factory, name="look at the graphics card", libraries=engine.folder)
         try:
             found: GpuProbeResult = await child.call(timeout=self._timeout)
         except JarvisError as error:

@@ -25,7 +25,6 @@ from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.placement import (
-    MB,
     Hardware,
     Measured,
     MemorySize,
@@ -211,8 +210,8 @@ class PlacementPlanner:
                 tr(
                     "{id} needs about {least} of memory, and {main} can be had now.",
                     id=expert.id,
-                    least=readable_size(least / MB),
-                    main=readable_size(now.main / MB),
+                    least=readable_size(least),
+                    main=readable_size(now.main),
                 ),
                 hint=tr(CLOSE_OTHERS),
                 fault=Fault.MEMORY,

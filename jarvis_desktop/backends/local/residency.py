@@ -12,6 +12,7 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.placement import MemorySize, Placement
 from jarvis_desktop.core.task import Report
+from jarvis_desktop.process import engine
 from jarvis_desktop.process.child import Child
 
 
@@ -242,4 +243,5 @@ def _note_eviction(gone: ResidentExpert, key: ResidencyKey) -> None:
 
 def start_process(key: ResidencyKey, *args: object) -> ExpertProcess:
     """Create the process of an expert, which starts with its first call."""
-    return Child("jarvis_desktop.backends.local.worker:serve_measured", *args, name=key.expert.id)
+    worker = "jarvis_desktop.backends.local.worker:serve_measured"
+    return Child(worker, *args, name=key.expert.id, libraries=engine.folder)

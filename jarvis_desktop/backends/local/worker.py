@@ -152,8 +152,6 @@ LOADERS: Mapping[str, str] = {
     "seg-control": "control_images:load_semantic_map",
 }
 """Per task: the "module:function" in `pipelines` that takes a Loading and returns a Run."""
-NEEDS: Mapping[str, str] = dict.fromkeys(IMAGE_GENERATION_LOADERS, "diffusers")
-"""Tasks whose experts need a library that may not be installed."""
 
 
 class PlaceFailure(StrEnum):
@@ -239,7 +237,7 @@ def serve(loading: ExpertLoader) -> Callable[[Report, Call], list[Artifact]]:
         nonlocal run
         with memory_in_words(expert.id):
             if run is None:
-                report(None, f"loading {expert.id}")
+                report(None, tr("Loading {expert}", expert=expert.id))
                 check(expert.id, loading.folder)
                 if loading.base and expert.base:
                     check(expert.base.id, loading.base)

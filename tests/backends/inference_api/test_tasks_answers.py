@@ -65,7 +65,7 @@ async def test_a_long_text_is_summarised_in_parts(desk: Desk) -> None:
     (result,) = await desk.ask("summarization", text=text, options={"sentences": 3})
     assert (result.text or "").count("Sentence number") == 3
     assert len(desk.router.bodies) == 3
-    assert "part 2 of 3" in desk.reports
+    assert "Part 2 of 3" in desk.reports
     with pytest.raises(ExpertError, match="would take"):
         await desk.ask("summarization", text=text * 20)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -108,11 +108,11 @@ async def test_an_llm_answers_and_stays_in_memory_beside_another_expert(road):
     assert "".join(pieces) == first
     assert set(first.split()) <= set(WORDS)
     assert len(first.split()) > 20
-    assert (None, "loading writer") in road.reports
+    assert (None, "Loading writer") in road.reports
     assert any(words.endswith(" tokens") for _, words in road.reports)
-    loads = road.reports.count((None, "loading writer"))
+    loads = road.reports.count((None, "Loading writer"))
     assert await road.text(writer, prompt=prompt) == first
-    assert road.reports.count((None, "loading writer")) == loads
+    assert road.reports.count((None, "Loading writer")) == loads
     assert road.backend.holding == ("writer",)
 
     with pytest.raises(ExpertError, match="too long for writer"):
@@ -173,7 +173,7 @@ async def test_words_become_a_picture(road):
     with Image.open(result.path) as image:
         assert image.format == "PNG"
         assert image.size == (16, 16)
-    assert any(fraction == 1.0 and "step" in words for fraction, words in road.reports)
+    assert any(fraction == 1.0 and "Step" in words for fraction, words in road.reports)
 
 
 async def test_files_of_another_kind_of_expert_are_told(road):
@@ -196,7 +196,7 @@ async def test_one_changed_byte_is_found_before_loading(road):
 
 @dataclass
 class Folder:
-    path: Path
+    path: Path | None
 
     def folder(self, expert: Expert) -> Path | None:
         return self.path
@@ -303,9 +303,11 @@ def test_it_says_honestly_what_it_can_run(task, runs):
     assert LocalBackend.can_run(Expert("x", task)) is runs
 
 
-def test_drawing_needs_a_library_that_may_be_missing(monkeypatch):
+async def test_without_torch_it_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setattr("jarvis_desktop.process.engine.find_spec", lambda name: None)
+    monkeypatch.setattr("jarvis_desktop.process.engine._installed", lambda: None)
     expert = Expert("x", "text-to-image")
-    assert LocalBackend.can_run(expert)
-    found: Callable[[str], object] = lambda name: None  # noqa: E731
-    monkeypatch.setattr("importlib.util.find_spec", found)
-    assert not LocalBackend.can_run(expert)
+    call = Call("text-to-image", {}, {}, tmp_path)
+    with pytest.raises(UnavailableError, match="x needs torch") as caught:
+        await LocalBackend(DEFINITIONS, Folder(None)).run(Candidate(expert, "local"), call, nothing)
+    assert caught.value.hint == "jarvis-desktop engine install"

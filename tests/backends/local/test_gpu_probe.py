@@ -11,6 +11,7 @@ import pytest
 from jarvis_desktop.backends.local import gpu_probe as module
 from jarvis_desktop.backends.local.gpu_probe import GpuProbe, GpuProbeResult, look
 from jarvis_desktop.core.placement import Graphics
+from jarvis_desktop.process import engine
 
 GB = 1 << 30
 
@@ -185,6 +186,14 @@ async def test_without_a_sign_of_a_card_no_process_is_started() -> None:
     assert hardware.memory >= hardware.available > 0
     assert hardware.cores > 0
     assert hardware.graphics is None
+
+
+async def test_without_torch_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "ready", lambda: False)
+    found = await GpuProbe(signs=lambda: True, factory="not.there:serve").result()
+    assert found.graphics is None
+    assert found.trouble == "The graphics card is used when torch is installed."
+    assert found.fix == "jarvis-desktop engine install"
 
 
 async def test_closing_ends_a_look_that_is_under_way() -> None:

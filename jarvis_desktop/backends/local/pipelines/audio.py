@@ -57,7 +57,10 @@ def load_transcriber(loading: ExpertLoader) -> Run:
         ]
         lines: list[tuple[float, str]] = []
         for at, (start, end) in enumerate(parts):
-            report(at / len(parts), f"{start / rate:.0f} of {sound.shape[1] / rate:.0f} seconds")
+            report(
+                at / len(parts),
+                tr("{at:.0f} of {whole:.0f} seconds", at=start / rate, whole=sound.shape[1] / rate),
+            )
             (text,) = transcribe([_padded(sound[0, start:end], rate)])
             if text := " ".join(text.split()):
                 lines.append((start / rate, text))
@@ -205,7 +208,10 @@ def _spoken(
     pause = np.zeros((1, int(PAUSE_SECONDS * rate)), np.float32)
     began = False
     for at, part in enumerate(parts):
-        report(at / len(parts), f"Speaking sentence {at + 1} of {len(parts)}")
+        report(
+            at / len(parts),
+            tr("Speaking sentence {number} of {count}", number=at + 1, count=len(parts)),
+        )
         torch.manual_seed(0)  # the same words always sound the same
         sound = say(part)
         if sound is None or not sound.size:
@@ -327,11 +333,14 @@ def load_music_generator(loading: ExpertLoader) -> Run:
         wanted = call.number("seconds")
         seconds = min(max(wanted, 1.0), MAX_MUSIC_SECONDS)
         if wanted > seconds:
-            report(None, f"at most {MAX_MUSIC_SECONDS:.0f} seconds can be made at once")
+            report(
+                None,
+                tr("At most {seconds:.0f} seconds can be made at once", seconds=MAX_MUSIC_SECONDS),
+            )
         tokens = int(seconds * frames) + books
         torch.manual_seed(int(call.number("seed")))
         inputs = tokenizer([prompt], truncation=True, max_length=256, return_tensors="pt")
-        report(0.0, "composing")
+        report(0.0, tr("Composing"))
         sound = network.generate(
             **inputs.to(network.device),
             max_new_tokens=tokens,

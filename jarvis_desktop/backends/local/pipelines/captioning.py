@@ -28,8 +28,8 @@ from jarvis_desktop.backends.local.pipelines.vision import (
 from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import Fault
-from jarvis_desktop.core.i18n import mark
-from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.task import Call, Report, report_part
 
 if TYPE_CHECKING:
     from jarvis_desktop.tasks.images.ocr import Line
@@ -71,7 +71,7 @@ def load_captioner(loading: ExpertLoader) -> Run:
 
     def run(call: Call, report: Report) -> list[Artifact]:
         asked = vision_question(call, report)
-        report(None, f"looking at {asked.name}")
+        report(None, tr("Looking at {name}", name=asked.name))
         text = answer(asked, report).strip()
         if not text:
             raise loading.error(mark("{id} gave no answer."), fault=Fault.ANSWER)
@@ -172,7 +172,7 @@ def _trocr(loading: ExpertLoader) -> AnswerFunction:
             strips = [picture.crop(box) for box in boxes] or [picture]
             texts: list[str] = []
             for at in range(0, len(strips), LINE_BATCH):
-                report(at / len(strips), f"line {at + 1} of {len(strips)}")
+                report_part(report, at, len(strips))
                 texts += write(strips[at : at + LINE_BATCH])
             parts = iter(texts)
             lines = [" ".join(next(parts) for _ in row) for row in rows] or texts
@@ -302,7 +302,7 @@ def _layoutlm(loading: ExpertLoader) -> AnswerFunction:
         _check_is_question(loading, asked)
         best, score = "", -1.0
         for number, words in enumerate(_pages(asked), 1):
-            report(None, f"page {number}")
+            report(None, tr("Page {number}", number=number))
             if not words:
                 continue
             found = pipeline(image=None, question=asked.question, word_boxes=words)

@@ -52,7 +52,7 @@ def load_normals(loading: ExpertLoader) -> Run:
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         view = picture_view(call)
-        report(None, f"looking at {call.title('image')}")
+        report(None, tr("Looking at {name}", name=call.title("image")))
         facing = images.fromarray(normals(np.asarray(near_in(view), np.float32)))
         return [save_png(_original_size(facing, view), call, "normal")]
 
@@ -77,7 +77,7 @@ def load_semantic_map(loading: ExpertLoader) -> Run:
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         view = picture_view(call)
-        report(None, f"looking at {call.title('image')}")
+        report(None, tr("Looking at {name}", name=call.title("image")))
         output = look(network, processor, view)
         (found,) = processor.post_process_semantic_segmentation(
             output, target_sizes=[(view.scaled.height, view.scaled.width)]
@@ -101,11 +101,11 @@ def load_pose_estimator(loading: ExpertLoader) -> Run:
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         view = picture_view(call)
-        report(None, "looking for people")
+        report(None, tr("Looking for people"))
         boxes = people(view)[:MAX_PEOPLE]
         if not boxes:
             raise ExpertError(tr("There are no people in {call}.", call=call.title("image")))
-        report(None, f"looking at the pose of {len(boxes)}")
+        report(None, tr("Looking at the pose of {count}", count=len(boxes)))
         poses = [from_coco(joints) for joints in _joints(view.scaled, boxes, network, settings)]
         if not any(joint for pose in poses for joint in pose):
             raise ExpertError(tr("I see no pose in {call}.", call=call.title("image")))

@@ -23,7 +23,7 @@ from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.core.task import Call, Report, report_part
 from jarvis_desktop.tasks.images.detection import things_to_find
 from jarvis_desktop.tasks.images.findings import (
     BoundingBox,
@@ -58,7 +58,7 @@ def load_object_detector(loading: ExpertLoader) -> Run:
         what = call.words("what").strip()
         asked = asked_labels(loading.expert.id, what, labels.values())
         view = picture_view(call)
-        report(None, f"looking at {call.title('image')}")
+        report(None, tr("Looking at {name}", name=call.title("image")))
         output = look(network, processor, view)
         (found,) = processor.post_process_object_detection(
             output, threshold=_threshold(call, MIN_SCORE), target_sizes=[view.scaled.size[::-1]]
@@ -81,7 +81,7 @@ def load_zero_shot_detector(loading: ExpertLoader) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         things = things_to_find(call.words("what"))
         view = picture_view(call)
-        report(None, f"looking for {', '.join(things)}")
+        report(None, tr("Looking for {things}", things=", ".join(things)))
         # Grounding DINO was trained on lower-case captions, the others on descriptions.
         texts = [[thing.lower() if grounding else f"a photo of {thing}" for thing in things]]
         settings = {} if grounding else {"truncation": True}
@@ -189,7 +189,7 @@ def load_segmenter(loading: ExpertLoader) -> Run:
             raise loading.error(mark("{id} knows kinds of things, but not which one is in front."))
         asked = asked_labels(loading.expert.id, what, labels.values())
         view = picture_view(call)
-        report(None, f"looking at {call.title('image')}")
+        report(None, tr("Looking at {name}", name=call.title("image")))
         more = {"task_inputs": ["panoptic"]} if oneformer else {}
         output = look(network, processor, view, **more)
         size = [view.scaled.size[::-1]]
@@ -269,7 +269,7 @@ def load_mask_generator(loading: ExpertLoader) -> Run:
         names = ("image_embeddings", "intermediate_embeddings")
         embeddings = dict(zip(names, seen if isinstance(seen, tuple) else (seen,), strict=False))
         for start in range(0, len(points), POINT_BATCH):
-            report(start / len(points), f"{start} of {len(points)} points")
+            report_part(report, start, len(points))
             asked = torch.tensor(points[start : start + POINT_BATCH], dtype=network.dtype)
             output = network(
                 **embeddings,

@@ -20,7 +20,7 @@ from jarvis_desktop.backends.local.worker import ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.core.task import Call, Report, report_part
 from jarvis_desktop.tasks.text.similarity import MAX_SHOWN_CHARS, MAX_TEXTS, split_text
 
 if TYPE_CHECKING:
@@ -133,7 +133,7 @@ def _embedder(loading: ExpertLoader, purpose: str) -> Embed:
         order = sorted(range(len(pieces)), key=lambda at: -len(pieces[at]))
         for at in range(0, len(order), BATCH):
             chosen = order[at : at + BATCH]
-            report(at / len(order), f"{at} of {len(order)} parts")
+            report_part(report, at, len(order))
             encoded = tokenizer.encode_batch([head.prompt + pieces[each] for each in chosen])
             found = network.compute([TokenWindow(one.ids) for one in encoded])
             for each, states in zip(chosen, found, strict=True):

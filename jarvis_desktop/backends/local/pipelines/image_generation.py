@@ -202,7 +202,10 @@ class DiffusionPipeline:
     def _progress(self, report: Report, steps: int) -> dict[str, Any]:
         def show(step: int, pipe: Any) -> None:
             whole = max(1, int(getattr(pipe, "num_timesteps", 0) or steps))
-            report(min(1.0, (step + 1) / whole), f"step {step + 1} of {whole}")
+            report(
+                min(1.0, (step + 1) / whole),
+                tr("Step {number} of {count}", number=step + 1, count=whole),
+            )
 
         def on_step_end(pipe: Any, step: int, at: Any, values: dict[str, Any]) -> dict[str, Any]:
             show(step, pipe)

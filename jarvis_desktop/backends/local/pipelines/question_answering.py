@@ -194,7 +194,7 @@ def load_question_answerer(loading: ExpertLoader) -> Run:
         if not text.strip():
             raise InputError(tr("There is no text to look for the answer in."))
         if len(text) > MAX_TEXT_CHARS:
-            report(None, f"Reading the first {MAX_TEXT_CHARS:,} characters.")
+            report(None, tr("Reading the first {count:,} characters.", count=MAX_TEXT_CHARS))
         text = text[:MAX_TEXT_CHARS]
         best, none, found = float("-inf"), float("inf"), (0, 0)
         for window, scores in network.results(network.windows(text, question), report):
@@ -260,7 +260,7 @@ def _tapas(loading: ExpertLoader, tokenizer: Any) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         question, table = _asked(call)
         ask = encode(tokenizer, config, question, table)
-        report(None, "looking")
+        report(None, tr("Looking for the answer"))
         output = network(**ask.tensors(network.device))
         cells = pick(ask, output.logits[0].float().cpu().numpy())
         if not cells:
@@ -321,7 +321,7 @@ def _tapex(loading: ExpertLoader, tokenizer: Any) -> Run:
             line, rows = line + piece, rows + 1
         if not rows:
             raise loading.error(mark("The table is too wide for {id}."))
-        report(None, "looking")
+        report(None, tr("Looking for the answer"))
         inputs = tokenizer(line, truncation=True, max_length=longest, return_tensors="pt")
         output = network.generate(**inputs.to(network.device), max_new_tokens=MAX_WRITTEN_TOKENS)
         said = tokenizer.decode(output[0], skip_special_tokens=True).strip()

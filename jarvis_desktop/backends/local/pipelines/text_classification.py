@@ -192,7 +192,7 @@ def input_text(call: Call, report: Report) -> str:
     if not text.strip():
         raise InputError(tr("There is no text to look at."))
     if len(text) > MAX_TEXT_CHARS:
-        report(None, f"Reading the first {MAX_TEXT_CHARS:,} characters.")
+        report(None, tr("Reading the first {count:,} characters.", count=MAX_TEXT_CHARS))
     return text[:MAX_TEXT_CHARS]
 
 

@@ -15,7 +15,7 @@ from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.core.task import Call, Report, report_part
 from jarvis_desktop.text.languages import FLORES, NAMES, code_of, code_of_text, is_clearly_not
 from jarvis_desktop.text.sentences import paragraphs, sentences
 
@@ -136,7 +136,7 @@ def load_translator(loading: ExpertLoader) -> Run:
             raise InputError(tr("There is no text to translate."))
         done: list[str] = []
         for at in range(0, len(flat), TRANSLATION_BATCH):
-            report(at / len(flat), f"{at} of {len(flat)} sentences")
+            report_part(report, at, len(flat))
             done += _rewrite(tokenizer, network, flat[at : at + TRANSLATION_BATCH], **extra)
         # Some tokenizers decode the language token as a word.
         answers = iter(text.removeprefix(f"__{to}__").strip() for text in done)
@@ -195,7 +195,7 @@ def load_summarizer(loading: ExpertLoader) -> Run:
         parts = _parts(text, longest, count=count)
         out = []
         for at, part in enumerate(parts):
-            report(at / len(parts), f"part {at + 1} of {len(parts)}")
+            report_part(report, at, len(parts))
             # A summary longer than half of its part could mean that the parts never get fewer.
             most = min(MAX_SUMMARY_TOKENS, max(16, count(part) // 2))
             out += _rewrite(tokenizer, network, [prefix + part], longest=most)
@@ -250,7 +250,7 @@ def load_fill_mask(loading: ExpertLoader) -> Run:
             raise InputError(tr("{gaps} gaps are too many to fill at once.", gaps=gaps))
         others = ""
         for at in range(gaps):
-            report(at / gaps, f"gap {at + 1} of {gaps}")
+            report_part(report, at, gaps)
             words = likeliest(text)
             text = GAP.sub(lambda match, word=words[0]: word, text, count=1)  # type: ignore[misc]
             if words[1:]:

@@ -16,7 +16,7 @@ from jarvis_desktop.backends.local.worker import ExpertLoader
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.placement import PROCESSOR
-from jarvis_desktop.core.task import Report
+from jarvis_desktop.core.task import Report, report_part
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +106,7 @@ class TextNetwork:
     ) -> Iterator[tuple[TokenWindow, Numbers]]:
         """Yield each window with its result."""
         for at in range(0, len(windows), BATCH):
-            report(at / len(windows), f"part {at + 1} of {len(windows)}")
+            report_part(report, at, len(windows))
             chosen = windows[at : at + BATCH]
             yield from zip(chosen, self.compute(chosen), strict=True)
 

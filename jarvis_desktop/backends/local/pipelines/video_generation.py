@@ -102,7 +102,7 @@ def _filmed(
             hint=tr("Try once more, or choose another expert."),
             fault=Fault.ANSWER,
         )
-    report(1.0, f"writing {len(frames)} pictures")
+    report(1.0, tr("Writing {count} pictures", count=len(frames)))
     path = call.workdir / f"{file_stem(call.text('prompt'), 'film')}.mp4"
     return Artifact(Kind.VIDEO, path=write_film(path, frames, rate), name=path.name)
 

@@ -258,7 +258,7 @@ def load_depth(loading: ExpertLoader) -> Run:
 
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         view = picture_view(call)
-        report(None, f"looking at {call.title('image')}")
+        report(None, tr("Looking at {name}", name=call.title("image")))
         grey = images.fromarray(np.asarray(near_in(view) * 255, np.uint8))
         if grey.size != view.original.size:
             grey = grey.resize(view.original.size, images.Resampling.BICUBIC)
@@ -298,7 +298,7 @@ def load_video_classifier(loading: ExpertLoader) -> Run:
     def run(call: Call, report: Report) -> Iterable[Artifact]:
         from jarvis_desktop.tasks.video import even_frames
 
-        report(None, f"watching {call.title('video')}")
+        report(None, tr("Watching {name}", name=call.title("video")))
         frames = even_frames(call.file("video"), count, name=call.title("video"))
         inputs = processor(frames, return_tensors="pt")
         logits = network(**move_to(inputs, network)).logits[0]

@@ -29,7 +29,7 @@ def recording(tmp_path):
         path = write_wav(tmp_path / "sound.wav", noise, rate)
         if ending == ".wav":
             return path
-        return convert(Artifact(Kind.AUDIO, path=path), ending, tmp_path, lambda *_: None)
+        return convert(Artifact(Kind.AUDIO, path=path), ending, tmp_path, lambda *_: None)[0]
 
     return make
 
@@ -176,7 +176,7 @@ def test_music_is_as_long_as_was_asked_and_the_seed_decides(bench):
     long, _ = made(seconds=90.0)
     assert long.shape[1] <= 30 * rate
     assert long.shape[1] > 29 * rate
-    assert any("at most 30 seconds" in words for _, words in bench.reports)
+    assert any("At most 30 seconds" in words for _, words in bench.reports)
     assert any(0 < (share or 0) < 1 for share, _ in bench.reports)
 
 

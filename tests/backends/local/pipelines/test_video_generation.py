@@ -41,8 +41,8 @@ def test_words_become_a_film(bench: Bench):
     frames, rate = played(found)
     assert rate == 16
     assert frames.shape == (5, 320, 320, 3)
-    assert (1.0, "step 8 of 8") in bench.reports
-    assert bench.reports[-1] == (1.0, "writing 5 pictures")
+    assert (1.0, "Step 8 of 8") in bench.reports
+    assert bench.reports[-1] == (1.0, "Writing 5 pictures")
 
 
 def test_a_picture_begins_a_film_in_its_proportions(bench: Bench, tmp_path: Path):
@@ -78,13 +78,13 @@ def test_a_painter_with_an_adapter_makes_films(bench: Bench):
 
     film = filmed(0.5, 7)
     assert film.shape == (4, 32, 32, 3)
-    assert (1.0, "step 4 of 4") in bench.reports
+    assert (1.0, "Step 4 of 4") in bench.reports
     assert np.array_equal(film, filmed(0.5, 7))
     assert np.abs(film - filmed(0.5, 8)).mean() > 1
     # No longer than what its adapter can place in time.
     assert len(filmed(60, 7)) == 12
     assert len(filmed(0.25, 7, repo="tiny/film")) == 2
-    assert (1.0, "step 30 of 30") in bench.reports
+    assert (1.0, "Step 30 of 30") in bench.reports
 
 
 def test_what_films_from_words_only_says_so(bench: Bench, tmp_path: Path):

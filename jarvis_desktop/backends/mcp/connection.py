@@ -1,0 +1,371 @@
+"""A running connection to one MCP server, over its pipes or over HTTP.
+
+The library's own stdio transport reads a line of any length into memory, in steps that take longer
+and longer; this one stops at `MAX_ANSWER` bytes, and knows what the server said when it ended.
+Only this module imports `mcp`, and only when a server is called.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import IO, Any, TypeVar
+
+import anyio
+import httpx2
+from mcp.client.client import Client
+from mcp.client.session import IncomingMessage
+from mcp.client.stdio import get_default_environment
+from mcp.client.streamable_http import streamable_http_client
+from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
+from mcp_types import (
+    CONNECTION_CLOSED,
+    CallToolResult,
+    Implementation,
+    ToolListChangedNotification,
+    jsonrpc_message_adapter,
+)
+
+from jarvis_desktop import __version__
+from jarvis_desktop.backends.mcp.servers import McpServer, McpTool
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Report
+
+T = TypeVar("T")
+
+MAX_ANSWER = 32_000_000
+"""Bytes of one message of a server."""
+MAX_TOOLS = 500
+CLOSING_S = 2.0
+"""Seconds in which a server may end on its own, as the protocol wants."""
+
+
+class McpConnection:
+    """One server, running from the first call until `close`. For one event loop."""
+
+    def __init__(
+        self, server: McpServer, *, env: dict[str, str], headers: dict[str, str], limit: float
+    ) -> None:
+        """`limit`: seconds for connecting, and for a call from each sign of progress on."""
+        self.server = server
+        self._limit = limit
+        self._env, self._headers = env, headers
+        self._stop = asyncio.Event()
+        self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
+        self._tools: tuple[McpTool, ...] | None = None
+        self._too_large = self._locked_out = False
+        self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with it
+        self._life = asyncio.create_task(self._live())
+
+    @property
+    def alive(self) -> bool:
+        """Whether calls may still be answered."""
+        return not self._life.done()
+
+    @property
+    def protocol(self) -> str:
+        """The version of the protocol that both speak."""
+        return self._ready.result().protocol_version
+
+    async def tools(self) -> tuple[McpTool, ...]:
+        """Return what the server offers now. Raises JarvisError."""
+        if self._tools is None:
+            self._tools = tuple(await self._within(self._listed(await self._connected())))
+        return self._tools
+
+    async def _listed(self, client: Client) -> list[McpTool]:
+        found: list[McpTool] = []
+        cursor = None
+        while len(found) < MAX_TOOLS:
+            page = await client.list_tools(cursor=cursor)
+            found += [
+                McpTool(each.name, each.description or each.title or "", each.input_schema)
+                for each in page.tools
+            ]
+            if not (cursor := page.next_cursor):
+                break
+        return found
+
+    async def call(self, tool: str, given: dict[str, Any], report: Report) -> CallToolResult:
+        """Return the answer of a tool. Raises ExpertError. Cancelling tells the server."""
+        client = await self._connected()
+        clock = asyncio.get_running_loop().time
+        timeout = asyncio.timeout(self._limit)
+
+        async def progress(
+            progress: float, total: float | None = None, message: str | None = None
+        ) -> None:
+            timeout.reschedule(clock() + self._limit)
+            report(min(1.0, progress / total) if total else None, one_line(message or ""))
+
+        return await self._within(
+            client.call_tool(tool, given, progress_callback=progress), timeout
+        )
+
+    async def close(self) -> None:
+        """End the server and what it started."""
+        self._stop.set()
+        if self._ready.cancel():  # nobody waits for it any longer
+            self._life.cancel()
+        await asyncio.wait([self._life])
+
+    async def _connected(self) -> Client:
+        try:
+            async with asyncio.timeout(self._limit):
+                return await asyncio.shield(self._ready)
+        except TimeoutError as error:
+            await self.close()
+            raise ExpertError(
+                tr(
+                    "The MCP server {name} did not start within {seconds:.0f} seconds.",
+                    name=self.server.name,
+                    seconds=self._limit,
+                ),
+                fault=Fault.TIMEOUT,
+            ) from error
+
+    async def _within(self, work: Awaitable[T], timeout: asyncio.Timeout | None = None) -> T:
+        """The outcome of `work`. A server that hangs is ended: it would hang the next call too."""
+        limit = timeout or asyncio.timeout(self._limit)
+        try:
+            async with limit:
+                return await work
+        except TimeoutError as error:
+            await self.close()
+            raise ExpertError(
+                tr(
+                    "The MCP server {name} said nothing for {seconds:.0f} seconds, so it was "
+                    "stopped.",
+                    name=self.server.name,
+                    seconds=self._limit,
+                ),
+                fault=Fault.TIMEOUT,
+            ) from error
+        except Exception as error:
+            closed = isinstance(error, MCPError) and error.code == CONNECTION_CLOSED
+            if isinstance(error, MCPError) and not (closed or self._too_large or self._locked_out):
+                raise ExpertError(
+                    tr(
+                        "The MCP server {name} refused: {reason}.",
+                        name=self.server.name,
+                        reason=one_line(error.message, limit=300).rstrip("."),
+                    )
+                ) from error
+            failure = self._failure(error)
+            await self.close()
+            raise failure from error
+
+    async def _live(self) -> None:
+        transport = self._over_http() if self.server.url else self._over_pipes()
+        try:
+            async with Client(
+                transport,
+                client_info=Implementation(name="jarvis-desktop", version=__version__),
+                message_handler=self._heard,
+                cache=None,
+            ) as client:
+                self._ready.set_result(client)
+                await self._stop.wait()
+        except Exception as error:  # noqa: BLE001 - raised for those who wait
+            if not self._ready.done():
+                self._ready.set_exception(self._failure(error))
+                self._ready.exception()  # maybe nobody waits
+        finally:
+            self._errors.close()
+
+    async def _heard(self, message: IncomingMessage) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self._tools = None
+
+    def _over_http(self) -> AbstractAsyncContextManager[Any]:
+        @asynccontextmanager
+        async def run() -> AsyncIterator[Any]:
+            timeout = httpx2.Timeout(30.0, read=self._limit)
+            async with (
+                httpx2.AsyncClient(
+                    headers=self._headers,
+                    timeout=timeout,
+                    event_hooks={"response": [self._limit_of]},
+                ) as client,
+                streamable_http_client(
+                    self.server.url, http_client=client, max_sse_event_size=MAX_ANSWER
+                ) as streams,
+            ):
+                yield streams
+
+        return run()
+
+    async def _limit_of(self, response: httpx2.Response) -> None:
+        """Let a response end with an error if it is too long, and note whether it wants a key."""
+        self._locked_out = response.status_code in (401, 403)
+        stream, connection = response.stream, self
+
+        class Limited(httpx2.AsyncByteStream):
+            async def __aiter__(self) -> AsyncIterator[bytes]:
+                size = 0
+                events = "event-stream" in response.headers.get("content-type", "")
+                async for chunk in stream:  # type: ignore[union-attr]
+                    size += 0 if events else len(chunk)  # events have their own limit
+                    if size > MAX_ANSWER:
+                        connection._too_large = True
+                        raise httpx2.ReadError("the answer is too large")
+                    yield chunk
+
+            async def aclose(self) -> None:
+                await stream.aclose()  # type: ignore[union-attr]
+
+        response.stream = Limited()
+
+    @asynccontextmanager
+    async def _over_pipes(self) -> AsyncIterator[Any]:
+        server, command = self.server, self.server.command
+        if sys.platform == "win32":
+            from mcp.os.win32.utilities import get_windows_executable_command
+
+            command = await asyncio.to_thread(get_windows_executable_command, command)
+        process = await asyncio.create_subprocess_exec(
+            command,
+            *server.args,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env=get_default_environment() | self._env,
+            cwd=server.cwd or None,
+            limit=MAX_ANSWER,
+            start_new_session=True,
+        )
+        assert process.stdin
+        assert process.stdout
+        answers, incoming = anyio.create_memory_object_stream[SessionMessage | Exception](0)
+        outgoing, questions = anyio.create_memory_object_stream[SessionMessage](0)
+        pumps = (
+            asyncio.create_task(self._read(process.stdout, answers)),
+            asyncio.create_task(_write(process.stdin, questions)),
+        )
+        try:
+            yield incoming, outgoing
+        finally:
+            outgoing.close()
+            ending = asyncio.create_task(_end(process, pumps))
+            try:  # also if this task is cancelled again
+                await asyncio.shield(ending)
+            finally:
+                incoming.close()
+
+    async def _read(self, stdout: asyncio.StreamReader, answers: Any) -> None:
+        async with answers:
+            with contextlib.suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
+                while line := await self._line(stdout):
+                    try:
+                        message = jsonrpc_message_adapter.validate_json(line, by_name=False)
+                    except ValueError:
+                        continue  # a greeting, or what a careless print wrote
+                    await answers.send(SessionMessage(message))
+
+    async def _line(self, stdout: asyncio.StreamReader) -> bytes:
+        try:
+            return await stdout.readline()
+        except ValueError:
+            self._too_large = True
+            return b""
+
+    def _failure(self, error: BaseException) -> JarvisError:
+        """What happened, as a sentence."""
+        name = self.server.name
+        while isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        if self._too_large:
+            return ExpertError(
+                tr(
+                    "The MCP server {name} answered with more than {size} MB, so it was stopped.",
+                    name=name,
+                    size=MAX_ANSWER // 1_000_000,
+                ),
+                fault=Fault.ANSWER,
+            )
+        if self.server.url:
+            return self._http_failure(error)
+        if isinstance(error, FileNotFoundError | PermissionError | NotADirectoryError):
+            return UnavailableError(
+                tr(
+                    "The MCP server {name} did not start: {reason}: {command}.",
+                    name=name,
+                    reason=(error.strerror or "").lower(),
+                    command=one_line(self.server.command),
+                ),
+                hint=tr("Install the program, or correct the command."),
+            )
+        said = one_line(self._last_words(), limit=300) or tr("it said nothing.")
+        return ExpertError(
+            tr("The MCP server {name} ended: {said}", name=name, said=said), fault=Fault.CRASH
+        )
+
+    def _http_failure(self, error: BaseException) -> JarvisError:
+        name, host = self.server.name, httpx2.URL(self.server.url).host
+        if self._locked_out:
+            return UnavailableError(
+                tr("The MCP server {name} wants a login.", name=name),
+                hint=tr(
+                    "Give it a key in a header: jarvis-desktop mcp add. Logging in with a browser "
+                    "(OAuth) is not possible yet."
+                ),
+                fault=Fault.KEY,
+            )
+        reason = one_line(str(error), limit=200).rstrip(".") or type(error).__name__
+        return ExpertError(
+            tr(
+                "The MCP server {name} at {host} cannot be used: {reason}.",
+                name=name,
+                host=host,
+                reason=reason,
+            ),
+            fault=Fault.NETWORK,
+        )
+
+    def _last_words(self) -> str:
+        """The last line that a server wrote to its error output."""
+        if self._errors.closed:
+            return ""
+        self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - 4000))
+        lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
+        return lines[-1] if lines else ""
+
+
+async def _write(stdin: asyncio.StreamWriter, questions: Any) -> None:
+    async with questions:
+        with contextlib.suppress(ConnectionError):
+            async for message in questions:
+                text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
+                stdin.write(text.encode() + b"\n")
+                await stdin.drain()
+
+
+async def _end(process: asyncio.subprocess.Process, pumps: tuple[asyncio.Task[None], ...]) -> None:
+    """Close its input, wait a moment, and then kill it with all that it started."""
+    assert process.stdin
+    process.stdin.close()
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(process.wait(), CLOSING_S)
+    _kill(process)
+    for pump in pumps:
+        pump.cancel()
+    await asyncio.wait(pumps)
+    await process.wait()
+
+
+def _kill(process: asyncio.subprocess.Process) -> None:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if sys.platform != "win32":
+            os.killpg(process.pid, signal.SIGKILL)
+        elif process.returncode is None:
+            subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], check=False)

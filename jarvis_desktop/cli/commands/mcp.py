@@ -1,0 +1,199 @@
+"""`mcp` adds, lists, tests and removes MCP servers, and says which of their tools may be called."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.session import Subparsers, add_shared, app_command
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import InputError, JarvisError
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
+    from jarvis_desktop.backends.mcp.backend import McpRow
+    from jarvis_desktop.backends.mcp.servers import McpServer
+
+
+class _ActionParser(argparse.ArgumentParser):
+    """Takes what follows "--" as the program, which argparse refuses if an option precedes it."""
+
+    def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
+        given = list(args or ())
+        at = given.index("--") if self.get_default("command") is _add and "--" in given else None
+        found, rest = super().parse_known_args(given[:at], namespace)
+        if at is not None:
+            found.program = [*found.program, *given[at + 1 :]]
+        return found, rest
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    mcp = subparsers.add_parser("mcp", help="use the tools of MCP servers in plans")
+    actions = mcp.add_subparsers(
+        title="actions", metavar="ACTION", required=True, parser_class=_ActionParser
+    )
+
+    def action(name: str, help: str, command: Any) -> argparse.ArgumentParser:
+        parser = actions.add_parser(name, help=help)
+        add_shared(parser)
+        parser.set_defaults(command=command)
+        return parser
+
+    new = action("add", "add a server and look what it offers", _add)
+    new.add_argument("name", metavar="NAME", nargs="?")
+    new.add_argument(
+        "program", metavar="COMMAND", nargs="*", help="the program and its arguments, after --"
+    )
+    new.add_argument("--url", help="the address of a server that speaks streamable HTTP")
+    new.add_argument(
+        "--env", metavar="NAME=VALUE", action="append", default=[], help="kept in the keyring"
+    )
+    new.add_argument(
+        "--header", metavar="NAME=VALUE", action="append", default=[], help="kept in the keyring"
+    )
+    new.add_argument("--cwd", metavar="FOLDER", default="", help="where the program runs")
+    new.add_argument(
+        "--from",
+        dest="source",
+        type=Path,
+        metavar="FILE",
+        help="take the servers of Claude Desktop's, LM Studio's or VS Code's JSON file; with NAME "
+        "that one alone",
+    )
+    action("list", "the servers, their tools, and which may be called", _list)
+    action("test", "start a server and look what it offers", _test).add_argument(
+        "name", metavar="NAME"
+    )
+    action("remove", "delete a server, its secrets and what you agreed to", _remove).add_argument(
+        "name", metavar="NAME"
+    )
+    allow = action("allow", "say whether a tool may be called", _allow)
+    allow.add_argument("name", metavar="SERVER")
+    allow.add_argument("tool", metavar="TOOL", help="the name of a tool, or “all”")
+    allow.add_argument("approval", choices=("ask", "always", "never"))
+
+
+@app_command
+async def _add(args: argparse.Namespace, app: Application) -> int:
+    added = [await app.mcp.add(server) for server in _wanted(args)]
+    code, records = output.DONE, []
+    for server in added:
+        try:
+            check = await app.mcp.test(server.name)
+            _say_rows(args, server, check.rows)
+            records.append(_record(server, check.rows))
+        except JarvisError as error:
+            code = output.PARTLY
+            records.append({**_record(server, ()), "error": str(error)})
+            if not args.json:
+                output.note(f"{server.name} is added, but: {error}")
+    if args.json:
+        output.write_json({"servers": records})
+    return code
+
+
+def _wanted(args: argparse.Namespace) -> list[McpServer]:
+    from jarvis_desktop.backends.mcp.servers import McpServer, servers_of_file
+
+    env, headers = _pairs(args.env), _pairs(args.header)
+    if args.source:
+        found = servers_of_file(args.source)
+        if args.name:
+            found = [each for each in found if each.name == args.name]
+            if not found:
+                raise InputError(f"{args.source} has no server {args.name}.")
+        return [
+            replace(each, env={**each.env, **env}, headers={**each.headers, **headers})
+            for each in found
+        ]
+    if not args.name:
+        raise InputError(
+            "Name the server.",
+            hint="For example: jarvis-desktop mcp add time -- uvx mcp-server-time",
+        )
+    program, *rest = args.program or [""]
+    cwd = str(Path(args.cwd).absolute()) if args.cwd else ""
+    return [McpServer(args.name, program, tuple(rest), cwd, args.url or "", env, headers)]
+
+
+def _pairs(given: list[str]) -> dict[str, str]:
+    pairs = {}
+    for each in given:
+        name, found, value = each.partition("=")
+        if not found or not name.strip():
+            raise InputError(f"“{one_line(name)}” is not of the form NAME=VALUE.")
+        pairs[name.strip()] = value
+    return pairs
+
+
+@app_command
+async def _list(args: argparse.Namespace, app: Application) -> int:
+    servers = app.mcp.servers.all()
+    if args.json:
+        output.write_json({"servers": [_record(each, app.mcp.rows(each)) for each in servers]})
+        return output.DONE
+    for server in servers:
+        _say_rows(args, server, app.mcp.rows(server))
+    if not servers:
+        output.say("There is no MCP server.")
+        output.note("To add one: jarvis-desktop mcp add time -- uvx mcp-server-time")
+    return output.DONE
+
+
+@app_command
+async def _test(args: argparse.Namespace, app: Application) -> int:
+    server = app.mcp.servers.find(args.name)
+    check = await app.mcp.test(args.name)
+    record = _record(server, check.rows)
+    if args.json:
+        output.write_json(record | {"seconds": check.seconds, "protocol": check.protocol})
+        return output.DONE
+    _say_rows(args, server, check.rows)
+    output.note(f"note    It answered in {check.seconds:.1f} s; protocol {check.protocol}.")
+    return output.DONE
+
+
+@app_command
+async def _remove(args: argparse.Namespace, app: Application) -> int:
+    removed = await app.mcp.remove(args.name)
+    return output.result(args, {"removed": removed.name}, f"{removed.name} is removed.")
+
+
+@app_command
+async def _allow(args: argparse.Namespace, app: Application) -> int:
+    from jarvis_desktop.backends.mcp.servers import Approval
+
+    server = app.mcp.servers.find(args.name)
+    tools = await asyncio.to_thread(app.mcp.servers.tools, server)
+    chosen = [each for each in tools if args.tool in ("all", each.name)]
+    if not chosen:
+        raise InputError(
+            f"The MCP server {server.name} has no tool {args.tool}.",
+            hint=f"See what it offers: jarvis-desktop mcp test {server.name}",
+        )
+    app.mcp.approve(server, chosen, Approval(args.approval))
+    document = {"server": server.name, "tools": [each.name for each in chosen]}
+    names = ", ".join(each.name for each in chosen)
+    return output.result(args, {**document, "approval": args.approval}, f"{args.approval}: {names}")
+
+
+def _record(server: McpServer, rows: tuple[McpRow, ...]) -> dict[str, Any]:
+    tools = [{**asdict(row.tool), "task": row.task.name, "approval": row.approval} for row in rows]
+    return {"name": server.name, "place": server.place, "tools": tools}
+
+
+def _say_rows(args: argparse.Namespace, server: McpServer, rows: tuple[McpRow, ...]) -> None:
+    if args.json:
+        return
+    off = "  (switched off)" if server.disabled else ""
+    output.say(f"{server.name}  {one_line(server.place, limit=100)}{off}")
+    for row in rows:
+        about = one_line(row.tool.description, limit=70)
+        output.say(f"  {row.approval.value:7} {row.tool.name:28} {about}")
+    if not rows:
+        output.say(f"  not looked at yet: jarvis-desktop mcp test {server.name}")
