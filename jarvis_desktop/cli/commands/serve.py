@@ -1,0 +1,63 @@
+"""`serve` lets other programs use JARVIS over HTTP."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from jarvis_desktop.cli import output
+from jarvis_desktop.cli.session import Subparsers, add_mode, run
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.process.network_guard import is_this_computer
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add the command."""
+    serve = subparsers.add_parser(
+        "serve",
+        help="let other programs use JARVIS, in OpenAI's protocol",
+        description="Serves OpenAI's protocol (/v1) and HuggingGPT's. Every request needs the "
+        "token, which is made at the first start and kept in the keyring.",
+    )
+    serve.add_argument("--host", default="127.0.0.1", help="where to listen (default: %(default)s)")
+    serve.add_argument("--port", type=int, default=8765, help="(default: %(default)s)")
+    serve.add_argument(
+        "--token-file", type=Path, metavar="FILE", help="the token, instead of the keyring's"
+    )
+    serve.add_argument("--show-token", action="store_true", help="print the token and end")
+    add_mode(serve)
+    serve.set_defaults(command=_serve)
+
+
+def _serve(args: argparse.Namespace) -> int:
+    from jarvis_desktop.server.access import VARIABLE, token_from
+    from jarvis_desktop.server.http_server import listen, serve
+
+    # Out of the environment, so that no program that is started inherits it.
+    token = token_from(args.token_file, os.environ.pop(VARIABLE, ""))
+    if args.show_token:
+        output.say(token)
+        return output.DONE
+    if not 0 <= args.port <= 65535:
+        raise InputError(f"There is no port {args.port}.")
+    listening = listen(args.host, args.port)
+    host, port = listening.getsockname()[:2]
+    shown = f"[{host}]" if ":" in host else host
+
+    async def work(app: Application) -> int:
+        output.note(f"OpenAI's protocol is at http://{shown}:{port}/v1; Ctrl-C ends it.")
+        if not is_this_computer(host):
+            output.note(
+                "note    Other computers can reach it, and what is sent is not encrypted: put a "
+                "server with TLS in front."
+            )
+        await serve(app, listening, token=token, host=args.host)
+        return output.DONE
+
+    with listening:
+        return run(args, work)

@@ -1,0 +1,286 @@
+"""The HTTP server over the built application, spoken to by OpenAI's own client."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import contextlib
+import json
+import socket
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import httpx
+import openai
+import pytest
+
+from jarvis_desktop.app.application import Application
+from jarvis_desktop.app.build import build
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.events import ReplyChunk
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.turn import Conversation, Request, Turn
+from jarvis_desktop.paths import user_paths
+from jarvis_desktop.server import access
+from jarvis_desktop.server.http_server import serve
+from jarvis_desktop.server.turns import ApiFrontend
+from jarvis_desktop.settings import Settings
+from tests.fake_voice import FakeRecogniser, FakeVoice
+from tests.fakes import FakeLLM
+
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+TOKEN = "a-token-that-is-long-enough"
+PNG = base64.b64encode(
+    b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15"
+    b"\xc4\x89\x00\x00\x00\nIDATx\x9cc\x00\x01\x00\x00\x05\x00\x01\r\n-\xb4\x00\x00\x00\x00IEND\xaeB`\x82"
+).decode()
+
+
+@dataclass
+class Served:
+    app: Application
+    base: str
+
+    @property
+    def client(self) -> openai.AsyncOpenAI:
+        return openai.AsyncOpenAI(base_url=f"{self.base}/v1", api_key=TOKEN, max_retries=0)
+
+    async def post(self, path: str, body: object, **headers: str) -> httpx.Response:
+        known = {"Authorization": f"Bearer {TOKEN}"} | headers
+        async with httpx.AsyncClient(base_url=self.base) as client:
+            return await client.post(path, content=json.dumps(body), headers=known)
+
+
+@pytest.fixture
+async def served() -> AsyncIterator[Served]:
+    app = build(Settings(processes=1), user_paths())
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
+        running = asyncio.create_task(serve(app, listening, token=TOKEN, host="127.0.0.1"))
+        yield Served(app, address)
+        running.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+    await app.close()
+
+
+def said(*texts: str) -> Any:
+    roles = ("user", "assistant")
+    return [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
+
+
+async def test_the_assistant_answers_whole_and_in_pieces(served: Served) -> None:
+    async with served.client as client:
+        models = [model.id async for model in client.models.list()]
+        assert models == ["jarvis"]
+        made = await client.chat.completions.create(model="jarvis", messages=said("What is 6*7?"))
+        assert "42" in (made.choices[0].message.content or "")
+        assert made.model_extra
+        assert [task["task"] for task in made.model_extra["jarvis"]["plan"]] == ["calculator"]
+        stream = await client.chat.completions.create(
+            model="jarvis", messages=said("What is 6*7?"), stream=True
+        )
+        chunks = [chunk async for chunk in stream]
+        assert "42" in "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+        assert chunks[-1].choices[0].finish_reason == "stop"
+    assert served.app.history.newest() is None  # other programs keep their own history
+
+
+async def test_files_are_worked_on(served: Served) -> None:
+    picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
+    asked = [{"type": "text", "text": "Rotate this picture by 90 degrees"}, picture]
+    messages: Any = [
+        {"role": "system", "content": "You are a pirate."},
+        {"role": "user", "content": asked},
+    ]
+    async with served.client as client:
+        made = await client.chat.completions.create(model="jarvis", messages=messages)
+    assert "](data:image/png;base64," in (made.choices[0].message.content or "")
+    assert made.model_extra
+    assert made.model_extra["jarvis"]["notes"][-1].startswith("System messages are for")
+
+
+async def test_earlier_messages_are_the_conversation_until_it_is_answered(served: Served) -> None:
+    found: list[tuple[str, Conversation]] = []
+
+    async def handle(request: Request, frontend: ApiFrontend, **options: Any) -> Turn:
+        found.append((request.text, served.app.history.open_conversation(options["conversation"])))
+        frontend.show(ReplyChunk("Yes."))
+        return Turn("t", NOON, request.text, reply="Yes.", status=Status.DONE, finished=NOON)
+
+    served.app.assistant.handle = handle  # type: ignore[assignment, method-assign]
+    messages = [*said("One?", "1.", "Two?", "2."), *said("Three?"), *said("Quick!")]
+    answer = await served.post("/v1/chat/completions", {"messages": messages})
+    assert answer.json()["choices"][0]["message"]["content"] == "Yes."
+    ((text, known),) = found
+    assert text == "Three?\nQuick!"
+    assert [(turn.text, turn.reply) for turn in known.turns] == [("One?", "1."), ("Two?", "2.")]
+    with pytest.raises(InputError, match="is closed; nothing of it was saved"):
+        served.app.history.open_conversation(known.id)
+
+
+async def test_what_needs_a_yes_is_not_done(served: Served) -> None:
+    async with served.client as client:
+        made = await client.chat.completions.create(
+            model="jarvis", messages=said("Open my Downloads folder")
+        )
+    assert made.model_extra
+    assert made.model_extra["jarvis"]["not_agreed"]
+
+
+async def test_the_llm_alone(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    llm = FakeLLM(("Aye, captain.",))
+
+    async def current() -> FakeLLM:
+        return llm
+
+    monkeypatch.setattr(served.app.llms, "current", current)
+    async with served.client as client:
+        made = await client.chat.completions.create(
+            model=llm.name,
+            messages=[{"role": "system", "content": "Pirate."}, *said("Hello")],
+            max_tokens=50,
+        )
+        assert made.choices[0].message.content == "Aye, captain."
+        stream = await client.chat.completions.create(
+            model=llm.name, messages=said("Hello"), stream=True
+        )
+        assert [each.choices[0].delta.content async for each in stream][1:-1] == [
+            "Aye,",
+            " captain.",
+        ]
+    assert [message.text for message in llm.prompts[0].messages] == ["Pirate.", "Hello"]
+
+
+async def test_speech_both_ways(served: Served, tmp_path: Path) -> None:
+    served.app.recogniser = FakeRecogniser(hears="hello there")  # type: ignore[assignment]
+    served.app.voice = FakeVoice()  # type: ignore[assignment]
+    async with served.client as client:
+        spoken = await client.audio.speech.create(
+            model="tts-1", voice="alloy", input="Hello", response_format="wav"
+        )
+        assert spoken.content.startswith(b"RIFF")
+        encoded = await client.audio.speech.create(model="tts-1", voice="alloy", input="Hello")
+        assert encoded.content[:3] == b"ID3" or encoded.content[0] == 0xFF
+        recording = tmp_path / "a.wav"
+        recording.write_bytes(spoken.content)
+        heard = await client.audio.transcriptions.create(model="whisper-1", file=recording)
+        assert heard.text == "hello there"
+        with pytest.raises(openai.BadRequestError, match="is json, text or verbose_json"):
+            await client.audio.transcriptions.create(
+                model="whisper-1", file=recording, response_format="srt"
+            )
+        with pytest.raises(openai.APIStatusError) as none:
+            await client.embeddings.create(model="any", input="Hello")
+        assert none.value.status_code == 503
+        assert "expert" in none.value.message.lower()
+
+
+async def test_the_protocol_of_hugginggpt(served: Served) -> None:
+    body = {"messages": said("What is 6*7?")}
+    planned = (await served.post("/tasks", body)).json()
+    assert [(task["task"], task["dep"]) for task in planned] == [("calculator", [-1])]
+    (result,) = (await served.post("/results", body)).json().values()
+    assert result["inference result"]["response"] == "6*7 is 42."
+    assert result["choose model result"]["id"] == "skill/calculator"
+    assert "42" in (await served.post("/hugginggpt", body)).json()["message"]
+    refused = await served.post("/tasks", {"messages": said("")})
+    assert refused.status_code == 400
+
+
+HEADERS: list[tuple[dict[str, str], int]] = [
+    ({"Authorization": "Bearer wrong"}, 401),
+    ({"Authorization": ""}, 401),
+    ({"Authorization": f"Basic {TOKEN}"}, 401),
+    ({"Host": "evil.example"}, 403),
+    ({"Host": "[::bad"}, 403),
+    ({"Origin": "https://evil.example"}, 403),
+    ({"Origin": "null"}, 403),
+    ({"Origin": "http://localhost:3000"}, 400),
+    ({"Host": "localhost"}, 400),
+]
+
+
+async def test_who_may_not_use_it(served: Served) -> None:
+    for headers, status in HEADERS:
+        answer = await served.post("/v1/chat/completions", {}, **headers)
+        assert answer.status_code == status, headers
+        assert answer.json()["error"]["message"]
+        assert "access-control-allow-origin" not in answer.headers
+
+
+WRONG: list[object] = [
+    [],
+    {"messages": []},
+    {"messages": [3]},
+    {"messages": [{"role": "user", "content": [{"type": "video"}]}]},
+    {"messages": [{"role": "assistant", "content": "x"}]},
+    {"messages": said("x"), "n": 2},
+    {"messages": said("x"), "tools": [{}]},
+    {"messages": said("x"), "response_format": {"type": "json_object"}},
+    {"messages": said("x"), "model": "gpt-5"},
+    {
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"type": "image_url", "image_url": {"url": "https://x.example/a.png"}}],
+            }
+        ]
+    },
+    {
+        "messages": [
+            {
+                "role": "user",
+                "content": [{"type": "file", "file": {"file_data": "data:;base64,*"}}],
+            }
+        ]
+    },
+]
+
+
+async def test_a_wrong_request_gets_a_sentence(served: Served) -> None:
+    for body in WRONG:
+        answer = await served.post("/v1/chat/completions", body)
+        assert answer.status_code in (400, 404), body
+        assert answer.json()["error"]["message"].endswith(".")
+
+
+async def test_too_much_is_refused(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "MAX_BODY", 100)
+    assert (await served.post("/tasks", {"messages": said("x" * 200)})).status_code == 413
+
+    async def pieces() -> AsyncIterator[bytes]:
+        for _ in range(3):
+            yield b"x" * 50
+
+    async with httpx.AsyncClient(base_url=served.base) as client:
+        headers = {"Authorization": f"Bearer {TOKEN}"}
+        answer = await client.post("/tasks", content=pieces(), headers=headers)
+    assert answer.status_code == 413
+    assert (await served.post("/nothing", {})).status_code == 404
+    assert (await served.post("/v1/models", {})).status_code == 405
+
+
+async def test_a_client_that_goes_away_stops_its_turn(served: Served) -> None:
+    begun, ended = asyncio.Event(), asyncio.Event()
+
+    async def handle(*args: object, **options: object) -> None:
+        begun.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    served.app.assistant.handle = handle  # type: ignore[assignment, method-assign]
+    for stream in (False, True):
+        begun.clear()
+        ended.clear()
+        body = {"messages": said("x"), "stream": stream}
+        asking = asyncio.create_task(served.post("/v1/chat/completions", body))
+        await begun.wait()
+        asking.cancel()
+        await ended.wait()
