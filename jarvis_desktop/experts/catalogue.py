@@ -36,6 +36,7 @@ from jarvis_desktop.core.placement import (
     places,
     required_memory,
 )
+from jarvis_desktop.experts import expert_words
 from jarvis_desktop.experts.hub import experts as hub_experts
 from jarvis_desktop.experts.hub.database import checked
 from jarvis_desktop.experts.hub.entry import HubEntry, HubQuery
@@ -43,8 +44,6 @@ from jarvis_desktop.experts.hub.experts import HubOffers
 from jarvis_desktop.experts.hub.index import HubIndex
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.tasks.definition import Definition
-from jarvis_desktop.tasks.text.classification import NAMES
-from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
 
 READING_TASKS = frozenset(
     {"image-to-text", "document-question-answering", "table-question-answering"}
@@ -74,6 +73,7 @@ class ShippedCatalogue:
         runnable: Callable[[Expert], bool],
         prompted: Callable[[str, LLM], bool] = lambda task, llm: False,
         by_api: Callable[[Expert], Sequence[Candidate]] = lambda expert: (),
+        by_tool: Callable[[str], Sequence[Candidate]] = lambda task: (),
         served: Callable[[Expert], bool] = for_recogniser,
         hub: HubOffers | None = None,
     ) -> None:
@@ -84,6 +84,7 @@ class ShippedCatalogue:
         self._runnable = runnable
         self._prompted = prompted
         self._by_api = by_api
+        self._by_tool = by_tool
         self._served = served
         self._with_experts = {name for name in definitions if hub_experts.tasks_of(name)}
         """Tasks that an expert may do; the others have a built-in way alone."""
@@ -98,7 +99,7 @@ class ShippedCatalogue:
             found.append(Candidate(Expert(f"skill/{task}", task, definition.note), "skill"))
         if definition and definition.method:
             found.append(Candidate(Expert(f"builtin/{task}", task, definition.note), "builtin"))
-        return tuple(found)
+        return (*found, *self._by_tool(task))
 
     def _experts_for(self, task: str) -> list[Candidate]:
         installed = [
@@ -427,6 +428,10 @@ class ExpertHit:
     fit: Fit
 
 
+NEARNESS = {True: 0, None: 1, False: 2}
+"""Of experts that match alike, those come first that run here."""
+
+
 class ExpertSearch:
     """Searches the shipped list and the index of the Hub; callable from any thread.
 
@@ -452,7 +457,9 @@ class ExpertSearch:
     def __call__(self, sought: ExpertQuery) -> list[ExpertHit]:
         """Return matching shipped experts, then those of the Hub, best first."""
         known = self._catalogue.known()
-        hits = [self._hit(each, shipped=True) for each in _best(known, sought)]
+        listed = {each: self._hit(each, shipped=True) for each in known if _meets(each, sought)}
+        near = sorted(listed, key=lambda each: NEARNESS[listed[each].fit.runs])
+        hits = [listed[each] for each in expert_words.find(sought.words, near)]
         repos = {each.repo.casefold() for each in known}
         hits += [
             self._hit(expert, shipped=False)
@@ -487,32 +494,6 @@ class ExpertSearch:
             runs.append("api")
         here = expert.id in self._here
         return ExpertHit(expert, shipped, here, tuple(runs), self._fit(expert))
-
-
-def _best(known: Sequence[Expert], sought: ExpertQuery) -> Sequence[Expert]:
-    """The shipped experts that match all words, or else most of them."""
-    words = [word for word in sought.words.casefold().split() if word not in FUNCTION_WORDS]
-    having = [
-        (expert, sum(_has(text, word) for word in words))
-        for expert in known
-        if _meets(expert, sought)
-        for text in (_text(expert),)
-    ]
-    most = max((count for _, count in having), default=0)
-    if 2 * most < len(words):
-        return ()
-    return [expert for expert, count in having if count == most]
-
-
-def _has(text: str, word: str) -> bool:
-    """Whether the text has the word or a word with the same stem."""
-    return word in text or (len(short := stem(word)) > 3 and short in text)
-
-
-def _text(expert: Expert) -> str:
-    spoken = " ".join(NAMES.get(code, "") for code in expert.languages)
-    task = expert.task.replace("-", " ")
-    return f"{expert.id} {expert.repo} {expert.task} {task} {spoken} {expert.summary}".casefold()
 
 
 def _meets(expert: Expert, sought: ExpertQuery) -> bool:

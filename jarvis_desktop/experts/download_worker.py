@@ -162,7 +162,7 @@ def serve(
         if source is not None:
             size = take_over(expert, folder, source, dry=True)
             if what == "import":
-                _check_room(folder.parent, size + reserve)
+                check_room(folder.parent, size + reserve)
                 take_over(expert, folder, source, dry=False)
             return size
         if listing is None:
@@ -178,15 +178,22 @@ def fetch(
     hub: HubRepository, listing: RemoteListing, folder: Path, *, report: Report, reserve: int
 ) -> None:
     """Download all files of the listing into the folder, check them, and write the marker."""
+    fetch_files(hub, listing, folder, report=report, reserve=reserve)
+    verification.finish(hub.expert, folder, revision=listing.revision, report=report)
+
+
+def fetch_files(
+    hub: HubRepository, listing: RemoteListing, folder: Path, *, report: Report, reserve: int
+) -> None:
+    """Download all files of the listing into the folder."""
     folder.mkdir(parents=True, exist_ok=True)
     done = sum(min(_present(folder / entry.name), entry.size) for entry in listing.entries)
-    _check_room(folder, int((listing.size - done) * 1.2) + reserve)
+    check_room(folder, int((listing.size - done) * 1.2) + reserve)
     progress = Progress(report, listing.size, files=len(listing.entries))
     for entry in listing.entries:
         progress.had(min(_present(folder / entry.name), entry.size))
         hub.bring(entry, listing.revision, folder / entry.name, arrived=progress)
         progress.next_file(entry.size)
-    verification.finish(hub.expert, folder, revision=listing.revision, report=report)
 
 
 class HubRepository:
@@ -295,16 +302,12 @@ class HubRepository:
         self, entry: RemoteFile, revision: str, part: Path, arrived: Callable[[int], None]
     ) -> None:
         """Append the body of one response."""
-        from huggingface_hub import get_session, hf_hub_url
-        from huggingface_hub.utils import (  # type: ignore[attr-defined]
-            build_hf_headers,
-            hf_raise_for_status,
-        )
+        from huggingface_hub import get_session
 
-        url = hf_hub_url(self.expert.repo, entry.name, revision=revision, endpoint=self._endpoint)
+        url, headers = self._address(entry, revision)
         offset = _present(part)
         # Compressed bytes could be neither counted nor resumed.
-        headers = {**build_hf_headers(), "Accept-Encoding": "identity"}
+        headers["Accept-Encoding"] = "identity"
         if 0 < offset <= entry.size:
             headers["Range"] = f"bytes={offset}-"
         session = get_session()
@@ -314,8 +317,7 @@ class HubRepository:
                 if response.status_code == 416:
                     part.unlink()
                     return
-                with hub_errors(self._endpoint, self._patience, self.expert.repo):
-                    hf_raise_for_status(response)
+                self._refuse(response)
             going_on = response.status_code == 206 and 0 < offset <= entry.size
             with part.open("ab" if going_on else "wb") as file:
                 have = offset if going_on else 0
@@ -329,6 +331,22 @@ class HubRepository:
                 os.fsync(file.fileno())
         if have != entry.size:
             self._wrong_size(entry, part, have)
+
+    def _address(self, entry: RemoteFile, revision: str) -> tuple[str, dict[str, str]]:
+        """Return where a file is, and the headers with which it is requested."""
+        from huggingface_hub import hf_hub_url
+        from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
+
+        repo, endpoint = self.expert.repo, self._endpoint
+        url = hf_hub_url(repo, entry.name, revision=revision, endpoint=endpoint)
+        return url, dict(build_hf_headers())
+
+    def _refuse(self, response: Any) -> None:
+        """Raise UnavailableError for an answer with the status of an error."""
+        from huggingface_hub.utils import hf_raise_for_status  # type: ignore[attr-defined]
+
+        with hub_errors(self._endpoint, self._patience, self.expert.repo):
+            hf_raise_for_status(response)
 
     def _wrong_size(self, entry: RemoteFile, part: Path, have: int) -> None:
         """Refuse a complete body whose length differs from the listed size."""
@@ -427,7 +445,8 @@ def _present(path: Path) -> int:
     return 0
 
 
-def _check_room(folder: Path, needed: int) -> None:
+def check_room(folder: Path, needed: int) -> None:
+    """Raise UnavailableError if the disk of the folder has fewer free bytes."""
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise UnavailableError(

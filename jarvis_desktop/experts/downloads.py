@@ -31,7 +31,7 @@ from jarvis_desktop.experts.download_worker import Pace, time_left
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.paths import replace_text
 
-Kind = Literal["expert", "llm"]
+Kind = Literal["expert", "llm", "engine"]
 Key = tuple[Kind, str]
 DownloadReport = Callable[[float | None, int], None]
 """Called with the fraction from 0 to 1, or None, and the total size in bytes, or 0."""
@@ -96,7 +96,7 @@ def in_words(download: Download) -> str:
     """Describe a download's progress."""
     if download.asking or not download.size:
         return tr("asking what there is")
-    have, size = readable_size(download.have / MB), readable_size(download.size / MB)
+    have, size = readable_size(download.have), readable_size(download.size)
     words = tr("{have} of {size}", have=have, size=size)
     if not download.speed:
         return words
@@ -380,8 +380,8 @@ class Downloads:
             raise UnavailableError(
                 tr(
                     "There is not enough room on the disk: {size} are needed, and {free} are free.",
-                    size=readable_size(needed / MB),
-                    free=readable_size(free / MB),
+                    size=readable_size(needed),
+                    free=readable_size(free),
                 ),
                 hint=tr("Remove something, such as an expert that you do not use."),
             )
@@ -421,7 +421,11 @@ def _read(path: Path) -> list[Download]:
     left = []
     for each in found if isinstance(found, list) else ():
         match each:
-            case {"kind": "expert" | "llm" as kind, "name": str(name), "reason": str(reason)}:
+            case {
+                "kind": "expert" | "llm" | "engine" as kind,
+                "name": str(name),
+                "reason": str(reason),
+            }:
                 state = DownloadState.FAILED if reason else DownloadState.PAUSED
                 left.append(Download(kind, name, state, reason=reason))
     return left
@@ -470,6 +474,11 @@ class ExpertDownloader:
         return await asyncio.to_thread(self._find, name)
 
 
+def key_of(expert: Expert) -> Key:
+    """Return the key of a download that an expert needs, which may be what runs it."""
+    return ("expert", expert.id) if expert.task else ("engine", expert.id)
+
+
 class QueuedFetcher:
     """Downloads experts through the queue, for plans."""
 
@@ -489,7 +498,7 @@ class QueuedFetcher:
             return await self._weights.fetch(expert, report)  # it is there by now
 
     def missing(self, expert: Expert) -> Sequence[Expert]:
-        """Return what must be downloaded for it, its base included."""
+        """Return what must be downloaded for it, what runs it and its base included."""
         return self._weights.missing(expert)
 
     def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> Sequence[str]:
@@ -498,7 +507,7 @@ class QueuedFetcher:
 
     async def _bring(self, expert: Expert, report: Report) -> None:
         downloads, this = self._downloads(), asyncio.current_task()
-        key: Key = ("expert", expert.id)
+        key = key_of(expert)
 
         def on_progress(fraction: float | None, how: str) -> None:
             report(fraction, tr("Fetching {name}: {how}", name=expert.id, how=how))

@@ -41,7 +41,7 @@ def matches(path: Path, sha256: str, blob: str) -> bool:
 def finish(expert: Expert, folder: Path, *, revision: str, report: Report) -> None:
     """Rewrite pickled weights, and write the marker that makes the folder an installed expert."""
     if (folder / "pytorch_model.bin").is_file():
-        report(None, "rewriting the weights in the safe format")
+        report(None, tr("Rewriting the weights in the safe format"))
         _rewrite(folder)
     for leftover in folder.rglob("*.incomplete"):
         leftover.unlink()

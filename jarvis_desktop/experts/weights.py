@@ -26,6 +26,7 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.task import Report
+from jarvis_desktop.process import engine
 from jarvis_desktop.process.child import Child
 from jarvis_desktop.process.model_files import MARKER
 
@@ -71,13 +72,13 @@ def displaced(
             over -= item.size
     if over > 0:
         left = taken - sum(item.size for item in gone)
-        stays = f", of which {readable_size(left / MB)} must stay" if left > 0 else ""
+        stays = f", of which {readable_size(left)} must stay" if left > 0 else ""
         raise UnavailableError(
             tr(
                 "{name} takes {size}, and experts may take {budget} of the disk in all{stays}.",
                 name=name,
-                size=readable_size(size / MB),
-                budget=readable_size(budget / MB),
+                size=readable_size(size),
+                budget=readable_size(budget),
                 stays=stays,
             ),
             hint=tr(
@@ -126,7 +127,8 @@ class Weights:
     `endpoint` is the address of the Hub, None for the usual one. `patience` is the timeout of
     requests in seconds, `reserve` the bytes that a download leaves free on the disk, `budget` the
     bytes that all experts may take (0 for no limit). `busy` names the experts at work, and `key`
-    returns the Hub's key for gated experts, or "".
+    returns the Hub's key for gated experts, or "". `lacking` returns what an expert needs besides
+    weights, which is downloaded elsewhere, if that is missing.
     """
 
     def __init__(
@@ -139,6 +141,7 @@ class Weights:
         budget: int = 0,
         busy: Callable[[], Collection[str]] = tuple,
         key: Callable[[], str] = str,
+        lacking: Callable[[Expert], Expert | None] = lambda expert: None,
     ) -> None:
         self._root = root
         self._endpoint = endpoint
@@ -148,6 +151,7 @@ class Weights:
         """In bytes; may be changed."""
         self._busy = busy
         self._key = key
+        self._lacking = lacking
         self._locks: dict[str, asyncio.Lock] = {}
         self._spared: Counter[str] = Counter()
         self._coming: dict[str, int] = {}
@@ -162,11 +166,9 @@ class Weights:
         return tuple(found for path in folders if (found := _read(path)))
 
     def folder(self, expert: Expert) -> Path | None:
-        """Return an expert's folder, or None if it or its base is not installed completely."""
-        if expert.base and self.folder(expert.base) is None:
-            return None
-        found = _read(self._root / expert.id)
-        return found.path if found else None
+        """Return an expert's folder, or None if it or what it needs is not installed completely."""
+        gone = self._missing(expert) or self._lacking(expert)
+        return None if gone else self._root / expert.id
 
     def used(self, expert: Expert) -> None:
         """Note that an expert is used now. Those unused for longest are deleted first."""
@@ -175,7 +177,12 @@ class Weights:
                 os.utime(self._root / item.id / MARKER)
 
     def missing(self, expert: Expert) -> tuple[Expert, ...]:
-        """Return what must be downloaded for an expert to work, its base first."""
+        """Return what must be downloaded for an expert to work: what runs it, its base, itself."""
+        lacking = self._lacking(expert)
+        return (lacking, *self._missing(expert)) if lacking else self._missing(expert)
+
+    def _missing(self, expert: Expert) -> tuple[Expert, ...]:
+        """The same without what is not in this folder."""
         return tuple(each for each in _both(expert) if _read(self._root / each.id) is None)
 
     def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> tuple[str, ...]:
@@ -185,13 +192,13 @@ class Weights:
         Abandoned downloads are deleted first and not reported. Raises UnavailableError if all that,
         without those in `spared`, is not enough.
         """
-        size = sum(each.download_mb for each in self.missing(expert)) * MB
+        size = sum(each.download_mb for each in self._missing(expert)) * MB
         stay = {*spared, *self._spared, *self._busy(), *(each.id for each in _both(expert))}
         return tuple(item.id for item in self._in_the_way(expert, size, stay) if item.whole)
 
     def partial(self, expert: Expert) -> int:
         """Return how many bytes of an interrupted download are kept."""
-        return _size(self._partial(expert))
+        return folder_bytes(self._partial(expert))
 
     @property
     def at_work(self) -> Collection[str]:
@@ -214,19 +221,19 @@ class Weights:
 
     def taken(self) -> int:
         """Return how many bytes all experts take, partial downloads included."""
-        return _size(self._root)
+        return folder_bytes(self._root)
 
     async def fetch(self, expert: Expert, report: Report, *, spared: Collection[str] = ()) -> Path:
-        """Download an expert, or resume its download; return its folder.
+        """Download the weights of an expert, or resume that; return its folder.
 
         None of those in `spared` is deleted to make room. Cancelling keeps what arrived. Raises
         UnavailableError with the reason, such as a missing network, repository or permission, and
         StorageError if the files cannot be written.
         """
-        for item in self.missing(expert):
+        for item in self._missing(expert):
             await self._fetch(item, report, {*spared, *(each.id for each in _both(expert))})
-        if folder := self.folder(expert):
-            return folder
+        if not self._missing(expert):
+            return self._root / expert.id
         raise StorageError(
             tr("{name} was downloaded, but is no longer complete on the disk.", name=expert.id),
             hint=tr("Make sure that no other program changes its files, and try again."),
@@ -244,7 +251,7 @@ class Weights:
                 self._root.mkdir(parents=True, exist_ok=True)
             child = self._child(expert, "download")
             try:
-                report(None, f"asking for {expert.repo}")
+                report(None, tr("Asking for {expert}", expert=expert.repo))
                 # The margin is for starting a process on a busy computer.
                 key = await asyncio.to_thread(self._key)
                 size = await child.call(
@@ -314,7 +321,7 @@ class Weights:
         """Delete an expert's files, or if not `whole` only its partial download."""
         partial = self._root / f"{name}{PARTIAL_SUFFIX}"
         folders = (self._root / name, partial) if whole else (partial,)
-        size = sum(map(_size, folders))
+        size = sum(map(folder_bytes, folders))
         try:
             for path in folders:
                 # The marker goes first, so that an interrupted deletion leaves nothing that looks
@@ -333,13 +340,14 @@ class Weights:
     ) -> tuple[InstalledWeights, ...]:
         others = [item for item in tuple(self._coming.items()) if item[0] != expert.id]
         coming = sum(
-            max(0, full - _size(self._root / f"{name}{PARTIAL_SUFFIX}")) for name, full in others
+            max(0, full - folder_bytes(self._root / f"{name}{PARTIAL_SUFFIX}"))
+            for name, full in others
         )
         return displaced(
             expert.id,
             size,
             installed=(*self._given_up(), *self.installed()) if self.budget else (),
-            taken=_size(self._root) + coming if self.budget else 0,
+            taken=folder_bytes(self._root) + coming if self.budget else 0,
             budget=self.budget,
             spared=spared,
         )
@@ -349,14 +357,14 @@ class Weights:
         for path in sorted(self._root.glob(f"*{PARTIAL_SUFFIX}")):
             lock = self._locks.get(path.stem)
             if not (lock and lock.locked()) and not is_locked(path):
-                yield InstalledWeights(path.stem, "", "", _size(path), path, whole=False)
+                yield InstalledWeights(path.stem, "", "", folder_bytes(path), path, whole=False)
 
     async def _make_room(self, expert: Expert, size: int, spared: Collection[str]) -> None:
         """Delete what must go for `size` more bytes, and note it for the user."""
         stay = {*spared, *self._spared, *self._busy()}  # read on the loop, which changes it
         for item in await asyncio.to_thread(self._in_the_way, expert, size, stay):
             await asyncio.to_thread(self._displace, item)
-            what = f"{item.id} ({readable_size(item.size / MB)})"
+            what = f"{item.id} ({readable_size(item.size)})"
             current_note.get()(
                 f"{what if item.whole else f'What had arrived of {what}'} was deleted from the "
                 f"disk to make room for {expert.id}; "
@@ -374,6 +382,7 @@ class Weights:
             *(expert, self._partial(expert), self._endpoint, self._patience, self._reserve),
             name=f"{what} of {expert.id}",
             network=what == "download",
+            libraries=engine.folder,
         )
 
     def _partial(self, expert: Expert) -> Path:
@@ -428,7 +437,8 @@ def _read(folder: Path) -> InstalledWeights | None:
         return None
 
 
-def _size(folder: Path) -> int:
+def folder_bytes(folder: Path) -> int:
+    """Return how many bytes the files in a folder have; 0 if it is not there."""
     if not folder.is_dir():
         return 0
     sizes = 0

@@ -17,6 +17,8 @@ from jarvis_desktop.process.model_files import MARKER
 from tests.hub import Hub, running_hub
 from tests.safetensors import weights_of
 
+pytestmark = pytest.mark.usefixtures("warm_children")
+
 KB = 1000
 
 
@@ -165,7 +167,7 @@ async def test_a_fetch_that_was_given_up_makes_way_and_that_is_said(tmp_path, no
     assert not part.exists()
     assert [item.id for item in weights.installed()] == ["e0", "e2"]
     assert notes == [
-        f"What had arrived of e1 ({readable_size(0.07)}) was deleted from the disk to make room "
+        f"What had arrived of e1 ({readable_size(70_000)}) was deleted from the disk to make room "
         "for e2; its fetch was given up."
     ]
 
@@ -215,7 +217,7 @@ async def test_one_that_somebody_deletes_while_it_arrives_is_told(tmp_path):
         weights = weights_at(tmp_path, hub)
 
         def report(fraction: float | None, words: str) -> None:
-            if words == f"asking for {upper.repo}":
+            if words == f"Asking for {upper.repo}":
                 weights.remove(EXPERTS[0])
 
         with pytest.raises(StorageError, match="no longer complete on the disk"):

@@ -133,7 +133,7 @@ async def test_after_kill_9_it_is_paused_and_goes_on_where_it_was(tmp_path):
             await until(lambda: weights.partial(EXPERT) > 1_000_000)
         finally:
             process.send_signal(signal.SIGKILL)
-            process.wait(10)
+            process.wait(60)
         downloads, weights = made(hub, tmp_path)
         await downloads.restore()
         (left,) = downloads.listed
@@ -168,3 +168,14 @@ def test_one_at_work_is_not_removed(tmp_path):
     assert weights.at_work == {"one"}
     shutil.rmtree(tmp_path)
     assert weights.taken() == 0
+
+
+async def test_offline_by_environment_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    with running_hub(repos=REPOS) as hub:
+        _, weights = made(hub, tmp_path)
+        with pytest.raises(UnavailableError, match="HF_HUB_OFFLINE"):
+            await weights.fetch(EXPERT, lambda fraction, words: None)
+        assert hub.requests == []

@@ -18,6 +18,8 @@ from jarvis_desktop.process.model_files import MARKER
 from tests.hub import COMMIT, Hub, running_hub
 from tests.safetensors import weights_of
 
+pytestmark = pytest.mark.usefixtures("warm_children")
+
 WEIGHTS = weights_of(700_000)
 FILES = {
     "config.json": b'{"model_type": "whisper"}',
@@ -186,14 +188,6 @@ async def test_a_login_page_in_place_of_the_hub_is_recognised(tmp_path):
     with running_hub(page=True) as hub:
         error = await refusal(make(tmp_path, hub))
     assert "does not answer like" in error.message
-
-
-async def test_offline_by_environment_is_said(tmp_path, monkeypatch):
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
-    with running_hub(repos={EXPERT.repo: FILES}) as hub:
-        error = await refusal(make(tmp_path, hub))
-        assert hub.requests == []
-    assert "HF_HUB_OFFLINE" in error.message
 
 
 async def test_a_silent_hub_is_not_waited_for(tmp_path):
@@ -374,3 +368,16 @@ async def test_the_servers_protocol_is_the_one_the_library_speaks(tmp_path):
         )
     assert (Path(folder) / "model.safetensors").read_bytes() == WEIGHTS
     shutil.rmtree(tmp_path / "cache")
+
+
+async def test_an_expert_without_what_runs_it_is_not_whole(tmp_path):
+    runner: Expert | None = Expert("torch", "", download_mb=300)
+    with running_hub(repos={EXPERT.repo: FILES}) as hub:
+        weights = make(tmp_path, hub, lacking=lambda expert: runner, budget=10_000_000)
+        assert weights.missing(EXPERT) == (runner, EXPERT)
+        assert weights.displaced(EXPERT) == ()  # what runs it is kept elsewhere
+        folder = await weights.fetch(EXPERT, nothing)
+        assert weights.folder(EXPERT) is None
+        assert weights.missing(EXPERT) == (runner,)
+        runner = None
+        assert weights.folder(EXPERT) == folder

@@ -18,7 +18,7 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from jarvis_desktop.core.display import encodable, one_line
-from jarvis_desktop.tasks.text.classification import NAMES
+from jarvis_desktop.text.languages import NAMES
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem, tokens
 
 REPO = re.compile(r"[A-Za-z0-9][\w.-]*/[A-Za-z0-9][\w.-]*", re.ASCII)

@@ -76,7 +76,7 @@ def handle(repo: str) -> str:
     plain = repo.replace("/", "--").lower()
     if len(plain) <= MAX_HANDLE_CHARS and _HANDLE.fullmatch(plain) and not plain.endswith("."):
         return plain
-    digest = _digits(repo)
+    digest = f"{key_of(repo):016x}"[:8]
     return re.sub(r"[^a-z0-9.-]", "-", plain)[: MAX_HANDLE_CHARS - 9].rstrip(".-") + f"-{digest}"
 
 
@@ -172,10 +172,6 @@ def _languages(entry: HubEntry, task: str) -> tuple[str, ...] | None:
         return entry.languages if len(entry.languages) == 1 else ()
     pair = _PAIR.search(entry.repo.lower())
     return pair.groups() if pair and LANGUAGES.issuperset(pair.groups()) else None
-
-
-def _digits(repo: str) -> str:
-    return f"{key_of(repo):016x}"[:8]
 
 
 MAX_OFFERS = 5

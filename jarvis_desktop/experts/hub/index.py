@@ -23,7 +23,7 @@ from jarvis_desktop.experts.hub import database
 from jarvis_desktop.experts.hub import entry as terms
 from jarvis_desktop.experts.hub.database import RepositoryCheck, entry_of
 from jarvis_desktop.experts.hub.entry import HubEntry, HubQuery, is_repo
-from jarvis_desktop.tasks.text.classification import NAMES
+from jarvis_desktop.text.languages import NAMES
 
 if TYPE_CHECKING:
     import numpy as np

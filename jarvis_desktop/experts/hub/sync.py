@@ -131,7 +131,7 @@ class HubRefresh:
     async def _sizes(self, child: Child, task: str, report: Report) -> None:
         unsized: list[HubEntry] = await self._call(child, "unsized", task, report=report)
         for entry in unsized:
-            report(None, f"{task}: asking how large {entry.repo} is")
+            report(None, tr("{task}: asking how large {expert} is", task=task, expert=entry.repo))
             await self._call(child, "size", entry, report=report)
 
     async def _checks(
@@ -146,7 +146,7 @@ class HubRefresh:
             old = known.get(expert.repo)
             if expert.repo in found or (old and now - old.moment < RECHECK_AFTER_S):
                 continue
-            report(place / len(shipped), f"looking at {expert.repo}")
+            report(place / len(shipped), tr("Looking at {name}", name=expert.repo))
             found[expert.repo] = await self._call(child, "check", expert, now, report=report)
         return tuple(found.values())
 
@@ -162,7 +162,9 @@ class HubRefresh:
                 if not error.retryable or failures == MAX_ATTEMPTS:
                     raise _as_unavailable(error) from error
                 wait = error.wait or self._pause * 2 ** (failures - 1)
-                report(None, f"{error.message} Going on in {wait:.0f} s.")
+                report(
+                    None, tr("{error} Going on in {wait:.0f} s.", error=error.message, wait=wait)
+                )
                 await asyncio.sleep(wait)
 
     async def _meanings(self, embed: Embed, tasks: Iterable[str], report: Report) -> None:
@@ -170,7 +172,7 @@ class HubRefresh:
         for task in tasks:
             left = await asyncio.to_thread(_unread, self._path, task)
             for start in range(0, len(left), EMBED_BATCH):
-                report(start / len(left), f"{task}: reading what its experts are for")
+                report(start / len(left), tr("{task}: reading what its experts are for", task=task))
                 batch = left[start : start + EMBED_BATCH]
                 await asyncio.to_thread(_read, self._path, task, batch, embed)
 
@@ -208,7 +210,7 @@ class _RefreshProgress:
     def begin(self, task: str) -> None:
         """Begin a task."""
         self.fresh, self._last = 0, None
-        self.report(None, f"asking the Hub for {task}")
+        self.report(None, tr("Asking the Hub for {task}", task=task))
 
     def __call__(self, step: SyncStep) -> None:
         """Report a page."""
