@@ -66,11 +66,12 @@ _nouns = {
 
 
 def turn_status(turn: Turn) -> Status:
-    """Done if every task was, partly if some were, failed if none was."""
+    """Done if every task was and the plan left no wish out, partly if some were, failed if none
+    was."""
     results = list(turn.results.values())
     done = sum(result.status is Status.DONE for result in results)
     if done == len(results):
-        return Status.DONE
+        return Status.PARTLY if done and turn.plan and turn.plan.undone else Status.DONE
     asked = {task.id for task in turn.plan.answers} if turn.plan else set()
     answered = any(result.status is Status.DONE and result.task_id in asked for result in results)
     return Status.PARTLY if answered or done else Status.FAILED
@@ -167,7 +168,7 @@ def _labelled(turn: Turn, task: Task, result: TaskResult, several: bool) -> str:
 
 def _label(turn: Turn, task: Task) -> str:
     """The task's name, with its file if several tasks share the name."""
-    title = task.type.called.capitalize()
+    title = task.type.called
     assert turn.plan is not None
     twins = [other for other in turn.plan.answers if other.type == task.type]
     names = [item.title for _, item in task.items() if isinstance(item, Artifact) and item.path]

@@ -41,6 +41,7 @@ from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.context import (
     Urgency,
     current_conversation,
+    current_detail,
     current_note,
     current_turn,
     current_usage,
@@ -335,7 +336,7 @@ def speech_of(turn: Turn) -> list[tuple[Path, str]]:
 def _again(task: Task) -> str:
     return tr(
         "{step}: this may have been done already when JARVIS was interrupted. Do it again?",
-        step=task.type.called.capitalize(),
+        step=task.type.called,
     )
 
 
@@ -599,7 +600,7 @@ class Assistant:
         conversation that were asked before."""
         turn_id = live.turn.id
         note, wait = current_note.set(live.note), current_wait.set(live.wait_for_llm)
-        usage = current_usage.set(live.trace_usage)
+        usage, detail = current_usage.set(live.trace_usage), current_detail.set(live.trace)
         others = self._running.values()
         before = [each.answered for each in others if each.conversation == conversation]
         running = _RunningTurn(_this_task(), conversation, asyncio.Event(), silenced)
@@ -612,6 +613,7 @@ class Assistant:
             running.answered.set()
             self._lives.remove(live)
             del self._running[turn_id]
+            current_detail.reset(detail)
             current_usage.reset(usage)
             current_wait.reset(wait)
             current_note.reset(note)

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from itertools import count
-from pathlib import Path, PurePath
+from pathlib import Path
 
 from jarvis_desktop.assistant.live_turn import LiveTurn
 from jarvis_desktop.assistant.memory import ConversationMemory
 from jarvis_desktop.assistant.planning import request_parser
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.context import current_note
-from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.display import one_line, unique_name
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.events import (
     Attached,
@@ -101,7 +100,7 @@ class AttachmentIntake:
         found = {}
         for written, fetch in fetches.items():
             taken = fetch.result()
-            found[written] = replace(taken, name=_unique_name(taken.title, titles))
+            found[written] = replace(taken, name=unique_name(taken.title, titles))
             titles.add(found[written].title.casefold())
         return found
 
@@ -173,14 +172,6 @@ class AttachmentIntake:
         if errors:
             raise InputError(" ".join(str(error) for error in errors))
         return tuple(taken)
-
-
-def _unique_name(name: str, taken: Collection[str]) -> str:
-    """The name, or "x-2.png" and so on if it is taken, ignoring case."""
-    path, number = PurePath(name), count(2)
-    while name.casefold() in taken:
-        name = f"{path.stem}-{next(number)}{path.suffix}"
-    return name
 
 
 def _exists(path: Path) -> bool:

@@ -38,7 +38,7 @@ def descendants(root: int) -> tuple[ProcessInfo, ...]:
     """The process and all its descendants, as far as the system shows them."""
     if sys.platform == "win32":
         return ()  # its job object counts there
-    if sys.platform == "linux" and _tells_children():
+    if sys.platform == "linux" and (PROC / "thread-self" / "children").exists():
         return tuple(_walk(root))
     return _list_by_ps(root)
 
@@ -125,10 +125,6 @@ def _exists(number: int) -> bool:
     except OSError:
         return False
     return True
-
-
-def _tells_children() -> bool:
-    return (PROC / "thread-self" / "children").exists()
 
 
 def _walk(root: int) -> Iterator[ProcessInfo]:

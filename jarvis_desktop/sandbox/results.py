@@ -275,11 +275,11 @@ class _Collector:
         if why := _oddity(status):
             return why
         if status.st_size > self._take.file:
-            return f"it is larger than {_size(self._take.file)}"
+            return f"it is larger than {readable_size(self._take.file)}"
         if len(self.made) >= self._take.files:
             return f"more than {self._take.files} files were made"
         if status.st_size > self._room:
-            return f"all files together are larger than {_size(self._take.bytes)}"
+            return f"all files together are larger than {readable_size(self._take.bytes)}"
         return ""
 
     def _copy(self, path: PurePosixPath, place: _OpenFolder) -> str:
@@ -372,10 +372,6 @@ def _stamp(status: os.stat_result) -> FileStamp:
 
 def _reason(error: BaseException | None) -> str:
     return getattr(error, "strerror", None) or "it cannot be used"
-
-
-def _size(number: int) -> str:
-    return readable_size(number / 1_000_000)
 
 
 MAX_KEPT_BYTES = 1 << 20  # of a script's output: half of them its beginning, half its end

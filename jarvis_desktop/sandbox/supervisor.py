@@ -173,7 +173,7 @@ class Supervisor:
             return None
         self._seen = found = descendants(process.pid)
         if sum(each.memory for each in found) > bounds.memory:
-            words = f"it used more than {_size(bounds.memory)} of memory"
+            words = f"it used more than {readable_size(bounds.memory)} of memory"
             return ProcessEnd.because(words, Ending.MEMORY)
         if sum(each.tasks for each in found) > bounds.tasks:
             return ProcessEnd.because(f"it began more than {bounds.tasks} processes and threads")
@@ -189,9 +189,11 @@ class Supervisor:
         if count > bounds.files:
             return ProcessEnd.because(f"it made more than {bounds.files} files")
         if size + process_tree.unlinked(found, self._launch.cwd) - spare > bounds.disk:
-            return ProcessEnd.because(f"it wrote more than {_size(bounds.disk)} to its folder")
+            return ProcessEnd.because(
+                f"it wrote more than {readable_size(bounds.disk)} to its folder"
+            )
         if (free := _free(self._launch.cwd)) < self._least_free:
-            return ProcessEnd.because(f"the disk has only {_size(free)} left")
+            return ProcessEnd.because(f"the disk has only {readable_size(free)} left")
         return None
 
 
@@ -246,10 +248,6 @@ def _describe_exit(code: int, memory: bool) -> ProcessEnd:
     except ValueError:
         how = f"exit code {code}"
     return ProcessEnd(Ending.CRASHED, f"Its Python process ended of itself ({how}).")
-
-
-def _size(number: int) -> str:
-    return readable_size(number / 1_000_000)
 
 
 def _signal(process: asyncio.subprocess.Process, number: signal.Signals) -> None:

@@ -236,7 +236,7 @@ async def test_what_failed_is_said_and_no_llm_is_asked_about_one_text() -> None:
     long = TaskResult(1, Status.DONE, (text_artifact("No entry. " * 40),))
     assert await desk.of_results(turn(failed, long, text="What is it?")) is Status.PARTLY
     assert desk.reply == (
-        f"{'No entry. ' * 40}\n\nNot done: image editing. The picture is too large."
+        f"{'No entry. ' * 40}\n\nNot done: Image editing. The picture is too large."
     )
 
 

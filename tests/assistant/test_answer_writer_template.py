@@ -128,8 +128,8 @@ def test_failures_and_what_they_kept_from_running() -> None:
     skipped = TaskResult(2, Status.SKIPPED, reason="It needs …")
     made = turn(plan, done(0, text_artifact("It is noon.")), failed(1), skipped)
     assert answer_writer.compose_answer(made) == (
-        "It is noon.\n\nNot done: image to text. It broke.\n\n"
-        "Left out, because it needed that: summarization."
+        "It is noon.\n\nNot done: Image to text. It broke.\n\n"
+        "Left out, because it needed that: Summarization."
     )
     assert answer_writer.turn_status(made) is Status.PARTLY
 
@@ -139,14 +139,14 @@ def test_half_a_chain_is_better_than_nothing() -> None:
     made = turn(plan, done(0, text_artifact("The whole text.")), failed(1))
     assert (
         answer_writer.compose_answer(made)
-        == "The whole text.\n\nNot done: summarization. It broke."
+        == "The whole text.\n\nNot done: Summarization. It broke."
     )
     assert answer_writer.turn_status(made) is Status.PARTLY
 
 
 def test_nothing_done() -> None:
     made = turn(Plan((Task(0, CLOCK),)), failed(0))
-    assert answer_writer.compose_answer(made) == "Not done: clock. It broke."
+    assert answer_writer.compose_answer(made) == "Not done: Clock. It broke."
     assert answer_writer.turn_status(made) is Status.FAILED
 
 

@@ -180,7 +180,7 @@ async def test_a_failure_is_part_of_the_answer(house: House) -> None:
     house.planner.planned = Plan((Task(0, CLOCK), Task(1, SHORTEN, {"text": "a"})))
     turn = await house.handle(Request(text="a"))
     assert turn.status is Status.PARTLY
-    assert turn.reply == "It is noon.\n\nNot done: summarization. It broke."
+    assert turn.reply == "It is noon.\n\nNot done: Summarization. It broke."
 
 
 async def test_the_answer_is_spoken_when_asked_for(house: House) -> None:

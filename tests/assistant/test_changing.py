@@ -383,4 +383,4 @@ async def test_a_step_that_now_waits_for_what_failed_is_skipped(house: House) ->
     assert [item.status for item in turn.results.values()] == [
         Status.FAILED, Status.SKIPPED, Status.SKIPPED,
     ]  # fmt: skip
-    assert turn.results[2].reason == "It needs the result of “summarization”, which is missing."
+    assert turn.results[2].reason == "It needs the result of “Summarization”, which is missing."

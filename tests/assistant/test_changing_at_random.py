@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import reduce
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -162,9 +163,10 @@ def begun_once(told: Sequence[events.Event]) -> bool:
     return True
 
 
-@given(plans(), st.dictionaries(moments, edits(), min_size=1, max_size=5))
-@settings(max_examples=200, deadline=None)
-def test_the_end_is_that_of_the_last_plan(plan: Plan, edits: dict[float, Edit]) -> None:
+EXAMPLES = [30, pytest.param(200, marks=pytest.mark.exhaustive)]
+
+
+def the_end_is_that_of_the_last_plan(plan: Plan, edits: dict[float, Edit]) -> None:
     told: list[events.Event] = []
 
     async def work(folder: str) -> Turn:
@@ -183,11 +185,7 @@ def test_the_end_is_that_of_the_last_plan(plan: Plan, edits: dict[float, Edit]) 
     assert reduce(Turn.apply, told, Turn(turn.id, turn.started)) == turn
 
 
-@given(plans(), st.dictionaries(moments, edits(), min_size=1, max_size=4), moments)
-@settings(max_examples=100, deadline=None)
-def test_a_kill_resumes_the_changed_plan(
-    plan: Plan, edits: dict[float, Edit], killed: float
-) -> None:
+def a_kill_resumes_the_changed_plan(plan: Plan, edits: dict[float, Edit], killed: float) -> None:
     left: list[tuple[Plan, Mapping[int, TaskResult]]] = []
 
     async def work(folder: str) -> Turn:
@@ -218,3 +216,17 @@ def test_a_kill_resumes_the_changed_plan(
     assert turn.plan is not None
     assert not left or turn.plan == left[0][0]
     assert outcome(turn) == outcome(from_nothing(turn.plan))
+
+
+@pytest.mark.parametrize("examples", EXAMPLES)
+def test_the_end_is_that_of_the_last_plan(examples: int) -> None:
+    changed = st.dictionaries(moments, edits(), min_size=1, max_size=5)
+    check = given(plans(), changed)(the_end_is_that_of_the_last_plan)
+    settings(max_examples=examples, deadline=None)(check)()
+
+
+@pytest.mark.parametrize("examples", EXAMPLES)
+def test_a_kill_resumes_the_changed_plan(examples: int) -> None:
+    changed = st.dictionaries(moments, edits(), min_size=1, max_size=4)
+    check = given(plans(), changed, moments)(a_kill_resumes_the_changed_plan)
+    settings(max_examples=examples, deadline=None)(check)()

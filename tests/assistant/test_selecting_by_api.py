@@ -74,6 +74,11 @@ async def test_hybrid_works_here_first_then_over_the_network_then_by_the_built_i
     assert why == "here runs on this computer now."
 
 
+async def test_a_tool_is_named_as_one_wherever_its_server_is() -> None:
+    tool = Candidate(Expert("notes/shorten", NAME), "mcp")
+    assert await chosen(tool) == (["notes/shorten"], "notes/shorten is a tool of an MCP server.")
+
+
 async def test_lite_works_over_the_network_first() -> None:
     order, why = await chosen(*OTHER, METHOD, *FAR, HERE, mode=Mode.LITE)
     assert order == ["far@fal-ai", "far@together", "other@hf-inference", METHOD.expert.id]
@@ -86,7 +91,7 @@ async def test_other_modes_stay_here(mode: Mode) -> None:
         [METHOD.expert.id], f"{METHOD.expert.id} runs on this computer now.",
     )  # fmt: skip
     order, why = await chosen(*FAR, mode=mode)
-    assert (order, why) == ([], f"There is no expert for {SHORTEN.title} yet. {OTHER_MODES}")
+    assert (order, why) == ([], f"There is no expert for “{SHORTEN.called}” yet. {OTHER_MODES}")
     order, why = await chosen(*FAR, mode=mode, to_fetch=(Expert("bart", NAME, download_mb=9),))
     assert order == []
     assert "bart" in why
@@ -141,7 +146,7 @@ async def test_without_a_key_they_are_left_out_and_it_is_said_where_that_matters
     assert order == [METHOD.expert.id]
     assert why == f"{METHOD.expert.id} runs on this computer now. {NO_KEY}"
     order, why = await chosen(*FAR, key=False)
-    assert (order, why) == ([], f"There is no expert for {SHORTEN.title} yet. {NO_KEY}")
+    assert (order, why) == ([], f"There is no expert for “{SHORTEN.called}” yet. {NO_KEY}")
     # Who needs none is not told of it.
     assert NO_KEY not in (await chosen(METHOD, key=False, mode=Mode.LITE))[1]
 

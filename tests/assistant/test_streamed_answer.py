@@ -127,7 +127,7 @@ async def test_an_attempt_that_failed_without_a_word_leaves_none(house: House) -
 async def test_words_of_a_task_that_fails_are_followed_by_why(house: House) -> None:
     writing(house, ("Hal", VAGUE), (VAGUE,))
     turn = await house.handle(Request(text="shorten it"))
-    assert turn.reply == "Hal\n\nNot done: summarization. e/a was vague."
+    assert turn.reply == "Hal\n\nNot done: Summarization. e/a was vague."
     assert turn.status is Status.FAILED
 
 

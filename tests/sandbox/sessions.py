@@ -36,7 +36,7 @@ class Bench:
 
     call: CallExpert | None = None
 
-    async def run(self, source: str, timeout: float = 30.0) -> CodeOutcome:
+    async def run(self, source: str, timeout: float = 100.0) -> CodeOutcome:
         script = Script(source)
         return await self.session.run(
             script,

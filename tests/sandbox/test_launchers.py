@@ -57,7 +57,7 @@ def run(launcher: Launcher, box: SandboxProfile, *argv: str) -> subprocess.Compl
             pass_fds=launch.pass_fds,
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=200,
         )
     finally:
         launch.close()

@@ -36,7 +36,7 @@ async def run(session: CodeSession, source: str, to: Path) -> CodeOutcome:
     script = Script(source)
     try:
         return await session.run(
-            script, approved=script.sha256, to=to, timeout=30, report=lambda text: None
+            script, approved=script.sha256, to=to, timeout=100, report=lambda text: None
         )
     finally:
         await session.close()

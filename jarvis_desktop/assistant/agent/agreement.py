@@ -1,137 +1,335 @@
-"""Whether two scripts that were written apart from each other came to the same result."""
+"""Whether a query came to the same result as a script that was written apart from it.
+
+A script and a query share few slips, even by the same LLM, so "done" rests on their agreement. It
+is strict: everything that the script says must be in the rows of the query, and what cannot be
+compared does not agree.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 from jarvis_desktop.assistant.agent.expected_results import ExpectedResult, ResultKind
-from jarvis_desktop.assistant.agent.goal_checks import answer_in, fits, near, new_numbers, wrote
-from jarvis_desktop.assistant.agent.made_files import (
-    Rows,
-    csv_rows,
-    numbers,
-    picture_size,
-    plain_text,
-)
+from jarvis_desktop.assistant.agent.goal_checks import answer_in, fits, names_order, wrote
+from jarvis_desktop.assistant.agent.made_files import csv_rows, plain_text
 from jarvis_desktop.core.artifact import Artifact
 
-TOLERANCE = 0.006
-"""Of a number, relative: texts round differently."""
-SHARED_WORDS = 0.7
-"""Of all words in two files that say the same."""
+CRUDE = 0.05
+"""Of a value: one that is rounded further says too little."""
+MAX_COMPARED = 1500
+"""Rows that are looked for in any order; behind them the order must be the same."""
 
 Result = tuple[str, Sequence[Artifact]]
 """What a script printed, and the files that it made."""
 
+
+@dataclass(frozen=True, slots=True)
+class QueryResult:
+    """What a query returned."""
+
+    columns: Sequence[str]
+    rows: Sequence[Sequence[object]]
+
+
+_number = re.compile(r"(?<![\w.-])[-+]?\d[\d,]*(?:\.\d+)?(?![\w-]|\.\d)")
+_name = re.compile(r"(?<![\w.,-])\w+(?:[.:/_-]\w+)*")
+_date = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:[ T]\d\d:\d\d(?::\d\d)?)?")
 _word = re.compile(r"[^\W\d_]{2,}")
+_token = re.compile(r"\d[\d,]*(?:\.\d+)?|\w+")
+_best = re.compile(
+    r"\b(?:most|least|best|worst|last|ahead|(?!(?:requ|inter|t|gu|prot|inv|dig|for|harv|hon|cont|sugg|r)est)"
+    r"\w+est|\w+sten|h[öo]chste\w*|le\s+plus|la\s+plus|m[áa]s)\b",
+    re.IGNORECASE,
+)
+_several = re.compile(
+    r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|zwei|drei|fünf)\b", re.IGNORECASE
+)
+_names_columns = re.compile(
+    r"\b(?:columns?\s+names?|headers?|rename\w*|column\s+(?:called|named)|spaltennamen)\b",
+    re.IGNORECASE,
+)
+_percent = re.compile(r"\bpercent|\bprozent|\bpour\s?cent|\bshares?\b|\banteil|%", re.IGNORECASE)
+_months = (
+    "jan[a-z]* feb[a-z]* m(?:ar|är)[a-z]* apr[a-z]* ma[iy] jun[a-z]* jul[a-z]* aug[a-z]* sep[a-z]*"
+    " o[ck]t[a-z]* nov[a-z]* de[cz][a-z]*"
+).split()
+_weekdays = (
+    "sun[a-z]*|sonntag mon[a-z]*|montag tue[a-z]*|dienstag wed[a-z]*|mittwoch thu[a-z]*|donnerstag"
+    " fri[a-z]*|freitag sat[a-z]*|samstag"
+).split()
 
 
-def agree(
-    one: Result, two: Result, expected: Sequence[ExpectedResult], words: Collection[str]
+def agrees(
+    expected: ExpectedResult,
+    result: Result,
+    query: QueryResult,
+    words: Collection[str],
+    given: Collection[Artifact],
 ) -> bool:
-    """Return whether two results are the same. Answers are compared by their numbers and by those
-    of `words` that only one of them has, charts by their values, tables by their columns, texts by
-    both, other files by their number and by the sizes of pictures. It reads files."""
-    kinds = {each.kind for each in expected}
-    goal = expected[0].goal if expected else ""
-    answers = answer_in(one[0]), answer_in(two[0])
-    if ResultKind.ANSWER in kinds and not _same_text(*answers, goal, words):
+    """Return whether the result of a query confirms what a script made. `words` are those of the
+    given files by which results can differ. It reads files."""
+    (printed, made), rows = result, query.rows
+    if expected.kind is ResultKind.ANSWER:
+        return _same_answer(expected, answer_in(printed), rows, words)
+    files = [item for item in made if fits(item, expected)]
+    if not files:
         return False
-    if ResultKind.CHART in kinds:
-        charts = [list(_chart_values(printed)) for printed, _ in (one, two)]
-        if len(charts[0]) != len(charts[1]) or not all(map(_same_numbers, *charts)):
-            return False
-    if not all(_same_pictures(one[1], two[1], each) for each in expected):
+    if expected.kind is ResultKind.CHART:
+        return _same_points(wrote(printed).get(files[-1].title, ""), rows)
+    if expected.kind is ResultKind.TEXT and (text := plain_text(files[-1])):
+        return _same_lines(text, rows)
+    tables = [csv_rows(item) or () for item in files]
+    if not all(tables) or any(table[0] != tables[0][0] for table in tables):
         return False
-    pairs = [(_wanted(one, each), _wanted(two, each)) for each in expected]
-    return all(_same_files(*pair) for pair in pairs)
-
-
-def _same_pictures(
-    one: Sequence[Artifact], two: Sequence[Artifact], expected: ExpectedResult
-) -> bool:
     if expected.kind is not ResultKind.FILES:
-        return True
-    sizes = [
-        Counter(picture_size(each) for each in made if fits(each, expected)) for made in (one, two)
-    ]
-    return sizes[0] == sizes[1]
-
-
-def _wanted(result: Result, expected: ExpectedResult) -> list[tuple[str, Artifact]]:
-    """Return what was printed about each table or text that is wanted, and its file."""
-    if expected.kind not in (ResultKind.TABLE, ResultKind.TEXT):
-        return []
-    about = wrote(result[0])
-    fitting = [item for item in result[1] if fits(item, expected)]
-    return [(about.get(item.title, ""), item) for item in fitting]
-
-
-def _same_files(one: Sequence[tuple[str, Artifact]], two: Sequence[tuple[str, Artifact]]) -> bool:
-    return len(one) == len(two) and all(
-        _counted(told) == _counted(other)
-        and _same_file(plain_text(item), plain_text(another))
-        and _same_table(csv_rows(item) or (), csv_rows(another) or ())
-        for (told, item), (other, another) in zip(one, two, strict=True)
+        return _same_table(tables[-1], query, expected.goal, words, given)
+    whole = [tables[0][0], *(row for table in tables for row in table[1:])]
+    return _are_parts([table[1:] for table in tables]) and _same_table(
+        whole, query, "", words, given
     )
 
 
-def _counted(about: str) -> str:
-    """Return how many rows or lines were written."""
-    found = re.match(r"\d+ (?:rows|lines)", about)
-    return found[0] if found else ""
+def _are_parts(tables: Sequence[Sequence[Sequence[str]]]) -> bool:
+    """Return whether each table has one value in a column, another one than the others."""
+    return len(tables) > 1 and any(
+        all(len(set(cells)) == 1 for cells in columns)
+        and len({cells[0] for cells in columns}) == len(tables)
+        for columns in zip(*(zip(*table, strict=False) for table in tables), strict=False)
+    )
 
 
-def _chart_values(printed: str) -> Iterator[list[float]]:
-    for about in wrote(printed).values():
-        if " points: " in about:
-            yield numbers(about.partition(" points: ")[2])
+# Values.
 
 
-def _same_text(one: str, two: str, goal: str, words: Collection[str]) -> bool:
-    values = new_numbers(goal, one), new_numbers(goal, two)
-    if all(values) and not _same_numbers(*values):
-        return False
-    said = [set(_word.findall(text.casefold())) for text in (one, two)]
-    only = [(said[at] - said[1 - at]) & set(words) for at in (0, 1)]
-    if only[0] and only[1]:  # each has a name that the other one lacks
-        return False
-    shared = said[0] & said[1]
-    # Without numbers on both sides, a name must be the same.
-    return bool(all(values) or shared & set(words) or (shared and not any(values)))
-
-
-def _same_file(one: str, two: str) -> bool:
-    """Return whether the texts of two files have the same numbers, and nearly the same words."""
-    words = [set(_word.findall(text.casefold())) for text in (one, two)]
-    shared, both = words[0] & words[1], words[0] | words[1]
-    return sorted(numbers(one)) == sorted(numbers(two)) and len(shared) >= SHARED_WORDS * len(both)
-
-
-def _same_numbers(one: Sequence[float], two: Sequence[float]) -> bool:
-    """Return whether all numbers of the shorter list are in the other one."""
-    fewer, more = sorted((one, two), key=len)
-    return all(any(near(number, other, TOLERANCE) for other in more) for number in fewer)
-
-
-def _same_table(one: Rows, two: Rows) -> bool:
-    """Return whether two tables have as many rows, and the columns of the narrower one are in the
-    other, whatever their names and the order of the rows."""
-    if len(one) != len(two):
-        return False
-    fewer, more = sorted(map(_columns, (one, two)), key=len)
-    return all(column in more for column in fewer)
-
-
-def _columns(rows: Rows) -> list[list[str]]:
-    """Return the columns of a table, each as its sorted cells."""
-    return [sorted(map(_cell, column)) for column in zip(*rows[1:], strict=False)]
-
-
-def _cell(text: str) -> str:
+def same_number(text: str, value: object) -> bool:
+    """Return whether a number that is written as text is this value, rounded as it is written."""
     try:
-        return f"{float(text.replace(',', '')):.4g}"
+        number, other = float(text.replace(",", "")), float(str(value))
     except ValueError:
-        return text.casefold()
+        return False
+    last = 0.51 * 10.0 ** -len(text.partition(".")[2])
+    return abs(number - other) <= max(min(last, CRUDE * abs(other)), 1e-6 * abs(other))
+
+
+def _same_cell(one: str, two: object) -> bool:
+    """Return whether a cell of a file is this value: a number, a word, or a date of which one says
+    more."""
+    text, other = one.strip().casefold(), ("" if two is None else str(two).strip().casefold())
+    if text == other or same_number(text.strip("% "), other) or same_number(other, text):
+        return True
+    return bool(text and other) and _is_moment(text) == _is_moment(other) != "" and (
+        text.endswith(other) or other.endswith(text)
+    )  # fmt: skip
+
+
+def _is_moment(text: str) -> str:
+    return (
+        "date" if re.fullmatch(r"(?:\d{4}-)?(?:\d\d-?){1,2}(?:[ t]?\d\d(?::\d\d)*)?", text) else ""
+    )
+
+
+# Answers.
+
+
+def _same_answer(
+    expected: ExpectedResult, answer: str, rows: Sequence[Sequence[object]], words: Collection[str]
+) -> bool:
+    said = set(_word.findall(expected.goal.casefold()))
+    named = _number.findall(expected.goal)
+    rest = _date.sub(" ", answer)
+    facts = [
+        *_date.findall(answer),
+        *(each for each in _number.findall(rest) if each not in named),
+        *(each for each in _codes(rest) if each not in expected.goal.casefold()),
+        *(
+            word
+            for word in dict.fromkeys(_word.findall(rest.casefold()))
+            if word not in said and (word in words or _moment_names(word))
+        ),
+    ]
+    if _best.search(expected.clause) and not _several.search(expected.clause):
+        rows = rows[:1]  # of an ordered list, the first one is asked for
+    if not facts:
+        return False
+    percent = bool(_percent.search(expected.clause))
+    cells = [cell for row in rows for cell in row if cell is not None]
+    if not all(any(_tells(fact, cell, percent) for cell in cells) for fact in facts):
+        return False
+    # Each row is in the answer, by its name or by its value.
+    return all(any(_tells(fact, cell, percent) for cell in row for fact in facts) for row in rows)
+
+
+def _codes(text: str) -> list[str]:
+    """Return the names with digits in a text: of files, addresses, or codes such as K7."""
+    found = _name.findall(text.casefold())
+    return [each for each in found if re.search(r"\d", each) and not _number.fullmatch(each)]
+
+
+def _tells(fact: str, cell: object, percent: bool) -> bool:
+    """Return whether a date, a number or a word of an answer is in a cell."""
+    text = str(cell).casefold()
+    if _date.fullmatch(fact):
+        return text.startswith(fact) or (len(fact) == len("2024-05") and fact.endswith(f"-{text}"))
+    if fact in _codes(fact):
+        return text.startswith(fact) or fact in _codes(text)
+    if _number.fullmatch(fact):
+        values = [text, *_number.findall(text)]
+        if percent and isinstance(cell, float):
+            values.append(str(100 * cell))
+        return any(same_number(fact, value) for value in values)
+    return fact in _word.findall(text) or text in _moment_names(fact) or any(
+        text.endswith(f"-{each}") for each in _moment_names(fact) if len(each) == 2
+    )  # fmt: skip
+
+
+def _moment_names(word: str) -> Collection[str]:
+    """Return how a query writes the name of a month or a weekday."""
+    for at, pattern in enumerate(_months, 1):
+        if re.fullmatch(pattern, word):
+            return {f"{at:02}", str(at)}
+    return {str(at) for at, pattern in enumerate(_weekdays) if re.fullmatch(pattern, word)}
+
+
+# Charts, texts and tables.
+
+
+def _same_points(about: str, rows: Sequence[Sequence[object]]) -> bool:
+    kind, _, points = about.partition(" points: ")
+    count = re.search(r"(\d+)$", kind)
+    if not count:
+        return False
+    shown = [part.rpartition(" ") for part in points.removesuffix("; …").split("; ")]
+    if kind.startswith("histogram"):
+        values = [cell for row in rows for cell in row[-1:] if isinstance(cell, int | float)]
+        counted = sum(float(value.replace(",", "")) for _, _, value in shown)
+        return bool(values) and counted == len(values) and same_number(shown[0][0], min(values))
+    return int(count[1]) == len(rows) and all(
+        any(
+            any(_same_cell(label, cell) for cell in row)
+            and any(same_number(value, cell) or _near(value, cell) for cell in row)
+            for row in rows
+        )
+        for label, _, value in shown
+    )
+
+
+def _near(text: str, value: object) -> bool:
+    """Return whether a value is this one, which a chart writes with six digits."""
+    return isinstance(value, int | float) and f"{value:,.6g}" == text
+
+
+def _same_lines(text: str, rows: Sequence[Sequence[object]]) -> bool:
+    """Return whether the lines of a text say what rows say, in the same order if they are one
+    column."""
+    lines = [_tokens(line) for line in text.splitlines()]
+    wanted = [_tokens(" ".join("" if cell is None else str(cell) for cell in row)) for row in rows]
+    lines, wanted = list(filter(None, lines)), list(filter(None, wanted))
+    if len(rows[0]) == 1:
+        return lines == wanted
+    return Counter(map(_sorted, lines)) == Counter(map(_sorted, wanted))
+
+
+def _tokens(line: str) -> list[str]:
+    return [
+        f"{float(token.replace(',', '')):g}" if token[0].isdigit() and token[-1].isdigit()
+        and re.fullmatch(r"[\d,]*\.?\d*", token) else token
+        for token in _token.findall(line.casefold())
+    ]  # fmt: skip
+
+
+def _sorted(tokens: Sequence[str]) -> tuple[str, ...]:
+    return tuple(sorted(tokens))
+
+
+def _same_table(
+    table: Sequence[Sequence[str]],
+    query: QueryResult,
+    goal: str,
+    words: Collection[str],
+    given: Iterable[Artifact],
+) -> bool:
+    """Return whether a table is what a query returned, whatever the order of their columns.
+
+    One of them may have more columns, of the same name and values as one of the given files. Names
+    of columns must be the same if the goal is about them, or if they are values of the files, as in
+    a pivot table.
+    """
+    header, *body = table
+    if len(body) != len(query.rows):
+        return False
+    columns, others = list(zip(*body, strict=False)), list(zip(*query.rows, strict=False))
+    pairs = list(_paired(columns, others))
+    for one, two in pairs:
+        names = header[one].casefold(), query.columns[two].casefold()
+        if names[0] != names[1] and (_names_columns.search(goal) or {*words} & {*names}):
+            return False
+    left = [at for at in range(len(columns)) if at not in {one for one, _ in pairs}]
+    more = [at for at in range(len(others)) if at not in {two for _, two in pairs}]
+    unmatched = [(header[at], columns[at]) for at in left]
+    unmatched += [(query.columns[at], others[at]) for at in more]
+    if (left and more) or not all(_is_given(name, cells, given) for name, cells in unmatched):
+        return False
+    # Whole rows, not only columns.
+    mine = [[row[one] for one, _ in pairs] for row in body]
+    theirs = [[row[two] for _, two in pairs] for row in query.rows]
+    if names_order(goal):
+        return bool(pairs) and all(map(_same_row, mine, theirs))
+    return bool(pairs) and _matched(mine, theirs)
+
+
+def _paired(
+    columns: Sequence[Sequence[str]], others: Sequence[Sequence[object]]
+) -> Iterator[tuple[int, int]]:
+    """Yield the columns that have the same cells, whatever their order."""
+    free = list(range(len(others)))
+    for one, cells in enumerate(columns):
+        for two in free:
+            if _same_set(cells, others[two]):
+                yield one, two
+                free.remove(two)
+                break
+
+
+def _same_set(one: Sequence[object], two: Sequence[object]) -> bool:
+    first, second = (sorted(map(_sortable, cells)) for cells in (one, two))
+    return len(first) == len(second) and all(
+        _same_cell(text, other) for (*_, text), (*_, other) in zip(first, second, strict=True)
+    )
+
+
+def _sortable(cell: object) -> tuple[int, float, str]:
+    text = "" if cell is None else str(cell).strip()
+    try:
+        return (0, float(text.replace(",", "").strip("% ")), text)
+    except ValueError:
+        return (1, 0.0, text.casefold())
+
+
+def _same_row(one: Sequence[str], two: Sequence[object]) -> bool:
+    return all(map(_same_cell, one, two))
+
+
+def _matched(mine: Sequence[Sequence[str]], theirs: Sequence[Sequence[object]]) -> bool:
+    """Return whether the rows are the same, in any order."""
+    left = list(theirs)
+    for row in mine[:MAX_COMPARED]:
+        at = next((at for at, other in enumerate(left) if _same_row(row, other)), None)
+        if at is None:
+            return False
+        del left[at]
+    return all(map(_same_row, mine[MAX_COMPARED:], left))
+
+
+def _is_given(name: str, cells: Sequence[object], given: Iterable[Artifact]) -> bool:
+    """Return whether a column is one of the given tables, or a part of one."""
+    known = {
+        cell[:2] if cell[0] == 0 else cell
+        for item in given
+        for other, *column in zip(*(csv_rows(item) or ()), strict=False)
+        if other.casefold() == name.casefold()
+        for cell in map(_sortable, column)
+    }
+    return all((cell[:2] if cell[0] == 0 else cell) in known for cell in map(_sortable, cells))

@@ -100,7 +100,7 @@ def _question(task: Task) -> str:
     said = ", ".join(
         f"{tr(as_words(name))} {_format_argument(item)}" for name, item in task.items()
     )
-    title = task.type.called.capitalize()
+    title = task.type.called
     if not said:
         return tr("{step}: do it?", step=title)
     return tr("{step} ({details}): do it?", step=title, details=said)

@@ -3,28 +3,28 @@ are there.
 
 A small LLM writes a good short script and a bad plan, and says "done" when nothing is. So the plan
 is a checklist made from the goal's words, each round is a script or a question, and nothing is
-believed: a result counts if the files and answers that the goal asks for exist, and if a second
-script, which is written apart from the first on fresh files, comes to the same.
+believed. A goal ends in one of three ways: as *done* if the files and answers that it asks for
+exist and a query, which is written apart from the script, comes to the same (pictures are computed
+again from the goal's words); as *made* if they exist and could not be confirmed so, with a word
+that says it; or as not reached.
 """
 
 from __future__ import annotations
 
-import ast
 import asyncio
 import json
 import re
-import sys
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-from jarvis_desktop.assistant.agent.agreement import agree
+from jarvis_desktop.assistant.agent.agreement import QueryResult, agrees
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.code_session import RUNS_CODE, CodeWorkspaces, clean_code
 from jarvis_desktop.assistant.agent.expected_results import (
     ExpectedResult,
+    ResultKind,
     clauses,
     expected_results,
     format_expected,
@@ -35,11 +35,26 @@ from jarvis_desktop.assistant.agent.expert_functions import (
     experts_prompt,
     needed_functions,
 )
-from jarvis_desktop.assistant.agent.goal_checks import answer_in, column_names, missing
+from jarvis_desktop.assistant.agent.goal_checks import answer_in, missing
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, OpenRound, StoppedError
 from jarvis_desktop.assistant.agent.made_files import data_words
+from jarvis_desktop.assistant.agent.picture_results import pictures_as_asked
+from jarvis_desktop.assistant.agent.queries import (
+    NO_QUERY,
+    QUERY,
+    RESULT_FILE,
+    SAME_QUERY,
+    SHOWN_CHARS,
+    describe_code,
+    parse_query,
+    query_code,
+    query_prompt,
+    query_purpose,
+    wrong_rows,
+)
 from jarvis_desktop.assistant.agent.roles import Observation
-from jarvis_desktop.assistant.agent.script_checks import slips, tables_in
+from jarvis_desktop.assistant.agent.script_checks import overlooked, slips
+from jarvis_desktop.assistant.agent.script_repair import explain_error, repaired
 from jarvis_desktop.assistant.agent.stop_conditions import THINK
 from jarvis_desktop.assistant.planning.llm_output import strip_reasoning
 from jarvis_desktop.assistant.prompts import Prompts, keep_ends, keep_start
@@ -84,8 +99,10 @@ AGAIN_TEMPERATURE = 0.4
 WARM_TEMPERATURE = 0.9
 """After a script that was written before."""
 LOOK_TIMEOUT = 60.0
-MAX_RESULTS = 4
-"""Results of which no two agree, before it is given up."""
+MAX_RESULTS = 3
+"""Results that no query confirms, before it is given up."""
+MAX_QUERIES = 4
+"""Queries for one part of the goal."""
 ASKS = "ask_user"
 """The branch of a round that is a question."""
 LOOK = "look"
@@ -97,10 +114,6 @@ LACKS = "Still to do: "
 NOBODY = "Nobody answered. Decide it yourself."
 NO_SCRIPT = "Write one ```python block and nothing else."
 SAME_SCRIPT = "This is the script that did not work. Write another one: do it in another way."
-NO_PACKAGES = (
-    "pandas, numpy and matplotlib are not there. Use jarvis.read_table, jarvis.chart and Python's "
-    "standard library."
-)
 
 _fence = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 _question = re.compile(r"^\W*ASK:?\s*(\S.*)$", re.MULTILINE | re.IGNORECASE)
@@ -173,11 +186,40 @@ class _GoalWork:
     """Words of the files by which results can differ, and how they are written."""
     brief: str = ""
     """What the files are: data."""
+    tables: str = ""
+    """The tables that queries have, as they are created: data."""
+    rows: dict[int, QueryResult] = field(default_factory=dict)
+    """What the queries returned, by the number of their round."""
 
     @property
     def rounds(self) -> Sequence[LogEntry]:
         """Its scripts and questions, oldest first."""
-        return [entry for entry in self.run.done_by(0) if entry.branch != LOOK]
+        return [entry for entry in self.run.done_by(0) if entry.branch not in (LOOK, QUERY)]
+
+    def queries(self, expected: ExpectedResult) -> Sequence[LogEntry]:
+        """Return the queries for a part of the goal, oldest first."""
+        purpose = query_purpose(format_expected(expected))
+        done = self.run.done_by(0)
+        return [each for each in done if (each.branch, each.what) == (QUERY, purpose)]
+
+    def unconfirmed(self, thread: ScriptThread) -> list[ExpectedResult]:
+        """Return the parts of the goal that nothing confirms in a result. It reads files."""
+        return [each for each in self.expected if not self._confirms(each, thread)]
+
+    def _confirms(self, expected: ExpectedResult, thread: ScriptThread) -> bool:
+        if any(
+            agrees(expected, thread.result, each, self.words, self.files)
+            for each in self.rows.values()
+        ):
+            return True
+        return expected.kind is ResultKind.FILES and pictures_as_asked(
+            expected, thread.made, self.files
+        )
+
+    @property
+    def queried(self) -> Sequence[str]:
+        """The names of the files that a query can read."""
+        return [name for name in self.names if _kind(name) in ("table", "text")]
 
     @property
     def results(self) -> list[ScriptThread]:
@@ -193,7 +235,7 @@ class _GoalWork:
     def problems(self, code: str, printed: str, made: Sequence[Artifact]) -> list[str]:
         """Return what a script did not do or did wrong, in words for its author. It reads files."""
         missed = (problem for _, problem in self.missing(printed, made))
-        return [*missed, *slips(code, self.run.goal.text, self.words, self.brief)]
+        return [*missed, *overlooked(code, self.run.goal.text, self.words, self.brief)]
 
     @property
     def open(self) -> ScriptThread:
@@ -236,12 +278,17 @@ class CodeLoop:
         expected = expected_results(run.goal.text, list(files))
         work = _GoalWork(run, list(files), expected, list(files.values()), words)
         await self._look(work)
+        await self._query_again(work)
         while True:
-            if best := await asyncio.to_thread(_confirmed, work):
-                return self._finish(work, best)
-            if reason := await self._stop_reason(work):
+            left = [await asyncio.to_thread(work.unconfirmed, each) for each in work.results]
+            if [] in left:
+                return self._finish(work, work.results[left.index([])])
+            if left and (part := _next_query(work, left[-1])):
+                await self._query(work, part)
+            elif reason := self._stop_reason(work):
                 return self._give_up(work, reason)
-            await self._round(work)
+            else:
+                await self._round(work)
 
     async def _look(self, work: _GoalWork) -> None:
         """Note what the files are. The script is ours and changes nothing, so nobody is asked."""
@@ -252,9 +299,19 @@ class CodeLoop:
             return
         code = f"import jarvis\njarvis.describe({json.dumps(work.names, ensure_ascii=False)})"
         now = _begin(run, LOOK, tr("Look at the files"), code)
+        status = Status.DONE
+        try:
+            work.brief = printable((await self._run_own(run, code))[0].strip())
+        except JarvisError as error:  # the first script will say the same
+            work.brief, status = f"(The files could not be read: {error})", Status.FAILED
+        _end(run, now, Observation(work.brief, status, code=code))
+        self._mark(work, StepState.DONE, lambda step: step.id == 1)
+
+    async def _run_own(self, run: GoalRun, code: str) -> tuple[str, str]:
+        """Run a script that only reads; return what it printed, and the text of its `RESULT_FILE`.
+        Raises JarvisError."""
         script = Script(code)
         to = await asyncio.to_thread(self._store.workdir)
-        status = Status.DONE
         try:
             ran = await self._workshop.bench(run).run(
                 script,
@@ -263,15 +320,81 @@ class CodeLoop:
                 timeout=LOOK_TIMEOUT,
                 report=lambda text: None,
             )
-            work.brief = printable(ran.outcome.printed.strip())
-        except JarvisError as error:  # the first script will say the same
-            work.brief, status = f"(The files could not be read: {error})", Status.FAILED
+            made = [item.path for item in ran.outcome.made if item.title == RESULT_FILE]
+            text = await asyncio.to_thread(made[0].read_text, "utf-8") if made and made[0] else ""
+            return ran.outcome.printed, text
         finally:
             await asyncio.to_thread(self._store.discard, to)
-        _end(run, now, Observation(work.brief, status, code=code))
-        self._mark(work, StepState.DONE, lambda step: step.id == 1)
 
-    async def _stop_reason(self, work: _GoalWork) -> str:
+    async def _query(self, work: _GoalWork, expected: ExpectedResult) -> None:
+        """Let the LLM write a query for a part of the goal, and run it."""
+        run, before = work.run, work.queries(expected)
+        now = _begin(run, QUERY, query_purpose(format_expected(expected)), "")
+        query = ""
+        try:
+            if not work.tables:
+                work.tables, _ = await self._run_own(run, describe_code(work.queried))
+            query = parse_query(
+                await run.interrupts.branch(self._write_query(work, expected, before))
+            )
+            found = await self._found(work, query, before)
+        except StoppedError:
+            await _ask_what_to_change(run, now)
+            return
+        except JarvisError as error:
+            found = str(error)
+        wrong = found if isinstance(found, str) else wrong_rows(expected, found[1])
+        if not wrong:
+            work.rows[now.number] = QueryResult(*found)
+        told = wrong or json.dumps(found[1], ensure_ascii=False)[:SHOWN_CHARS]
+        _end(run, now, Observation(told, Status.FAILED if wrong else Status.DONE, code=query))
+
+    async def _found(self, work: _GoalWork, query: str, before: Sequence[LogEntry]) -> Any:
+        """Return the columns and rows of a query, or a text that says why it has none. Raises
+        JarvisError."""
+        if not query:
+            return NO_QUERY
+        if any(_same_code(query, each.code) for each in before):
+            return SAME_QUERY
+        return (await self._rows(work, [query]))[0]
+
+    async def _write_query(
+        self, work: _GoalWork, expected: ExpectedResult, before: Sequence[LogEntry]
+    ) -> str:
+        kinds = {_kind(name) for name in work.queried}
+        examples = [
+            each
+            for each in json.loads(self._prompts.read("query_examples.json")[0])
+            if each["kind"] in kinds
+        ]
+        system = self._prompts.template("code_query").text
+        prompt = query_prompt(system, examples, work.tables, expected, before, work.run.goal.id)
+        return await self._answer(work, await self._llm(), prompt)
+
+    async def _rows(self, work: _GoalWork, queries: Sequence[str]) -> list[Any]:
+        """Return what queries return: rows, or an error as text. Raises JarvisError."""
+        printed, text = await self._run_own(work.run, query_code(work.queried, queries))
+        return json.loads(text) if text else [one_line(printed, limit=300)] * len(queries)
+
+    async def _query_again(self, work: _GoalWork) -> None:
+        """Run the queries again that ran before a crash: the log has only their beginnings."""
+        before = [
+            each
+            for each in work.run.done_by(0)
+            if (each.branch, each.status) == (QUERY, Status.DONE)
+        ]
+        if before:
+            try:
+                rows = await self._rows(work, [each.code for each in before])
+            except JarvisError:  # others will be written
+                return
+            work.rows |= {
+                each.number: QueryResult(*found)
+                for each, found in zip(before, rows, strict=True)
+                if isinstance(found, list)
+            }
+
+    def _stop_reason(self, work: _GoalWork) -> str:
         """Return why there is no other round, as a sentence; "" if there is one."""
         rounds = work.rounds
         if len(rounds) >= MAX_ROUNDS or len(work.results) >= MAX_RESULTS:
@@ -286,9 +409,9 @@ class CodeLoop:
         """Let the LLM write a script or a question, and take it on."""
         run = work.run
         try:
-            text = await run.interrupts.branch(self._write(work))
-            if _is_known(work.rounds, text):
-                text = await run.interrupts.branch(self._write(work, warmer=True))
+            code, question = await run.interrupts.branch(self._write(work))
+            if code and any(_same_code(each.code, code) for each in work.rounds):
+                code, question = await run.interrupts.branch(self._write(work, warmer=True))
         except StoppedError:
             await _ask_what_to_change(run, _begin(run, THINK, tr("Write a script"), ""))
             return
@@ -296,9 +419,8 @@ class CodeLoop:
             now = _begin(run, THINK, tr("Write a script"), "")
             _end(run, now, Observation(str(error), Status.FAILED, trusted=True))
             return
-        code, question = parse_reply(text)
         if code:
-            await self._run_script(work, repaired(code))
+            await self._run_script(work, code)
         elif question and sum(each.branch == ASKS for each in work.rounds) < MAX_QUESTIONS:
             now = _begin(run, ASKS, question, "")
             reply = (await run.live.ask(question)).strip()
@@ -309,17 +431,24 @@ class CodeLoop:
             now = _begin(run, THINK, tr("Write a script"), "")
             _end(run, now, Observation(NO_SCRIPT, Status.FAILED, trusted=True))
 
-    async def _write(self, work: _GoalWork, *, warmer: bool = False) -> str:
-        """Return the LLM's reply; `warmer` is for another one than before. Raises what it raises,
-        and ExpertError if it is too slow."""
-        llm = await self._llms.current()
-        if llm is None:
-            raise UnavailableError(
-                tr("There is none now."), hint=tr("jarvis-desktop doctor says why.")
-            )
+    async def _write(self, work: _GoalWork, *, warmer: bool = False) -> tuple[str, str]:
+        """Return the LLM's script and question; `warmer` is for another script than before. Raises
+        what `_answer` raises."""
+        llm = await self._llm()
         prompt = self._prompt(work, llm)
         if warmer:
             prompt = replace(prompt, temperature=WARM_TEMPERATURE)
+        code, question = parse_reply(await self._answer(work, llm, prompt))
+        return repaired(code), question
+
+    async def _llm(self) -> LLM:
+        """Return the chosen LLM. Raises UnavailableError if there is none."""
+        if llm := await self._llms.current():
+            return llm
+        raise UnavailableError(tr("There is none now."), hint=tr("jarvis-desktop doctor says why."))
+
+    async def _answer(self, work: _GoalWork, llm: LLM, prompt: Prompt) -> str:
+        """Return the LLM's reply. Raises what it raises, and ExpertError if it is too slow."""
         try:
             async with asyncio.timeout(self._timeout):
                 text = await answer(llm, prompt)
@@ -353,7 +482,9 @@ class CodeLoop:
         ]
         brief = marked_off(keep_start(work.brief, BRIEF_TOKENS), run.goal.id) if work.brief else ""
         task = _task(brief or "(none)", run.goal.text, instructions(work.expected))
-        if lessons := list(_lessons(work.rounds[: len(work.rounds) - len(thread.rounds)])):
+        if lessons := list(
+            _lessons(work.rounds[: len(work.rounds) - len(thread.rounds)], run.goal.text)
+        ):
             task += "\nMind: " + "; ".join(lessons[:MAX_LESSONS]) + "."
         if run.answers:
             task += "\nThe user said:\n" + "\n".join(run.answers)
@@ -376,7 +507,7 @@ class CodeLoop:
         run, thread = work.run, work.open
         purpose = one_line(run.goal.text, limit=200)
         if work.results:
-            purpose = tr("Do it a second time, to check the result.")
+            purpose = tr("Do it again, in another way.")
         now = _begin(run, RUNS_CODE, purpose, code)
         if any(_same_code(each.code, code) for each in thread.rounds):
             _end(run, now, Observation(SAME_SCRIPT, Status.FAILED, code=code, trusted=True))
@@ -389,8 +520,12 @@ class CodeLoop:
             await _ask_what_to_change(run, now)
             return
         if found.status is not Status.DONE:
-            failed = explain_error(found.error, work, code) if found.error else found.text
-            slipped = slips(code, run.goal.text, work.words, work.brief)
+            failed = (
+                explain_error(found.error, code, work.names, work.brief)
+                if found.error
+                else found.text
+            )
+            slipped = slips(code, run.goal.text)
             _end(run, now, replace(found, text="\n".join([failed, *slipped])))
             return
         so_far = ScriptThread((*thread.rounds, _entry(run, now, found)))
@@ -415,10 +550,11 @@ class CodeLoop:
             self._mark(work, StepState.DONE, lambda step: step.id < _last(work))
             self._mark(work, StepState.FAILED)
             told = [
-                tr("I am not sure of this: I computed it again, and it was not the same.")
-                if len(results) > 1
-                else tr("I am not sure of this: I could not compute it a second time."),
-                *dict.fromkeys(_told(*each.result) for each in results[:2]),
+                tr(
+                    "I made this, but could not confirm it by computing it in a second way. "
+                    "Please look at it before you use it."
+                ),
+                _told(*results[0].result),
             ]
             return _answer(work.run, "\n\n".join(told), Status.PARTLY, results[0].made)
         self._mark(work, StepState.FAILED)
@@ -463,13 +599,13 @@ def _last(work: _GoalWork) -> int:
     return outline.steps[-1].id if outline else 0
 
 
-def _confirmed(work: _GoalWork) -> ScriptThread | None:
-    """Return the oldest result that another one agrees with; None if there is none. It reads
-    files."""
-    for one, two in combinations(work.results, 2):
-        if agree(one.result, two.result, work.expected, work.words):
-            return one
-    return None
+def _next_query(work: _GoalWork, left: Sequence[ExpectedResult]) -> ExpectedResult | None:
+    """Return the part of the goal for which another query is written; None if none is. Each result
+    allows one more, so that scripts and queries take turns."""
+    most = min(MAX_QUERIES, 1 + len(work.results))
+    can = work.queried or not work.names
+    can = can and calls_only(work.results[-1].rounds[-1].code, ())
+    return next((each for each in left if can and len(work.queries(each)) < most), None)
 
 
 def _begin(run: GoalRun, branch: str, what: str, code: str) -> OpenRound:
@@ -527,83 +663,6 @@ def parse_reply(text: str) -> tuple[str, str]:
     return (clean_code(text), "") if _code_line.search(text) else ("", "")
 
 
-_imports = {
-    "Counter": "collections",
-    "defaultdict": "collections",
-    "datetime": "datetime",
-    "timedelta": "datetime",
-    "date": "datetime",
-    "Path": "pathlib",
-    "Image": "PIL",
-    "ImageDraw": "PIL",
-    "ImageOps": "PIL",
-    "ImageFilter": "PIL",
-    "mean": "statistics",
-    "median": "statistics",
-}
-"""Where names come from that small LLMs forget to import."""
-
-
-def repaired(code: str) -> str:
-    """Return a script with the imports that it forgets, and with rows as tuples where it takes them
-    apart as such."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError):
-        return code  # running it says what is wrong
-    return _with_imports(_with_tuples(code, tree), tree)
-
-
-def _with_tuples(code: str, tree: ast.AST) -> str:
-    """Let `for name, price in rows`, with rows of a table, loop over their values."""
-    nodes = list(ast.walk(tree))
-    tables = tables_in(nodes)
-    lines = code.encode().splitlines(keepends=True)  # columns of nodes are counted in bytes
-    found: list[ast.Name] = []
-    for node in nodes:
-        match node:
-            case (
-                ast.For(target=ast.Tuple(), iter=ast.Name(id=name) as rows)
-                | ast.comprehension(target=ast.Tuple(), iter=ast.Name(id=name) as rows)
-            ) if name in tables:
-                found.append(rows)
-    # From the end, so that the places before it stay.
-    for rows in sorted(found, key=lambda node: (node.lineno, node.col_offset), reverse=True):
-        line = lines[rows.lineno - 1]
-        before, after = line[: rows.col_offset], line[rows.end_col_offset :]
-        lines[rows.lineno - 1] = b"%s[row.values() for row in %s]%s" % (
-            before, rows.id.encode(), after
-        )  # fmt: skip
-    return b"".join(lines).decode()
-
-
-def _with_imports(code: str, tree: ast.AST) -> str:
-    names = [node for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    bound = {node.id for node in names if not isinstance(node.ctx, ast.Load)}
-    for node in ast.walk(tree):
-        match node:
-            case ast.Import() | ast.ImportFrom():
-                bound |= {(item.asname or item.name).split(".")[0] for item in node.names}
-            case ast.FunctionDef() | ast.ClassDef():
-                bound.add(node.name)
-            case ast.arg():
-                bound.add(node.arg)
-    used = {node.id for node in names} - bound
-    modules = {
-        node.value.id
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
-    }
-    lines = [
-        f"import {name}" if f"{name}.{name}" in code else f"from {_imports[name]} import {name}"
-        for name in sorted(used & _imports.keys())
-    ]
-    if re.search(r"^import PIL$", code, re.MULTILINE):  # which does not load its modules
-        lines += [f"import {name}" for name in sorted({*re.findall(r"\bPIL\.[A-Z]\w+", code)})]
-    known = used & modules & {*sys.stdlib_module_names, "jarvis"} - _imports.keys()
-    return "\n".join([*(f"import {name}" for name in sorted(known)), *lines, code])
-
-
 def nearest_examples(
     examples: Sequence[Mapping[str, Any]], goal: str, work: _GoalWork
 ) -> Sequence[Mapping[str, Any]]:
@@ -654,13 +713,15 @@ def _outcome(entry: LogEntry, whose: str) -> str:
     return f"It failed: {told}\nWrite the whole script again, corrected."
 
 
-def _lessons(rounds: Iterable[LogEntry]) -> Iterator[str]:
-    """Yield what was wrong with scripts, so that another one does not repeat it: what it lacked, or
-    the advice beneath its error. Its author sees none of the code."""
+def _lessons(rounds: Iterable[LogEntry], goal: str) -> Iterator[str]:
+    """Yield what was wrong with scripts, so that another one does not repeat it: what they lacked,
+    the advice beneath their errors, or their slips. Its author sees none of the code."""
     told = set[str]()
     for each in rounds:
         if each.status is Status.PARTLY:
             found = each.observation.partition(LACKS)[2].split("; ")
+        elif each.status is Status.DONE:
+            found = [*slips(each.code, goal)]
         else:
             found = _advice.split(each.observation)[1:] if each.code else []
         for lesson in found:
@@ -671,75 +732,6 @@ def _lessons(rounds: Iterable[LogEntry]) -> Iterator[str]:
 
 
 _advice = re.compile(r"^\w*(?:Error|Exception)\b.*\n", re.MULTILINE)
-_frame = re.compile(r'File "script[^"]*", line (\d+)[^\n]*\n\s+([^\n]+)')
-
-
-def explain_error(traceback: str, work: _GoalWork, code: str) -> str:
-    """Return an error as one or two lines: where it is, what it says, and what would help."""
-    lines = traceback.strip().splitlines()
-    last = one_line(lines[-1] if lines else "", limit=400)
-    frames = _frame.findall(traceback)
-    where = f"Line {frames[-1][0]}: {one_line(frames[-1][1], limit=160)}\n" if frames else ""
-    return f"{where}{last}{_hint(last, work, code)}"
-
-
-def _hint(error: str, work: _GoalWork, code: str) -> str:
-    listed = ", ".join(map(one_line, work.names[:12])) or "none"
-    if error.startswith("FileNotFoundError"):
-        return f"\nThe files are: {listed}."
-    if error.startswith(("ModuleNotFoundError", "ImportError")):
-        return f"\n{NO_PACKAGES}"
-    if "NoneType" in error:
-        used = [name for name in _with_empty_cells.findall(work.brief) if f'"{name}"' in code]
-        name = used[0] if used else "x"
-        return f'\nEmpty cells of {name} are None. Skip these rows: if row["{name}"] is not None'
-    if "is the name of a file: read it first" in error:
-        return (
-            "\nKeep the largest count in a variable: most = 0, then for each file: if words > most:"
-            " most, best = words, name"
-        )
-    if "jarvis has no group" in error:
-        return '\nUse a dict: groups.setdefault(row["x"], []).append(row["y"]) for each row.'
-    if "jarvis has no" in error and "date" in error.partition(";")[0]:
-        return "\nUse datetime.date.fromisoformat(text); the difference of two has .days."
-    if "ANTIALIAS" in error:
-        return "\nWrite picture.resize((width, height)) without it."
-    if error.startswith("IndexError") and "split" in code:
-        return "\nNot all lines have so many parts. Use re.findall or re.search instead."
-    if error.startswith("NameError") and (name := re.search(r"'(\w+)'", error)):
-        looped = re.search(rf"\bfor\b[^\n]*\b{name[1]}\b[^\n]*\bin\b", code)
-        return (
-            "\nIts loop found nothing: check the condition."
-            if looped
-            else "\nGive it a value in a line before."
-        )
-    if "got 'list'" in error:
-        return (
-            "\nThat is a list: go through it with for, or use jarvis.read_text for the whole text."
-        )
-    if "values()" in code and ("'int' and 'str'" in error or "invalid literal" in error):
-        columns = ", ".join(_number_columns.findall(work.brief)) or "numbers"
-        return f"\nSome values are text. Use only the columns of numbers: {columns}."
-    if "could not convert string to float" in error or "invalid literal for int" in error:
-        return "\njarvis.read_table returns numbers already; text cells are names or codes."
-    if "values to unpack" in error or "no attribute 'items'" in error:
-        column = next(iter(column_names(work.brief)), "column")
-        return f'\nA row is a dict: write for row in rows, and row["{column}"] for the {column}.'
-    if "'list' object has no attribute" in error or "list indices must be" in error:
-        return '\nA table is a list of dicts: for row in rows, then row["column"].'
-    if "'str'" in error and ("strftime" in error or "month" in error or "year" in error):
-        return '\nDates are text such as "2024-01-31": the month is row["date"][:7].'
-    return ""
-
-
-def _is_known(rounds: Sequence[LogEntry], text: str) -> bool:
-    """Return whether the script in a reply was written before."""
-    code = repaired(parse_reply(text)[0])
-    return any(_same_code(each.code, code) for each in rounds)
-
-
-_number_columns = re.compile(r"^- (.+?): number", re.MULTILINE)
-_with_empty_cells = re.compile(r"^- (.+?): number.*; \d+ cells are empty", re.MULTILINE)
 
 
 def _same_code(one: str, two: str) -> bool:

@@ -11,7 +11,7 @@ import asyncio
 import difflib
 import re
 import textwrap
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
@@ -31,11 +31,12 @@ from jarvis_desktop.core.code import (
     Script,
     parsed,
 )
-from jarvis_desktop.core.display import encodable, one_line
+from jarvis_desktop.core.display import encodable, one_line, unique_name
 from jarvis_desktop.core.errors import InputError, JarvisError, StorageError
 from jarvis_desktop.core.events import Noted
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.i18n import trn
+from jarvis_desktop.tasks.naming import join_words
 
 MAX_EARLIER_FILES = 10
 """Files of earlier turns that code gets, the newest ones."""
@@ -94,7 +95,7 @@ class WorkspaceFiles:
             key = _key(item)
             if key not in self._own and item not in skipped:
                 if key not in self._names:
-                    self._names[key] = _unlike(clean_name(item, name), self._taken)
+                    self._names[key] = unique_name(clean_name(item, name), self._taken)
                     self._taken.add(self._names[key].casefold())
                 found[self._names[key]] = item
         return found
@@ -119,15 +120,6 @@ def clean_name(item: Artifact, called: str) -> str:
     )
     name = f"{stem or 'file'}{_unwanted.sub('', suffix)[:12]}"
     return f"_{name}" if _devices.match(name) else name
-
-
-def _unlike(name: str, taken: Collection[str]) -> str:
-    stem, suffix = PurePath(name).stem, PurePath(name).suffix
-    number = 1
-    while name.casefold() in taken:
-        number += 1
-        name = f"{stem}-{number}{suffix}"
-    return name
 
 
 def _key(item: Artifact) -> Path | str:
@@ -302,7 +294,8 @@ class PackageInstaller:
             return failure(
                 f"The code needs {len(names)} more packages; at most {MAX_PACKAGES} are added."
             )
-        listed, them = _and(names), "it" if len(names) == 1 else "them"
+        listed = join_words([one_line(name, limit=60) for name in names])
+        them = "it" if len(names) == 1 else "them"
         question = trn(
             "This code needs {packages}, which is not installed. Install it into the environment "
             "that only code of goals uses?",
@@ -336,11 +329,6 @@ class PackageInstaller:
                     continue
                 found |= dict.fromkeys(self._packages.missing(function.draft.source))
         return tuple(found)
-
-
-def _and(names: Sequence[str]) -> str:
-    *others, last = [one_line(name, limit=60) for name in names]
-    return f"{', '.join(others)} and {last}" if others else last
 
 
 FAILURES_KEY = "failures"

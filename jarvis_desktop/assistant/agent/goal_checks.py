@@ -304,6 +304,13 @@ _sorted_by = re.compile(
 )
 
 
+def names_order(goal: str) -> bool:
+    """Return whether a goal says in which order rows or lines are."""
+    return bool(
+        _sorted_by.search(goal) or _descending.search(goal) or _ascending.search(goal)
+    ) or bool(re.search(r"\b(?:sort|sortier)", goal, re.IGNORECASE))
+
+
 def _wrong_order(goal: str, rows: Rows) -> str:
     """Return what is wrong if a goal names an order, and no column is in it."""
     columns = {name: list(map(_sortable, cells)) for name, *cells in zip(*rows, strict=False)}

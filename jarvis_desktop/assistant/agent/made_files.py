@@ -52,17 +52,6 @@ def plain_text(item: Artifact) -> str:
     return _read(item, MAX_TEXT_BYTES) if is_plain else ""
 
 
-def picture_size(item: Artifact) -> tuple[int, int] | None:
-    """Return the width and height of a picture in pixels; None if it cannot be read."""
-    from PIL import Image, UnidentifiedImageError
-
-    try:
-        with Image.open(item.path or "") as picture:
-            return picture.size
-    except (OSError, UnidentifiedImageError):
-        return None
-
-
 def data_words(files: Mapping[str, Artifact]) -> Mapping[str, frozenset[str]]:
     """Return the words by which results over these files can differ, each with its spellings by its
     lower case: names of files, words in the cells of tables, and names in texts."""

@@ -1,9 +1,9 @@
 """What the code of a script shows to be wrong with its result.
 
-Small LLMs make the same slips again and again, and two scripts may share one. So a script that ran
-is read for them: a total that is never added up, a value of the files that the goal does not name,
-a row that is looked up in a list. Each slip is a sentence for the author of the script, with the
-code that mends it.
+Small LLMs make the same slips again and again, and a script and a query may overlook the same. So
+a script that ran is read for what it overlooks: a column or value that the goal names, or one that
+it does not name. Slips, such as a row that is looked up in a list, are hints only. Each is a
+sentence for the author of the script, with the code that mends it.
 """
 
 from __future__ import annotations
@@ -16,15 +16,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from jarvis_desktop.assistant.agent.goal_checks import column_names, listed_values
 
 
-def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str) -> Iterator[str]:
-    """Yield what is wrong with a script that ran: values that it never computes, values of the
-    files by which it chooses although the goal does not name them, and words that it compares
-    although the files write them in several ways. `words` are those of `data_words`."""
-    try:
-        tree = ast.parse(code)
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    nodes = list(ast.walk(tree))
+def slips(code: str, goal: str) -> Iterator[str]:
+    """Yield what is likely wrong with a script that failed, or whose result nothing confirms:
+    values that it never computes, and what the goal asks for and its code does not have."""
+    nodes = _nodes(code)
     for table, column in dict.fromkeys(_looked_up(nodes)):
         yield (
             f"{table} is a list, so first make a dict of it: by_{column} = "
@@ -34,12 +29,19 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
         yield f"max({name}, key=len) takes the longest key: key=lambda key: len({name}[key])"
     for name in _never_changed(nodes):
         yield f"{name} is printed but never changes"
-    folds = _folds.search(code)
     for asked, needed, advice in _computations:
         if asked.search(goal) and not needed.search(code):
             yield advice
     if ".rotate(" in code and "expand" not in code:
         yield "picture.rotate(angle, expand=True) keeps the corners"
+
+
+def overlooked(
+    code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
+) -> Iterator[str]:
+    """Yield what a script leaves out of a goal, or puts into it: columns, values and months that
+    only one of them names, and spellings. `words` are those of `data_words`."""
+    nodes, folds = _nodes(code), _folds.search(code)
     for column in dict.fromkeys(column_names(brief)):
         if column.casefold() not in code.casefold() and re.search(
             rf"\b{re.escape(column)}s?\b", goal, re.IGNORECASE
@@ -58,6 +60,14 @@ def slips(code: str, goal: str, words: Mapping[str, Collection[str]], brief: str
         others = {*words.get(value.casefold(), ())} - {*chosen}
         if others and value in words[value.casefold()] and not folds:
             yield f'"{value}" is also written "{min(others)}": compare with .lower()'
+
+
+def _nodes(code: str) -> Sequence[ast.AST]:
+    """Return the nodes of a script; none if it is not Python."""
+    try:
+        return list(ast.walk(ast.parse(code)))
+    except (SyntaxError, ValueError, RecursionError):
+        return ()
 
 
 _folds = re.compile(r"\.(?:lower|casefold|upper|title|capitalize)\(")

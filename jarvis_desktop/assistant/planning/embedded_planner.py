@@ -13,14 +13,17 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import (
+    everyday,
+    foreign_requests,
     inputs,
     intents,
     plan_editor,
     request_parser,
     scored_planner,
     steps,
+    table_phrases,
 )
-from jarvis_desktop.assistant.planning.inputs import QUESTION
+from jarvis_desktop.assistant.planning.inputs import QUESTION, SAVE
 from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import WRITING, NotUnderstoodError, PlannedStep
@@ -37,11 +40,14 @@ from jarvis_desktop.core.i18n import both, mark, tr
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, PlanRejected, Scores, TaskScorer
 from jarvis_desktop.core.task import TaskType
-from jarvis_desktop.text.languages import other_language
+from jarvis_desktop.text.dates import MONTHS
+from jarvis_desktop.text.languages import is_foreign, other_language
 
+_parts = r"(?!(?:(?:the|first|last|next|\w+th|\d+)\s+){0,4}(?:pages?|seconds?|minutes?)\b)"
+"""Not pages and seconds of a file, which are left out of a copy of it."""
 _destructive = re.compile(
     r"\brm\s+-\w+|"
-    r"\b(?:(?:delete|erase|wipe|destroy|shred|get rid of)\s+(?:\w+\s+){0,3}?"
+    rf"\b(?:(?:delete|erase|wipe|destroy|shred|get rid of)\s+{_parts}(?:\w+\s+){{0,3}}?"
     r"(?:files?|folders?|director(?:y|ies)|documents?|photos|pictures|downloads|disks?|drives?|"
     r"everything|data|history|desktop|computer|system|xfile\d+x[a-z]*|[/~]\S*)|"
     r"(?:format|reformat|wipe)\s+(?:\w+\s+){0,2}?(?:disk|drive|computer|partition)|"
@@ -52,11 +58,21 @@ _question = re.compile(
     r"could|should|would|will)\b|\?\s*$"
 )
 
+_judging = re.compile(
+    r"^\W*(?:is|are|was|were)\s+(?:the|this|that|these|those|my|xfile)"
+    r"|^\W*(?:[\w' ]{0,30}\b(?:out|me|see|check|know|decide|say)\s+)?which\b[^.]*"
+    r"\b(?:is|are|looks?|was|should|needs?)\b"
+)
+"""A question whose adjective is no wish: "which of these photos is brighter"."""
+
+_lists = re.compile(
+    r"^\W*(?:please\s+)?(?:show|list|give|display|print|find|get)\b|"
+    rf"^\w+ (?:in|since|before|after|from) (?:{'|'.join(MONTHS)})\W*$"
+)
+"""What asks a table for its rows: "show me the customers from Berlin", "orders in February"."""
 _elsewhere = re.compile(r"\b(file|s?ftps?|smb|ssh|s3|gs|hdfs|data|ipfs)://\S", re.IGNORECASE)
 _wish_not = re.compile(r"^\W*(?:do not|don't|dont|never)\b")
 
-SAVE = "save-file"
-GREETING = "help"
 MIN_SCORE = 0.35
 """Without a cue, a task on the given files is planned from this probability on, ..."""
 MAX_RIVAL_SCORE = 0.17
@@ -78,8 +94,8 @@ _looks = re.compile(r"\b(?:photo|picture|image|drawing|painting)s?\b")
 CAN_DO = mark("Say “what can you do” to hear what works now.")
 
 NO_LLM = mark(
-    "I cannot answer that from what is on this computer: general questions need a language model, "
-    "and there is none to use. To see why, and which fits: jarvis-desktop llm list."
+    "That needs a language model, and there is none to use. To see why, and which fits: "
+    "jarvis-desktop llm list."
 )
 
 _wanted_kinds = {
@@ -104,9 +120,11 @@ _wanted_any = mark("a file: drop one on the window, or name it")
 class EmbeddedPlanner:
     """Plans by cues, by the kinds of ports, and by the scores of an encoder."""
 
-    def __init__(self, scorer: TaskScorer | None = None) -> None:
-        """Without a `scorer`, only tasks with a cue are planned."""
+    def __init__(self, scorer: TaskScorer | None = None, *, guesses: bool = True) -> None:
+        """Without a `scorer`, only tasks with a cue are planned. Without guesses, requests that
+        are neither a cue nor everyday ones are left to an LLM."""
         self.scorer = scorer
+        self._guesses = guesses
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
@@ -118,6 +136,7 @@ class EmbeddedPlanner:
             )
         if not any(item.cues or item.presets for item in inventory):
             return await self._by_scores(text, inventory, context)
+        text = foreign_requests.in_english(text) or text
         read = request_parser.parse_request(text, inventory, context)
         if _destructive.search(read.text):
             return PlanRejected(
@@ -141,17 +160,35 @@ class EmbeddedPlanner:
             cues = intents.find_cues(read.text, inventory)
             return PlanRejected(missing, final=any(item.type.name != WRITING for item in cues))
         try:
-            found = steps.split_steps(read, inventory, _InputFit(read, inventory, context))
+            fit = _InputFit(read, inventory, context)
+            cues, foreign = await self._cues(read, inventory, context)
+            found = steps.split_steps(read, inventory, fit, cues, foreign)
         except NotUnderstoodError as odd:
             words = read.words(odd.start, odd.end).strip(" ,.;")
             told = tr("I did not understand “{words}”, so nothing was done.", words=words)
             return PlanRejected(f"{told} {tr(CAN_DO)}")
-        found = found or await self._guess(text, read, inventory, context)
+        if _judging.search(read.text) and any(_is_judged(step, read) for step in found):
+            if len(context.attachments) > 1:
+                return PlanRejected(
+                    tr("Nothing here compares pictures. Ask about each of them by itself.")
+                )
+            found = []
+        else:
+            found = found or await self._guess(text, read, inventory, context)
+        if _lists.match(read.text) and all(
+            fit(it.type, it.start, it.end) <= NO_WAY for it in found
+        ):
+            found = []  # "show me the customers from Berlin", of a table
         if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
-            found = [step for step in found if step.type.name != GREETING] or found[:1]
-        if not found and (asked := _about_a_file(read, inventory, context)):
+            found = [step for step in found if step.type.name != everyday.GREETING] or found[:1]
+        if not found and (asked := _about_a_file(read, inventory, context, orders=self._guesses)):
             found = [asked]
         if not found:
+            charts = [item for item in inventory if item.name == table_phrases.CHART]
+            if charts and intents.find_cues(read.text, charts):
+                return PlanRejected(
+                    _missing_input(MissingInputError(charts[0], charts[0].ports[0]))
+                )
             return PlanRejected(_not_understood(text, read))
         return _wire(found, read, inventory, context)
 
@@ -201,9 +238,10 @@ class EmbeddedPlanner:
     ) -> list[PlannedStep]:
         """Guess what to do with the given files if there is no cue and the scores leave no doubt.
         Without a file, most requests without a cue are for something else."""
-        if not context.attachments or _wish_not.search(read.text) or len(text) > MAX_REQUEST_CHARS:
-            return []
-        scores = await self._scores(text, inventory)
+        wanted = self._guesses and context.attachments and not _wish_not.search(read.text)
+        if not wanted or len(text) > MAX_REQUEST_CHARS or is_foreign(text):
+            return []  # the encoder reads English
+        scores = await scores_of(self.scorer, text, inventory)
         if scores is None or any(MAX_RIVAL_SCORE <= value < MIN_SCORE for value in scores.tasks):
             return []
         nodes = scored_planner.decode_scores(scores, inventory, least=MIN_SCORE)
@@ -220,13 +258,55 @@ class EmbeddedPlanner:
             for node, (start, end) in zip(nodes, itertools.pairwise(cuts), strict=False)
         ]
 
-    async def _scores(self, text: str, inventory: Sequence[TaskType]) -> Scores | None:
-        if self.scorer is None:
-            return None
+    async def _cues(
+        self, read: ParsedRequest, inventory: Sequence[TaskType], context: Context
+    ) -> tuple[list[CueMatch], frozenset[int]]:
+        """Return the cues of a request and what the encoder reads where cues do not settle it, and
+        the beginnings of parts that ask for nothing of ours."""
+        cues = table_phrases.table_cues(
+            read, intents.find_cues(read.text, inventory), inventory, context
+        )
+        parts = [
+            part
+            for part in steps.stretches(read.text, cues)
+            if steps.without_joints(read.text[slice(*part[:2])])
+        ]
+        about = bool(context.attachments or read.files or read.quotes)
+        settled = len(parts) == 1 and any(about or not cue.type.ports for cue in cues)
+        if settled or self.scorer is None:
+            return cues, frozenset()
         try:
-            return await asyncio.to_thread(self.scorer.score, text, inventory)
-        except UnavailableError:  # `doctor` reports it; cues still work
-            return None
+            asked = everyday.open_parts(parts, about=about)
+            texts = everyday.texts(read, asked)
+            likely = await asyncio.to_thread(self.scorer.everyday, texts)
+        except UnavailableError:
+            return cues, frozenset()
+        earlier = bool(context.attachments or (context.conversation and context.conversation.turns))
+        found = everyday.matches(read, parts, asked, likely, inventory, about=earlier)
+        return found, everyday.foreign(asked, likely) if self._guesses else frozenset()
+
+
+async def scores_of(
+    scorer: TaskScorer | None, text: str, inventory: Sequence[TaskType]
+) -> Scores | None:
+    """Return the scores of the tasks; None without a scorer, or if its weights are missing."""
+    if scorer is None:
+        return None
+    try:
+        return await asyncio.to_thread(scorer.score, text, inventory)
+    except UnavailableError:  # `doctor` reports it; cues still work
+        return None
+
+
+def _is_judged(step: PlannedStep, read: ParsedRequest) -> bool:
+    """Return whether an edit is only an adjective in a question: "is it blurry?"."""
+    cues = intents.find_cues(read.text, (step.type,))
+    words = [read.text[cue.start : cue.end] for cue in cues]
+    return bool(step.type.exact) and all(word.endswith(("er", "est", "y")) for word in words)
+
+
+NO_WAY = -30.0
+"""How well files fit a task that they cannot be turned into the input of."""
 
 
 class _InputFit:
@@ -252,7 +332,7 @@ class _InputFit:
         if any(kind in port.kinds for kind in here):
             return 5.0
         reachable = any(inputs.find_route((kind,), port.kinds, self._inventory) for kind in here)
-        return 4.0 if reachable else -30.0
+        return 4.0 if reachable else NO_WAY
 
 
 def _wire(
@@ -269,10 +349,10 @@ def _wire(
             wiring.add(step)
         if names and save and all(step.type is not save for step in found):
             wiring.save_as(save, names)
-        plan = Plan(wiring.tasks)
+        plan = Plan(wiring.tasks, undone=tuple(wiring.unread))
     except MissingInputError as error:
         if error.task_type.port(QUESTION) and not context.attachments:
-            return PlanRejected(_no_llm())
+            return PlanRejected(tr(NO_LLM))
         # "How do I crop a picture?" asks for words, and an LLM has them.
         return PlanRejected(_missing_input(error), final=not _question.search(read.text))
     except PlanError as error:
@@ -287,15 +367,11 @@ def _missing_input(error: MissingInputError) -> str:
     kinds = frozenset(error.port.kinds)
     alone = _wanted_kinds[error.port.kinds[0]] if len(kinds) == 1 else _wanted_any
     wanted = tr(_wanted_pairs.get(kinds, alone))
-    return tr("For {step} I need {input}.", step=error.task_type.called, input=wanted)
+    return tr("For “{step}” I need {input}.", step=error.task_type.called, input=wanted)
 
 
 def _no_plan(error: PlanError) -> PlanRejected:
     return PlanRejected(tr("I could not make a plan of that. {reason}", reason=error))
-
-
-def _no_llm() -> str:
-    return f"{tr(NO_LLM)} {tr(CAN_DO)}"
 
 
 def _missing_files(read: ParsedRequest, context: Context) -> str:
@@ -317,12 +393,15 @@ def _missing_files(read: ParsedRequest, context: Context) -> str:
 
 
 def _about_a_file(
-    read: ParsedRequest, inventory: Sequence[TaskType], context: Context
+    read: ParsedRequest, inventory: Sequence[TaskType], context: Context, *, orders: bool
 ) -> PlannedStep | None:
-    """Take a question that names no task as a question about the given files."""
-    if not _question.search(read.text) or _wish_not.search(read.text):
-        return None
+    """Take a question that names no task as a question about the given files; of a table also what
+    only lists something, if there may be `orders`: "orders in February"."""
     kinds = [item.kind for item in context.attachments]
+    lists = orders and set(kinds) == {Kind.TABLE} and _lists.search(read.text)
+    asks = _question.search(read.text) or lists
+    if not asks or _wish_not.search(read.text):
+        return None
     if not kinds and (
         meant := inputs.find_references(read.text, inputs.conversation_resources(context))
     ):
@@ -352,5 +431,5 @@ def _not_understood(text: str, read: ParsedRequest) -> str:
     if _wish_not.search(read.text):
         return tr("You asked for nothing to be done, so nothing was done.")
     if _question.search(read.text):
-        return _no_llm()
+        return tr(NO_LLM)
     return f"{tr('I found no task that I can do in that.')} {tr(CAN_DO)}"

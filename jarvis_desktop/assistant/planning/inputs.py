@@ -47,7 +47,9 @@ def name_resources(resources: Iterable[Resource]) -> tuple[Resource, ...]:
     return tuple(once.values())
 
 
-PRONOUN = lazy_re(r"\b(?:it|that|this|them|those|these|its|the result\w*|the output|again|now)\b")
+PRONOUN = lazy_re(
+    r"\b(?:it|that|this|them|those|these|its|the (?:result\w*|rest|output)|again|now)\b"
+)
 PLURAL = lazy_re(
     r"\b(?:both|all|each|every|these|those|them|pictures|photos|images|files|documents|"
     r"recordings|scans|videos|texts|pages)\b"
@@ -78,8 +80,12 @@ CONVERTERS = (
 )
 """Tasks that convert content to another kind, the preferred ones first."""
 
-FOLLOWING = frozenset({"text-to-speech", "translation", "save-file", "open-file"})
+CONVERT, CUT, SAVE = "convert-file", "cut-file", "save-file"
+FOLLOWING = frozenset({"text-to-speech", "translation", "open-file", CONVERT, CUT, SAVE})
 """Tasks that continue with the previous result even without an "it"."""
+
+PARTS = {Kind.DOCUMENT: "pages", Kind.AUDIO: "times", Kind.VIDEO: "times"}
+"""The option of `CUT` that names a part of a file of that kind."""
 
 QUESTION = "question"
 PROMPT = "prompt"

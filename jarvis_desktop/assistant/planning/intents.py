@@ -10,13 +10,9 @@ from typing import NamedTuple
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.task import TaskType, Value
+from jarvis_desktop.text.numbers import NUMBER_WORDS
 
-NUMBER_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty "
-    "ninety hundred thousand million half"
-).split()
-_word = f"(?:{'|'.join(NUMBER_WORDS)})"
+_word = f"(?:{'|'.join(NUMBER_WORDS)}|half)"
 NUMBER = rf"(?:\d[\d,]{{0,14}}(?:\.\d{{1,6}})?|{_word}(?:[\s-]+{_word})*)"
 
 _beginning = r"(?:^\W*|(?<=\band )|(?<=\bthen )|(?<=, )|(?<=[.!?;] ))"
@@ -52,6 +48,10 @@ class CueMatch:
         return self.start < other.end and other.start < self.end
 
 
+STEM_LETTERS = 5
+"""Letters that a word shares with an option's value that it asks for."""
+
+
 class _Cue(NamedTuple):
     type: TaskType
     phrase: str
@@ -83,10 +83,7 @@ def fix_typos(text: str, inventory: Sequence[TaskType]) -> str:
         word, known = match[0], _vocabulary(tuple(inventory))
         if word in known:
             return word
-        slips = 2 if len(word) >= 9 else 1
-        near = process.extractOne(
-            word, known, scorer=DamerauLevenshtein.distance, score_cutoff=slips
-        )
+        near = process.extractOne(word, known, scorer=DamerauLevenshtein.distance, score_cutoff=1)
         if near is None or word[:-2] == near[0][: len(word) - 2]:
             return word
         return near[0] if near[0][0] == word[0] else word
@@ -104,8 +101,7 @@ def find_cues(text: str, inventory: Sequence[TaskType]) -> list[CueMatch]:
             cue.options,
             gap=match.span(1) if match.re.groups else None,
         )
-        for cue in _all_cues(tuple(inventory))
-        if all(literal in text for literal in cue.literals)
+        for cue in _possible_cues(text, tuple(inventory))
         for match in _pattern(cue.phrase).finditer(text)
     ]
     for match in sorted(found, key=lambda item: (-item.weight, item.start)):
@@ -115,15 +111,44 @@ def find_cues(text: str, inventory: Sequence[TaskType]) -> list[CueMatch]:
     return sorted(kept, key=lambda item: (item.start, -item.weight))
 
 
+def asks_for(text: str, task_type: TaskType, option: str, value: Value) -> bool:
+    """Return whether a lower-case text asks for this value of an option, by a preset or by a word
+    that begins like it; also if no preset is for it, because then it cannot be seen."""
+    phrases = [each.phrase for each in task_type.presets if (option, value) in each.options]
+    stems = {word[:STEM_LETTERS] for word in re.findall(r"[a-z]{3,}", str(value).lower())}
+    return (
+        not phrases
+        or any(word.startswith(stem) for word in re.findall(r"[a-z]+", text) for stem in stems)
+        or any(_pattern(phrase).search(text) for phrase in phrases)
+    )
+
+
 def is_noun_phrase(text: str, match: CueMatch) -> bool:
     """Return whether a determiner precedes the cue: "the summary" names a thing."""
     before = re.findall(r"[\w']+", text[max(0, match.start - 40) : match.start])[-2:]
     return bool(before) and (before[-1] in _determiners or before[0] in _determiners)
 
 
+def _possible_cues(text: str, inventory: tuple[TaskType, ...]) -> list[_Cue]:
+    """The cues whose literal parts are all in the text, in the order of the inventory."""
+    found = [
+        (place, cue)
+        for literal, cues in _cues_by_literal(inventory).items()
+        if literal in text
+        for place, cue in cues
+        if all(other in text for other in cue.literals)
+    ]
+    return [cue for _, cue in sorted(found, key=lambda item: item[0])]
+
+
 @lru_cache(maxsize=8)
-def _all_cues(inventory: tuple[TaskType, ...]) -> tuple[_Cue, ...]:
-    return tuple(cue for task_type in inventory for cue in _cues_of(task_type))
+def _cues_by_literal(inventory: tuple[TaskType, ...]) -> dict[str, list[tuple[int, _Cue]]]:
+    """The cues with their places, by their longest literal part, which many of them share."""
+    found: dict[str, list[tuple[int, _Cue]]] = {}
+    every = (cue for task_type in inventory for cue in _cues_of(task_type))
+    for place, cue in enumerate(every):
+        found.setdefault(next(iter(cue.literals), ""), []).append((place, cue))
+    return found
 
 
 def _cues_of(task_type: TaskType) -> Iterable[_Cue]:

@@ -22,10 +22,10 @@ from jarvis_desktop.assistant.planning import (
     request_parser,
     shortlist,
 )
-from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner, scores_of
 from jarvis_desktop.assistant.planning.llm_output import ask_until_valid
 from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts, build_plan
-from jarvis_desktop.assistant.planning.plan_diff import check_own_words
+from jarvis_desktop.assistant.planning.plan_diff import check_own_words, check_settings
 from jarvis_desktop.assistant.planning.steps import WRITING
 from jarvis_desktop.assistant.planning.wiring import SPEAKS_OF_WRITING
 from jarvis_desktop.assistant.prompts import Prompts
@@ -37,7 +37,6 @@ from jarvis_desktop.core.errors import (
     JarvisError,
     PlanError,
     StorageError,
-    UnavailableError,
 )
 from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.i18n import both, mark, tr
@@ -49,7 +48,6 @@ from jarvis_desktop.core.ports import (
     NeedsAgent,
     Planner,
     PlanRejected,
-    Scores,
     TaskScorer,
 )
 from jarvis_desktop.core.task import Arg, Item, Ref, Task, TaskType
@@ -128,7 +126,7 @@ class LlmPlanner:
         if llm is None:
             return await self._fallback.plan(text, inventory, context)
         builtin = planner.has_builtin_tasks(inventory)
-        if self._agent and builtin and planner.asks_for_agent(text, inventory):
+        if self._agent and builtin and planner.asks_for_agent(text, inventory, context):
             context.trace("It is a goal for agent mode by its words.")
             return NeedsAgent()
         types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
@@ -178,7 +176,7 @@ class LlmPlanner:
             planned = await self._cues.plan(english, types, context)
             if isinstance(planned, Plan) and (own := plan_diff.in_own_words(planned, text)):
                 return own
-        scores = await self._scores(english, types)
+        scores = await scores_of(self._scorer, english, types)
         if scores and builtin and shortlist.needs_no_task(english, types, context, scores):
             context.trace("No task is likely for it, so it is answered directly.")
             return await self._direct(english)
@@ -195,6 +193,8 @@ class LlmPlanner:
             raise PlanError(tr("{name} is too small to plan.", name=llm.name))
         if short and scores:
             types = shortlist.short_list(types, context, scores, size=llm_prompt.SHORT_TASKS)
+        else:
+            types = shortlist.likely_tools(types, scores)
         names = [task_type.name for task_type in types]
         named = NamedArtifacts(context)
         agent = self._agent and builtin and not short
@@ -206,6 +206,7 @@ class LlmPlanner:
             if not steps:
                 return AnswerDirectly()
             plan = check_own_words(build_plan(steps, types, named), text, types)
+            check_settings(plan, english, types)
             check_sight(plan, context)
             own = plan if english == text else plan_diff.in_own_words(plan, text)
             if own is None:
@@ -215,6 +216,12 @@ class LlmPlanner:
         asked = llm_prompt.request_text(english, llm_prompt.list_files(named, context))
         made = await self._ask(llm, asked, types, context, read, short=short, agent=agent)
         return await self._direct(english) if isinstance(made, AnswerDirectly) else made
+
+    async def _few_tools(self, text: str, types: Sequence[TaskType]) -> list[TaskType]:
+        """Return the tasks with the few tools of servers that are likely for the text."""
+        if sum(bool(item.server) for item in types) <= shortlist.MAX_TOOLS:
+            return list(types)
+        return shortlist.likely_tools(types, await scores_of(self._scorer, text, types))
 
     async def _direct(
         self, english: str, *, within: float | None = None
@@ -243,14 +250,6 @@ class LlmPlanner:
         context.trace(f"In English: {one_line(english, limit=MAX_TRANSLATED_CHARS)}")
         return english.strip() or text
 
-    async def _scores(self, text: str, types: Sequence[TaskType]) -> Scores | None:
-        if self._scorer is None:
-            return None
-        try:
-            return await asyncio.to_thread(self._scorer.score, text, types)
-        except UnavailableError:  # `doctor` reports it
-            return None
-
     async def replan(
         self,
         text: str,
@@ -268,6 +267,8 @@ class LlmPlanner:
         if llm.ability is not Ability.FULL_PLANS:  # it would plan the same again, after a long time
             return PlanRejected(tr(NO_OTHER_WAY))
         types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
+        types = await self._few_tools(text, types)
+        types += [item for item in plan_diff.types_of(plan) if item not in types]
         named = NamedArtifacts(context)
         done = plan_diff.finished_tasks(plan, results)
 
@@ -301,8 +302,12 @@ class LlmPlanner:
         if llm is None:
             return await self._fallback.revise(words, inventory, context, plan=plan)
         types = [item for item in inventory if self._runnable(item, llm)]
-        if llm.ability is not Ability.FULL_PLANS and (scores := await self._scores(words, types)):
+        if llm.ability is not Ability.FULL_PLANS and (
+            scores := await scores_of(self._scorer, words, types)
+        ):
             types = shortlist.short_list(types, context, scores, size=llm_prompt.SHORT_TASKS)
+        else:
+            types = await self._few_tools(words, types)
         types += [item for item in plan_diff.types_of(plan) if item not in types]
         short = plan_diff.ShortenedPlan(plan, context)
         named = NamedArtifacts(short.context)

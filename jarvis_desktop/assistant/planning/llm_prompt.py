@@ -317,7 +317,7 @@ def _short_line(task_type: TaskType) -> str:
     ]
     places = [f"{port.name}{'' if port.required else '?'}" for port in task_type.ports]
     summary = re.split(r"(?<=\.)\s|[:;]\s|, with an expert", task_type.summary)[0].rstrip(".")
-    given = "/".join(task_type.gives)
+    given = _kinds(task_type.gives)
     return f"- {task_type.name}({', '.join([*places, *options])}) -> {given}. {summary}."
 
 
@@ -358,11 +358,15 @@ def _line(task_type: TaskType) -> str:
 
 def _signature(task_type: TaskType) -> str:
     places = [
-        f"{port.name}{'' if port.required else '?'}: {'/'.join(port.kinds)}{' list' * port.many}"
+        f"{port.name}{'' if port.required else '?'}: {_kinds(port.kinds)}{' list' * port.many}"
         for port in task_type.ports
     ]
     places += [f"{option.name}?: {_option_values(option)}" for option in task_type.options]
-    return f"({', '.join(places)}) -> {'/'.join(task_type.gives)}"
+    return f"({', '.join(places)}) -> {_kinds(task_type.gives)}"
+
+
+def _kinds(kinds: Sequence[Kind]) -> str:
+    return "any kind" if set(kinds) == set(Kind) else "/".join(kinds)
 
 
 def _option_values(option: TaskOption) -> str:

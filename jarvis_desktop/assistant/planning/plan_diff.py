@@ -222,13 +222,15 @@ def check_own_words(
 
     That holds for what is remembered and for what tasks work on: an LLM writes a text, or describes
     one that is still to be made, where the result of a task belongs. The tasks in `but` existed
-    before and are not checked. If an option is empty, or a single word such as "that", the user
-    must have asked for the task, so that nothing is forgotten by mistake.
+    before and are not checked, nor are the tools of servers. If an option is empty, or a single
+    word such as "that", the user must have asked for the task, so that nothing is forgotten by
+    mistake.
     """
     head, _ = request_parser.split_pasted(text, inventory)
     wish = request_parser.parse_request(text, inventory, Context()).text
     before = {item for task in but for _, item in task.items()}
-    for task in (task for task in plan if task not in but):
+    # The arguments of a tool are forms of what the user said: a time zone, a path.
+    for task in (task for task in plan if task not in but and not task.type.server):
         for name, item in task.items():
             if task.type.port(name) and name not in inputs.WISHES and item not in before:
                 _check_material(task, name, item, _words(text))
@@ -248,6 +250,35 @@ def check_own_words(
     return plan
 
 
+def check_settings(plan: Plan, text: str, inventory: Sequence[TaskType]) -> None:
+    """Raise PlanError if a task has a setting, such as the sketch of a picture, that the English
+    request `text` does not ask for."""
+    wish = request_parser.parse_request(text, inventory, Context()).text
+    for task in plan:
+        for option in () if task.type.server else task.type.options:
+            value = task.args.get(option.name, option.default)
+            chosen = isinstance(value, str) and value != option.default
+            if chosen and not intents.asks_for(wish, task.type, option.name, str(value)):
+                raise PlanError(
+                    tr(
+                        "Task {id} ({name}): the request asks for no {name2} '{str}'.",
+                        id=task.id,
+                        name=task.type.name,
+                        name2=option.name,
+                        str=one_line(str(value)),
+                    )
+                )
+        edits = task.type.exact and not {task.type.exact, inputs.PROMPT} & {*task.args}
+        if edits and not intents.find_cues(wish, (task.type,)):
+            raise PlanError(
+                tr(
+                    "Task {id} ({name}): the request does not ask for it.",
+                    id=task.id,
+                    name=task.type.name,
+                )
+            )
+
+
 def in_own_words(plan: Plan, text: str) -> Plan | None:
     """Return a plan that was read from a translation of the request `text`, with its one question
     or wish in the user's own words; None if other words to work on are not the user's.
@@ -260,7 +291,7 @@ def in_own_words(plan: Plan, text: str) -> Plan | None:
     for task in plan:
         args = dict(task.args)
         writes = task.type.port(inputs.MATERIAL) is not None
-        for name, item in task.items():
+        for name, item in () if task.type.server else task.items():
             option = task.type.option(name)
             if not isinstance(item, str) or (option and option.reads != AS_SAID):
                 continue

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import intents, steps
 from jarvis_desktop.assistant.planning.inputs import ORDINALS
-from jarvis_desktop.assistant.planning.intents import NUMBER_WORDS, CueMatch
+from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.plan_diff import types_of
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import NotUnderstoodError, PlannedStep
@@ -23,6 +23,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType, Value
+from jarvis_desktop.text.numbers import NUMBER_WORDS
 
 SUPPORTED_EDITS = (
     "Without a language model I can leave out a step that you name, add one at the end, or change "
@@ -190,7 +191,7 @@ def _unexplained(words: str, options: dict[str, Value], task_type: TaskType) -> 
         if option.name in options and option.units:
             units = "|".join(re.escape(unit).replace(r"\*", r"\w*") for unit in option.units)
             words = re.sub(rf"(?<!\w)(?:{units})(?!\w)", " ", words)
-            words = re.sub(rf"\b(?:[\d.,]+|{'|'.join(NUMBER_WORDS)})\b", " ", words)
+            words = re.sub(rf"\b(?:[\d.,]+|{'|'.join(NUMBER_WORDS)}|half)\b", " ", words)
     return " ".join(word for word in words.split() if word.strip(".,!?;:“”\"'") not in known)
 
 
@@ -206,14 +207,16 @@ def _add_steps(
 
     try:
         wiring = PlanWiring(read, inventory, context, tasks=plan.tasks)
-        for step in steps.split_steps(read, inventory, fit):
+        for step in steps.split_steps(
+            read, inventory, fit, intents.find_cues(read.text, inventory)
+        ):
             wiring.add(step)
         longer = Plan(wiring.tasks)
     except NotUnderstoodError as odd:
         raise _not_understood(read.text[odd.start : odd.end], read) from odd
     except MissingInputError as error:
         raise InputError(
-            tr("The plan contains nothing to use for {title}.", title=error.task_type.title)
+            tr("The plan contains nothing to use for “{title}”.", title=error.task_type.called)
         ) from error
     except PlanError as error:
         raise InputError(tr("That cannot be added. {error}", error=error)) from error

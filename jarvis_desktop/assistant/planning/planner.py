@@ -13,12 +13,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 
-from jarvis_desktop.assistant.planning import request_parser
+from jarvis_desktop.assistant.planning import foreign_requests, request_parser
+from jarvis_desktop.assistant.planning.table_phrases import table_at_hand
+from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, Planner, PlanRejected
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.text.languages import is_foreign
+
+GERMAN = frozenset({"audio-to-audio", "convert-file", "cut-file", "join-files", "save-file"})
+"""Tasks with German cues. Those of the others are English, and "Timer" is German as well."""
 
 _begin = r"(?:^|[.;:!?,]\s+|\b(?:and|then|please|you|to)\s+)"
 _many = r"(?:\d{2,6}|hundreds of|thousands of|dozens of)"
@@ -33,8 +38,8 @@ _goal = re.compile(
     r" (?:(?:small|short|little|simple|quick|new)\s+)?(?:python\s+)?(?:program|script|code)"
     r" (?:that|which)\b"
     rf"|{_begin}(?:write|run|use) (?:some |a bit of )?python\b"
-    # A chart, but not "the plot of the film".
-    rf"|{_begin}plot (?:the|these|those|this|that|them|it|my|all|both|each|every|an?)\b"
+    # A chart, but not "the plot of the film"; one of a table is a task of its own.
+    rf"|(?P<chart>{_begin}plot (?:the|these|those|this|that|them|it|my|all|both|each|every|an?)\b)"
     r"|\b(?:charts?|graphs?|histograms?) (?:for|per) (?:each|every)\b"
     # The same for many things.
     rf"|\bfor (?:each|every one|all) of (?:these|those|the|my) {_many}\b"
@@ -53,14 +58,17 @@ def has_builtin_tasks(inventory: Sequence[TaskType]) -> bool:
     return any(item.cues or item.presets for item in inventory)
 
 
-def asks_for_agent(text: str, inventory: Sequence[TaskType]) -> bool:
+def asks_for_agent(text: str, inventory: Sequence[TaskType], context: Context) -> bool:
     """Return whether the words clearly ask for agent mode. Quoted or pasted text does not count."""
     head, _ = request_parser.split_pasted(text, inventory)
     quoted = request_parser.find_quotes(head)
     for mention in sorted(quoted, key=lambda item: item.start, reverse=True):
         head = f"{head[: mention.start]}…{head[mention.end :]}"
     even = " ".join(head.replace("’", "'").lower().split())
-    return _goal.search(even) is not None and not _not.search(even)
+    found = _goal.search(even)
+    if found is None or (found["chart"] and table_at_hand(context)):
+        return False
+    return not _not.search(even)
 
 
 class LayeredPlanner:
@@ -82,14 +90,41 @@ class LayeredPlanner:
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
         """Return the embedded planner's plan if it makes one, else the LLM planner's answer."""
-        if self._agent and has_builtin_tasks(inventory) and asks_for_agent(text, inventory):
+        if (
+            self._agent
+            and has_builtin_tasks(inventory)
+            and asks_for_agent(text, inventory, context)
+        ):
             return await self._llm.plan(text, inventory, context)
-        if is_foreign(text):  # its cues are English, and "Timer" is German as well
-            return await self._llm.plan(text, inventory, context)
+        if is_foreign(text) and not (
+            has_builtin_tasks(inventory) and foreign_requests.in_english(text)
+        ):
+            return await self._foreign(text, inventory, context)
         planned = await self._embedded.plan(text, inventory, context)
         if not isinstance(planned, PlanRejected) or planned.final:
             return planned
         return await self._llm.plan(text, inventory, context)
+
+    async def _foreign(
+        self, text: str, inventory: Sequence[TaskType], context: Context
+    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
+        """Return the embedded planner's plan if only tasks whose cues are German as well do all of
+        it; what it leaves open is for the LLM, if there is one."""
+        notes: list[str] = []
+        before = current_note.set(notes.append)
+        known = [item for item in inventory if item.name in GERMAN]
+        try:
+            planned = await self._embedded.plan(text, known, context) if known else None
+        finally:
+            current_note.reset(before)
+        if isinstance(planned, Plan) and not planned.undone:
+            return planned
+        other = await self._llm.plan(text, inventory, context)
+        if not isinstance(planned, Plan) or not isinstance(other, PlanRejected):
+            return other
+        for note in notes:
+            current_note.get()(note)
+        return planned
 
 
 class ConfiguredPlanner:

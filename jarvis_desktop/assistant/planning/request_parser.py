@@ -46,7 +46,8 @@ _CLOSING = ".,;:!?)]}'"
 """Signs that end a sentence rather than an address."""
 _as_output = lazy_re(
     r"(?:\bas|\binto|\bit to|\bin a file|"
-    r"\b(?:save|store|write|export|put|keep|make|create)\b[^.;!?\n]{0,60}?\b(?:called|named))\s*$",
+    r"\b(?:save|store|write|export|put|keep|make|create)\b[^.;!?\n]{0,60}?\b(?:called|named)|"
+    r"\b(?:convert|turn|change|transcode|export)\b[^;!?\n]{1,60}\bto|\bals|\bnach)\s*$",
     re.IGNORECASE,
 )
 _called = lazy_re(r"\b(?:called|named)\s*$", re.IGNORECASE)
@@ -255,10 +256,11 @@ def parse_request(text: str, inventory: Sequence[TaskType], context: Context) ->
     masked = re.sub(r"\bn\b", "and", masked.lower())
     even = _courtesy.sub(r"\g<before>", _filler.sub(" ", masked))
     even = even if even.strip() else masked  # "hello Jarvis" is only courtesy
+    plain = re.sub(r" {2,}", " ", even).strip()
     last = context.conversation.last if context.conversation else None
     earlier = () if context.attachments else inputs.conversation_resources(context)
     return ParsedRequest(
-        intents.fix_typos(re.sub(r" {2,}", " ", even).strip(), inventory),
+        intents.fix_typos(plain, inventory) if spans or body or context.attachments else plain,
         tuple(quoted),
         tuple(named),
         last_reply=last.reply if last else "",

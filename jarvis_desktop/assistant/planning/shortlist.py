@@ -34,6 +34,9 @@ MIN_MAKER_SCORE = 0.3
 """A task counts as the source of a file for others, such as of a picture to edit, if it is this
 likely."""
 
+MAX_TOOLS = 25
+"""Tools of MCP servers in one prompt."""
+
 _things = re.compile(
     r"\b(?:pictures?|photos?|images?|screenshots?|recordings?|videos?|films?|clips?|documents?|"
     r"files?|tables?|spreadsheets?|pdfs?)\b"
@@ -98,6 +101,20 @@ def short_list(
         if len(chosen) + len(new) <= size:
             chosen |= new
     return list(chosen.values())
+
+
+def likely_tools(inventory: Sequence[TaskType], scores: Scores | None) -> list[TaskType]:
+    """Return the application's own tasks and at most `MAX_TOOLS` tools of servers, the likeliest.
+
+    LLMs choose badly among more.
+    """
+    chances = scores.tasks if scores else (0.0,) * len(inventory)
+    ranked = sorted(
+        (number for number, item in enumerate(inventory) if item.server),
+        key=lambda number: -chances[number],
+    )
+    left_out = set(ranked[MAX_TOOLS:])
+    return [item for number, item in enumerate(inventory) if number not in left_out]
 
 
 def needs_no_task(

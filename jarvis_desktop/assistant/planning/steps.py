@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
+from pathlib import PurePath
 
 from jarvis_desktop.assistant.planning import intents
-from jarvis_desktop.assistant.planning.inputs import CONVERTERS, FOLLOWING, PROMPT, PRONOUN, WISHES
-from jarvis_desktop.assistant.planning.intents import NUMBER, NUMBER_WORDS, CueMatch
+from jarvis_desktop.assistant.planning.inputs import (
+    CONVERT,
+    CONVERTERS,
+    CUT,
+    FOLLOWING,
+    PROMPT,
+    PRONOUN,
+    SAVE,
+    WISHES,
+)
+from jarvis_desktop.assistant.planning.intents import NUMBER, CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.task import TaskOption, TaskType, Value
+from jarvis_desktop.text import parts
+from jarvis_desktop.text.languages import CODES
+from jarvis_desktop.text.numbers import with_digits
+from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 _boundary = re.compile(
     r"[.!?;\n]+(?=\s|$)|,(?=\s|$)|"
@@ -23,13 +37,20 @@ _not_before_a_verb = frozenset(
     "as by at about no more some any every each what which how whose very".split()
 )
 
-_joining = frozenset("in into with from along using following guided based posing standing".split())
+_joining = frozenset(
+    "in into with from along using following guided based posing standing as als aus zu".split()
+)
 
 _negation = re.compile(
     r"\b(?:not|don't|dont|do not|doesn't|never|without|no need to|instead of|rather than)"
     r"(?:\s+\w+)?\s*$"
 )
 _marked = re.compile(r"\bxfile\d+x[a-z]*\b")
+_quoted = re.compile(r"\bxquote\d+x\b")
+_file_before = re.compile(r"\bxfile\d+x[a-z]*\s*,?\s*$")
+_pages_before = re.compile(r"\b(?:pages|seiten)\s+\d[\d\s,-]*$")
+_number = re.compile(r"\s*\d")
+_file_behind = re.compile(r"\s*(?:and\s+|also\s+)?xfile\d+x")
 _determined = re.compile(r"\b(?:the|that|this|your|my)\s+$")
 _sentence_end = re.compile(r"[.!?\n]+(?=\s|$)")
 _small_words = frozenset(
@@ -84,14 +105,20 @@ class NotUnderstoodError(Exception):
 
 
 def split_steps(
-    reading: ParsedRequest, inventory: Sequence[TaskType], fit: FitScorer
+    reading: ParsedRequest,
+    inventory: Sequence[TaskType],
+    fit: FitScorer,
+    matches: Sequence[CueMatch],
+    foreign: Collection[int] = (),
 ) -> list[PlannedStep]:
-    """Return the steps of a request in order; empty if no task is asked for. Raises
+    """Return the steps of a request in order; empty if no task is asked for. `matches` are its
+    cues, and `foreign` the beginnings of parts that ask for nothing of ours. Raises
     NotUnderstoodError rather than do to a file what was asked for another one."""
-    matches = _keep_literal(reading.text, intents.find_cues(reading.text, inventory))
+    matches = _keep_literal(reading.text, matches)
     writing = next((item for item in inventory if item.name == WRITING), None)
     steps: list[PlannedStep] = []
-    for start, end, found in _stretches(reading.text, matches):
+    leading: list[str] = []
+    for start, end, found in stretches(reading.text, matches):
         inside = [
             item for item in found if not _negation.search(reading.text[start : item.start][-60:])
         ]
@@ -101,18 +128,30 @@ def split_steps(
                 words = set(re.findall(r"[a-z']+", _marked.sub(" ", reading.text[start:end])))
                 if _marked.search(reading.text[start:end]) and words - _small_words:
                     raise NotUnderstoodError(start, end)
+                if not steps[-1].type.ports and _result_told.match(reading.text[start:end]):
+                    continue
                 if writing and _is_own_wish(reading.text[start:end]):
                     cue = CueMatch(writing, start, start, 0.0)
                     steps.append(PlannedStep(writing, start, end, cue))
                     continue
-                steps[-1] = _lengthened(steps[-1], end, refers, reading)
+                if start in foreign and _is_order(reading.text[start:end], steps[-1]):
+                    steps[-1] = _with_unread(steps[-1], _bare(reading.words(start, end)))
+                else:
+                    steps[-1] = _lengthened(steps[-1], end, refers, reading)
+            elif not steps and found == inside and _is_order(reading.text[start:end]):
+                leading.append(_bare(reading.words(start, end)))
             continue
         groups = _groups(reading.text, asked)
         starts = [start, *(group[0].start for group in groups[1:]), end]
         for group, (begins, closes) in zip(groups, itertools.pairwise(starts), strict=True):
+            target = _target_cue(reading.text, group)
+            group = [item for item in group if target is None or item.type is not target.type]
             rivals = [item for item in group if not _is_implied(item, group)]
             scores = {item: item.weight + fit(item.type, begins, end) for item in rivals}
             best = max(rivals, key=scores.__getitem__)
+            if steps and best.type.name == CUT and _limits(steps[-1], best, reading.text):
+                steps[-1] = replace(steps[-1], end=closes)
+                continue
             also: list[PlannedStep] = []
             said_in = _language_cue(reading.text, group)
             made = [item for item in rivals if item.type.name in (SUMMARY, WRITING)]
@@ -123,6 +162,13 @@ def split_steps(
                 if best.type.name == SUMMARY:
                     also = [PlannedStep(said_in.type, said_in.start, closes, said_in)]
                     closes = said_in.start
+            if target and best.type.name == SAVE:
+                # "Save it as mp3": the converted file is saved.
+                steps.append(PlannedStep(target.type, begins, closes, target, (), refers))
+                begins = target.start
+            elif target and not any(option.reads == "format" for option in best.type.options):
+                also = [PlannedStep(target.type, target.start, closes, target)]
+                closes = target.start
             options = tuple(
                 pair for item in group if item.type is best.type for pair in item.options
             )
@@ -131,9 +177,49 @@ def split_steps(
         if steps[0].start and writing and _is_leading_wish(reading.text[: steps[0].start]):
             cue = CueMatch(writing, 0, 0, 0.0)
             steps.insert(0, PlannedStep(writing, 0, steps[0].start, cue))
+            leading = []
         # The words before the first cue ("for scan.png, ...") belong to the first step.
-        steps[0] = _with_beginning(steps[0], reading)
+        steps[0] = _with_unread(_with_beginning(steps[0], reading), *leading)
     return steps
+
+
+def without_joints(words: str) -> str:
+    """Return words without what joins them to the next; "" if they only do that."""
+    return _joints.sub("", f" {words}").removeprefix(" ")
+
+
+def _bare(words: str) -> str:
+    """Return words without what joins them to others."""
+    return _joints.sub("", words).strip(" ,.;:!?")
+
+
+def _with_unread(step: PlannedStep, *words: str) -> PlannedStep:
+    return replace(step, unread=(*step.unread, *words))
+
+
+_first_word = re.compile(r"\W*(?:(?:please|also|then|and|now|finally)\W+)*([a-z']+)(.*)", re.DOTALL)
+_no_orders = FUNCTION_WORDS | frozenset(
+    "thanks thank cheers yes yeah ok okay hello hi hey sorry hurry like such using dear good see "
+    "let's i'm i've i'd it's that's there's he's she's we're they're given take use look here "
+    "first second next well right maybe perhaps one two three".split()
+)
+"""Words that do not begin an order, in any clause."""
+
+
+def _is_order(words: str, step: PlannedStep | None = None) -> bool:
+    """Return whether words without a cue ask for something, by how they begin. `step` comes before
+    them; if it takes words as they are, they belong to it unless they speak of its result."""
+    found = _first_word.match(_quoted.sub(" ", words))
+    if found is None or found[1] in _no_orders:
+        return False
+    if step and (takes_words(step.type) or any(o.reads == AS_SAID for o in step.type.options)):
+        return PRONOUN.search(found[2]) is not None
+    said = set(re.findall(r"[a-z'\d]+", _marked.sub(" ", found[2])))
+    return bool(said - _small_words) or (step is not None and bool(said))
+
+
+_result_told = re.compile(r"\W*(?:tell|show|give) me\b[^.!?]*\b(?:it|they|the result)\b")
+"""What a step says anyway: "roll a die and tell me what it shows"."""
 
 
 def _is_own_wish(words: str) -> bool:
@@ -144,7 +230,7 @@ def _is_own_wish(words: str) -> bool:
 
 
 _leading = re.compile(
-    r"\W*(?:please\s+)?(?:put|turn|bring|rephrase|reword|simplify|explain|proofread|correct|check|"
+    r"\W*(?:please\s+)?(?:put|bring|rephrase|reword|simplify|explain|proofread|correct|check|"
     r"fix|improve|polish|compare|answer|reply|work out|figure out|sort out)\b(?:\s+[\w'-]+){3,}"
 )
 
@@ -162,23 +248,51 @@ def _language_cue(text: str, group: Sequence[CueMatch]) -> CueMatch | None:
     )
 
 
+def _target_cue(text: str, group: Sequence[CueMatch]) -> CueMatch | None:
+    """Return the cue that only names the format of another task's result: "extract the sound as
+    mp3" asks for both."""
+    found = [item for item in group if item.type.name == CONVERT]
+    others = [item for item in group if item.type.name != CONVERT]
+    if not found or not others or found[0].start < others[0].start:
+        return None
+    return found[0] if _to_a_format.match(text, found[0].start) else None
+
+
+def _limits(step: PlannedStep, cue: CueMatch, text: str) -> bool:
+    """Return whether a cue only says of which part the step is wished: "without the last page"."""
+    reads = step.type.gives[:1] == (Kind.TEXT,) or step.type.name == CONVERT
+    return reads and LEAVING_OUT.match(text, cue.start) is not None
+
+
+LEAVING_OUT = re.compile(
+    r"\b(?:without|except|but not|(?:all(?: pages)?|everything) (?:but|except)|ohne|außer)\b"
+)
+"""Words before the part of a file that is not wished."""
+_to_a_format = re.compile(r"(?:to|into|as|als|in|nach)\b")
+
+
 def _lengthened(
     step: PlannedStep, end: int, refers: tuple[str, ...], reading: ParsedRequest
 ) -> PlannedStep:
     """Return the step with the words up to `end`, and whether these ask for anything that the task
     does not do."""
     longer = replace(step, end=end, refers_to=(*step.refers_to, *refers))
-    words = _joints.sub("", reading.words(step.end, end)).strip(" ,.;:!?")
-    takes_all = any(port.name in WISHES for port in step.type.ports if port.required)
+    words = _bare(reading.words(step.end, end))
+    takes_all = any(port.name in WISHES for port in step.type.ports if port.required) or any(
+        option.reads in (AS_SAID, "clause") for option in step.type.options
+    )
+    says_how = (
+        _adds.match(words.lower())
+        and len(_meaningful(words.lower()) - _small_words) >= MIN_WISH_WORDS
+    )
     if (
         takes_all
         or refers
-        or len(_meaningful(words.lower()) - _small_words) < MIN_WISH_WORDS
-        or not _adds.match(words.lower())
+        or not (says_how or _is_order(reading.text[step.end : end], step))
         or read_options(longer, reading) != read_options(step, reading)
     ):
         return longer
-    return replace(longer, unread=(*step.unread, words))
+    return _with_unread(longer, words)
 
 
 def _with_beginning(step: PlannedStep, reading: ParsedRequest) -> PlannedStep:
@@ -203,11 +317,18 @@ _adds = re.compile(r"(?:and |but )?(?:in|with|into|as|so that|like|without|only|
 """How words begin that say how something is to be done."""
 
 
-def _stretches(text: str, matches: list[CueMatch]) -> list[tuple[int, int, list[CueMatch]]]:
-    """Split the text at sentence ends, commas and "and", but never inside a cue."""
+def stretches(text: str, matches: Sequence[CueMatch]) -> list[tuple[int, int, list[CueMatch]]]:
+    """Split the text at sentence ends, commas and "and", but never inside a cue or a list of files
+    or pages."""
     cuts = [0]
     for boundary in _boundary.finditer(text):
-        if not any(item.start < boundary.end() and boundary.start() < item.end for item in matches):
+        before, behind = boundary.start(), boundary.end()
+        listed = _file_before.search(text, 0, before) and _file_behind.match(text, behind)
+        listed = listed or (_pages_before.search(text, 0, before) and _number.match(text, behind))
+        inside = any(
+            item.start < boundary.end() and boundary.start() < item.end for item in matches
+        )
+        if not listed and not inside:
             cuts.append(boundary.end())
     cuts.append(len(text))
     return [
@@ -216,7 +337,7 @@ def _stretches(text: str, matches: list[CueMatch]) -> list[tuple[int, int, list[
     ]
 
 
-def _keep_literal(text: str, matches: list[CueMatch]) -> list[CueMatch]:
+def _keep_literal(text: str, matches: Sequence[CueMatch]) -> list[CueMatch]:
     """Leave out cues in words that are to be taken literally: "always translate mails". If such a
     cue is the heaviest at its position, it reaches to the end of its sentence."""
     kept: list[CueMatch] = []
@@ -275,7 +396,8 @@ def _groups(text: str, matches: list[CueMatch]) -> list[list[CueMatch]]:
         current = groups[-1] if groups else []
         if (
             current
-            and _takes_words(current[-1].type)
+            and takes_words(current[-1].type)
+            and match.type.name != CONVERT
             and not text[current[-1].end : match.start].strip()
         ):
             continue  # "say hello": the next words are to be said, not done
@@ -291,7 +413,7 @@ def _groups(text: str, matches: list[CueMatch]) -> list[list[CueMatch]]:
     return groups
 
 
-def _takes_words(task_type: TaskType) -> bool:
+def takes_words(task_type: TaskType) -> bool:
     """Return whether a few words after the cue are what the task works on."""
     first = task_type.ports[:1]
     return (
@@ -312,13 +434,21 @@ def _is_implied(match: CueMatch, group: list[CueMatch]) -> bool:
     )
 
 
-LANGUAGES = (
-    "arabic bengali bulgarian catalan chinese mandarin croatian czech danish dutch english "
-    "estonian finnish french german greek hebrew hindi hungarian icelandic indonesian irish "
-    "italian japanese korean latin latvian lithuanian malay norwegian persian polish "
-    "portuguese romanian russian serbian slovak slovenian spanish swahili swedish thai "
-    "turkish ukrainian urdu vietnamese welsh"
-).split()
+LANGUAGES = (*CODES, "mandarin", "latin")
+
+COUNTRIES = {
+    country: language
+    for language, countries in {
+        "french": "france", "spanish": "spain mexico chile argentina peru colombia cuba",
+        "german": "germany austria", "italian": "italy", "chinese": "china taiwan",
+        "japanese": "japan", "portuguese": "portugal brazil", "russian": "russia",
+        "korean": "korea", "dutch": "holland", "polish": "poland", "swedish": "sweden",
+        "greek": "greece", "turkish": "turkey", "vietnamese": "vietnam", "thai": "thailand",
+        "norwegian": "norway", "danish": "denmark", "finnish": "finland", "arabic": "egypt",
+    }.items()
+    for country in countries.split()
+}  # fmt: skip
+"""The languages of countries, as in "how do they say hello in France"."""
 
 MIN_TEXT_WORDS = 4
 """Words of a text to work on; fewer words name something else."""
@@ -346,6 +476,11 @@ _joints = re.compile(r"(?:[\s,;]|\b(?:and|then|also|plus|afterwards|after that)\
 _by_the_way = re.compile(
     rf"^(?:(?:please|for (?:me|us))\b[\s,:]*)+|\s*\bfrom (?:{'|'.join(LANGUAGES)})$", re.IGNORECASE
 )
+ONLY_A_PART = re.compile(
+    r"(?:only |just )?(?:the )?(?:(?:first|second|third|last|\w+th|\w{2,5}) ){0,2}"
+    r"(?:pages?|minutes?|seconds?)(?: \d[\d ,and-]*(?:to \d+)?)?"
+)
+"""Words that only name a part of a file."""
 _names = re.compile(
     r"^(?:the|this|that|these|those|my|our|your|his|her|its|their|all|both|each|every\w*|what\w*)\b"
 )
@@ -374,9 +509,6 @@ _file_there = re.compile(
 )
 
 _in_a_language = re.compile(rf"(?:in|into|to) (?:{'|'.join(LANGUAGES)})")
-
-_ones = {word: number for number, word in enumerate(NUMBER_WORDS[:20])}
-_tens = {word: 20 + 10 * number for number, word in enumerate(NUMBER_WORDS[20:28])}
 
 
 def read_options(step: PlannedStep, reading: ParsedRequest) -> dict[str, Value]:
@@ -426,7 +558,8 @@ def _value(option: TaskOption, step: PlannedStep, reading: ParsedRequest) -> Val
     if option.reads:
         return _readers[option.reads](step, reading)
     if option.choices:
-        spoken = (item for item in option.choices if item and _says(words, item))
+        named = {PurePath(item.name).suffix[1:].lower() for item in reading.files if item.output}
+        spoken = (it for it in option.choices if it and (_says(words, it) or it in named))
         return next(spoken, None)
     if option.units and (amount := _number_with(words, option.units)) is not None:
         # "darker by 40 percent": the phrase already set the direction.
@@ -443,28 +576,10 @@ def _says(words: str, choice: str) -> bool:
 
 def _number_with(words: str, units: tuple[str, ...]) -> float | None:
     names = "|".join(re.escape(unit).replace(r"\*", r"\w*") for unit in units)
-    match = re.search(rf"(?<![\w.,])({NUMBER})[\s-]*(?:{names})(?!\w)", words)
-    return number(match[1]) if match else None
-
-
-def number(words: str) -> float:
-    """Return a number in digits or in words up to the millions: "1,200", "twenty five"."""
-    words = re.sub(r"^(\d+),(\d{1,2})$", r"\1.\2", words)  # "2,5" has a decimal comma
-    digits = words.replace(",", "").rstrip(".")
-    if re.fullmatch(r"\d+(?:\.\d+)?", digits):
-        return float(digits)
-    total, current = 0.0, 0.0
-    for word in re.split(r"[\s-]+", words.strip()):
-        if word in _ones or word in _tens:
-            current += _ones.get(word, _tens.get(word, 0))
-        elif word == "half":
-            current += 0.5
-        elif word == "hundred":
-            current = max(current, 1) * 100
-        else:
-            scale = 1000 if word == "thousand" else 1_000_000
-            total, current = total + max(current, 1) * scale, 0.0
-    return total + current
+    match = re.search(
+        rf"(?<![\w.,])(\d{{1,15}}(?:\.\d+)?)[\s-]*(?:{names})(?!\w)", with_digits(words)
+    )
+    return float(match[1]) if match else None
 
 
 def after_cue(step: PlannedStep, reading: ParsedRequest) -> str:
@@ -480,7 +595,39 @@ def between_cues(step: PlannedStep, reading: ParsedRequest) -> str:
     if not own:
         return ""
     words = reading.words(step.start + own[-1].end, step.cue.start)
-    words = _by_the_way.sub("", words.strip(" .,!?;:")).strip(" .,!?;:")
+    return _unless_named(_by_the_way.sub("", words.strip(" .,!?;:")).strip(" .,!?;:"))
+
+
+_a_language = f"(?:{'|'.join((*LANGUAGES, *COUNTRIES))})"
+_to_translate = tuple(
+    re.compile(form, re.IGNORECASE)
+    for form in (
+        rf"\b(?:in|into)\s+{_a_language}\b.*?\b(?:say|call|is)\s+(?P<said>.+)",
+        rf"\b{_a_language}\s+(?:(?:word|translation|equivalent|phrase|expression|term)s?\s+)?"
+        r"(?:for|of|to say|say|call)\s+(?P<said>.+)",
+        rf"\b(?:say|call|for|of|translate|put|what(?:'s| is| are))\b\s+(?P<said>.+?),?\s+"
+        rf"(?:(?:in|into|to)\s+{_a_language}|if (?:i|you|we) (?:was|were|am|are)\b)",
+        rf"^(?P<said>.+?),?\s+(?:in|into|to)\s+{_a_language}\W*$",
+    )
+)
+_before_said = re.compile(
+    r"^(?:[\s,]|\b(?:how|do|does|would|can|could|should|i|you|we|one|they|to|say|the (?:word|"
+    r"phrase|sentence|expression)|me|us|please|tell|translate|that)\b)+",
+    re.IGNORECASE,
+)
+
+
+def to_translate(step: PlannedStep, reading: ParsedRequest) -> str:
+    """Return what is to be said in another language: "what is the Swedish word for bread" gives
+    "bread". "" if it is not in the words."""
+    words = reading.as_said(step.start, step.end).strip(" ?!.")
+    found = next((match for form in _to_translate if (match := form.search(words))), None)
+    said = _before_said.sub("", found["said"]) if found else ""
+    return _unless_named(_by_the_way.sub("", said).strip(" ,;:\"'"))
+
+
+def _unless_named(words: str) -> str:
+    """Return words, "" if they only name what to work on: "the last page", "it"."""
     named = _names.search(words.lower()) and len(words.split()) < MIN_TEXT_WORDS
     return "" if named or _only_points.search(words.lower()) else words
 
@@ -539,7 +686,10 @@ def _language(step: PlannedStep, reading: ParsedRequest) -> str | None:
     match = re.search(rf"\b(?:in|into|to)\s+({'|'.join(LANGUAGES)})\b", words) or re.search(
         rf"\b({'|'.join(LANGUAGES)})\b", words
     )
-    return match[1].capitalize() if match else None
+    if match:
+        return match[1].capitalize()
+    country = re.search(rf"\bin ({'|'.join(COUNTRIES)})\W*$", words)
+    return COUNTRIES[country[1]].capitalize() if country else None
 
 
 def _file_name(step: PlannedStep, reading: ParsedRequest) -> str | None:
@@ -576,6 +726,13 @@ def _seed(step: PlannedStep, reading: ParsedRequest) -> int | None:
     return int(match[1]) if match else None
 
 
+def _format(step: PlannedStep, reading: ParsedRequest) -> str | None:
+    made = [item for item in reading.files_in(step.start, step.end) if item.output]
+    if made:
+        return made[0].name.rpartition(".")[2].lower()
+    return parts.format_asked(reading.text[step.start : step.end]) or None
+
+
 _readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
     "as-said": lambda step, reading: reading.as_said(step.start, step.end),
     "clause": clause,
@@ -588,5 +745,9 @@ _readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
     "shape": _shape,
     "without": _without,
     "seed": _seed,
+    "format": _format,
+    "pages": lambda step, reading: parts.pages_asked(reading.text[step.start : step.end]) or None,
+    "times": lambda step, reading: parts.times_asked(reading.text[step.start : step.end]) or None,
+    "moment": lambda step, reading: parts.moment_asked(reading.text[step.start : step.end]),
     "last-reply": lambda step, reading: reading.last_reply or None,
 }

@@ -13,6 +13,7 @@ from jarvis_desktop.assistant.planning.steps import PlannedStep
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
+from jarvis_desktop.text import parts
 from jarvis_desktop.text.lazy_re import lazy_re
 
 _in_language = lazy_re(rf"\s*\b(?:in|into|to) (?:{'|'.join(steps.LANGUAGES)})$", re.IGNORECASE)
@@ -42,6 +43,9 @@ _manner = lazy_re(
 """Words that say how something is read, not what; a voice reads at its own pace, ..."""
 _spoken = lazy_re(r"aloud|(?:out )?loud|loudly|vocally|orally")
 """... and these only say that it reads."""
+
+
+_from_a_page = lazy_re(r"\bfrom(?= (?:the )?page \d)(?!.*\b(?:onwards?|on|to|until|till)\b)")
 
 
 class MissingInputError(Exception):
@@ -122,7 +126,7 @@ class PlanWiring:
         required = [port for port in content if port.required]
         first = (required or content)[0]
         alike = [port for port in required if port.kinds == first.kinds] or [first]
-        found = self._choose(step, first, len(alike))
+        found = [self._part(step, item) for item in self._choose(step, first, len(alike))]
         if spare := [
             p for p in content if not p.required and p.kinds == first.kinds != (Kind.TEXT,)
         ]:
@@ -139,6 +143,26 @@ class PlanWiring:
         if first.many:
             return [{first.name: tuple(brought), **others}]
         return [{first.name: item, **others} for item in brought]
+
+    def _part(self, step: PlannedStep, source: PortSource) -> PortSource:
+        """Cut out the pages or seconds that the words name: "summarise the first page"."""
+        cut = next((item for item in self._inventory if item.name == inputs.CUT), None)
+        named = inputs.PARTS.get(source.kinds[0])
+        own = {option.reads for option in step.type.options} & {"pages", "times", "moment"}
+        if cut is None or named is None or own:
+            return source
+        words = self._reading.text[step.start : step.end]
+        if source.kinds[0] in step.type.gives and step.type.name != inputs.CONVERT:
+            # An effect is for the whole recording.
+            self.unread += filter(None, [parts.named_stretch(words)])
+            return source
+        asked = parts.pages_asked if named == "pages" else parts.times_asked
+        part = asked(_from_a_page.sub("of", words))
+        if not part or part.startswith("every"):
+            return source
+        action = {"action": "remove"} if steps.LEAVING_OUT.search(words) else {}
+        made = self._append(cut, {cut.ports[0].name: source.value, **action, named: part})
+        return replace(made, kinds=source.kinds)
 
     def _free_wish(self, step: PlannedStep, options: Mapping[str, Arg]) -> dict[str, Arg]:
         """Return a free wish in the user's words, unless a word named the edit."""
@@ -198,6 +222,7 @@ class PlanWiring:
             lambda: self._meant(step, words, port),
             lambda: self._plural(words, port),
             lambda: self._pointed_at(step, words, port),
+            lambda: self._partly(step, words),
             lambda: self._spoken_words(step, port),
             lambda: self._following(step, port),
             lambda: self._attached(words, port),
@@ -223,7 +248,7 @@ class PlanWiring:
     def _outputs_for(self, step: PlannedStep) -> list[PortSource]:
         """The results that "it" may be in this step: a verdict may be said or saved, but what is
         translated or answered is the text that it is about."""
-        if step.type.name in ("text-to-speech", "save-file"):
+        if step.type.name in ("text-to-speech", inputs.SAVE, inputs.CONVERT):
             return self._outputs
         return [item for item in self._outputs if item.step not in _VERDICTS]
 
@@ -293,6 +318,12 @@ class PlanWiring:
         cue = self._reading.text[step.cue.start : step.cue.end]
         return words.replace(cue, " ", 1)
 
+    def _partly(self, step: PlannedStep, words: str) -> list[PortSource]:
+        """Return the given files of which the words name a part: "translate the last page"."""
+        if step.type.name == inputs.CUT or not parts.pages_asked(words):
+            return []
+        return [item for item in self._given if Kind.DOCUMENT in item.kinds]
+
     def _spoken_words(self, step: PlannedStep, port: Port) -> list[PortSource]:
         """Return the words themselves, for a task that takes a few words: "then say hello"."""
         takes_words = step.type.name in inputs.FOLLOWING and port.kinds == (Kind.TEXT,)
@@ -336,8 +367,10 @@ class PlanWiring:
 
     def _said(self, step: PlannedStep) -> str:
         """Return the words to work on."""
-        behind = _in_language.sub("", steps.after_cue(step, self._reading))
-        return behind or steps.between_cues(step, self._reading)
+        asked = step.type.name == "translation" and steps.to_translate(step, self._reading)
+        behind = asked or _in_language.sub("", steps.after_cue(step, self._reading))
+        said = behind or steps.between_cues(step, self._reading)
+        return "" if steps.ONLY_A_PART.fullmatch(said.lower()) else said
 
     def _best(self, pool: Sequence[PortSource], port: Port) -> list[PortSource]:
         """Return the first source whose main kind fits, else that fits at all, else that can be

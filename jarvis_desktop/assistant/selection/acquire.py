@@ -73,8 +73,11 @@ class ExpertAcquirer:
         small = 0 < sum(each.download_mb for each in parts) <= self.ask_above_mb
         pickled = any(each.pickled for each in parts)
         with_base = expert.base in parts  # otherwise it is here, or there is none
+        runner = next((each for each in parts if not each.task), None)
         needed = described(expert if with_base else replace(expert, base=None))
-        ask = ask or self._policy.asks_for_downloads
+        if runner and len(parts) == 1:
+            needed = described(runner)
+        ask = ask or self._policy.asks_for_downloads or runner is not None
         if small and not gone and not pickled and not ask:
             live.show(Noted(tr("{expert} is fetched for this.", expert=needed)))
             return True
@@ -87,6 +90,9 @@ class ExpertAcquirer:
                 "Its weights come as a pickle, a format that can contain code; they are read "
                 "safely and stored in the safe format."
             )
+        if runner and len(parts) > 1:
+            runs = described(runner)
+            question += " " + tr("It also needs {expert}, which runs experts here.", expert=runs)
         if gone:
             question += " " + trn(
                 "To make room on the disk, {experts} will be deleted.",

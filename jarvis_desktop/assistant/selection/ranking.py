@@ -29,6 +29,7 @@ from jarvis_desktop.core.errors import JarvisError, PlanError
 from jarvis_desktop.core.expert import Candidate, Experience, Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, answer
+from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.task import Task
 from jarvis_desktop.text.lenient_json import LenientJsonReader
 from jarvis_desktop.text.tokens import content
@@ -77,11 +78,12 @@ def rank(
     found = []
     for candidate, match in zip(candidates, matches, strict=True):
         experience = known.get(candidate.kept_as, UNTRIED)
+        seconds = TYPICAL_SECONDS if experience.seconds is None else experience.seconds
         score = _score(
             match=match,
             success=(experience.worked + 1) / (experience.runs + 2),
             size=1.0 if candidate.backend == "llm" else _size(candidate.expert),
-            speed=TYPICAL_SECONDS / (TYPICAL_SECONDS + _seconds(experience)),
+            speed=TYPICAL_SECONDS / (TYPICAL_SECONDS + seconds),
             downloads=_popularity(candidate.expert),
         )
         found.append(
@@ -142,10 +144,6 @@ def _tier(candidate: Candidate, experience: Experience, network_first: bool) -> 
 def _size(expert: Expert) -> float:
     """0.5 at 100 MB, 1 at 10 GB; 0.5 if unknown."""
     return min(1.0, log10(expert.download_mb) / 4) if expert.download_mb else 0.5
-
-
-def _seconds(experience: Experience) -> float:
-    return TYPICAL_SECONDS if experience.seconds is None else experience.seconds
 
 
 def _popularity(expert: Expert) -> float:
@@ -243,7 +241,7 @@ def _expert(ranked: Ranked) -> dict[str, str]:
     facts = {
         "id": ranked.candidate.label,
         "description": one_line(expert.summary, limit=200),
-        "size": readable_size(expert.download_mb) if expert.download_mb else "",
+        "size": readable_size(expert.download_mb * MB) if expert.download_mb else "",
         "licence": one_line(expert.licence),
         "languages": ", ".join(expert.languages),
         "here": format_experience(ranked.experience),

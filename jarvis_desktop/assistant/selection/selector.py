@@ -38,7 +38,7 @@ from jarvis_desktop.core.placement import (
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Catalogue, TrackRecord
 from jarvis_desktop.core.task import Task, TaskType
-from jarvis_desktop.tasks.text.classification import NAMES
+from jarvis_desktop.text.languages import NAMES
 
 DISK_RESERVE_MB = 500
 """Disk space that a download must leave free."""
@@ -115,14 +115,14 @@ class Eligibility:
         if room.disk and (expert.whole_mb + DISK_RESERVE_MB) * MB > room.disk:
             return tr(
                 "takes {size} of the disk, and {room} are free",
-                size=readable_size(expert.whole_mb),
-                room=readable_size(room.disk / MB),
+                size=readable_size(expert.whole_mb * MB),
+                room=readable_size(room.disk),
             )
         if 0 < room.disk_budget < expert.whole_mb * MB:
             return tr(
                 "takes {size} of the disk, and your settings allow experts {room}",
-                size=readable_size(expert.whole_mb),
-                room=readable_size(room.disk_budget / MB),
+                size=readable_size(expert.whole_mb * MB),
+                room=readable_size(room.disk_budget),
             )
         return self.objection(expert, task, request=request, room=room)
 
@@ -473,7 +473,7 @@ class Selector:
             return tr("None of its experts suits this: {reasons}.", reasons=reasons)
         beyond = self._catalogue.out_of_reach(task.type.name)
         if not beyond:
-            return tr("There is no expert for {step} yet.", step=task.type.called)
+            return tr("There is no expert for “{step}” yet.", step=task.type.called)
         return tr(
             "It needs an expert such as {expert}, which this version of JARVIS cannot run yet.",
             expert=described(beyond[0]),
@@ -482,7 +482,7 @@ class Selector:
 
 def described(expert: Expert) -> str:
     """An expert with its licence and the size of its download, including its base expert."""
-    size = readable_size(expert.whole_mb)
+    size = readable_size(expert.whole_mb * MB)
     if not expert.verified:
         size = tr("about {size}", size=size)
     if not expert.licence:
@@ -522,6 +522,8 @@ def _each_once(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
 def _where_it_runs(candidate: Candidate) -> str:
     if candidate.remote:
         return tr("{name} answers over the network", name=candidate.expert.id)
+    if candidate.backend == "mcp":
+        return tr("{name} is a tool of an MCP server", name=candidate.expert.id)
     return tr("{name} runs on this computer now", name=candidate.expert.id)
 
 

@@ -1,8 +1,9 @@
 """Let the user interrupt a spoken answer by talking, without a key.
 
-At the first word that is not its own, the voice becomes quieter; at the second it stops. A cough
-does nothing, and the voice does not interrupt itself when the microphone hears the loudspeaker.
-Also detects the end of speech if no key marks it.
+If what the computer plays was removed from what the microphone hears, any speech is the user's:
+the voice becomes quieter at once, and stops half a second later. Otherwise it becomes quieter at
+the first word that is not its own, and stops at the second. A cough does nothing. Also detects
+the end of speech if no key marks it.
 """
 
 from __future__ import annotations
@@ -107,6 +108,11 @@ class EndDetector:
         """How many judgements are to come, and how many of these are about earlier pauses."""
 
     @property
+    def spoken(self) -> float:
+        """For how many seconds somebody spoke."""
+        return self._spoken * FRAME_SECONDS
+
+    @property
     def begun(self) -> bool:
         """Whether somebody spoke."""
         return self._spoken >= MIN_SPEECH_FRAMES
@@ -155,6 +161,10 @@ MIN_OWN_WORDS = 2
 """Words of the user after which it is certain that they speak."""
 STOP_WORDS = frozenset("stop wait quiet jarvis halt no stopp warte ruhe nein 停 等等".split())
 """One of these is enough."""
+HEARD_SPEECH_S = 3 * FRAME_SECONDS
+"""Seconds of speech, without the computer's own, after which the voice becomes quieter."""
+SURE_SPEECH_S = 0.5
+"""Seconds of speech, without the computer's own, after which it is certain that the user speaks."""
 PAUSE_S = 0.8
 """Seconds of silence after which what was heard was nothing."""
 MAX_SPOKEN_CHARS = 600
@@ -164,13 +174,14 @@ MAX_SPOKEN_CHARS = 600
 class TalkStarter(Protocol):
     """The part of Talk that is needed here."""
 
-    def start(self, *, held: bool = False, said: bytes = b"") -> None:
-        """Listen, from this sound on."""
+    def start(self, *, held: bool = False, said: bytes = b"", echo_free: bool = False) -> None:
+        """Listen, from this sound on; `echo_free` if the computer's own voice is not in it."""
         ...
 
 
 class BargeIn:
-    """Listens while the computer speaks. `duck` sets its share of the volume."""
+    """Listens while the computer speaks. `duck` sets its share of the volume. `echo_free` returns
+    whether what it plays is removed from what the microphone hears."""
 
     def __init__(
         self,
@@ -179,11 +190,13 @@ class BargeIn:
         recogniser: Recogniser,
         *,
         duck: Callable[[float], None],
+        echo_free: Callable[[], bool] = bool,
     ) -> None:
         self._talk = talk
         self._microphone = microphone
         self._recogniser = recogniser
         self._duck = duck
+        self._echo_free = echo_free
         self._spoken = ""
         self._until = asyncio.Event()
         self._speaks = False
@@ -230,7 +243,8 @@ class BargeIn:
             async with aclosing(self._microphone.listen(until)) as sounds:
                 async for sound in sounds:
                     said.append(sound)
-                    if hearing and self._anew and not self._quieter:
+                    echo_free = self._echo_free()
+                    if hearing and self._anew and not self._quieter and not echo_free:
                         hearing.drop()
                         hearing = None
                     self._anew = False
@@ -241,10 +255,16 @@ class BargeIn:
                             hearing = self._begin(said)
                     else:
                         hearing.add(sound.pcm)
+                    over = hearing and end.take(sound.speech)
+                    if hearing and echo_free and end.spoken >= HEARD_SPEECH_S:
+                        self._be_quieter()
+                        self._sure = self._sure or end.spoken >= SURE_SPEECH_S
                     if hearing and self._sure:
-                        self._interrupt(hearing, said)
+                        hearing.drop()
+                        so_far = b"".join(each.pcm for each in said)
+                        self._talk.start(said=so_far, echo_free=echo_free)
                         return
-                    if hearing and end.take(sound.speech):
+                    if hearing and over:
                         hearing.drop()
                         hearing = None
                         self._louder()
@@ -263,15 +283,15 @@ class BargeIn:
 
     def _understood(self, partial: Partial) -> None:
         words = foreign_words(partial.text, self._spoken)
-        if words and not self._quieter:
-            self._quieter = True
-            self._duck(DUCKED_VOLUME)
+        if words:
+            self._be_quieter()
         settled = foreign_words(partial.settled, self._spoken)
         self._sure = len(settled) >= MIN_OWN_WORDS or not STOP_WORDS.isdisjoint(words)
 
-    def _interrupt(self, hearing: Hearing, said: deque[Sound]) -> None:
-        hearing.drop()
-        self._talk.start(said=b"".join(sound.pcm for sound in said))
+    def _be_quieter(self) -> None:
+        if not self._quieter:
+            self._quieter = True
+            self._duck(DUCKED_VOLUME)
 
     def _louder(self) -> None:
         if self._quieter:

@@ -159,9 +159,10 @@ class Talk:
     """One voice at a time, into one microphone.
 
     `way` is what the key does. `pause` is the silence, in seconds, that ends speech if the key is
-    not held. `use` says when the microphone is open. `hush` silences the computer at once. `busy`
-    returns whether a turn is running, `spoken` what is being spoken, which the microphone may have
-    heard.
+    not held; with `judges` a shorter one if the user sounds as if they had said all. `use` says
+    when the microphone is open. `hush` silences the computer at once. `busy` returns whether a turn
+    is running, `spoken` what is being spoken, which the microphone may have heard. `barred` returns
+    why nobody can talk now, "" if they can.
     """
 
     def __init__(
@@ -172,9 +173,11 @@ class Talk:
         way: TalkWay = "auto",
         pause: float = 1.0,
         use: MicrophoneUse = "talking",
+        judges: bool = True,
         hush: Callable[[], None] = lambda: None,
         busy: Callable[[], bool] = lambda: False,
         spoken: Callable[[], str] = str,
+        barred: Callable[[], str] = str,
     ) -> None:
         self.front: TalkFront | None = None
         """Receives what is shown and heard."""
@@ -182,10 +185,12 @@ class Talk:
         self._recogniser = recogniser
         self._key = TalkKey(way)
         self._pause = pause
+        self._judges = judges
         self._use = use
         self._hush = hush
         self._busy = busy
         self._spoken = spoken
+        self._barred = barred
         self._now: _Utterance | None = None
         """What is being said."""
         self._tasks: dict[_Utterance, asyncio.Task[Transcript | None]] = {}
@@ -213,6 +218,11 @@ class Talk:
             return "listening" if self._now.sounds else "waiting"
         return "recognising" if self._tasks else "idle"
 
+    @property
+    def taken(self) -> bool:
+        """Whether the user talks, other than to answer a question."""
+        return self._now is not None and not self._now.answers
+
     def press(self) -> None:
         """Handle a press of the talk key. A key that repeats itself does nothing."""
         self._mean(self._key.down(_time()))
@@ -225,12 +235,13 @@ class Talk:
         """Note that the state of the talk key is unknown."""
         self._key.lost()
 
-    def start(self, *, held: bool = False, said: bytes = b"") -> None:
+    def start(self, *, held: bool = False, said: bytes = b"", echo_free: bool = False) -> None:
         """Listen until `stop`, or until a silence if nothing is `held`. `said` is sound from
-        before, with which it begins. Then what the microphone remembers of that time is skipped."""
-        if self._now is None or self._now.answers:
-            self._begin(held=held, said=said)
+        before, with which it begins; unless it is `echo_free`, the computer's own words are removed
+        from its beginning. Then what the microphone remembers of that time is skipped."""
+        if not self.taken:
             self._key.on()
+            self._begin(held=held, said=said, echo_free=echo_free)
 
     def let_go(self) -> None:
         """Listen until a silence, now that nothing is held any more."""
@@ -246,7 +257,7 @@ class Talk:
 
     def toggle(self) -> None:
         """Start, or stop."""
-        self.stop() if self._now and not self._now.answers else self.start()
+        self.stop() if self.taken else self.start()
 
     def cancel(self) -> bool:
         """Forget what was said (Esc). Return False if nothing was being said."""
@@ -267,11 +278,15 @@ class Talk:
         """
         while self._tasks and not early:
             await asyncio.wait(tuple(self._tasks.values()))
+        if self._barred():
+            return None
         wanted: asyncio.Future[Transcript | None] = asyncio.get_running_loop().create_future()
         self._wanted.append(wanted)
         try:
             if self._now is None:
                 await ask()
+            if self._barred():
+                return None
             if not wanted.done() and not self._tasks:
                 self._listen(held=False, patience=limit, answers=True)
             return await wanted
@@ -279,6 +294,10 @@ class Talk:
             self._wanted.remove(wanted)
             if not self._wanted:
                 self._drop_answers()
+
+    def give_way(self) -> None:
+        """Listen no longer for the answer to a question; it counts as not given."""
+        self._drop_answers()
 
     async def close(self) -> None:
         """Close the microphone."""
@@ -297,8 +316,12 @@ class Talk:
         elif meaning == "let go":
             self.let_go()
 
-    def _begin(self, *, held: bool, said: bytes = b"") -> None:
+    def _begin(self, *, held: bool, said: bytes = b"", echo_free: bool = False) -> None:
         """Start listening to the user. Everything else is quiet before the next line runs."""
+        if reason := self._barred():
+            self._key.off()
+            self._show(Unheard(reason))
+            return
         own = self._spoken()
         # What the microphone remembers of a question must not become its answer.
         anew = bool(said or (own and self._wanted))
@@ -310,7 +333,7 @@ class Talk:
         utterance = self._listen(held=held, patience=START_TIMEOUT_S, anew=anew)
         utterance.own, utterance.cut = (
             "" if self._wanted else own,
-            from_first_foreign_word if said else None,
+            from_first_foreign_word if said and not echo_free else None,
         )
         if said:
             utterance.hearing.add(said)
@@ -376,7 +399,7 @@ class Talk:
                     ended = utterance.end.take(sound.speech, sound.finished)
                     if utterance.stuck.take(sound.speech) or (ended and not utterance.held):
                         utterance.until.set()
-                    elif not utterance.held and utterance.end.asks():
+                    elif self._judges and not utterance.held and utterance.end.asks():
                         self._microphone.judge(utterance.recent)
                     if utterance.seconds > MAX_SPEECH_S and not reason:
                         reason = tr(TOO_LONG)

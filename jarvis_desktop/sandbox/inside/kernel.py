@@ -253,7 +253,8 @@ def _chained(told: traceback.TracebackException) -> Iterator[traceback.Traceback
 def _kept_frames(
     stack: list[traceback.FrameSummary], foreign: Sequence[str]
 ) -> list[traceback.FrameSummary]:
-    frames = [frame for frame in stack if not _is_ours(frame.filename)]
+    ours = (_HERE + os.sep, "<frozen importlib")
+    frames = [frame for frame in stack if not frame.filename.startswith(ours)]
     places = tuple(folder + os.sep for folder in foreign)
     last = len(frames) - 1
     return [
@@ -261,10 +262,6 @@ def _kept_frames(
         for number, frame in enumerate(frames)
         if number == last or not frame.filename.startswith((*places, "<frozen "))
     ]
-
-
-def _is_ours(file: str) -> bool:
-    return file.startswith((_HERE + os.sep, "<frozen importlib"))
 
 
 Adapt = Callable[[ModuleType], None]

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 
-from jarvis_desktop.assistant.agent import code_loop
+from jarvis_desktop.assistant.agent import code_loop, queries
 from jarvis_desktop.assistant.agent.code_loop import (
     ASKS,
     LOOK,
@@ -19,14 +19,13 @@ from jarvis_desktop.assistant.agent.code_loop import (
     MAX_ROUNDS,
     MAX_TRIES,
     CodeLoop,
-    explain_error,
     outline_for,
     parse_reply,
-    repaired,
 )
 from jarvis_desktop.assistant.agent.expected_results import ResultKind, expected_results
-from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.agent.queries import QUERY, RESULT_FILE, parse_query
 from jarvis_desktop.assistant.agent.roles import Observation
+from jarvis_desktop.assistant.agent.script_repair import explain_error, repaired
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.code import CodeOutcome, Ending, Script
@@ -45,6 +44,14 @@ def script(code: str) -> str:
     return f"Here it is:\n```python\n{code}\n```"
 
 
+def query(what: str) -> str:
+    return f"```sql\nSELECT {what};\n```"
+
+
+WEST = query("west")
+"""Confirms `chart("West 5")`."""
+
+
 @dataclass
 class Bench:
     """A goal over sales.csv, and what its scripts give by a word in them."""
@@ -55,6 +62,8 @@ class Bench:
     gives: dict[str, CodeOutcome] = field(default_factory=dict)
     goal: str = GOAL
     files: tuple[str, ...] = ("sales.csv",)
+    rows: dict[str, object] = field(default_factory=dict)
+    """What queries return by a word in them: columns and rows, or an error."""
 
     def __post_init__(self) -> None:
         self.place = Workplace(self.root, self.frontend, code=CodeTerms.SANDBOXED)
@@ -82,6 +91,16 @@ class Bench:
         )
 
     def _outcome(self, source: Script, to: Path) -> CodeOutcome:
+        if "describe_tables" in source.source:
+            return CodeOutcome(Ending.DONE, 'CREATE TABLE "sales"')
+        if asked := re.search(r"queries.query\(\[.*?\], (\[.*\]), ", source.source):
+            known = {"west": [["region", "amount"], [["West", 5], ["East", 3]]], **self.rows}
+            found = [
+                next((rows for word, rows in known.items() if word in each), "no such table")
+                for each in json.loads(asked[1])
+            ]
+            made = Artifact(Kind.TEXT, text=json.dumps(found), name=RESULT_FILE)
+            return CodeOutcome(Ending.DONE, made=(self._made(made, to),))
         for word, outcome in self.gives.items():
             if word in source.source:
                 return replace(outcome, made=tuple(self._made(item, to) for item in outcome.made))
@@ -95,6 +114,14 @@ class Bench:
 
     async def work(self) -> Observation:
         return await self.loop.run(self.run)
+
+    def log(self, rounds: Sequence[tuple[str, str, tuple[Artifact, ...], str]]) -> None:
+        """Let these rounds be done before: branches, what they found, files and code."""
+        for number, (branch, text, files, code) in enumerate(rounds, 1):
+            now = self.run.now()
+            entry = LogEntry(number, "assistant", branch, "x", Status.DONE, text, now, files, code)
+            self.run.end_round(0, entry)
+        self.run._highest = len(rounds)
 
     @property
     def branches(self) -> list[str]:
@@ -127,87 +154,184 @@ def bench(tmp_path: Path, frontend: FakeFrontend) -> Callable[..., Bench]:
     return built
 
 
-async def test_two_scripts_that_agree_reach_the_goal(bench: Callable[..., Bench]) -> None:
-    at = bench(
-        [script("one()"), script("two()")],
-        {
-            "one()": chart("West sold most: 5."),
-            "two()": chart("The most was sold in West, 5.0 in all."),
-        },
-    )
+async def test_a_script_and_a_query_that_agree_reach_the_goal(bench: Callable[..., Bench]) -> None:
+    at = bench([script("one()"), WEST], {"one()": chart("West sold most: 5.")})
     assert at.loop.given(at.run) == ["sales.csv"]
     found = await at.work()
     assert (found.status, found.ends) == (Status.DONE, True)
     assert found.text == "West sold most: 5.\n\nMade: “a.png”."
     assert at.run.live.turn.reply == found.text
     assert [item.title for item in at.run.live.turn.artifacts] == ["a.png"]
-    assert at.branches == [LOOK, "run_code", "run_code", "final_answer"]
+    assert at.branches == [LOOK, "run_code", QUERY, "final_answer"]
     assert set(at.states) == {StepState.DONE}
-    # The second one works in a folder of its own, on fresh files.
+    asked = told(at.llm.prompts[1])
+    assert 'CREATE TABLE "sales"' in asked
+    assert "The query returns a row for each point of the chart." in asked
+    assert at.run.log[2].observation == '[["West", 5], ["East", 3]]'
+
+
+WHICH = "Which region is ahead?"
+"""A goal of one part."""
+
+
+async def test_another_script_is_written_if_no_query_agrees(bench: Callable[..., Bench]) -> None:
+    at = bench(
+        [script("one()"), query("x"), query("other"), script("two()"), WEST],
+        {"one()": CodeOutcome(Ending.DONE, "West 7"), "two()": CodeOutcome(Ending.DONE, "West: 5")},
+        goal=WHICH,
+        rows={"other": [["region", "amount"], [["East", 5]]]},
+    )
+    found = await at.work()
+    assert (found.status, found.text) == (Status.DONE, "West: 5")
+    assert at.branches[1:-1] == ["run_code", QUERY, QUERY, "run_code", QUERY]
+    assert at.run.log[2].status is Status.FAILED
+    assert 'It failed: "no such table"' in told(at.llm.prompts[2])
+    # The second script works in a folder of its own, on fresh files.
     folders = [session.folder.name for session in at.place.sandbox.sessions]
     assert folders == ["files", "files-2"]
-    assert [session.found[-1] for session in at.place.sandbox.sessions] == [["sales.csv"]] * 2
+
+
+async def test_a_query_may_fail(bench: Callable[..., Bench]) -> None:
+    replies = [
+        *(script("one()"), "I cannot.", ExpertError("Gone.")),
+        *(script("one(1)"), query("many")),
+        *(script("one(2)"), query("  many")),
+    ]
+    rows = {"many": [["n"], [[1]] * 40]}
+    at = bench(replies, {"one(": CodeOutcome(Ending.DONE, "West 5")}, goal=WHICH, rows=rows)
+    assert (await at.work()).status is Status.PARTLY
+    failed = [entry.observation for entry in at.run.log if entry.branch == QUERY]
+    assert failed[:2] == [queries.NO_QUERY, "Gone."]
+    assert failed[2].startswith("It returned 40 rows: return only the answer")
+    assert failed[3] == queries.SAME_QUERY
+
+
+@pytest.mark.parametrize("broken", [CodeOutcome(Ending.ERROR, "Killed"), ExpertError("Killed")])
+async def test_a_query_that_does_not_run(
+    bench: Callable[..., Bench], broken: CodeOutcome | ExpertError
+) -> None:
+    at = bench([script("one()"), query("x west"), WEST], {"one": chart("West 5")}, goal=WHICH)
+    outcome, results = at._outcome, [broken]
+
+    def does(source: Script, to: Path) -> CodeOutcome:
+        if "queries.query(" not in source.source or not results:
+            return outcome(source, to)
+        if isinstance(found := results.pop(), ExpertError):
+            raise found
+        return found
+
+    at.place.sandbox.does = does
+    assert (await at.work()).status is Status.DONE
+    failed = [entry.observation for entry in at.run.log if entry.status is Status.FAILED]
+    assert failed == ["Killed"]
+
+
+def test_replies_with_queries() -> None:
+    assert parse_query("```sql\nDROP TABLE a\n```") == ""
+    assert parse_query("select 1;") == "select 1"
+    for rows in ([], [[None]]):
+        empty = queries.wrong_rows(expected_results(WHICH, ())[0], rows)
+        assert empty == "It returned no values: check the conditions."
+
+
+async def test_a_stopped_query_asks_what_to_change(
+    bench: Callable[..., Bench], frontend: FakeFrontend
+) -> None:
+    held = asyncio.Event()
+
+    def answers(prompt: Prompt) -> Answer:
+        if "SELECT" not in told(prompt):
+            return script("one()")
+        at.llm.hold = None if held.is_set() else held
+        return WEST
+
+    at = bench(answers, {"one()": chart("West 5")})
+    frontend.answer = "Go on."
+    working = asyncio.create_task(at.work())
+    while at.llm.hold is None:
+        await asyncio.sleep(0)
+    held.set()
+    assert at.run.interrupts.stop()
+    assert (await working).status is Status.DONE
+    assert [entry.status for entry in at.run.log if entry.branch == QUERY] == [
+        Status.CANCELLED, Status.DONE,
+    ]  # fmt: skip
 
 
 async def test_a_prompt_is_short_and_keeps_its_beginning(bench: Callable[..., Bench]) -> None:
     at = bench(
-        [script("broken()"), script("one()"), script("two()")],
+        [script("broken()"), script("one()"), query("x"), query("y"), script("two()"), WEST],
         {
             "broken()": error('  File "script.py", line 1, in <module>\n    broken()\nKeyError: 1'),
-            "one()": chart("West 5"),
-            "two()": chart("West 5"),
+            "one()": CodeOutcome(Ending.DONE, "West 5"),
+            "two()": CodeOutcome(Ending.DONE, "West 5"),
         },
+        goal=WHICH,
     )
     assert (await at.work()).status is Status.DONE
-    first, mended, again = at.llm.prompts
+    first, mended, asked, asked_again, again, _ = at.llm.prompts
     assert "experts" not in told(first)
     assert first.tokens < 1700  # estimated; about 1,000 of Qwen's
+    assert asked.tokens < 1000
+    assert asked_again.messages[: len(asked.messages)] == asked.messages
     assert mended.messages[: len(first.messages)] == first.messages
     assert again.messages == first.messages
-    assert again.temperature > first.temperature
     assert "Line 1: broken()\nKeyError: 1" in told(mended)
     assert "sales.csv: table, 2 rows." in told(first)
-    assert GOAL in told(first)
-    assert [prompt.temperature for prompt in at.llm.prompts] == [
+    assert WHICH in told(first)
+    assert [prompt.temperature for prompt in (first, mended, asked, asked_again, again)] == [
         0.0,
         code_loop.MEND_TEMPERATURE,
+        0.0,
+        queries.ANOTHER_TEMPERATURE,
         code_loop.AGAIN_TEMPERATURE,
     ]
 
 
 async def test_experts_are_named_where_a_goal_needs_them(bench: Callable[..., Bench]) -> None:
+    numbers = iter(range(9))
     at = bench(
-        [script("one(a.split())"), script("two(b.split())")],
+        lambda prompt: script(f"jarvis.transcribe(a).split({next(numbers)})"),
         {
             "_()": CodeOutcome(Ending.DONE),
-            "split()": CodeOutcome(Ending.DONE, "57 words are said."),
+            "transcribe": CodeOutcome(Ending.DONE, "57 words are said."),
         },
         goal="How many words are said in the recording?",
         files=("talk.mp3",),
     )
-    assert (await at.work()).status is Status.DONE
-    first, second = at.llm.prompts
+    found = await at.work()
+    # What an expert heard cannot be computed by a query.
+    assert (found.status, QUERY in at.branches) == (Status.PARTLY, False)
+    first, second, *_ = at.llm.prompts
     assert "jarvis.transcribe(" in first.messages[0].text
     assert "jarvis.translate(" not in first.messages[0].text
-    for prompt in (first, second):
-        assert "jarvis.transcribe(" in prompt.messages[2].text
-    assert first.messages[0] == second.messages[0]
+    assert "jarvis.transcribe(" in first.messages[2].text
     assert first.messages == second.messages
 
 
 async def test_what_is_missing_is_asked_for(bench: Callable[..., Bench]) -> None:
     at = bench(
-        [script("only_words()"), script("one()"), script("two()")],
+        [script("only_words()"), script("one()"), WEST],
         {
             "only_words()": CodeOutcome(Ending.DONE, "West sold most."),
             "one()": chart("West: 5"),
-            "two()": chart("West: 5"),
         },
     )
     at.run.change(0, outline=None)  # a goal of an older version
     assert (await at.work()).status is Status.DONE
     assert "But the chart was not written: draw the chart" in told(at.llm.prompts[1])
     assert at.run.log[1].status is Status.PARTLY
+
+
+async def test_slips_of_a_result_that_nothing_confirms_are_told(
+    bench: Callable[..., Bench],
+) -> None:
+    goal = "What is the median amount?"
+    at = bench([script("one()"), query("x"), query("y"), script("two()"), query("five")],
+               {"o": CodeOutcome(Ending.DONE, "5")}, goal=goal,
+               rows={"five": [["x"], [[5]]]})  # fmt: skip
+    assert (await at.work()).status is Status.DONE
+    assert "Mind: a median is statistics.median(values)." in told(at.llm.prompts[3])
 
 
 async def test_results_by_invented_values_do_not_count(bench: Callable[..., Bench]) -> None:
@@ -219,31 +343,21 @@ async def test_results_by_invented_values_do_not_count(bench: Callable[..., Benc
     assert (await at.work()).status is Status.PARTLY
 
 
-async def test_results_that_differ_are_not_claimed(bench: Callable[..., Bench]) -> None:
-    numbers = iter(range(1, 10))
+async def test_results_that_nothing_confirms_are_not_claimed(bench: Callable[..., Bench]) -> None:
+    numbers = iter(range(1, 30))
     at = bench(
-        lambda prompt: script(f"again({next(numbers)})"),
+        lambda prompt: (
+            query("x") if "SELECT" in told(prompt) else script(f"again({next(numbers)})")
+        ),
         {f"again({number})": chart(f"West: {number * 7}") for number in range(1, 10)},
     )
     found = await at.work()
     assert found.status is Status.PARTLY
-    assert found.text.startswith("I am not sure of this: I computed it again")
+    assert found.text.startswith("I made this, but could not confirm it")
     assert "West: 7" in found.text
-    assert "West: 14" in found.text
-    assert len(at.run.log) == MAX_RESULTS + 2
+    assert [entry.branch for entry in at.run.log].count("run_code") == MAX_RESULTS
     assert at.states[-1] is StepState.FAILED
     assert at.states[0] is StepState.DONE
-
-
-async def test_one_result_alone_is_not_claimed(bench: Callable[..., Bench]) -> None:
-    numbers = iter(range(1, 30))
-    at = bench(
-        lambda prompt: script(f"again({next(numbers)})"),
-        {"again(1)": chart("West: 5"), "again": error("ValueError: no")},
-    )
-    found = await at.work()
-    assert found.status is Status.PARTLY
-    assert found.text.startswith("I am not sure of this: I could not compute it a second time.")
 
 
 async def test_another_script_begins_after_three_that_failed(bench: Callable[..., Bench]) -> None:
@@ -280,9 +394,9 @@ async def test_the_same_script_is_not_run_again(bench: Callable[..., Bench]) -> 
             script("bad()  # the same"),
             script("bad()"),
             script("one()"),
-            script("two()"),
+            WEST,
         ],
-        {"bad": error("E"), "one()": chart("West 5"), "two()": chart("West 5")},
+        {"bad": error("E"), "one()": chart("West 5")},
     )
     assert (await at.work()).status is Status.DONE
     assert at.place.sandbox.ran[1:].count("bad()\n") == 1
@@ -292,7 +406,7 @@ async def test_the_same_script_is_not_run_again(bench: Callable[..., Bench]) -> 
 
 
 async def test_it_asks_the_user(bench: Callable[..., Bench], frontend: FakeFrontend) -> None:
-    at = bench(["ASK: Which year?", script("one()"), script("two()")],
+    at = bench(["ASK: Which year?", script("one()"), WEST],
                {"one()": chart("West 5"), "two()": chart("West 5")})  # fmt: skip
     frontend.answer = "2024"
     assert (await at.work()).status is Status.DONE
@@ -339,7 +453,7 @@ async def test_time_that_is_used_up_ends_it(
 
 
 async def test_files_that_cannot_be_read_do_not_end_it(bench: Callable[..., Bench]) -> None:
-    at = bench([script("one()"), script("two()")],
+    at = bench([script("one()"), WEST],
                {"one()": chart("West 5"), "two()": chart("West 5")})  # fmt: skip
     at.place.sandbox.errors = [ExpertError("No process.")]
     assert (await at.work()).status is Status.DONE
@@ -347,9 +461,8 @@ async def test_files_that_cannot_be_read_do_not_end_it(bench: Callable[..., Benc
 
 
 async def test_a_goal_without_files(bench: Callable[..., Bench]) -> None:
-    at = bench([script("one()"), script("two()")],
-               {"one()": CodeOutcome(Ending.DONE, "5"), "two()": CodeOutcome(Ending.DONE, "5")},
-               goal="How much is 2 + 3?", files=())  # fmt: skip
+    at = bench([script("one()"), query("2 + 3")], {"one()": CodeOutcome(Ending.DONE, "5")},
+               goal="How much is 2 + 3?", files=(), rows={"2 + 3": [["x"], [[5]]]})  # fmt: skip
     found = await at.work()
     assert (found.status, found.text) == (Status.DONE, "5")
     assert at.branches[0] == "run_code"
@@ -358,7 +471,7 @@ async def test_a_goal_without_files(bench: Callable[..., Bench]) -> None:
 async def test_code_that_the_user_refuses(
     bench: Callable[..., Bench], frontend: FakeFrontend
 ) -> None:
-    at = bench([script("one()"), script("two()"), script("three()")],
+    at = bench([script("one()"), script("two()"), WEST],
                {"two()": chart("West 5"), "three()": chart("West 5")})  # fmt: skip
     at.place.approvals.code_terms = CodeTerms.ASK
     at.place.answers(no("Leave out the chart."))
@@ -369,7 +482,7 @@ async def test_code_that_the_user_refuses(
 async def test_a_stopped_script_asks_what_to_change(
     bench: Callable[..., Bench], frontend: FakeFrontend
 ) -> None:
-    at = bench([script("one()"), script("two()"), script("three()")],
+    at = bench([script("one()"), script("two()"), WEST],
                {"two()": chart("West 5"), "three()": chart("West 5")})  # fmt: skip
     frontend.answer = "Only the year 2024."
     await at.loop._look(work := await _work_of(at))
@@ -389,7 +502,7 @@ async def test_a_stopped_script_asks_what_to_change(
 async def test_a_stopped_thought_asks_what_to_change(
     bench: Callable[..., Bench], frontend: FakeFrontend
 ) -> None:
-    at = bench([script("one()"), script("two()"), script("three()")],
+    at = bench([script("one()"), script("two()"), WEST],
                {"two()": chart("West 5"), "three()": chart("West 5")})  # fmt: skip
     at.llm.hold = asyncio.Event()
     working = asyncio.create_task(at.work())
@@ -401,20 +514,29 @@ async def test_a_stopped_thought_asks_what_to_change(
 
 
 async def test_rounds_from_before_a_crash_count(bench: Callable[..., Bench]) -> None:
-    at = bench([script("two()")], {"two()": chart("West 5")})
+    at = bench([WEST], {})
     made = Artifact(Kind.IMAGE, path=at.root / "sales.csv", name="a.png")
-    old = chart("West 5").printed
-    for number, (branch, text, files) in enumerate(
-        ((LOOK, "sales.csv: a table.", ()), ("run_code", old, (made,))), 1
-    ):
-        now = at.run.now()
-        entry = LogEntry(number, "assistant", branch, "x", Status.DONE, text, now, files, "one()")
-        at.run.end_round(0, entry)
-    at.run._highest = 2
+    rounds: Sequence[tuple[str, str, tuple[Artifact, ...], str]] = [
+        (LOOK, "sales.csv: a table.", (), "look()"),
+        ("run_code", chart("West 5").printed, (made,), "one()"),
+        (QUERY, "[]", (), "SELECT west"),
+        (QUERY, "[]", (), "SELECT no"),
+    ]
+    at.log(rounds)
     found = await at.work()
     assert (found.status, found.artifacts) == (Status.DONE, (made,))
-    assert len(at.llm.prompts) == 1
-    assert "sales.csv: a table." in told(at.llm.prompts[0])
+    # The query was run again; nothing was asked.
+    assert not at.llm.prompts
+
+
+async def test_queries_that_cannot_run_again_after_a_crash_are_written_again(
+    bench: Callable[..., Bench],
+) -> None:
+    at = bench([script("one()"), WEST], {"one()": chart("West 5")})
+    at.log([(LOOK, "sales.csv", (), "look()"), (QUERY, "[]", (), "SELECT west")])
+    at.place.sandbox.errors = [ExpertError("No process.")]
+    assert (await at.work()).status is Status.DONE
+    assert len(at.llm.prompts) == 2
 
 
 async def _work_of(at: Bench) -> code_loop._GoalWork:
@@ -501,16 +623,16 @@ def test_rows_are_taken_apart_as_tuples(loop: str, mended: str) -> None:
 
 async def test_another_script_is_warned_of_what_was_wrong(bench: Callable[..., Bench]) -> None:
     at = bench(
-        [script("broken()"), script("nothing()"), script("one()"), script("two()")],
+        [script("broken()"), script("nothing()"), script("bad()"), script("one()"), WEST],
         {
             "broken()": error("TypeError: unsupported operand 'NoneType'"),
             "nothing()": CodeOutcome(Ending.DONE, "x"),
+            "bad()": error("ValueError: no"),
             "one()": chart("West 5"),
-            "two()": chart("West 5"),
         },
     )
     assert (await at.work()).status is Status.DONE
-    *_, last = at.llm.prompts
+    last = at.llm.prompts[3]
     assert "Mind: Empty cells of" in told(last)
     assert "Mind" not in told(at.llm.prompts[2])
 
@@ -541,14 +663,13 @@ async def test_another_script_is_warned_of_what_was_wrong(bench: Callable[..., B
 )
 def test_errors_are_explained(last: str, code: str, hint: str) -> None:
     brief = "- km: number, 1 to 2; 3 cells are empty\n- name: text, one of: A"
-    work = code_loop._GoalWork(cast(GoalRun, None), ["a.csv"], (), (), {}, brief)
-    assert hint in explain_error(last, work, code)
+    assert hint in explain_error(last, code, ["a.csv"], brief)
 
 
 async def test_an_answer_names_some_of_many_files(bench: Callable[..., Bench]) -> None:
     many = tuple(Artifact(Kind.IMAGE, text="x", name=f"{number}.png") for number in range(12))
     made = CodeOutcome(Ending.DONE, "12 pictures", made=many)
-    at = bench([script("one()"), script("two()")], {"one()": made, "two()": made},
+    at = bench([script("one()"), script("two()"), script("three()")], {"e()": made, "o()": made},
                goal="Resize all pictures.", files=("a.png",))  # fmt: skip
     found = await at.work()
     assert found.text.endswith("“7.png” (+4).")

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.assistant.agent.script_checks import slips
+from jarvis_desktop.assistant.agent.script_checks import overlooked, slips
 
 
 def slipped(code: str, goal: str = "How much was sold?") -> list[str]:
     words = {name.casefold(): {name} for name in ("Ulm", "Jena", "Bo", "Bonn", "City")}
     words["yes"] = {"yes", "Yes"}
-    return list(slips(code, goal, words, "- City: text, one of: Ulm, Jena"))
+    return [*slips(code, goal), *overlooked(code, goal, words, "- City: text, one of: Ulm, Jena")]
 
 
 @pytest.mark.parametrize(
@@ -47,7 +47,7 @@ def test_values_that_a_script_invents(code: str, invented: str) -> None:
 )
 def test_values_that_a_script_ignores(goal: str, code: str, ignored: str) -> None:
     words = {"error": {"ERROR"}, "ulm": {"Ulm"}, "hour": {"Hour"}}
-    found = list(slips(code, goal, words, "- City: text, one of: Ulm, Jena"))
+    found = list(overlooked(code, goal, words, "- City: text, one of: Ulm, Jena"))
     told = f'the goal is about "{ignored}", but the script takes all: choose by "{ignored}"'
     assert found == ([told] if ignored else [])
 

@@ -195,7 +195,7 @@ async def test_only_the_dependants_of_a_failure_are_skipped(run, frontend: FakeF
     statuses = {number: item.status.value for number, item in results.items()}
     assert statuses == {0: "failed", 1: "skipped", 2: "skipped", 3: "done", 4: "skipped"}
     assert results[0].reason == "It broke."
-    assert results[2].reason == "It needs the result of “summarization”, which is missing."
+    assert results[2].reason == "It needs the result of “Summarization”, which is missing."
     finished = [item for item in frontend.events if isinstance(item, events.TaskFinished)]
     assert len(finished) == 5
 

@@ -69,7 +69,7 @@ async def test_after_two_rounds_the_reason_is_stated(house: House) -> None:
     assert ran(house).count("summarization") == 3
     assert ran(house).count("clock") == 1
     assert turn.status is Status.PARTLY
-    assert "Not done: summarization. It\nbroke." in turn.reply
+    assert "Not done: Summarization. It\nbroke." in turn.reply
     assert turn.notes == ("2 other plans were tried, and failed as well.",)
 
 

@@ -7,14 +7,18 @@ from pathlib import Path
 
 from jarvis_desktop.assistant.planning import request_parser
 from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
+from jarvis_desktop.backends.task_encoder import TaskEncoder
 from jarvis_desktop.core.artifact import Artifact, kind_of_name
 from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, PlanRejected
 from jarvis_desktop.core.task import Item, Ref, Task
 from jarvis_desktop.core.turn import Conversation, Turn
+from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.registry import INVENTORY
 
+PLANNER = EmbeddedPlanner(TaskEncoder(shipped("models", "planner")))
+"""With the shipped weights."""
 NOON = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -49,7 +53,7 @@ async def ask(text: str, *names: str, earlier: Conversation | None = None) -> Pl
         if not item.output and item.name not in (*names, *known)
     ]
     context = Context(tuple(file(name) for name in (*names, *named)), earlier)
-    return await EmbeddedPlanner().plan(text, INVENTORY, context)
+    return await PLANNER.plan(text, INVENTORY, context)
 
 
 def show(planned: Plan | PlanRejected) -> list[str]:

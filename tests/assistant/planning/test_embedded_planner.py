@@ -32,6 +32,11 @@ from tests.assistant.planning.planned import ask, show
             ["translation(text=good morning, language=French)"],
         ),
         (
+            "Read the letter aloud to me",
+            ["brief.pdf"],
+            ["document-to-text(document=brief.pdf)", "text-to-speech(text=#0)"],
+        ),
+        (
             "Translate good morning into French",
             [],
             ["translation(text=good morning, language=French)"],
@@ -59,8 +64,8 @@ from tests.assistant.planning.planned import ask, show
                 "text-to-image(prompt=a castle and also a dog)",
             ],
         ),
-        ("Was kannst du?", [], ["help(topic=was kannst du?)"]),
-        ("你能做什么？", [], ["help(topic=你能做什么？)"]),
+        ("Was kannst du?", [], ["help(topic=what can you do)"]),
+        ("你能做什么？", [], ["help(topic=what can you do)"]),
         ("flip a coin", [], ["chance(what=coin, among=flip a coin)"]),
         ("stop", [], ["stop()"]),
         (
@@ -259,19 +264,19 @@ async def test_plans(text: str, names: list[str], plan: list[str]) -> None:
         (
             "How big is this picture?",
             [],
-            "For file details I need a file: drop one on the window, or name it.",
+            "For “Show file details” I need a file: drop one on the window, or name it.",
         ),
-        ("open it", [], "For open file I need a file: drop one on the window, or name it."),
+        ("open it", [], "For “Open file” I need a file: drop one on the window, or name it."),
         (
             "read the document",
             [],
-            "For document to text I need a document or a table: "
+            "For “Read document” I need a document or a table: "
             "drop one on the window, or name its file.",
         ),
         (
             "what's the due date on the invoice",
             ["a.wav"],
-            "For document question answering I need a picture or a document: "
+            "For “Ask the document” I need a picture or a document: "
             "drop one on the window, or name its file.",
         ),
     ],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from pathlib import Path
 
 import pytest
@@ -80,13 +81,13 @@ async def test_follow_ups(text: str, earlier: Conversation, plan: list[str]) -> 
         ("rm -rf /", [], "I do not delete"),
         ("empty the trash", [], "I do not delete"),
         ("Frobnicate the widget", [], "I found no task"),
-        ("what is love", [], "I cannot answer that from what is on this computer"),
+        ("what is love", [], "That needs a language model"),
         ("👍", [], "I can only work from words."),
         ("lorem ipsum " * 100, [], "That is a text of 1,200 characters"),
-        ("Fasse bitte diesen Text zusammen", [], "Ohne Sprachmodell"),
-        ("blur it", [], "For image editing I need a picture"),
-        ("summarise", [], "For summarization I need a text"),
-        ("compare these sentences: 'only one'", [], "For sentence similarity I need a text"),
+        ("Schicke bitte diesen Text an meine Mutter", [], "Ohne Sprachmodell"),
+        ("blur it", [], "For “Change picture” I need a picture"),
+        ("summarise", [], "For “Summarise” I need a text"),
+        ("compare these sentences: 'only one'", [], "For “Compare texts” I need a text"),
         ("who won?", ["song.wav"], None),
     ],
 )
@@ -231,7 +232,7 @@ async def test_a_plan_that_breaks_a_rule_is_declined_not_raised() -> None:
     )
     planned = await EmbeddedPlanner().plan("oddly 'a text'", (odd,), Context())
     assert planned == PlanRejected(
-        "For odd I need a picture: drop one on the window, or name its file.", final=True
+        "For “Odd” I need a picture: drop one on the window, or name its file.", final=True
     )
     strict = TaskType("clock", "", (), (), cues=("tick",), presets=())
     text = "tick tick"
@@ -262,7 +263,7 @@ async def test_a_question_about_nothing_at_hand_needs_a_language_model() -> None
     )
     planned = await EmbeddedPlanner().plan("who won the cup of 1930", (look_up,), Context())
     assert isinstance(planned, PlanRejected)
-    assert "need a language model" in planned.reason
+    assert "needs a language model" in planned.reason
 
 
 async def test_a_port_for_many_gets_all_at_once() -> None:
@@ -300,23 +301,17 @@ def test_ordinals_beyond_what_is_there() -> None:
     assert inputs.parse_ordinal("the picture", 3) is None
 
 
-@settings(max_examples=300, deadline=None)
-@given(
-    st.lists(
-        st.sampled_from(
-            "summarise read it the picture aloud and then , . blur 'a' a.png x.wav xquote0x "
-            "xfile9x "
-            "translate to german save as out.txt say this these second both delete ? : \n".split(
-                " "
-            )
-        )
-        | st.text(max_size=8),
-        max_size=14,
+WORDS = st.lists(
+    st.sampled_from(
+        "summarise read it the picture aloud and then , . blur 'a' a.png x.wav xquote0x xfile9x "
+        "translate to german save as out.txt say this these second both delete ? : \n".split(" ")
     )
+    | st.text(max_size=8),
+    max_size=14,
 )
-def test_no_words_raise_and_every_plan_is_whole(words: list[str]) -> None:
-    import asyncio
 
+
+def is_whole(words: list[str]) -> None:
     context = Context((file("a.png"), file("x.wav")))
     planned = asyncio.run(EmbeddedPlanner().plan(" ".join(words), INVENTORY, context))
     assert isinstance(planned, Plan | PlanRejected)
@@ -324,3 +319,16 @@ def test_no_words_raise_and_every_plan_is_whole(words: list[str]) -> None:
         assert planned.reason
     else:
         assert len(planned) > 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(WORDS)
+def test_no_words_raise_and_every_plan_is_whole(words: list[str]) -> None:
+    is_whole(words)
+
+
+@pytest.mark.exhaustive
+@settings(max_examples=1000, deadline=None)
+@given(WORDS)
+def test_no_other_words_do_either(words: list[str]) -> None:
+    is_whole(words)

@@ -41,8 +41,14 @@ class Scorer:
             tuple(max(0, place) * 10 for place in places),
         )
 
+    def everyday(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        return [{} for _ in texts]
+
 
 class NoScorer:
+    def everyday(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        raise UnavailableError("The weights are missing.")
+
     def score(self, text: str, inventory: Sequence[TaskType]) -> Scores:
         raise UnavailableError("The weights are missing.")
 
@@ -55,6 +61,8 @@ async def tasks(planner: EmbeddedPlanner, text: str, *files: Artifact) -> list[s
 async def test_what_no_cue_tells_is_done_to_the_file_at_hand():
     planner = EmbeddedPlanner(Scorer(image_to_text=0.4))
     assert await tasks(planner, "I can't make this out", LETTER) == ["image-to-text"]
+    with_llm = EmbeddedPlanner(Scorer(image_to_text=0.4), guesses=False)
+    assert await tasks(with_llm, "I can't make this out", LETTER) == []
 
 
 async def test_several_tasks_must_each_be_sure():

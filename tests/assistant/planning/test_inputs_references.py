@@ -177,7 +177,7 @@ async def test_a_file_of_the_request_comes_before_the_past() -> None:
 async def test_what_was_never_there_is_not_replaced_by_something_else() -> None:
     planned = await plan("rotate the tenth picture", long_past())
     assert isinstance(planned, PlanRejected)
-    assert planned.reason.startswith("For image editing I need a picture")
+    assert planned.reason.startswith("For “Change picture” I need a picture")
     assert isinstance(await plan("rotate the tenth picture", long_past(file("a.png"))), Plan)
 
 

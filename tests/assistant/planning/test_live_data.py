@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning.live_data import LiveDataCheck
+from jarvis_desktop.assistant.planning.everyday import why_unknowable
 from jarvis_desktop.backends.task_encoder import TaskEncoder
-from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.ports import AnswerDirectly, PlanRejected
 from jarvis_desktop.paths import shipped
 from tests.assistant.planning.test_llm_planner import BAD, DIRECT, Likely, Room
@@ -20,35 +17,22 @@ REASON = "I cannot look that up."
 
 
 @pytest.fixture(scope="module")
-def check() -> LiveDataCheck:
-    folder = shipped("models", "planner")
-    return LiveDataCheck(folder / "live_data.json", TaskEncoder(folder).directions)
+def encoder() -> TaskEncoder:
+    return TaskEncoder(shipped("models", "planner"))
 
 
-def test_the_shipped_weights_know_most_live_questions(check: LiveDataCheck) -> None:
-    known = [text for text in LIVE if check(text).startswith("I cannot look that up")]
+def test_the_shipped_weights_know_most_live_questions(encoder: TaskEncoder) -> None:
+    reasons = [why_unknowable(encoder, text) for text in LIVE]
+    known = [reason for reason in reasons if reason.startswith("I cannot look that up")]
     assert len(known) >= 0.8 * len(LIVE)
 
 
-def test_the_shipped_weights_let_ordinary_questions_pass(check: LiveDataCheck) -> None:
-    assert [text for text in ORDINARY if check(text)] == []
+def test_the_shipped_weights_let_ordinary_questions_pass(encoder: TaskEncoder) -> None:
+    assert [text for text in ORDINARY if why_unknowable(encoder, text)] == []
 
 
 def test_without_the_encoder_nothing_is_refused(tmp_path: Path) -> None:
-    def broken(texts: Sequence[str]) -> Sequence[Sequence[float]]:
-        raise UnavailableError("Its weights are gone.")
-
-    assert LiveDataCheck(tmp_path / "none.json", broken)("Will it rain?") == ""
-
-
-def test_the_length_of_a_direction_does_not_count(tmp_path: Path) -> None:
-    weights = tmp_path / "weights.json"
-    weights.write_text(json.dumps({"bias": -0.5, "weights": [2.0, -1.0]}))
-    found = [
-        bool(LiveDataCheck(weights, lambda texts, it=it: [it])("?"))  # type: ignore[misc]
-        for it in ((1.0, 0.0), (50.0, 0.0), (0.0, 50.0), (0.0, 0.0))
-    ]
-    assert found == [True, True, False, False]
+    assert why_unknowable(TaskEncoder(tmp_path), "Will it rain?") == ""
 
 
 def asks_weather(text: str) -> str:

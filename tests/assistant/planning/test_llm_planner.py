@@ -35,7 +35,7 @@ from jarvis_desktop.core.task import Ref, Task, TaskType
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.planning.llm_plans import CONTEXT, lines, planned
-from tests.fakes import FakeLLM, FakeLLMs
+from tests.fakes import FakeLLM, FakeLLMs, server_tools
 from tests.virtual import VirtualLoop, run
 
 GOOD = (
@@ -435,6 +435,9 @@ class Likely:
         tasks = tuple(0.9 if item.name in self._names else 0.01 for item in inventory)
         return Scores(tasks, rows, rows, (0,) * len(inventory))
 
+    def everyday(self, texts: Sequence[str]) -> list[dict[str, float]]:
+        return [{} for _ in texts]
+
 
 SMALL = Ability.SHORT_PLANS
 
@@ -575,11 +578,13 @@ async def test_without_writing_files_cannot_be_worked_on() -> None:
     assert isinstance(await room.plan("Proofread this letter"), PlanRejected)
 
 
-async def test_another_language_goes_to_the_llm_at_once() -> None:
-    sure, llm = Other(Plan((Task(0, BY_TYPE["timer"]),))), Other(PlanRejected("Nor I."))
+async def test_another_language_is_for_the_llm_unless_the_cues_know_it() -> None:
+    sure, llm = Other(PlanRejected("Not I.")), Other(PlanRejected("Nor I."))
     layered = LayeredPlanner(sure, llm)
-    await layered.plan("Stell einen Timer auf zehn Minuten, und das gleich", INVENTORY, CONTEXT)
-    assert (sure.asked, llm.asked) == (0, 1)
+    text = "Stell einen Timer auf zehn Minuten, und das gleich"
+    assert await layered.plan(text, INVENTORY, CONTEXT) == llm.says
+    assert await layered.plan(text, (BY_TYPE["timer"],), CONTEXT) == llm.says
+    assert (sure.asked, llm.asked) == (1, 2)
 
 
 async def test_what_no_planner_could_do_is_not_tried_again() -> None:
@@ -657,3 +662,24 @@ def test_files_are_written_about_only_if_there_is_time_for_it() -> None:
     late, now = answered(6, *CONTEXT.attachments[3:4])
     assert late == PlanRejected("I found no way to do that with letter.pdf.", final=True)
     assert now <= UNPLANNED_TIMEOUT_S
+
+
+@pytest.mark.parametrize("count", [2, 30])
+async def test_of_many_tools_of_servers_an_llm_sees_the_likeliest(count: int) -> None:
+    tools = server_tools(count)
+    wanted, types = tools[-1].name, (*INVENTORY, *tools)
+    task = {"task": wanted, "id": 0, "args": {"words": "Europe/Berlin", "form": "short"}}
+    room = Room(json.dumps({"direct": False, "plan": [task]}), scorer=Likely(wanted))
+    room.runnable |= {item.name for item in tools}
+    expected = [f"0 {wanted} words=Europe/Berlin form=short"]
+    plan = await room.planner.plan("Was ist in Berlin los?", types, room.context)
+    assert shown(plan) == expected  # an argument is a form of what was said, in any language
+    assert isinstance(plan, Plan)
+    asked = await room.planner.plan("What happens in Berlin?", types, room.context)
+    assert shown(asked) == expected
+    revised = await room.planner.revise("in Berlin", types, room.context, plan=OLD)
+    assert shown(revised)[0].endswith(expected[0][1:])
+    replanned = await room.planner.replan("x", types, room.context, plan=OLD, results={})
+    assert shown(replanned)[0].endswith(expected[0][1:])
+    for prompt in room.llm.prompts[-3:]:
+        assert sum(f"- {item.name}(" in prompt.messages[0].text for item in tools) == min(25, count)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.assistant.planning.plan_diff import check_own_words
+from jarvis_desktop.assistant.planning.plan_diff import check_own_words, check_settings
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.tasks.registry import INVENTORY
@@ -49,3 +49,31 @@ def test_what_was_in_the_plan_before_stays() -> None:
     before = made("translation", text="Good morning", language="French")
     after = made("translation", text="Good morning", language="Italian")
     assert check_own_words(after, "rather Italian", INVENTORY, but=before.tasks) is after
+
+
+@pytest.mark.parametrize(
+    ("text", "plan", "asked"),
+    [
+        (
+            "Make photo.jpg a pencil drawing",
+            made("image-editing", image="cat.png", edit="sketch"),
+            True,
+        ),
+        (
+            "Make photo.jpg a bit sharper",
+            made("image-editing", image="cat.png", edit="sharpen"),
+            True,
+        ),
+        ("Convert photo.jpg to PNG", made("image-editing", image="cat.png", edit="sketch"), False),
+        ("Convert photo.jpg to PNG", made("image-editing", image="cat.png"), False),
+        ("Edit the photo", made("image-editing", image="cat.png"), True),
+        ("Put a hat on it", made("image-editing", image="cat.png", prompt="a hat"), True),
+        ("Say it in Dutch", made("translation", text="it", language="Dutch"), True),
+    ],
+)
+def test_settings_are_those_that_the_request_asks_for(text: str, plan: Plan, asked: bool) -> None:
+    if asked:
+        check_settings(plan, text, INVENTORY)
+        return
+    with pytest.raises(PlanError, match="the request"):
+        check_settings(plan, text, INVENTORY)

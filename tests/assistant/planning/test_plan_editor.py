@@ -127,7 +127,7 @@ async def test_what_is_said_for_one_of_several_steps() -> None:
 
 async def test_an_input_that_nothing_can_take_the_place_of_is_named() -> None:
     assert await revised("leave out step 1") == (
-        "“image to text” cannot be left out alone: “summarization” needs its result."
+        "“Read text” cannot be left out alone: “Summarise” needs its result."
     )
 
 
@@ -143,7 +143,7 @@ async def test_an_input_that_nothing_can_take_the_place_of_is_named() -> None:
         ("leave out step 9", "The plan has no step 9."),
         ("leave out step 0", "The plan has no step 0."),
         ("make the summary shorter", "I did not understand “make the summary shorter”"),
-        ("turn it upside down too", "The plan contains nothing to use for image editing."),
+        ("turn it upside down too", "The plan contains nothing to use for “Change picture”."),
         ("read it aloud as well", "The plan does that already."),
         ("leave out the summary and read it aloud in French", "The plan does that already."),
         ("summarise it, and for xyz.png paint it black too", "I cannot find xyz.png"),

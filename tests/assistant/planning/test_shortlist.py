@@ -11,6 +11,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.ports import Context, Resource, Scores
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.tasks.registry import INVENTORY
+from tests.fakes import server_tools
 
 
 def likely(**scores: float) -> Scores:
@@ -92,3 +93,13 @@ def test_files_of_the_conversation_that_are_spoken_of(text: str, expected: bool)
     context = Context(resources=(picture, words))
     assert shortlist.needs_no_task(text, INVENTORY, context, likely()) is expected
     assert shortlist.needs_no_task(text, INVENTORY, Context(resources=(words,)), likely())
+
+
+def test_of_many_tools_of_servers_the_likeliest_are_shown() -> None:
+    types = (*INVENTORY, *server_tools(30))
+    chances = tuple(range(len(types)))
+    scores = Scores(chances, (), (), ())
+    found = names(shortlist.likely_tools(types, scores))
+    assert found[: len(INVENTORY)] == names(list(INVENTORY))
+    assert found[len(INVENTORY) :] == [f"s-{number}" for number in range(5, 30)]
+    assert names(shortlist.likely_tools(types, None))[-1] == "s-24"

@@ -189,3 +189,14 @@ async def test_an_address_off_the_web_is_not_fetched(text: str, kind: str) -> No
     planned = await ask(text)
     assert isinstance(planned, PlanRejected)
     assert planned.reason.startswith(f"An address that begins with {kind} is not fetched.")
+
+
+async def test_a_question_about_a_picture_edits_nothing() -> None:
+    asked = "is this photo blurry?"
+    assert show(await ask(asked, "a.jpg")) == [
+        f"visual-question-answering(image=a.jpg, question={asked})"
+    ]
+    for text in ("Sort out which of these two photos is the brighter", "Which photo is sharper?"):
+        refused = await ask(text, "a.jpg", "b.jpg")
+        assert isinstance(refused, PlanRejected)
+        assert refused.reason.startswith("Nothing here compares pictures.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -12,19 +13,22 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import AnswerDirectly, Context, PlanRejected
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.planning.llm_plans import lines
-from tests.assistant.planning.planned import file
+from tests.assistant.planning.planned import PLANNER, file
 from tests.assistant.planning.test_llm_planner import SMALL, Likely, Room, shown
+from tests.families import some
 
 SEES = "0 image-to-text image=photo.jpg what=caption"
 
 
-async def planned(text: str, *names: str, without: str = "") -> tuple[list[str], list[str]]:
+async def planned(
+    text: str, *names: str, without: str = "", planner: EmbeddedPlanner = PLANNER
+) -> tuple[list[str], list[str]]:
     """The plan in lines, and the notes."""
     notes: list[str] = []
     before = current_note.set(notes.append)
     inventory = tuple(item for item in INVENTORY if item.name != without)
     try:
-        found = await EmbeddedPlanner().plan(text, inventory, Context(tuple(map(file, names))))
+        found = await planner.plan(text, inventory, Context(tuple(map(file, names))))
     finally:
         current_note.reset(before)
     assert isinstance(found, Plan)
@@ -69,6 +73,7 @@ async def test_what_no_task_does_is_named(text: str, names: tuple[str, ...], wor
         ("Crop it, please and thank you very much", "photo.jpg"),
         ("What is in here? Rotate it", "photo.jpg"),
         ("Say what the letter says aloud", "letter.pdf"),
+        ('How similar are "the cat sleeps" and "raise the exposure"?', "letter.pdf"),
     ],
 )
 async def test_what_is_understood_or_says_little_is_not_noted(text: str, name: str) -> None:
@@ -145,8 +150,51 @@ async def test_a_text_that_is_not_about_the_picture_needs_nobody() -> None:
     ],
 )
 async def test_what_a_picture_shows_is_not_looked_for_in_its_text(text: str, task: str) -> None:
-    steps, _ = await planned(text, "photo.jpg")
+    steps, _ = await planned(text, "photo.jpg", planner=EmbeddedPlanner())
     assert [step.split()[1] for step in steps] == [task]
+
+
+ORDERS = {
+    "make it brighter": "image-editing",
+    "rotate it by 90 degrees": "image-editing",
+    "read the text in it": "image-to-text",
+    "tell me what time it is": "clock",
+    "set a timer for ten minutes": "timer",
+    "flip a coin": "chance",
+    "work out 17 times 23": "calculator",
+    "find the faces in it": "object-detection",
+}
+BESIDES = (
+    "order a pizza with olives",
+    "book a flight to Rome",
+    "turn off the lights in the hall",
+    "water the plants on the balcony",
+    "print it on thick paper",
+    "e-mail it to my sister",
+)
+"""What no task does."""
+
+
+# Five apart, so that each joint comes beside another wish.
+@pytest.mark.parametrize(
+    "case", some(list(product(BESIDES, [" and ", ", then ", ". ", ", and also "])), every=5)
+)
+async def test_every_wish_is_planned_or_named(case: tuple[str, str]) -> None:
+    besides, joint = case
+    for order, task in ORDERS.items():
+        for text in (f"{order}{joint}{besides}", f"{besides}{joint}{order}"):
+            steps, notes = await planned(text.capitalize(), "photo.jpg")
+            assert task in [step.split()[1] for step in steps], text
+            assert [note.lower() for note in notes] == [left_out(besides).lower()], text
+
+
+@pytest.mark.parametrize("case", some(list(product(ORDERS, [" and ", ", then ", ". "])), every=5))
+async def test_two_wishes_are_both_planned(case: tuple[str, str]) -> None:
+    first, joint = case
+    for second, other in ORDERS.items():
+        steps, notes = await planned(f"{first}{joint}{second}", "photo.jpg")
+        assert {ORDERS[first], other} == {step.split()[1] for step in steps}, second
+        assert notes == [], second
 
 
 PROMPT = '{"plan": [{"task": "text-generation", "id": 0, "args": {"prompt": "%s"}}]}'

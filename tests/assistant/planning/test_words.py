@@ -331,17 +331,17 @@ def test_readers() -> None:
         ("two hundred", 200),
         ("three thousand two hundred", 3200),
         ("one million", 1_000_000),
-        ("half", 0.5),
+        ("two and a half", 2.5),
     ],
 )
 def test_number_words(words: str, value: float) -> None:
-    assert steps.number(words.removeprefix("a ")) == value
+    assert options(f"turn it by {words} percent", EDIT) == {"amount": value}
 
 
 @pytest.mark.parametrize(
     ("text", "begins"),
     [
-        ("Fasse diesen Text bitte zusammen und lies ihn mir vor", "Ohne Sprachmodell"),
+        ("Schicke diesen Text bitte an meine Mutter und an mich", "Ohne Sprachmodell"),
         ("Résume ce texte pour moi", "Sans modèle"),
         ("Resume este texto por favor", "Sin un modelo"),
         ("请总结这个文件", "没有语言模型"),

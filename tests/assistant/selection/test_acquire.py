@@ -86,6 +86,31 @@ async def test_others_are_asked_about(mode, expert, words):
     assert await Scene(mode).obtain(expert)
 
 
+RUNNER = Expert("torch", "", download_mb=300, licence="BSD-3-Clause")
+
+
+@pytest.mark.parametrize(
+    ("here", "words"),
+    [
+        (
+            (),
+            "This needs small-one (300 MB to download, licence MIT). It also needs torch (about "
+            "300 MB to download, licence BSD-3-Clause), which runs experts here. Fetch it now?",
+        ),
+        (
+            ("small-one",),
+            "This needs torch (about 300 MB to download, licence BSD-3-Clause). Fetch it now?",
+        ),
+    ],
+)
+async def test_what_runs_experts_is_always_asked_about_with_its_size(here, words):
+    scene = Scene(Mode.HYBRID)
+    scene.obtainer.ask_above_mb = 10_000
+    scene.fetcher.runner, scene.fetcher.here = RUNNER, here
+    assert await scene.obtain(SMALL)
+    assert scene.frontend.questions == [words]
+
+
 async def test_what_would_be_deleted_is_named_and_asked_about():
     scene = Scene()
     scene.fetcher.gone = ("old-one", "older-one")

@@ -111,7 +111,7 @@ async def test_an_expert_that_cannot_run_here_is_named_but_not_offered() -> None
 
 async def test_no_expert_at_all() -> None:
     catalogue = FakeCatalogue(listed={"clock": ()})
-    assert await reason(catalogue) == "There is no expert for clock yet."
+    assert await reason(catalogue) == "There is no expert for “Clock” yet."
 
 
 async def test_what_does_not_fit_is_left_out_and_something_that_fits_is_offered() -> None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
+from jarvis_desktop.assistant.talk.dictation import DictationState
 from jarvis_desktop.core.speech import FRAME, WIDTH, Sound, TalkEvent, Talking, Transcript
 
 
@@ -58,3 +59,49 @@ class FakeFront:
     @property
     def states(self) -> list[str]:
         return [event.state for event in self.events if isinstance(event, Talking)]
+
+
+@dataclass
+class FakeDictationFront:
+    """Keeps what it shows of a dictation; `own` is a field of its own that has the focus."""
+
+    states: list[DictationState] = field(default_factory=list)
+    levels: list[float] = field(default_factory=list)
+    own: list[str] | None = None
+    refuses: str | None = None
+    _changed: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def show(self, state: DictationState) -> None:
+        self.states.append(state)
+        self._changed.set()
+
+    def level(self, level: float) -> None:
+        self.levels.append(level)
+        self._changed.set()
+
+    async def objection(self) -> str | None:
+        return self.refuses if self.own is None else ""
+
+    async def take(self, text: str) -> bool:
+        if self.own is None:
+            return False
+        self.own.append(text)
+        return True
+
+    async def until(self, phase: str) -> DictationState:
+        async with asyncio.timeout(10):
+            while not self.states or self.states[-1].phase != phase:
+                self._changed.clear()
+                await self._changed.wait()
+        return self.states[-1]
+
+    async def hears(self, count: int = 1) -> None:
+        async with asyncio.timeout(10):
+            while len(self.levels) < count:
+                self._changed.clear()
+                await self._changed.wait()
+
+    @property
+    def phases(self) -> list[str]:
+        found = [state.phase for state in self.states]
+        return [each for at, each in enumerate(found) if at == 0 or found[at - 1] != each]

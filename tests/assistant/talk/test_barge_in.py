@@ -18,8 +18,9 @@ class Started:
         self.said = []
         self.event = asyncio.Event()
 
-    def start(self, *, held=False, said=b""):
+    def start(self, *, held=False, said=b"", echo_free=False):
         self.said.append(said)
+        self.echo_free = echo_free
         self.event.set()
 
 
@@ -28,10 +29,15 @@ class House:
         self.microphone, self.recogniser = FakeMicrophone(), FakeRecogniser()
         self.talk = Started()
         self.shares: list[float] = []
+        self.echo_free = False
         self.closed = asyncio.Event()
         self.microphone.watch(lambda state: self.closed.set() if state == "closed" else None)
         self.interruption = BargeIn(
-            self.talk, self.microphone, self.recogniser, duck=self.shares.append
+            self.talk,
+            self.microphone,
+            self.recogniser,
+            duck=self.shares.append,
+            echo_free=lambda: self.echo_free,
         )
 
     async def taken(self):
@@ -138,3 +144,24 @@ async def test_an_unexpected_error_is_logged(house, caplog):
     await house.interruption.close()
     assert "ValueError" in caplog.text
     caplog.clear()
+
+
+async def test_without_its_own_voice_any_speech_is_the_users(house):
+    house.echo_free = True
+    house.microphone.sounds = [silence(0.2), speaking(0.2)]
+    house.interruption.speaking(SPOKEN)
+    await house.taken()
+    assert (house.talk.said, house.shares) == ([], [DUCKED_VOLUME])
+    house.interruption.speaking("A man rides on it.")  # the same speech of the user goes on
+    house.microphone.feed(speaking(0.4))
+    await house.talk.event.wait()
+    assert house.talk.echo_free
+    assert len(house.recogniser.hearings) == 1
+
+
+async def test_a_cough_makes_it_quieter_at_most(house):
+    house.echo_free = True
+    house.microphone.sounds = [speaking(0.2), silence(1)]
+    house.interruption.speaking(SPOKEN)
+    await house.taken()
+    assert (house.talk.said, house.shares) == ([], [DUCKED_VOLUME, 1.0])

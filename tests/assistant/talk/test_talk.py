@@ -285,3 +285,52 @@ async def test_in_a_conversation_it_stays_open_for_a_while(make, microphone, fro
     assert front.said
     talk.start()
     await front.shows("listening")
+
+
+async def test_nobody_talks_while_it_is_barred(make, microphone, front):
+    reasons = ["Not now."]
+    talk = make(way="hold", barred=lambda: "".join(reasons))
+    for begin in (talk.press, talk.start, talk.toggle):
+        begin()
+        assert front.events.pop() == Unheard("Not now.")
+    assert not talk.taken
+    assert await talk.answer(never, limit=1) is None
+    assert microphone.listened == 0
+    reasons.clear()
+    talk.release()
+    talk.press()
+    assert talk.taken
+
+
+async def never() -> None:
+    raise AssertionError("the question was asked")
+
+
+async def test_a_question_is_not_answered_by_what_is_dictated(make, microphone, front):
+    reasons: list[str] = []
+    talk = make(barred=lambda: "".join(reasons))
+
+    async def asked() -> None:
+        reasons.append("Somebody dictates.")
+
+    assert await talk.answer(asked, limit=1) is None
+    assert microphone.listened == 0
+    reasons.clear()
+    answer = asyncio.create_task(talk.answer(silent, limit=1))
+    await front.shows("waiting")
+    assert not talk.taken
+    talk.give_way()
+    assert await answer is None
+
+
+async def silent() -> None:
+    """Asks without a voice."""
+
+
+async def test_only_silence_ends_it_if_nothing_is_judged(make, microphone, front):
+    microphone.sounds = [speaking(1), silence(1)]
+    make(way="toggle", pause=2, judges=False).press()
+    await front.until(lambda: microphone.heard and len(front.events) > 3)
+    microphone.feed(silence(1.1))
+    await front.until(lambda: bool(front.said))
+    assert microphone.judged == []

@@ -167,3 +167,13 @@ async def test_words_that_this_computer_said_before_an_interruption_are_left_out
     microphone.sounds = [speaking(1), silence(1.1)]
     make(spoken=lambda: "The picture shows a red bicycle.").start(said=b"before")
     await front.until(lambda: front.said == ["stop that"])
+
+
+async def test_where_its_own_voice_is_removed_all_words_are_the_users(
+    make, microphone, recogniser, front
+):
+    recogniser.hears = "the picture once more"
+    microphone.sounds = [speaking(1), silence(1.1)]
+    talk = make(spoken=lambda: "The picture shows a red bicycle.")
+    talk.start(said=b"before", echo_free=True)
+    await front.until(lambda: front.said == ["the picture once more"])

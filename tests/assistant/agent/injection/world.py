@@ -56,7 +56,7 @@ from jarvis_desktop.core.goal import (
 from jarvis_desktop.core.llm import Prompt
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Context, Resource, Review
-from jarvis_desktop.core.task import Call
+from jarvis_desktop.core.task import Call, TaskType
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.tasks.registry import ACTING, INVENTORY
 from tests.assistant.agent.injection.orders import Obedience
@@ -145,6 +145,8 @@ class World:
     tests: str = ""
     """What the tests of a function print."""
     functions: tuple[Function, ...] = ()
+    tool: TaskType | None = None
+    """A tool of an MCP server, by which the honest LLM reads the notes."""
     earlier: tuple[Goal, ...] = ()
     resources: tuple[Resource, ...] = ()
     answers: dict[str, str] = field(default_factory=dict)
@@ -234,10 +236,11 @@ class World:
             llms, PROMPTS, fallback=EmbeddedPlanner(), runnable=lambda task_type, llm: True
         )
         candidate = Candidate(Expert(self.expert, "any"), "builtin")
-        catalogue = FakeCatalogue({item.name: (candidate,) for item in TYPES})
+        types = (*TYPES, *([self.tool] if self.tool else ()))
+        catalogue = FakeCatalogue({item.name: (candidate,) for item in types})
         campaign = ReplanningRunner(
             planner,
-            TYPES,
+            types,
             selector=Selector(catalogue, Policy()),
             executor=Executor({"builtin": self.backend}, store, lanes={}),
             obtainer=ExpertAcquirer(_NoFetcher(), Policy()),  # type: ignore[arg-type]
@@ -247,10 +250,10 @@ class World:
         )
         providing = PackageInstaller(self.packages, workshop)
         trying = FunctionTester(workshop, store)
-        experts = ExpertFunctions(TYPES, campaign, store)
+        experts = ExpertFunctions(types, campaign, store)
         run_code = RunCode(workshop, providing, approvals, store, call=experts.call)
         branches: dict[str, BranchRunner] = {
-            "run_experts": RunExperts(planner, TYPES, campaign, approvals),
+            "run_experts": RunExperts(planner, types, campaign, approvals),
             "run_code": run_code,
             "write_function": WriteFunction(workshop, providing, approvals, trying),
             "re_plan": RePlan(writer),
@@ -287,8 +290,9 @@ class World:
         if '"steps"' in form:
             return json.dumps({"steps": [{"text": step} for step in STEPS]})
         if '"plan"' in form:
-            args = {"document": self.file_name}
-            task = {"task": "document-to-text", "id": 0, "args": args}
+            way = self.tool.name if self.tool else "document-to-text"
+            args = {self.tool.ports[0].name if self.tool else "document": self.file_name}
+            task = {"task": way, "id": 0, "args": args}
             return json.dumps({"direct": False, "plan": [task]})
         return self.answers.get("summary", "Some was done.")
 

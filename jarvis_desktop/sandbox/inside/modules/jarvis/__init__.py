@@ -401,14 +401,14 @@ def _about_table(name: str) -> Iterable[str]:
         return [f"{name}: table without rows"]
     columns = list(dict.fromkeys(column for row in rows for column in row))
     told = [f"{name}: table, {len(rows)} rows. Columns:"]
-    told += [f"- {_about_column(name, [dict.get(row, name) for row in rows])}" for name in columns]
+    told += [f"- {about_column(name, [dict.get(row, name) for row in rows])}" for name in columns]
     told.append("First rows:")
     told += [str(dict(row))[: 2 * MAX_LINE_CHARS] for row in rows[:SHOWN_ROWS]]
     twice = len(rows) - len({json.dumps(row, sort_keys=True, default=str) for row in rows})
     return [*told, f"Note: {twice} rows repeat an earlier row exactly."] if twice else told
 
 
-def _about_column(name: str, cells: Sequence[Any]) -> str:
+def about_column(name: str, cells: Sequence[Any]) -> str:
     there = [cell for cell in cells if cell not in (None, "")]
     numbers = [cell for cell in there if isinstance(cell, int | float)]
     nested = any(isinstance(cell, dict | list) for cell in there)
