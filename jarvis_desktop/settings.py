@@ -11,9 +11,9 @@ import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import ValidationError, model_validator
 
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.goal import CodeTerms
@@ -23,6 +23,7 @@ from jarvis_desktop.core.plan import SIMPLE
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.localization import LANGUAGES
 from jarvis_desktop.paths import replace_text
+from jarvis_desktop.setting_fields import SettingsTable, setting
 
 Value = str | float | Sequence[str]
 """What a key of the file may be set to; bool and int count as floats."""
@@ -31,9 +32,6 @@ MAX_MISTAKES = 20
 """Unreadable lines; a file with more of them is not used at all."""
 
 _place = re.compile(r"at line (\d+)")
-
-Choices = Mapping[str, str | tuple[str, str]]
-"""The values that can be chosen, each with its name, and a sentence about it if it needs one."""
 
 SPEECH_LANGUAGES = {
     "": mark("Detect automatically"),
@@ -47,46 +45,6 @@ SPEECH_LANGUAGES = {
     "hi": mark("Hindi"), "id": mark("Indonesian"), "ja": mark("Japanese"),
     "ko": mark("Korean"), "zh": mark("Chinese"),
 }  # fmt: skip
-
-
-def setting(
-    default: Any,
-    title: str,
-    help: str = "",
-    *,
-    search: str = "",
-    choices: Choices | None = None,
-    unit: str = "",
-    empty: str = "",
-    invalid: str = "",
-    step: float = 0,
-    factor: float = 1,
-    **constraints: Any,
-) -> Any:
-    """A field with the texts that describe it, all marked; `constraints` are those of pydantic.
-
-    `search` has more words by which it is found. `unit` is such as "{value} days"; `empty` says
-    what the lowest number or no text means, `invalid` what a text must be. With `step` it is a
-    slider; its number is `factor` times as large on the screen as in the file.
-    """
-    shown = {
-        "search": search,
-        "choices": dict(choices or {}),
-        "unit": unit,
-        "empty": empty,
-        "invalid": invalid,
-        "step": step,
-        "factor": factor,
-    }
-    return Field(
-        default, title=title, description=help, json_schema_extra=cast("Any", shown), **constraints
-    )
-
-
-class SettingsTable(BaseModel):
-    """A table of the file. Unknown keys are kept and ignored."""
-
-    model_config = ConfigDict(frozen=True, extra="allow")
 
 
 class SpeechSettings(SettingsTable):
@@ -256,10 +214,16 @@ class SpeechSettings(SettingsTable):
         False,
         mark("Interrupt an answer by speaking, without a key"),
         mark(
-            "The microphone listens while an answer is spoken. Use headphones: without them "
-            "the voice of JARVIS may be taken for yours."
+            "The microphone listens while an answer is spoken, and the answer stops as soon as you "
+            "speak. Headphones are not needed."
         ),
         search=mark("barge in stop talking"),
+    )
+    echo_cancellation: bool = setting(
+        True,
+        mark("Leave out what JARVIS plays from what it hears"),
+        mark("So that its own voice is not taken for yours. With headphones it is not needed."),
+        search=mark("echo cancellation loudspeaker feedback headphones"),
     )
     wake_word: str = setting(
         "",
@@ -283,6 +247,68 @@ class SpeechSettings(SettingsTable):
         if isinstance(data, dict) and data.get("voice") and "engine" not in data:
             return {**data, "engine": "system"}
         return data
+
+
+class DictationSettings(SettingsTable):
+    """The `[dictation]` table."""
+
+    key: str = setting(
+        "Ctrl+Alt+W",
+        mark("Dictation key"),
+        mark("Hold it in any program and speak: the text stands at the caret when you let go."),
+        search=mark("hotkey shortcut dictate type write keyboard microphone"),
+    )
+    """"" disables it."""
+    key_way: Literal["auto", "hold", "toggle"] = setting(
+        "auto",
+        mark("What the dictation key does"),
+        mark("After a tap it listens, through pauses too, until the key is pressed again."),
+        search=mark("hold toggle press push to talk dictate"),
+        choices={
+            "auto": mark("Hold it, or tap it"),
+            "hold": mark("Hold it while you speak"),
+            "toggle": mark("Press it to start and to stop"),
+        },
+    )
+    commands: bool = setting(
+        True,
+        mark("Spoken commands"),
+        mark("“New line”, “new paragraph”, and “scratch that”, which removes the last sentence."),
+        search=mark("voice commands dictate line break delete undo"),
+    )
+    replacements: tuple[str, ...] = setting(
+        (),
+        mark("Replacements"),
+        mark(
+            "One on each line, such as “my mail = anna@example.org”. The first part is what you "
+            "say, and “\\n” a line break in what is written."
+        ),
+        search=mark("snippets abbreviations expand dictate autocorrect"),
+    )
+    space: bool = setting(
+        False,
+        mark("A space after each dictation"),
+        mark("So that the next one does not stick to it."),
+        search=mark("trailing blank dictate"),
+    )
+    clean_up: bool = setting(
+        False,
+        mark("Tidy up with the LLM"),
+        mark(
+            "One on this computer leaves out hesitations and repeated words; if that takes longer "
+            "than a second, the text is written as it was spoken."
+        ),
+        search=mark("clean up filler words grammar dictate ai"),
+    )
+    keep: bool = setting(
+        True,
+        mark("Keep the last dictations"),
+        mark(
+            "The last fifty, on this computer alone, to be pasted again. Nothing is kept while a "
+            "private conversation is open."
+        ),
+        search=mark("history privacy dictate list clipboard"),
+    )
 
 
 class LLMSettings(SettingsTable):
@@ -627,6 +653,7 @@ class Settings(SettingsTable):
         search=mark("privacy offline local hybrid lite cloud network data"),
     )
     speech: SpeechSettings = SpeechSettings()
+    dictation: DictationSettings = DictationSettings()
     llm: LLMSettings = LLMSettings()
     planner: PlannerSettings = PlannerSettings()
     experts: ExpertSettings = ExpertSettings()

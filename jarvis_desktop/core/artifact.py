@@ -61,7 +61,7 @@ _SUFFIXES = {
     Kind.AUDIO: "wav wave mp3 flac ogg oga opus m4a m4b aac wma aif aiff aifc amr au caf weba mka"
     " mid midi",
     Kind.VIDEO: "mp4 m4v mkv webm mov avi wmv mpg mpeg flv 3gp 3g2 ogv mts m2ts",
-    Kind.TABLE: "csv tsv xlsx xls ods",
+    Kind.TABLE: "csv tsv xlsx xls ods parquet",
     Kind.DOCUMENT: "txt text md markdown rst html htm json jsonl xml yaml yml toml ini eml rtf log"
     " tex srt vtt svg pdf docx doc odt pptx ppt odp epub",
 }

@@ -40,6 +40,10 @@ current_draft: ContextVar[Callable[[str], None]] = ContextVar("current_draft", d
 """Receives, piece by piece, the text that the running task writes."""
 
 
+current_detail: ContextVar[Callable[[str], None]] = ContextVar("current_detail", default=_discard)
+"""Receives how the running task came to its result, such as a query, for the turn's details."""
+
+
 current_usage: ContextVar[Callable[[Usage], None]] = ContextVar("current_usage", default=_discard)
 """Receives the tokens and seconds of each call of an LLM."""
 

@@ -6,8 +6,10 @@ message into something else.
 
 from __future__ import annotations
 
+import itertools
 import traceback
 import unicodedata
+from collections.abc import Collection
 from pathlib import PurePath
 
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
@@ -41,11 +43,19 @@ def encodable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def readable_size(megabytes: float) -> str:
-    """Format a size: "12 kB", "340 MB", "2.5 GB"."""
-    if 0 < megabytes < 1:
-        return f"{megabytes * 1000:.0f} kB"
-    return f"{megabytes:.0f} MB" if megabytes < 1000 else f"{megabytes / 1000:.1f} GB"
+def readable_size(size: float) -> str:
+    """Format a number of bytes: "12 kB", "340 MB", "2.5 GB"."""
+    if 0 < size < 1e6:
+        return f"{size / 1e3:.0f} kB"
+    return f"{size / 1e6:.0f} MB" if size < 1e9 else f"{size / 1e9:.1f} GB"
+
+
+def unique_name(name: str, taken: Collection[str]) -> str:
+    """Return the name of a file, or "x-2.png" and so on if it is taken, ignoring case."""
+    path, number = PurePath(name), itertools.count(2)
+    while name.casefold() in taken:
+        name = f"{path.stem}-{next(number)}{path.suffix}"
+    return name
 
 
 def frames(error: BaseException) -> str:

@@ -5,7 +5,8 @@ JarvisError
 ├── PlanError         a plan that breaks a rule (unknown id, cycle, wrong kind)
 ├── ExpertError       an expert was tried and failed
 ├── UnavailableError  something is missing: weights, a device, a program, a permission
-│   └── GivenUpError   the user stopped it while another task waited for it
+│   ├── GivenUpError   the user stopped it while another task waited for it
+│   └── InsertionError  text could not be put into another program, or only its beginning
 └── StorageError      the history or one of our files cannot be read or written
 """
 
@@ -104,6 +105,17 @@ class UnavailableError(JarvisError):
 
 class GivenUpError(UnavailableError):
     """The user stopped it from another place."""
+
+
+class InsertionError(UnavailableError):
+    """Text could not be put into the program that has the focus, or only its beginning.
+
+    `rest` is the end of the text that was not inserted.
+    """
+
+    def __init__(self, message: str, *, rest: str = "", hint: str = "") -> None:
+        super().__init__(message, hint=hint)
+        self.rest = rest
 
 
 class StorageError(JarvisError):

@@ -222,20 +222,16 @@ def too_large(
     if not hardware.graphics:
         return tr(
             "needs about {need} of memory, and experts can have {room} here",
-            need=_size(smallest),
-            room=_size(limit.main),
+            need=readable_size(smallest),
+            room=readable_size(limit.main),
         )
     return tr(
         "needs about {need} of memory, and experts can have {room}, or {card} of the graphics card"
         " here",
-        need=_size(smallest),
-        room=_size(limit.main),
-        card=_size(limit.graphics),
+        need=readable_size(smallest),
+        room=readable_size(limit.main),
+        card=readable_size(limit.graphics),
     )
-
-
-def _size(size: int) -> str:
-    return readable_size(size / MB)
 
 
 def _in_32_bits(expert: Expert) -> int:

@@ -44,6 +44,8 @@ class Plan:
     """
 
     tasks: tuple[Task, ...]
+    undone: tuple[str, ...] = ()
+    """Words of the request that ask for something besides, which no task does."""
 
     def __post_init__(self) -> None:
         by_id: dict[int, Task] = {}
@@ -146,7 +148,8 @@ class Plan:
                     )
                 )
             gone |= {task.id for task in lost}
-        return Plan(tuple(_doing_without(task, gone) for task in self.tasks if task.id not in gone))
+        left = (task for task in self.tasks if task.id not in gone)
+        return replace(self, tasks=tuple(_doing_without(task, gone) for task in left))
 
     @_an_edit()
     def moved(self, task_id: int, *, before: int | None) -> Plan:
@@ -164,7 +167,7 @@ class Plan:
         for other in first:
             if task_id in other.depends_on:
                 raise _out_of_order(other, task)
-        return Plan((*first, task, *then))
+        return replace(self, tasks=(*first, task, *then))
 
     @_an_edit()
     def pinned(self, task_id: int, expert: str) -> Plan:

@@ -410,6 +410,12 @@ class Scores:
     """For each task, the character of the request that mentions it."""
 
 
+NO_TASK = "none"
+"""Under this name `TaskScorer.everyday` says that a request asks for nothing of ours."""
+LIVE_DATA = "live data"
+"""The answer for a question that only live data answer: the weather, news, prices of today."""
+
+
 class TaskScorer(Protocol):
     """Compares a request with the descriptions of tasks."""
 
@@ -418,6 +424,13 @@ class TaskScorer(Protocol):
 
         Raises UnavailableError if it cannot be loaded.
         """
+        ...
+
+    def everyday(self, texts: Sequence[str]) -> Sequence[Mapping[str, float]]:
+        """Return for each text how likely it asks for each everyday task ("clock"), what it chooses
+        of it ("clock what=date"), how likely it asks for nothing of ours (NO_TASK), and for what
+        changes from day to day (LIVE_DATA). Like `score`, it may block, and raises
+        UnavailableError."""
         ...
 
 

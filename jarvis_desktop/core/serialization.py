@@ -61,7 +61,8 @@ def to_wire(value: object) -> Any:
     """
     wired = _wire(value)
     if isinstance(value, Event):
-        return {"event": _snake(type(value).__name__), **wired}
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(value).__name__).lower()
+        return {"event": name, **wired}
     return wired
 
 
@@ -90,10 +91,6 @@ def _wire(value: object) -> Any:
         shown = (field.name for field in fields(value) if field.repr)
         return {name: _wire(getattr(value, name)) for name in shown}
     raise TypeError(f"{type(value).__name__} has no JSON form")
-
-
-def _snake(name: str) -> str:
-    return re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
 
 
 def _arg_to_wire(arg: Arg, whole: bool) -> Any:

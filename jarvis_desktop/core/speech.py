@@ -1,4 +1,5 @@
-"""Sound, transcripts, and the ports of speech: recogniser, voice, player, microphone, hotkey."""
+"""Sound, transcripts, and the ports of speech: recogniser, voice, player, microphone, hotkey,
+text insertion."""
 
 from __future__ import annotations
 
@@ -329,6 +330,39 @@ class Hotkey(Protocol):
 
     async def close(self) -> None:
         """Release the key."""
+        ...
+
+
+class TextInserter(Protocol):
+    """Puts text at the caret of whatever program has the focus.
+
+    Its methods may block for seconds (`insert` for more if the desktop asks the user): call them in
+    a thread, one at a time.
+    """
+
+    def check(self) -> str | None:
+        """Return None, or why text cannot be inserted here and what to do, in a sentence or two."""
+        ...
+
+    def aim(self) -> None:
+        """Choose the window that has the focus now for the next `insert`, which otherwise takes the
+        one that has it then.
+
+        Never raises: `insert` reports any problem.
+        """
+        ...
+
+    def insert(self, text: str) -> None:
+        """Insert the text once, whole and in order.
+
+        Line breaks and tabs are inserted as if the keys were pressed; other control characters are
+        left out. If the window loses the focus, it waits a few seconds for its return. Raises
+        InsertionError with what was not inserted.
+        """
+        ...
+
+    def close(self) -> None:
+        """Restore what was changed for inserting, such as keys of the keyboard."""
         ...
 
 

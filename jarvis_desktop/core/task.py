@@ -93,6 +93,14 @@ class TaskType:
     guarded: bool = False
     """Whether it has effects outside JARVIS or cannot be undone, so that its plans need a
     review."""
+    label: str = ""
+    """What a person calls a step of this kind, as an order: "Transcribe"."""
+    server: str = ""
+    """The MCP server whose tool it is; "" if it is a task of the application."""
+
+    def __hash__(self) -> int:
+        # A planner looks things up by all task types, which have thousands of cues.
+        return hash(self.name)
 
     @property
     def title(self) -> str:
@@ -101,8 +109,9 @@ class TaskType:
 
     @property
     def called(self) -> str:
-        """The name in the user's language."""
-        return tr(self.title)
+        """The label in the user's language."""
+        words = tr(self.label or self.title)
+        return words[:1].upper() + words[1:]
 
     def port(self, name: str) -> Port | None:
         """Return the port of that name, or None."""
@@ -182,6 +191,11 @@ class Task:
 
 Report = Callable[[float | None, str], None]
 """Reports the progress of a call: a fraction from 0 to 1 (None if unknown) and a few words."""
+
+
+def report_part(report: Report, at: int, count: int) -> None:
+    """Report that part `at` of `count`, from 0, begins."""
+    report(at / count, tr("Part {number} of {count}", number=at + 1, count=count))
 
 
 @dataclass(frozen=True, slots=True)

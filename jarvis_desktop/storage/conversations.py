@@ -172,9 +172,9 @@ class ConversationList:
     def __init__(self, db: Database) -> None:
         self._db = db
 
-    def list(self, limit: int, before: str | None) -> tuple[Summary, ...]:
-        """Return pinned conversations first, then the last used; `before` continues after that
-        id."""
+    def list(self, limit: int = 20, before: str | None = None) -> tuple[Summary, ...]:
+        """Return the conversations, pinned ones first, then the last used; `before` continues
+        after that id."""
         choice = {"before": before and encodable(before), "limit": limit}
         with reading():
             rows = self._db.execute(_LISTED, choice).fetchall()
@@ -184,7 +184,7 @@ class ConversationList:
             for name, title, started, last, turns, pinned in rows
         )
 
-    def newest(self) -> tuple[str, datetime] | None:
+    def _last_used(self) -> tuple[str, datetime] | None:
         """Return the last used conversation and the end of its newest turn."""
         newest = """
             SELECT conversation, coalesce(finished, turns.started)
@@ -196,8 +196,10 @@ class ConversationList:
         return (str(row[0]), datetime.fromisoformat(row[1])) if row else None
 
     def resolve(self, prefix: str) -> tuple[str, str]:
-        """Return the table and id of the one thing whose id starts with `prefix`. Raises
-        InputError."""
+        """Return "conversations" or "turns", and the whole id that starts with `prefix`.
+
+        Raises InputError if none or more than one matches.
+        """
         start = encodable(prefix)
         found = []
         with reading():

@@ -11,6 +11,7 @@ import os
 import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -184,9 +185,30 @@ def _apply_pending(db: Database) -> None:
 
     _register_functions(db)
     migrations = sqlite_utils.Migrations("jarvis_desktop")
+    schema = _Schema(db)
     for step in STEPS:
-        migrations()(step)
+        migrations(name=step.__name__)(lambda _, step=step: step(schema))
     migrations.apply(sqlite_utils.Database(db, execute_plugins=False))
+
+
+@dataclass(frozen=True)
+class _Schema:
+    """Runs scripts within a transaction. sqlite-utils can too, but takes most of a first start to
+    look for the ends of statements after each character."""
+
+    db: Database
+
+    def execute(self, sql: str) -> object:
+        return self.db.execute(sql)
+
+    def executescript(self, sql: str) -> object:
+        statement = ""
+        for part in sql.split(";"):
+            statement += part + ";"
+            if sqlite3.complete_statement(statement):
+                self.db.execute(statement)
+                statement = ""
+        return None
 
 
 def _register_functions(db: Database) -> None:

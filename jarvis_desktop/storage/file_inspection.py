@@ -36,7 +36,11 @@ _FURTHER: tuple[tuple[int, bytes, Found], ...] = (
     (0, b".snd", (Kind.AUDIO, ".au")),
     (0, b"caff", (Kind.AUDIO, ".caf")),
     (8, b"AIFC", (Kind.AUDIO, ".aiff")),
+    (0, b"PAR1", (Kind.TABLE, ".parquet")),
 )
+_RECORDS = (".json", ".jsonl")
+_records = lazy_re(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*\{|\{[^\n]*\}\s*\n\s*\{)")
+"""How a table begins in JSON: a list of objects, or an object in each line."""
 _OTHER_IMAGES = {"image/vnd.dwg", "image/x-xcf", "image/vnd.ms-photo", "application/dicom"}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ASF = b"\x30\x26\xb2\x75\x8e\x66\xcf\x11"
@@ -190,7 +194,7 @@ def sniff(head: bytes, tail: bytes, name: str) -> Content:
         raise _refusal(name, suffix, tr("its content is something else"))
     if _promises_bytes(suffix):
         raise _refusal(name, suffix, tr("its content is text"))
-    if KINDS.get(suffix) is Kind.TABLE:
+    if KINDS.get(suffix) is Kind.TABLE or (suffix in _RECORDS and _records.match(head)):
         return Content(Kind.TABLE, suffix, plain=coding != "utf-16")
     usual = suffix if KINDS.get(suffix) is Kind.DOCUMENT else ".txt"
     return Content(Kind.DOCUMENT, usual, plain=coding != "utf-16")
@@ -249,15 +253,12 @@ def _refusal(name: str, suffix: str, reason: str) -> InputError:
         return InputError(
             tr("{shown} is of no kind that can be read.", shown=shown), hint=tr(ACCEPTED)
         )
-    told = _NO_PDF if suffix == ".pdf" else _NO_TEXT if _is_text(suffix) else _REFUSALS[kind]
+    is_text = kind is Kind.DOCUMENT and suffix not in _PACKED
+    told = _NO_PDF if suffix == ".pdf" else _NO_TEXT if is_text else _REFUSALS[kind]
     return InputError(
         tr(told, file=shown, reason=reason),
         hint=tr(ACCEPTED),
     )
-
-
-def _is_text(suffix: str) -> bool:
-    return KINDS[suffix] is Kind.DOCUMENT and suffix not in _PACKED
 
 
 _NOT_FILES = (

@@ -23,7 +23,6 @@ from jarvis_desktop.storage.conversations import (
     ConversationList,
     Conversations,
     PrivateConversations,
-    Summary,
 )
 from jarvis_desktop.storage.database import attached, connect, reading
 from jarvis_desktop.storage.deletion import Erasing, Trashed
@@ -38,7 +37,7 @@ from jarvis_desktop.storage.turn_rows import TurnRows
 log = logging.getLogger(__name__)
 
 
-class SqliteHistory:
+class SqliteHistory(ConversationList):
     """Implements History.
 
     Belongs to the thread that created it: SQLite's connection refuses any other. `notice` is a
@@ -56,7 +55,8 @@ class SqliteHistory:
         private: PrivateConversations | None = None,
     ) -> None:
         self._store = FileStore(store_root)
-        self._db, moved = connect(path)
+        db, moved = connect(path)
+        super().__init__(db)
         self.notice = ""
         if moved:
             self.notice = tr(
@@ -71,7 +71,6 @@ class SqliteHistory:
         self._rows = TurnRows(self._db, self._root, inventory)
         self._now = now
         self._private = private
-        self._listing = ConversationList(self._db)
         self.timers = SavedTimers(self._db)
         self.facts = FactRecords(self._db)
         self.records = TrackRecords(self._db, now=now)
@@ -136,7 +135,7 @@ class SqliteHistory:
 
     def latest(self, max_age: timedelta) -> str | None:
         """Return the id of the last used conversation if it is at most that old."""
-        found = self._listing.newest()
+        found = self._last_used()
         if found is None:
             return None
         age = self._now().astimezone() - found[1].astimezone()
@@ -156,29 +155,17 @@ class SqliteHistory:
 
     # Lists and search
 
-    def list(self, limit: int = 20, before: str | None = None) -> tuple[Summary, ...]:
-        """Return the conversations, pinned ones first, then the last used; `before` continues
-        after that id."""
-        return self._listing.list(limit, before)
-
     def newest(self) -> str | None:
         """Return the id of the last used conversation."""
-        found = self._listing.newest()
+        found = self._last_used()
         return found[0] if found else None
-
-    def resolve(self, prefix: str) -> tuple[str, str]:
-        """Return "conversations" or "turns", and the whole id that starts with `prefix`.
-
-        Raises InputError if none or more than one matches.
-        """
-        return self._listing.resolve(prefix)
 
     def show(self, prefix: str) -> Conversation | Turn:
         """Return the conversation or turn whose id starts with `prefix`.
 
         Raises InputError if none or more than one matches.
         """
-        table, found = self._listing.resolve(prefix)
+        table, found = self.resolve(prefix)
         if table == "conversations":
             return Conversation(found, self._kept.turns(found))
         return self._kept.read("SELECT number FROM turns WHERE id = ?", found)[0]
@@ -193,27 +180,7 @@ class SqliteHistory:
         with reading():
             return search(self._db, words, limit=limit, now=self._now(), filters=filters, skip=skip)
 
-    def experts(self) -> tuple[str, ...]:
-        """Return the ids of experts that did something, the most used first."""
-        return self._listing.experts()
-
-    def size(self) -> tuple[int, int]:
-        """Return the number of conversations and of turns."""
-        return self._listing.size()
-
     # Changes
-
-    def rename(self, conversation_id: str, title: str) -> None:
-        """Change the title of a conversation. Raises InputError if it is empty."""
-        self._listing.rename(conversation_id, title)
-
-    def pin(self, conversation_id: str, pinned: bool) -> None:
-        """Pin or unpin a conversation. Pinned ones are listed first."""
-        self._listing.pin(conversation_id, pinned)
-
-    def pin_turn(self, turn_id: str, pinned: bool) -> None:
-        """Pin or unpin a turn."""
-        self._listing.pin_turn(turn_id, pinned)
 
     def trash(
         self,
@@ -333,12 +300,12 @@ class SqliteHistory:
         return self._kept
 
     def _chosen(self, ids: Sequence[str] | None) -> Sequence[tuple[str, str]] | None:
-        return None if ids is None else [self._listing.resolve(prefix) for prefix in ids]
+        return None if ids is None else [self.resolve(prefix) for prefix in ids]
 
     def _names(self, ids: Sequence[str] | None) -> Sequence[str]:
         """Return the whole ids, or those of all conversations in order."""
         if ids is not None:
-            return [self._listing.resolve(prefix)[1] for prefix in ids]
+            return [self.resolve(prefix)[1] for prefix in ids]
         with reading():
             rows = self._db.execute("SELECT id FROM conversations WHERE kept ORDER BY rowid")
             return [str(row[0]) for row in rows.fetchall()]

@@ -52,6 +52,6 @@ def test_what_steers_a_terminal_is_not_printed():
 
 
 def test_sizes_are_for_people():
-    assert readable_size(0.0123) == "12 kB"
-    assert readable_size(340) == "340 MB"
-    assert readable_size(1000) == "1.0 GB"
+    assert readable_size(12_300) == "12 kB"
+    assert readable_size(340e6) == "340 MB"
+    assert readable_size(1e9) == "1.0 GB"

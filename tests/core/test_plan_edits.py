@@ -52,7 +52,7 @@ def test_what_needs_a_task_goes_with_it_or_keeps_it() -> None:
     assert ids(CHAIN.without(2)) == [0, 1]
     assert ids(CHAIN.without(1, cascade=True)) == [0]
     assert ids(CHAIN.without(0, cascade=True)) == []
-    with pytest.raises(InputError, match="left out alone: “text to speech” needs its result"):
+    with pytest.raises(InputError, match="left out alone: “Text to speech” needs its result"):
         CHAIN.without(1)
 
 
@@ -75,9 +75,9 @@ def test_a_task_stands_elsewhere_but_behind_its_inputs() -> None:
     assert ids(plan.moved(3, before=0)) == [3, 0, 1, 2]
     assert ids(plan.moved(3, before=0).moved(3, before=None)) == [0, 1, 2, 3]
     assert plan.moved(1, before=1) is plan
-    with pytest.raises(InputError, match="“text to speech” takes the result of “summarization”"):
+    with pytest.raises(InputError, match="“Text to speech” takes the result of “Summarization”"):
         plan.moved(2, before=1)
-    with pytest.raises(InputError, match="“summarization” takes the result of “image to text”"):
+    with pytest.raises(InputError, match="“Summarization” takes the result of “Image to text”"):
         plan.moved(0, before=None)
 
 

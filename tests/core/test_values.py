@@ -9,10 +9,10 @@ import pytest
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.context import current_note
-from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError
+from jarvis_desktop.core.errors import ExpertError, InputError, InsertionError, JarvisError
 from jarvis_desktop.core.expert import Candidate, Expert, Status, TaskResult
 from jarvis_desktop.core.policy import Mode, Policy
-from jarvis_desktop.core.task import Call
+from jarvis_desktop.core.task import Call, report_part
 from jarvis_desktop.core.turn import Conversation
 
 
@@ -40,6 +40,7 @@ def test_errors_cross_process_borders() -> None:
     )
     assert str(copy) == "It failed. Try again."
     assert str(JarvisError("Alone.")) == "Alone."
+    assert pickle.loads(pickle.dumps(InsertionError("Half of it.", rest="more"))).rest == "more"
 
 
 def test_what_a_call_gives_its_expert(tmp_path: Path) -> None:
@@ -114,3 +115,10 @@ def test_what_needs_a_service_names_it() -> None:
 
 def test_outside_of_a_turn_nobody_listens() -> None:
     current_note.get()("It was put out of memory.")
+
+
+def test_progress_counts_the_parts_from_one() -> None:
+    told: list[tuple[float | None, str]] = []
+    for at in range(2):
+        report_part(lambda share, words: told.append((share, words)), at, 2)
+    assert told == [(0.0, "Part 1 of 2"), (0.5, "Part 2 of 2")]

@@ -2,7 +2,6 @@ import os
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -142,11 +141,9 @@ def test_a_file_that_may_not_be_read_is_refused(store: FileStore, tmp_path: Path
 def test_empty_and_huge_files_are_refused_at_once(store: FileStore, tmp_path: Path):
     written(tmp_path / "empty.txt", "")
     with (tmp_path / "huge.txt").open("wb") as file:
-        file.truncate(3 * GIB)
-    started = time.monotonic()
+        file.truncate(3000 * GIB)  # more than could be read while the test lasts
     assert refused(store, tmp_path / "empty.txt") == "empty.txt is empty."
     assert refused(store, tmp_path / "huge.txt") == "huge.txt is larger than 2 GiB."
-    assert time.monotonic() - started < 1
 
 
 def test_text_with_binary_behind_it_is_refused(store: FileStore, tmp_path: Path):

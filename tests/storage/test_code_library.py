@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.core.errors import StorageError, UnavailableError
-from jarvis_desktop.storage import code_files, code_search
+from jarvis_desktop.storage import code_files, code_search, database
 from jarvis_desktop.storage.code_library import CodeLibrary, LibraryRows
 from tests.storage.functions import drafted, module, opened, saved
 from tests.storage.samples import START
@@ -139,8 +139,10 @@ def full(handle: int) -> None:
 WRITER = """
 import sys
 from pathlib import Path
+from jarvis_desktop.storage import database
 from tests.storage.functions import drafted, opened, saved
 folder, start = Path(sys.argv[1]), int(sys.argv[2])
+database.BUSY_SECONDS = 60
 library = opened(folder)
 sys.stdin.readline()
 for number in range(start, start + 12):
@@ -152,7 +154,9 @@ for number in range(start, start + 12):
 """
 
 
-def test_several_processes_use_it_at_once(tmp_path: Path):
+def test_several_processes_use_it_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    # How long one waits for another is the business of a slow disk.
+    monkeypatch.setattr(database, "BUSY_SECONDS", 60)
     saved(opened(tmp_path), drafted("shared", factor=1))
     command = [sys.executable, "-c", WRITER, str(tmp_path)]
     runs = [

@@ -13,6 +13,7 @@ from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage import export
 from jarvis_desktop.storage.history import SqliteHistory
+from tests.families import some
 from tests.storage.samples import INVENTORY, START, full_turn, small_turn, stored_file, written
 
 PNG = b"\x89PNG\r\n\x1a\n picture"
@@ -89,7 +90,7 @@ HOSTILE = (
 )
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("hostile", some(HOSTILE))
 async def test_a_page_runs_and_loads_nothing_whatever_is_written_in_it(
     history: SqliteHistory, tmp_path: Path, hostile: str
 ):

@@ -99,7 +99,9 @@ def test_no_words_are_syntax(history: SqliteHistory, words: str):
 
 
 @settings(
-    suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300, deadline=None
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+    max_examples=300,
+    deadline=None,
 )
 @given(st.text(max_size=60) | st.text(alphabet='"*^():{}+-,ANDORNEAT \\%_', max_size=40))
 def test_any_words_give_an_answer(history: SqliteHistory, words: str):
@@ -198,7 +200,9 @@ def test_filters_narrow_a_search(history: SqliteHistory, tmp_path: Path):
 DAYS = [START.date() + timedelta(days=days) for days in range(0, 800, 37)]
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow], deadline=None
+)
 @given(st.dates(date(2025, 11, 1), date(2028, 9, 1)), st.dates(date(2025, 11, 1), date(2028, 9, 1)))
 def test_a_range_of_days_lets_pass_just_these(since: date, until: date):
     def marked(day: date) -> set[str]:
