@@ -79,11 +79,10 @@ class HealthController(QObject):
 
     def start_ollama(self) -> None:
         """Start Ollama, and run the checks again."""
-
-        async def start(app: Application) -> None:
-            await app.expert_manager.start_ollama()
-
-        self._session.run(start, lambda outcome: self.mended.emit(str(outcome.error or "")))
+        self._session.run(
+            lambda app: app.expert_manager.start_ollama(),
+            lambda outcome: self.mended.emit(str(outcome.error or "")),
+        )
 
     def _run(self, number: int, check: HealthCheck) -> None:
         def tell(outcome: Outcome) -> None:

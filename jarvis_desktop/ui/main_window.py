@@ -204,6 +204,7 @@ class MainWindow(QMainWindow):
         notice.serve(watch)
         DownloadMark(self.sidebar.places["experts"], self.session)
         notice.later.clicked.connect(self.composer.field.setFocus)
+        notice.choice_wanted.connect(partial(self.places.go, "experts", "llms"))
         self.header.llm_wanted.connect(lambda: watch.look(wanted=True))
 
     def send(self, request: Request, place: OpenConversation | None = None) -> None:
@@ -286,7 +287,10 @@ class MainWindow(QMainWindow):
         self.header.show_llm(look.used, look.reason)
         if self.llms.fetching:
             return
-        if look.missing and (look.wanted or not self.session.open.entries):
+        offered = look.missing and (look.missing.offers or look.missing.with_ollama)
+        if look.lost and not offered:
+            self.llm_notice.warn(look.reason, wanted=look.wanted)
+        elif look.missing and (look.wanted or not self.session.open.entries):
             self.llm_notice.offer(look.missing)
         elif look.used:
             self.llm_notice.hide()
@@ -315,7 +319,7 @@ class MainWindow(QMainWindow):
     def _rang(self, timer: Timer) -> None:
         label = one_line(timer.label)
         message = tr("The timer is up: {label}", label=label) if label else tr("The timer is up.")
-        self.banner.say(message, calm=True)
+        self.banner.say(message, calm=True, stays=True)
         QApplication.alert(self)
 
     # What the user wants

@@ -133,7 +133,10 @@ class PageStack(QStackedWidget):
 
 
 TOLD = mark("What can be done with the keyboard. Tab goes on to the next thing.")
-GLOBAL = mark("The keys that work in every program are chosen in the settings.")
+GLOBAL = mark(
+    "The keys that work in every program, to talk, to dictate and to ask quickly, are chosen in "
+    "the settings."
+)
 
 
 class ShortcutsPage(WindowPage):

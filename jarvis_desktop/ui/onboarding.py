@@ -14,6 +14,7 @@ from jarvis_desktop import paths
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.turn import Request
+from jarvis_desktop.settings import DictationSettings
 from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.experts.controller import LLMMonitor, LLMOverview
 from jarvis_desktop.ui.experts.llm_status import LLMNotice
@@ -175,13 +176,17 @@ class RequestStep(OnboardingStep):
     def __init__(self) -> None:
         super().__init__(
             tr("Ask for something"),
-            tr("Try one of these, or write and say what you like. F4 held is the key to talk."),
+            tr(
+                "Try one of these, or write and say what you like. F4 held is the key to talk; "
+                "{key} held writes what you say into any program.",
+                key=DictationSettings().key,
+            ),
         )
         self.examples: list[ExampleButton] = []
         for example in EXAMPLES[:MAX_EXAMPLES]:
             button = ExampleButton(example)
             files = (paths.shipped("resources", "sample", "letter.png"),) if example.sample else ()
-            request = Request(text=example.text, files=files)
+            request = Request(text=example.said, files=files)
             button.clicked.connect(lambda _=False, request=request: self.chosen.emit(request))
             self.column.addWidget(button)
             self.examples.append(button)

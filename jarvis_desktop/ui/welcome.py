@@ -35,28 +35,35 @@ class WelcomeExample:
     sample: bool = False
     """Whether the included picture of a letter is attached."""
 
+    @property
+    def said(self) -> str:
+        """The request in the language of the window."""
+        return tr(self.text)
+
 
 EXAMPLES = (
     WelcomeExample(
         "image",
         mark("Read a letter aloud"),
-        "Read the text in this picture, summarise it and say the summary out loud",
+        mark("Read the text in this picture, summarise it and say the summary out loud"),
         sample=True,
     ),
-    WelcomeExample("clock", mark("Set a timer"), "Set a timer for ten seconds"),
-    WelcomeExample("sum", mark("Work something out"), "What is 15 percent of 240?"),
+    WelcomeExample("clock", mark("Set a timer"), mark("Set a timer for ten seconds")),
+    WelcomeExample("sum", mark("Work something out"), mark("What is 15 percent of 240?")),
     WelcomeExample(
         "compare",
         mark("Compare two sentences"),
-        "How do these two sentences compare: 'The cat sleeps on the mat' and "
-        "'A kitten naps on the rug'",
+        mark(
+            "How do these two sentences compare: 'The cat sleeps on the mat' and "
+            "'A kitten naps on the rug'"
+        ),
     ),
     WelcomeExample(
         "mood",
         mark("Tell the mood of a review"),
-        "Is this review positive or negative: 'The food was cold, but the staff were lovely'",
+        mark("Is this review positive or negative: 'The food was cold, but the staff were lovely'"),
     ),
-    WelcomeExample("idea", mark("See what it can do"), "What can you do?"),
+    WelcomeExample("idea", mark("See what it can do"), mark("What can you do?")),
 )
 
 
@@ -67,7 +74,7 @@ class ExampleButton(QPushButton):
         super().__init__()
         self.example = example
         self.setProperty("kind", "example")
-        self.setAccessibleName(tr("Try: {request}", request=example.text))
+        self.setAccessibleName(tr("Try: {request}", request=example.said))
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
         self._row = hbox(
@@ -75,7 +82,7 @@ class ExampleButton(QPushButton):
             (
                 vbox(
                     Label(tr(example.title), role="strong"),
-                    Label(f"“{example.text}”", role="small", wrap=True),
+                    Label(example.said, role="small", wrap=True),
                     None,
                     spacing=2,
                 ),
@@ -155,4 +162,4 @@ class Welcome(QScrollArea):
 
     def _choose(self, example: WelcomeExample) -> None:
         letter = paths.shipped("resources", "sample", "letter.png")
-        self.chosen.emit(Request(text=example.text, files=(letter,) if example.sample else ()))
+        self.chosen.emit(Request(text=example.said, files=(letter,) if example.sample else ()))

@@ -6,8 +6,9 @@ import gc
 import os
 import traceback
 import weakref
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -17,6 +18,7 @@ from PySide6.QtCore import QCoreApplication, QEvent, QObject
 from PySide6.QtGui import QColor, QImage
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
+from pytestqt.wait_signal import SignalBlocker
 
 from jarvis_desktop.core.events import ExpertsSelected, PlanAccepted
 from jarvis_desktop.core.turn import Turn
@@ -70,41 +72,77 @@ def swept(qapp: QApplication) -> Iterator[None]:
         qapp.setFont(font)
 
 
+class PatientBot(QtBot):
+    """Waits a minute where pytest-qt waits five seconds: on a busy computer nothing comes sooner
+    for having been given up, and what comes at once is not waited for."""
+
+    PATIENCE_MS = 60_000
+
+    def waitUntil(self, callback: Callable[[], bool | None], *, timeout: int = PATIENCE_MS) -> None:
+        super().waitUntil(callback, timeout=timeout)
+
+    def waitSignal(self, signal: Any, *, timeout: int = PATIENCE_MS, **named: Any) -> SignalBlocker:
+        return super().waitSignal(signal, timeout=timeout, **named)
+
+    def waitExposed(self, widget: QWidget, *, timeout: int = PATIENCE_MS) -> Any:
+        return super().waitExposed(widget, timeout=timeout)
+
+
+@pytest.fixture
+def qtbot(qapp: QApplication, request: pytest.FixtureRequest) -> QtBot:
+    """In place of pytest-qt's own."""
+    return PatientBot(request)
+
+
 class _Flashes(QObject):
     """Notes what was a window of its own for a moment, because it was shown before it had a
-    parent: on a screen it flashes there, and takes the keyboard away."""
+    parent: on a screen it flashes there, and takes the keyboard away.
+
+    It looks at the calls that show, and then at the events of what was shown alone. To look at all
+    events of the application took a fifth of the time of these tests."""
 
     def __init__(self) -> None:
         super().__init__()
         self.alone: dict[int, tuple[weakref.ref[QWidget], str]] = {}
         self.found: list[str] = []
 
+    def shown(self, widget: QWidget) -> None:
+        """To be called with what is about to be shown."""
+        if not widget.isWindow() or widget.isVisible():
+            return
+        stack = "".join(traceback.format_stack(limit=6)[:-2])
+        told = f"{widget} was shown without a parent:\n{stack}"
+        if id(widget) not in self.alone or self.alone[id(widget)][0]() is not widget:
+            widget.installEventFilter(self)
+        self.alone[id(widget)] = weakref.ref(widget), told
+
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if not isinstance(watched, QWidget):
-            return False
-        # Asked first: of most events the kind need not be known, and to ask for it takes longer.
-        alone = watched.isWindow()
-        if not alone and id(watched) not in self.alone:
-            return False
-        kind = event.type()
-        if alone and kind == QEvent.Type.Show:
-            shown = "".join(traceback.format_stack(limit=6)[:-1])
-            told = f"{watched} was shown without a parent:\n{shown}"
-            self.alone[id(watched)] = weakref.ref(watched), told
-        elif kind == QEvent.Type.ParentChange and id(watched) in self.alone:
+        if event.type() == QEvent.Type.ParentChange and id(watched) in self.alone:
             widget, told = self.alone.pop(id(watched))
+            watched.removeEventFilter(self)
             if widget() is watched:  # else another one has its number by now
                 self.found.append(told)
         return False
 
 
 @pytest.fixture(autouse=True)
-def no_flashes(qapp: QApplication) -> Iterator[None]:
+def no_flashes(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No widget is shown before it has its place."""
     flashes = _Flashes()
-    qapp.installEventFilter(flashes)
+    show, set_visible = QWidget.show, QWidget.setVisible
+
+    def noted_show(self: QWidget) -> None:
+        flashes.shown(self)
+        show(self)
+
+    def noted_set_visible(self: QWidget, visible: bool) -> None:
+        if visible:
+            flashes.shown(self)
+        set_visible(self, visible)
+
+    monkeypatch.setattr(QWidget, "show", noted_show)
+    monkeypatch.setattr(QWidget, "setVisible", noted_set_visible)
     yield
-    qapp.removeEventFilter(flashes)
     assert not flashes.found, flashes.found[0]
 
 
@@ -122,7 +160,7 @@ def engine(qapp: QApplication) -> Iterator[EngineThread]:
     engine = EngineThread()
     engine.start()
     yield engine
-    assert engine.close(5)
+    assert engine.close(60)
 
 
 @pytest.fixture
@@ -162,8 +200,8 @@ def window(
     yield window
     session.end()
     window.talker.cancel()
-    session.engine.submit(session.close_app()).result(5)
-    assert images.finish_reading(5000)
+    session.engine.submit(session.close_app()).result(60)
+    assert images.finish_reading(60_000)
 
 
 @pytest.fixture
@@ -189,7 +227,7 @@ def served(
         session.start(app.build)
     actions.media.serve(session)
     yield actions
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
 
 
 class SettledView(TurnView):

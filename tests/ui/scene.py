@@ -15,7 +15,10 @@ from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 from jarvis_desktop.app.single_instance import CommandHandler
 from jarvis_desktop.assistant.live_turn import replayed_events
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
+from jarvis_desktop.assistant.talk.dictation import DictationSession
 from jarvis_desktop.assistant.talk.talk import Talk
+from jarvis_desktop.backends.mcp.backend import McpBackend
+from jarvis_desktop.backends.mcp.servers import McpServers
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.events import (
@@ -40,12 +43,20 @@ from jarvis_desktop.paths import Paths, user_paths
 from jarvis_desktop.settings import Settings
 from jarvis_desktop.speech.devices import Device
 from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.dictations import DictationLog
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.plan.list_view import TaskRow
 from jarvis_desktop.ui.request.attachments import AttachmentChip
 from tests.fake_fetcher import FakeFetcher
 from tests.fake_house import fake_expert_manager
-from tests.fake_voice import FakeHotkey, FakeMicrophone, FakePlayer, FakeRecogniser, FakeVoice
+from tests.fake_voice import (
+    FakeHotkey,
+    FakeMicrophone,
+    FakePlayer,
+    FakeRecogniser,
+    FakeTextInserter,
+    FakeVoice,
+)
 from tests.tasks.calls import FakeTimers
 from tests.ui.fake_history import FakeHistory
 
@@ -307,6 +318,23 @@ class FakeApi:
         self.forgotten += 1
 
 
+class FakeDictation:
+    """Dictates what `recogniser` hears into what `inserter` keeps."""
+
+    def __init__(self, microphone: FakeMicrophone, recogniser: FakeRecogniser, kept: Path) -> None:
+        self.inserter, self.log, self.key = FakeTextInserter(), DictationLog(kept), FakeHotkey()
+        self.private = False
+        self.session = DictationSession(
+            Talk(microphone, recogniser, way="hold"),
+            self.inserter,
+            keep=self.log.add,
+            clean_up=self.as_it_is,
+        )
+
+    async def as_it_is(self, text: str) -> str:
+        return text
+
+
 @dataclass
 class FakeApp:
     assistant: FakeAssistant = field(default_factory=FakeAssistant)
@@ -316,6 +344,8 @@ class FakeApp:
     voice: FakeVoice = field(default_factory=FakeVoice)
     player: FakePlayer = field(default_factory=lambda: FakePlayer(hold=True))
     talk: Talk = field(init=False)
+    dictation: FakeDictation = field(init=False)
+    mcp: McpBackend = field(init=False)
     store: FileStore = field(init=False)
     speaker: AnswerSpeaker = field(init=False)
     hotkey: FakeHotkey = field(default_factory=lambda: FakeHotkey(status=LIVE))
@@ -344,9 +374,17 @@ class FakeApp:
 
     def __post_init__(self) -> None:
         self.store = FileStore(self.paths.artifacts)
+        self.mcp = McpBackend(
+            McpServers(self.paths.mcp_servers, self.paths.mcp_tools),
+            taken=self.inventory.__contains__,
+            online=lambda: self.policy.allows_downloads,
+        )
         self.speaker = AnswerSpeaker(self.voice, self.player, self.store)
         self.expert_manager = fake_expert_manager(self)
         self.talk = Talk(self.microphone, self.recogniser, way="hold")
+        self.dictation = FakeDictation(
+            self.microphone, self.recogniser, self.paths.data / "dictations.json"
+        )
 
     def build(self) -> Application:
         """This one, for a session that starts: it has what the window uses of the real one."""
@@ -373,7 +411,9 @@ class FakeApp:
 
     async def close(self) -> None:
         await self.expert_manager.close()
+        await self.mcp.close()
         await self.talk.close()
+        await self.dictation.session.close()
         self.closed += 1
 
 

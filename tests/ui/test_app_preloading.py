@@ -24,7 +24,7 @@ print(*(name for name in PRELOADED_MODULES if name not in sys.modules), "missing
 
 def test_the_window_waits_for_none_of_it_and_has_it_later() -> None:
     done = subprocess.run(
-        [sys.executable, "-c", WINDOW], capture_output=True, text=True, timeout=60
+        [sys.executable, "-c", WINDOW], capture_output=True, text=True, timeout=200
     )
     assert done.stdout.splitlines() == ["before", "missing"], done.stderr
     assert PRELOADED_MODULES[-1].endswith("turn_view")  # it brings all the others along

@@ -105,7 +105,7 @@ def test_its_end_is_told_only_after_it_has_really_stopped(
         seen(outcome)
 
     job = engine.run(work, told)
-    assert begun.wait(5)
+    assert begun.wait(60)
     job.cancel()
     outcome_of(qtbot, seen)
     assert order == ["stopped", "told"]
@@ -121,7 +121,7 @@ def test_what_was_given_before_the_start_runs_after_it(qtbot: QtBot) -> None:
     engine.run(work, seen)
     engine.start()
     assert outcome_of(qtbot, seen).value == 7
-    assert engine.close(5)
+    assert engine.close(60)
 
 
 def test_closing_cancels_what_runs_and_joins(qtbot: QtBot) -> None:
@@ -137,8 +137,8 @@ def test_closing_cancels_what_runs_and_joins(qtbot: QtBot) -> None:
             ended.set()
 
     engine.run(work, Seen())
-    assert begun.wait(5)
-    assert engine.close(5)
+    assert begun.wait(60)
+    assert engine.close(60)
     assert ended.is_set()
     engine.call(begun.clear)  # after the end nothing happens, and nothing is raised
     assert begun.is_set()

@@ -71,7 +71,7 @@ def page(
         session.start(app.build)
     yield page
     session.end()
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
 
 
 def test_everything_that_was_found_is_shown_in_order(page: HealthPage) -> None:

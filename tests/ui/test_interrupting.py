@@ -101,10 +101,8 @@ def test_silencing_the_voice_stops_nothing(window: MainWindow, app: FakeApp, qtb
     window.send(Request("go"))
     waiting = window.session.send(Request("next"))
     view = window.conversation.views()[0]
-    qtbot.waitUntil(lambda: view.speaking is not None and view.speaking.isVisible())
-    strip = view.speaking
-    assert strip is not None
-    QTest.mouseClick(strip.button, LEFT)
+    qtbot.waitUntil(lambda: bool(view.foot.isVisible() and view.foot.speak.isVisible()))
+    QTest.mouseClick(view.foot.speak, LEFT)
     qtbot.waitUntil(lambda: app.assistant.silenced == 1)
     assert app.assistant.interrupted == 0
     assert window.session.busy

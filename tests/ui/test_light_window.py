@@ -67,9 +67,9 @@ def test_once_all_is_warm_and_circles_of_objects_went(tmp_path: Path) -> None:
         }
         # Whoever creates the history needs sqlite-utils, which imports numpy; later starts do not.
         history = [sys.executable, "-m", "jarvis_desktop", "history", "list"]
-        subprocess.run(history, env=environment, check=True, capture_output=True, timeout=120)
+        subprocess.run(history, env=environment, check=True, capture_output=True, timeout=200)
         done = subprocess.run(
-            [sys.executable, script], env=environment, capture_output=True, text=True, timeout=120
+            [sys.executable, script], env=environment, capture_output=True, text=True, timeout=200
         )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout.splitlines()[-1]) == []

@@ -1,6 +1,7 @@
 import asyncio
 import threading
 from datetime import datetime
+from functools import partial
 from pathlib import Path
 
 from PySide6.QtCore import QMimeData, QPoint, QPointF, Qt, QUrl
@@ -317,6 +318,19 @@ def test_foreign_names_are_only_text_in_the_frame_of_the_window(
     assert window.minimumSizeHint().width() <= 800
 
 
+def test_news_leaves_by_itself_and_an_error_stays(window: MainWindow, qtbot: QtBot) -> None:
+    banner = window.banner
+    banner.say("It is ready.", calm=True)
+    assert banner._leaving.isActive()
+    banner._leaving.setInterval(0)
+    banner.say("It is ready.", calm=True)
+    qtbot.waitUntil(banner.isHidden)
+    for stays in (partial(banner.say, "It broke."), partial(window._rang, Timer("t", "tea", NOW))):
+        stays()
+        assert banner.isVisible()
+        assert not banner._leaving.isActive()
+
+
 def test_every_control_has_a_name_and_can_be_reached_by_keyboard(
     window: MainWindow, app: FakeApp, tmp_path: Path, qtbot: QtBot
 ) -> None:
@@ -355,7 +369,7 @@ def test_what_was_set_a_moment_before_the_end_is_kept(
     window.settings_controller.change("window.theme", "dark")
     window.close()
     session.end()
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
     assert settings.load(app.paths.settings)[0].window.theme == "dark"
 
 
@@ -377,7 +391,7 @@ def test_what_was_set_last_is_kept_though_no_thread_was_free_to_write_it(
     qtbot.waitUntil(lambda: bool(ended))
     assert ended[0].cancelled
     go_on.set()
-    closing.result(5)
+    closing.result(60)
     assert settings.load(app.paths.settings)[0].window.theme == "dark"
 
 

@@ -128,7 +128,7 @@ def test_the_header_names_the_mode_and_changes_it_for_good(
         QTest.keyClick(menu.choice.rows[Mode.OFFLINE], Qt.Key.Key_Space)
     assert app.adopted[-1].mode is Mode.OFFLINE
     assert header.mode.text() == "Offline"
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
 
 
 def test_in_a_narrow_header_the_mode_keeps_its_words(
@@ -141,4 +141,4 @@ def test_in_a_narrow_header_the_mode_keeps_its_words(
     assert header.minimumSizeHint().width() <= 460
     header.resize(1200, 56)
     assert header.review.text() == "Ask about larger plans"
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)

@@ -197,6 +197,12 @@ class AnswerText(QWidget):
         if not self._later.isActive():
             self._go_on()
 
+    def mark_spoken(self, sentence: str) -> None:
+        """Mark the sentence that is being spoken where it stands; "" marks none."""
+        for part in self.parts:
+            if isinstance(part, Prose) and part.mark_spoken(sentence):
+                sentence = ""
+
     @property
     def parts(self) -> list[Part]:
         """The widgets that show it, top to bottom."""

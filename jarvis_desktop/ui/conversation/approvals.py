@@ -292,11 +292,8 @@ def _steps(text: str) -> str:
 
 def _explanation(why: str, changed: Sequence[str]) -> str:
     """The explanation, and the changes that it does not mention."""
-    return "\n".join([*([why.strip()] if why.strip() else []), *_missing_from(why, changed)])
-
-
-def _missing_from(why: str, changed: Sequence[str]) -> list[str]:
-    return [line for line in changed if line not in why]
+    said = [why.strip()] if why.strip() else []
+    return "\n".join([*said, *(line for line in changed if line not in why)])
 
 
 def _list_changes(made: Sequence[str]) -> str:

@@ -258,7 +258,9 @@ class RoundsView(QWidget):
             if item.number not in self._rows:
                 self._rows[item.number] = RoundRow(item.number, self._actions)
                 self._list.insertWidget(place, self._rows[item.number])
-            self._rows[item.number].draw(item, self._seconds(item), over=over)
+            self._rows[item.number].draw(
+                item, item.seconds or self._measured(item.number), over=over
+            )
         hidden = len(turn.rounds) - len(shown)
         self.earlier.setVisible(hidden > 0)
         if hidden <= ROUNDS_PER_CLICK:
@@ -289,9 +291,6 @@ class RoundsView(QWidget):
                 self._began.setdefault(number, now)
             elif number in self._began and number not in self._spent:  # it ended, or the turn did
                 self._spent[number] = now - self._began[number]
-
-    def _seconds(self, item: Round) -> float | None:
-        return item.seconds or self._measured(item.number)
 
     def _measured(self, number: int) -> float | None:
         if number in self._spent:

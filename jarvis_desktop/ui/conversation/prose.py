@@ -23,7 +23,7 @@ from PySide6.QtGui import (
     QTextCursor,
     QTextFormat,
 )
-from PySide6.QtWidgets import QToolTip
+from PySide6.QtWidgets import QTextEdit, QToolTip
 
 from jarvis_desktop.core.display import encodable
 from jarvis_desktop.core.i18n import tr
@@ -140,6 +140,15 @@ class Prose(TextView):
         self.setTextInteractionFlags(
             self.textInteractionFlags() | Qt.TextInteractionFlag.LinksAccessibleByMouse
         )
+
+    def mark_spoken(self, sentence: str) -> bool:
+        """Mark the sentence that is being spoken, "" for none; return whether it is here."""
+        found = self.document().find(sentence) if sentence else QTextCursor()
+        mark = QTextEdit.ExtraSelection()
+        mark.cursor = found
+        mark.format.setBackground(theme.colour("soft"))
+        self.setExtraSelections([] if found.isNull() else [mark])
+        return not found.isNull()
 
     @property
     def full(self) -> bool:

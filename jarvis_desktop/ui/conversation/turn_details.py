@@ -57,7 +57,7 @@ def format_place(candidate: Candidate) -> str:
 
 
 def _of_tasks(turn: Turn) -> Iterator[Line]:
-    titles = {task.id: labels.upper_first(task.type.called) for task in turn.plan or ()}
+    titles = {task.id: task.type.called for task in turn.plan or ()}
     for task_id in sorted({*turn.results, *turn.failed_attempts}):
         title = one_line(titles.get(task_id, tr("Step {number}", number=task_id + 1)), limit=60)
         result = turn.results.get(task_id)

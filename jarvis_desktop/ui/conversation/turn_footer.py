@@ -149,6 +149,24 @@ def copy_answer(turn: Turn, actions: Actions) -> None:
     actions.copy_text.emit(turn.reply if is_plain(turn) else to_plain_text(turn.reply))
 
 
+def show_speak(button: IconButton, turn: Turn, *, read: bool) -> None:
+    """Show on its button whether an answer can be read aloud, or silenced; `read` if it is read."""
+    if read:
+        button.show_icon("stop", tr("Stop reading"))
+    elif turn.speaking:
+        button.show_icon("silent", tr("Silence the voice"))
+    else:
+        button.show_icon("speaker", tr("Read aloud"))
+
+
+def speak_or_silence(turn: Turn, actions: Actions, *, read: bool) -> None:
+    """Silence the answer while it is spoken, else read it aloud or stop reading."""
+    if turn.speaking and not read:
+        actions.silence.emit()
+    else:
+        actions.read_aloud.emit(turn)
+
+
 class StatusLine(QWidget):
     """What is being done, with an icon."""
 
@@ -191,7 +209,7 @@ class TurnFooter(QWidget):
     def draw(self, turn: Turn, *, closer: bool) -> None:
         """Show a turn; `closer` offers its details."""
         self._turn = turn
-        self.setVisible(bool(turn.status or turn.reply or closer))
+        self.setVisible(bool(turn.status or turn.reply or turn.speaking or closer))
         self.ending.setVisible(turn.status is not None)
         self.ending.show_text(format_ending(turn))
         self.closer.setVisible(closer)
@@ -202,6 +220,8 @@ class TurnFooter(QWidget):
         if self._pinned:
             self._pinned.setVisible(turn.pinned)
         self._show_buttons()
+        if self._buttons:
+            show_speak(self.speak, turn, read=self._read)
 
     def look_at(self, looked_at: bool) -> None:
         """Show or hide the buttons."""
@@ -212,9 +232,8 @@ class TurnFooter(QWidget):
     def show_reading(self, read: bool) -> None:
         """Show whether the answer is being read aloud."""
         self._read = read
-        if self._buttons:
-            icon, name = ("stop", tr("Stop reading")) if read else ("speaker", tr("Read aloud"))
-            self.speak.show_icon(icon, name)
+        if self._buttons and self._turn:
+            show_speak(self.speak, self._turn, read=read)
 
     def show_closer(self, shown: bool) -> None:
         """Show whether the details are open."""
@@ -225,15 +244,16 @@ class TurnFooter(QWidget):
         turn = self._turn
         if turn is None:
             return
-        wanted = self._looked_at and (turn.status is not None or bool(turn.reply))
+        over = turn.status is not None
+        wanted = bool(turn.speaking) or (self._looked_at and (over or bool(turn.reply)))
         if wanted and self._buttons is None:
             self._make()
         if self._buttons:
             self._buttons.setVisible(wanted)
-            for button in (self.copy, self.speak):
-                button.setVisible(bool(turn.reply))
-            self.again.setVisible(turn.status is not None)
-            self.edit.setVisible(bool(turn.text) and turn.status is not None)
+            self.copy.setVisible(bool(turn.reply))
+            self.speak.setVisible(bool(turn.reply or turn.speaking))
+            self.again.setVisible(over)
+            self.edit.setVisible(bool(turn.text) and over)
 
     def _make(self) -> None:
         """Build the buttons on first use: most turns are only read."""
@@ -241,7 +261,9 @@ class TurnFooter(QWidget):
         row = hbox(parent=self._buttons, spacing=2)
         actions = self._actions
         self.copy = self._button("copy", tr("Copy the answer"), lambda t: copy_answer(t, actions))
-        self.speak = self._button("speaker", tr("Read aloud"), actions.read_aloud.emit)
+        self.speak = self._button(
+            "speaker", tr("Read aloud"), lambda t: speak_or_silence(t, actions, read=self._read)
+        )
         self.again = self._button("refresh", tr("Answer again"), actions.answer_again.emit)
         self.edit = self._button("edit", tr("Edit and send again"), actions.edit_turn.emit)
         name = tr("More actions for this message")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from PySide6.QtCore import QEvent, QPoint, Qt
 from PySide6.QtGui import QContextMenuEvent, QEnterEvent, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import (
@@ -14,7 +16,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.goal import Outline
 from jarvis_desktop.core.i18n import tr, trn
@@ -49,7 +51,6 @@ from jarvis_desktop.ui.media.cards import ResultCards
 from jarvis_desktop.ui.plan.plan_view import PlanReviewPanel, PlanView
 from jarvis_desktop.ui.request.attachments import AttachmentChip
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.banners import SpeakingStrip
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS, Label, TextView
 from jarvis_desktop.ui.widgets.layout import FlowLayout, discard, hbox, vbox
@@ -60,8 +61,9 @@ MAX_CHIPS = 100
 class RequestBubble(QWidget):
     """The words of a request and its attachments, in a bubble."""
 
-    def __init__(self) -> None:
+    def __init__(self, actions: Actions) -> None:
         super().__init__()
+        self._actions = actions
         self._bubble = QFrame()
         self._bubble.setObjectName("request")
         self._bubble.setSizePolicy(QSizePolicy.Policy.Maximum, QSizePolicy.Policy.Fixed)
@@ -95,9 +97,18 @@ class RequestBubble(QWidget):
         self._chips = QWidget()
         flow = FlowLayout(self._chips, right=True)
         for artifact in attachments[:MAX_CHIPS]:
-            flow.addWidget(AttachmentChip(artifact))
+            chip = AttachmentChip(artifact)
+            if artifact.path:
+                chip.let_open(partial(self._open, artifact))
+            flow.addWidget(chip)
         self._column.addWidget(self._chips)
         self._chips.setVisible(bool(attachments))
+
+    def _open(self, artifact: Artifact) -> None:
+        if artifact.kind is Kind.IMAGE:
+            self._actions.enlarge.emit(artifact)
+        else:
+            self._actions.open(self, artifact)
 
 
 MAX_CARDS = 60  # results that get a card; others are reached through their steps
@@ -121,17 +132,16 @@ class TurnView(QFrame):
         self._panel: ApprovalPanel | None = None
         self._hovered = self._held = self._newest = self._read = False
         self._plain: tuple[str, bool] = "", False
+        self._spoken = ""  # the sentence that is marked
         side = theme.space()
         layout = vbox(parent=self, margins=(side, side, side, theme.space("two")), spacing=12)
-        self.request = RequestBubble()
+        self.request = RequestBubble(actions)
         self._goal_place, self._plan_place, self._question_place = _Slot(), _Slot(), _Slot()
         self._results = ResultCards(actions, most=MAX_CARDS)
         self._notes_place = _Slot(spacing=4)
-        self._speaking_place = _Slot()
         self.status = StatusLine()
         self.reply = AnswerText(actions)
         self.sources: SourceChips | None = None
-        self.speaking: SpeakingStrip | None = None
         self.details: TurnDetails | None = None
         self.foot = TurnFooter(actions)
         self.foot.menu_wanted.connect(self._open_menu_below)
@@ -146,7 +156,6 @@ class TurnView(QFrame):
             self._results,
             self.reply,
             self._notes_place,
-            self._speaking_place,
             self.foot,
         ):
             layout.addWidget(widget)
@@ -171,14 +180,16 @@ class TurnView(QFrame):
         self._draw_goal(turn, question)
         doing = waiting or turn_footer.current_activity(turn, asked=question is not None)
         self.status.say(doing, busy=not waiting)
-        self._draw_plan(turn)
+        self._draw_plan(turn, question)
         self._draw_question(question)
         self._draw_results(turn)
         self.reply.setVisible(bool(turn.reply))
         self.reply.show_text(turn.reply, plain=self._is_plain(turn))
+        if turn.speaking != self._spoken:
+            self._spoken = turn.speaking
+            self.reply.mark_spoken(turn.speaking)
         self._draw_sources(turn)
         self._draw_notes(turn)
-        self._draw_speaking(turn)
         self.foot.draw(turn, closer=bool(turn.trace or turn.results or turn.rounds))
         if self.details and not self.details.isHidden():
             self.details.draw(turn)
@@ -299,7 +310,7 @@ class TurnView(QFrame):
         self._goal.draw(turn, reviewed=question.outline if question else None)
         self._goal_place.setVisible(not self._goal.isHidden())
 
-    def _draw_plan(self, turn: Turn) -> None:
+    def _draw_plan(self, turn: Turn, question: EngineQuestion | None) -> None:
         if turn.plan is None or not len(turn.plan):
             return
         # in agent mode this is one round's work, whose outcome the round shows
@@ -309,6 +320,9 @@ class TurnView(QFrame):
         if self._plan is None:
             self._plan = PlanView(self._actions)
             self._plan_place.column.addWidget(self._plan)
+        # who did a single step is told below the answer; what is asked about it stands above
+        below = len(turn.plan) == 1 and not (question and question.plan)
+        self._insert(self._plan_place, after=self._notes_place if below else self.status)
         self._plan_place.show()
         self._plan.draw(turn)
 
@@ -338,18 +352,12 @@ class TurnView(QFrame):
             self._notes_place.column.addWidget(holder)
         self._notes_place.setVisible(bool(self._notes))
 
-    def _draw_speaking(self, turn: Turn) -> None:
-        if self.speaking is None and turn.speaking:
-            self.speaking = SpeakingStrip(self._actions)
-            self._speaking_place.column.addWidget(self.speaking)
-        if self.speaking:
-            self.speaking.show_sentence(turn.speaking)
-            self._speaking_place.setVisible(bool(turn.speaking))
-
     def _insert(self, widget: QWidget, *, after: QWidget) -> None:
         layout = self.layout()
         assert isinstance(layout, QVBoxLayout)
-        layout.insertWidget(layout.indexOf(after) + 1, widget)
+        if layout.indexOf(widget) != layout.indexOf(after) + 1:
+            layout.removeWidget(widget)
+            layout.insertWidget(layout.indexOf(after) + 1, widget)
 
     def _look_closer(self) -> None:
         if self.details is None:

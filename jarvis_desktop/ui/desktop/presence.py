@@ -24,6 +24,7 @@ from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.quick.overlay import PhaseTracker
 from jarvis_desktop.ui.quick.quick_box import QuickBoxController
 from jarvis_desktop.ui.quick.tray import TrayIcon
+from jarvis_desktop.ui.voice.dictation import DictationController
 from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 TRAY_WAIT_MS = 5000
 """Milliseconds to wait for the tray of a session that has just started."""
-TRAY_NOTE = "tray"
+TRAY_NOTE, DICTATION_NOTE = "tray", "dictation"
 TOKEN = "XDG_ACTIVATION_TOKEN"  # noqa: S105 - no secret
 """Where Qt reads the token that lets a window come to the front on Wayland."""
 
@@ -55,6 +56,7 @@ class Presence(QObject):
         self.phases = PhaseTracker(session, window.talker, self)
         self.tray = TrayIcon(self.phases, self)
         self.quick = QuickBoxController(window, self.phases, self)
+        self.dictation = DictationController(session, self)
         self.notifier = Notifier(session.engine, self.tray.tell, self)
         self.telling = TurnNotifications(session, self.notifier, self._is_seen, self)
         self._late = new_timer(self, self.show, TRAY_WAIT_MS)
@@ -95,6 +97,9 @@ class Presence(QObject):
         tray.show_speaks(window.header.speak.isChecked())
         tray.show_busy(session.busy)
         tray.show_window_shown(window.isVisible())
+        tray.paste_wanted.connect(self.dictation.paste_last)
+        self.dictation.active_changed.connect(self.phases.dictate)
+        self.dictation.failed.connect(self._not_dictated)
         self.quick.window_wanted.connect(self.show)
         self.quick.key_changed.connect(tray.show_keys)
         self.telling.show_wanted.connect(self._show_exchange)
@@ -163,6 +168,7 @@ class Presence(QObject):
         self.window.removeEventFilter(self)
         self._late.stop()
         self.quick.close()
+        self.dictation.close()
         self.tray.close()
         self.notifier.close()
 
@@ -217,6 +223,10 @@ class Presence(QObject):
 
     def _ready(self, app: Application) -> None:
         self.quick.bind(app.quick_key)
+        self.dictation.use(app)
+
+    def _not_dictated(self, reason: str) -> None:
+        self.notifier.tell(Note(DICTATION_NOTE, tr("Nothing was inserted"), reason))
 
     def _change_mode(self, value: str) -> None:
         mode = Mode(value)

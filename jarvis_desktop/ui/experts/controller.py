@@ -4,7 +4,7 @@ arrive as signals."""
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -41,6 +41,8 @@ class ExpertsController(QObject):
 
     kept = Signal(object)
     """Carries the installed experts."""
+    engine = Signal(object)
+    """Carries the EngineStatus."""
     disk = Signal(object)
     """Carries the MemoryUse of the disk."""
     memory = Signal(object)
@@ -78,7 +80,8 @@ class ExpertsController(QObject):
         self._timer.stop()
 
     def look(self) -> None:
-        """Refresh the installed experts and the disk."""
+        """Refresh the installed experts, what runs them, and the disk."""
+        self._ask("engine", lambda app: app.expert_manager.engine(), self.engine)
         self._ask("kept", lambda app: app.expert_manager.kept(), self.kept)
         self._ask("disk", lambda app: app.expert_manager.disk(), self.disk)
 
@@ -119,12 +122,20 @@ class ExpertsController(QObject):
         """Use this LLM from now on; "auto" is the best one available."""
 
         def wished(outcome: Outcome) -> None:
-            for key, value in (outcome.value or {}).items():
-                self._settings.change(f"llm.{key}", value)
-            self._settings.write()
+            if outcome.value:
+                self._choose(outcome.value)
             self.tell(outcome)
 
         self.jobs.start("use", lambda app: app.expert_manager.wish(name), wished)
+
+    def use_service(self, address: str, name: str) -> None:
+        """Use this LLM of a service from now on."""
+        self._choose({"provider": "openai", "id": name, "address": address})
+
+    def _choose(self, values: Mapping[str, str]) -> None:
+        for key, value in values.items():
+            self._settings.change(f"llm.{key}", value)
+        self._settings.write()
 
     def tell(self, outcome: Outcome) -> None:
         """Emit why something failed."""
@@ -255,6 +266,8 @@ class LLMOverview:
     """Whether the user asked for this check."""
     missing: NoLLM | None = None
     """What to offer if there is none and the user should know."""
+    lost: bool = False
+    """Whether the one that the user chose cannot be used."""
 
 
 class LLMMonitor(QObject):
@@ -338,7 +351,9 @@ class LLMMonitor(QObject):
             missing = await offering.missing() if tell else None
             if missing:
                 offering.note_informed()
-            return LLMOverview(described(llm) if llm else "", app.llms.reason, wanted, missing)
+            lost = not llm and (app.llms.wanted.provider in ("ollama", "openai", "transformers"))
+            used = described(llm) if llm else ""
+            return LLMOverview(used, app.llms.reason, wanted, missing, lost)
 
         return self._jobs.start("check", work, self._looked)
 

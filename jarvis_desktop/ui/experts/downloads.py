@@ -26,6 +26,9 @@ STATES = {
     DownloadState.DONE: (mark("Ready"), "good"),
 }
 """What each state is called, and its tone."""
+KINDS = {
+    "expert": mark("Expert"), "llm": mark("LLM of Ollama"), "engine": mark("Runs experts"),
+}  # fmt: skip
 MUCH = 20_000_000
 """Bytes; deleting more needs a confirmation."""
 
@@ -71,7 +74,7 @@ class DownloadsPart(QWidget):
 
     def _fill(self, entry: ExpertListItem, download: Download) -> None:
         said, tone = STATES[download.state]
-        kind = tr("LLM of Ollama") if download.kind == "llm" else tr("Expert")
+        kind = tr(KINDS[download.kind])
         entry.show_name(formatting.name(download.name), (kind, "plain"), (tr(said), tone))
         entry.show_words("", _facts(download))
         entry.complain(one_line(download.reason, limit=600))

@@ -11,7 +11,7 @@ from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.experts.catalogue import Fit, FitLevel
-from jarvis_desktop.tasks.text.classification import NAMES
+from jarvis_desktop.text.languages import NAMES
 from jarvis_desktop.ui.widgets import labels
 
 DAY = 86_400
@@ -58,8 +58,8 @@ def fits(fit: Fit) -> str:
 def task(expert: Expert, inventory: Mapping[str, TaskType]) -> str:
     """What it does."""
     found = inventory.get(expert.task)
-    title = tr(found.title) if found else expert.task.replace("-", " ")
-    return labels.upper_first(one_line(title)) or tr("Unknown task")
+    title = found.called if found else labels.upper_first(expert.task.replace("-", " "))
+    return one_line(title) or tr("Unknown task")
 
 
 def download(expert: Expert) -> str:

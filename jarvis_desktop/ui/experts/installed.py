@@ -15,6 +15,7 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import ExpertsController, why
+from jarvis_desktop.ui.experts.engine import EngineCard
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem, small
 from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.forms import SelectOption, button
@@ -57,7 +58,9 @@ class InstalledPart(QWidget):
         self.empty = Empty("download")
         self.empty.act.clicked.connect(self.more_wanted)
         self.nothing = Empty("search")
-        vbox(self.tools, self.list, self.empty, self.nothing, parent=self, spacing=12)
+        self.engine = EngineCard(controller)
+        parts = (self.engine, self.tools, self.list, self.empty, self.nothing)
+        vbox(*parts, parent=self, spacing=12)
         self.list.hide()
         self.empty.hide()
         self.nothing.hide()

@@ -30,6 +30,7 @@ MEANWHILE = mark(
     "JARVIS plans and answers without one. With one it understands harder requests "
     "and answers in its own words."
 )
+WITHOUT_IT = mark("JARVIS plans and answers without it for now.")
 ICON, INDENT = 20, 32
 """Pixels."""
 
@@ -40,10 +41,14 @@ class LLMNotice(QFrame):
     fetch_wanted = Signal(object)
     """Carries an Offer."""
     stop_wanted = Signal()
+    choice_wanted = Signal()
+    """The user wants to see which LLMs there are."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("card")
+        self._reason = self._declined = ""
+        """Why the chosen LLM cannot be used, and the reason that the user has closed."""
         self._name = self._words = ""
         self._missing: NoLLM | None = None
         layout = vbox(
@@ -54,10 +59,12 @@ class LLMNotice(QFrame):
         self.title = Label(role="strong", wrap=True)
         head = hbox(Symbol("llm", "accent", size=ICON), (self.title, 1), spacing=INDENT - ICON)
         self.later = button(tr("Not now"), kind="quiet")
-        self.later.clicked.connect(self.hide)
+        self.later.clicked.connect(self._decline)
+        self.choose = button(tr("Choose another"), kind="primary")
+        self.choose.clicked.connect(self.choice_wanted)
         self.stop = button(tr("Cancel"))
         self.stop.clicked.connect(self.stop_wanted)
-        for each in (self.later, self.stop):
+        for each in (self.later, self.choose, self.stop):
             head.addWidget(each)
         layout.addLayout(head)
         column = vbox(margins=(INDENT, 0, 0, 0), spacing=theme.space())
@@ -90,6 +97,21 @@ class LLMNotice(QFrame):
             self._ask("")
         elif self.isHidden():
             self._ask("")
+
+    def warn(self, reason: str, *, wanted: bool = False) -> None:
+        """Show that the chosen LLM cannot be used, and why; `wanted` if the user asked."""
+        if reason == self._declined and not wanted:
+            return
+        self._missing, self._reason = None, reason
+        self._words = f"{reason} {tr(WITHOUT_IT)}"
+        clear(self._offers)
+        self._ask("")
+        self.title.setText(tr("The LLM that you chose does not answer"))
+        self.choose.show()
+
+    def _decline(self) -> None:
+        self._declined = self._reason
+        self.hide()
 
     def leave(self) -> None:
         """Hide the offer; a running download stays visible."""
@@ -154,6 +176,7 @@ class LLMNotice(QFrame):
 
     def _show_parts(self, *, fetching: bool) -> None:
         self.later.setVisible(not fetching)
+        self.choose.hide()
         self.stop.setVisible(fetching)
         self.progress.setVisible(False)
         self.trouble.hide()
@@ -279,6 +302,7 @@ class LLMState(QFrame):
         self.message.setVisible(bool(said.message))
         self.act.setVisible(said.need is not Need.NOTHING)
         self.act.setEnabled(True)
+        theme.restyle(self.act, kind="" if said.good else "primary")
         self.act.setText(tr(LABELS.get(said.need, "")))
         self.act.setAccessibleName(self.act.text())
         self.again.setVisible(not said.good)

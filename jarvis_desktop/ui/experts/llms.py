@@ -4,11 +4,13 @@ computer."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtWidgets import (
     QCompleter,
+    QFrame,
     QLineEdit,
     QPushButton,
     QWidget,
@@ -16,7 +18,7 @@ from PySide6.QtWidgets import (
 
 from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.llm.catalogue import KnownLLM, LLMInventory
 from jarvis_desktop.llm.shipped import ShippedLLM
 from jarvis_desktop.ui.engine import Outcome
@@ -172,6 +174,10 @@ def _size(known: KnownLLM, shelved: LLMInventory) -> str:
     return size if verified else tr("about {size}", size=size)
 
 
+SERVERS = mark(
+    "LM Studio, llama.cpp, vLLM and paid services are reached by their address. With a server that "
+    "is not on this computer, your words leave it."
+)
 MAX_ANSWER = 2000
 """Characters of the answer that are shown."""
 
@@ -233,6 +239,69 @@ def _show(entry: ExpertListItem, trial: LLMTrial) -> None:
     entry.say(f"{printable(trial.words).strip()[:MAX_ANSWER]}\n\n{' · '.join(figures)}")
 
 
+class ServerForm(QFrame):
+    """Adds the LLMs of a server by its address."""
+
+    def __init__(self, controller: ExpertsController) -> None:
+        super().__init__()
+        self.setObjectName("card")
+        self._controller = controller
+        self.address = QLineEdit()
+        self.address.setProperty("role", "plain")
+        self.address.setPlaceholderText("http://127.0.0.1:1234/v1")
+        self.address.setAccessibleName(tr("Address of a server"))
+        self.look = button(tr("Show its LLMs"))
+        self.look.setEnabled(False)
+        self.address.textChanged.connect(lambda text: self.look.setEnabled(bool(text.strip())))
+        self.address.returnPressed.connect(self._look)
+        self.look.clicked.connect(self._look)
+        self.state = Label(role="small", wrap=True)
+        self.trouble = Label(role="warning", wrap=True)
+        self.list = EntryList(tr("LLMs of the server"))
+        for widget in (self.state, self.trouble, self.list):
+            widget.hide()
+        vbox(
+            Label(tr(SERVERS), role="small", wrap=True),
+            hbox((self.address, 1), self.look, spacing=theme.space()),
+            self.state,
+            self.trouble,
+            self.list,
+            parent=self,
+            margins=(theme.space("two"), 14, theme.space("two"), 14),
+            spacing=theme.space(),
+        )
+
+    def _look(self) -> None:
+        address = self.address.text().strip()
+
+        async def work(app: Application) -> Sequence[str]:
+            return await app.expert_manager.served_llms(address)
+
+        def looked(outcome: Outcome) -> None:
+            self.state.hide()
+            names = list(outcome.value or ())
+            if outcome.value is not None and not names:
+                self.trouble.show_or_hide(tr("This server has no LLM that answers."))
+            else:
+                self.trouble.show_or_hide(one_line(why(outcome), limit=600))
+            self.list.show_keys(names)
+            for name in names:
+                entry = self.list.entries[name]
+                entry.show_name(formatting.name(name))
+                use = button(tr("Use it"), tr("Use {name}", name=formatting.name(name)))
+                use.clicked.connect(partial(self._use, address, name))
+                entry.do(use)
+
+        if address and self._controller.jobs.start("look at server", work, looked):
+            self.trouble.hide()
+            self.state.show_or_hide(tr("The server is asked…"))
+
+    def _use(self, address: str, name: str) -> None:
+        self._controller.use_service(address, name)
+        self.address.clear()
+        self.list.show_keys([])
+
+
 class LLMPart(QWidget):
     """Chooses, fetches, tests and removes them."""
 
@@ -261,8 +330,17 @@ class LLMPart(QWidget):
         self.name.textChanged.connect(lambda text: self.pull.setEnabled(bool(text.strip())))
         self.pull.clicked.connect(self._pull_named)
         hbox((self.name, 1), self.pull, parent=self.by_name, spacing=theme.space())
+        self.server = ServerForm(controller)
         vbox(
-            self.state, self.here_title, self.here, self.more, self.by_name, parent=self, spacing=12
+            self.state,
+            self.here_title,
+            self.here,
+            self.more,
+            self.by_name,
+            Label(tr("Add a server"), role="heading"),
+            self.server,
+            parent=self,
+            spacing=12,
         )
         for widget in (self.here_title, self.here, self.by_name):
             widget.hide()

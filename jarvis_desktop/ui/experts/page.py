@@ -65,6 +65,8 @@ class ExpertsPage(WindowPage):
             self.column.addWidget(part)
         self.column.addStretch(1)
         self._session = session
+        self._over = 0
+        """How many downloads in the list are done."""
         self._connect()
         self.show_part("llms")
 
@@ -136,6 +138,9 @@ class ExpertsPage(WindowPage):
     def _count_downloads(self, listed: Sequence[Download]) -> None:
         coming = sum(not each.over for each in listed)
         self._count("downloads", coming)
+        if (over := len(listed) - coming) > self._over and self.isVisible():
+            self.controller.look()  # what has come is on this computer now
+        self._over = over
 
     def _count(self, name: str, count: int) -> None:
         title = tr(PARTS[name])

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
@@ -22,7 +23,7 @@ from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.experts.catalogue import ExpertHit, ExpertQuery, FitLevel
 from jarvis_desktop.experts.downloads import Download, DownloadState
-from jarvis_desktop.tasks.text.classification import NAMES
+from jarvis_desktop.text.languages import NAMES
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController, why
@@ -33,10 +34,6 @@ from jarvis_desktop.ui.widgets.icons import SearchEdit
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
 from jarvis_desktop.ui.widgets.timers import new_timer
-
-if TYPE_CHECKING:
-    from jarvis_desktop.app.application import Application
-
 
 LICENCES = (
     ("", mark("Any licence")),
@@ -106,7 +103,7 @@ class ExpertFilters(QWidget):
 
     def offer_tasks(self, tasks: Sequence[TaskType]) -> None:
         """Offer these tasks."""
-        named = sorted((labels.upper_first(tr(each.title)), each.name) for each in tasks)
+        named = sorted((each.called, each.name) for each in tasks)
         chosen = self.task.value or ""
         self.task.offer([("", tr("Any task")), *((key, said) for said, key in named)], chosen)
 
@@ -122,6 +119,11 @@ class ExpertFilters(QWidget):
             limit=limit,
         )
 
+    @property
+    def browses(self) -> bool:
+        """Whether nothing is sought."""
+        return not (self.words.text().strip() or self.task.value or self.sort.value)
+
     def sorted(self, hits: Sequence[ExpertHit]) -> list[ExpertHit]:
         """In the order that is wanted."""
         match self.sort.value:
@@ -129,7 +131,7 @@ class ExpertFilters(QWidget):
                 return sorted(hits, key=lambda hit: hit.expert.whole_mb or 1 << 40)
             case "downloads":
                 return sorted(hits, key=lambda hit: -hit.expert.downloads)
-        if not self.words.text().strip():  # nothing matches better than anything else
+        if self.browses:  # nothing matches better than anything else
             return sorted(hits, key=lambda hit: RANKS.get(hit.fit.level, 0))
         return list(hits)
 
@@ -226,6 +228,85 @@ class HubList(QFrame):
         self.renewed.emit()
 
 
+AIMS = {
+    mark("Hear and speak"): ("automatic-speech-recognition", "text-to-speech"),
+    mark("Translate and summarise"): ("translation", "summarization"),
+    mark("Look at pictures and videos"): (
+        "image-to-text", "visual-question-answering", "object-detection", "image-classification",
+        "zero-shot-object-detection", "zero-shot-image-classification", "depth-estimation",
+        "video-classification",
+    ),
+    mark("Paint and change pictures"): (
+        "image-segmentation", "text-to-image", "image-editing", "inpainting", "image-to-image",
+        "mask-generation",
+    ),
+    mark("Make videos"): ("text-to-video", "image-to-video"),
+    mark("Sounds and music"): ("text-to-audio", "audio-to-audio", "audio-classification"),
+    mark("Write and answer"): (
+        "text-generation", "question-answering", "document-question-answering",
+        "table-question-answering", "fill-mask",
+    ),
+    mark("Sort and compare texts"): (
+        "text-classification", "zero-shot-classification", "token-classification",
+        "sentence-similarity", "feature-extraction",
+    ),
+}  # fmt: skip
+"""What people want to do, and the tasks for it, those that most people want first."""
+STEERED = mark("Paint after a template")
+FEW = 3
+"""How many of each aim are shown if nothing is sought."""
+
+
+def aim_of(task: str) -> str:
+    """The aim of a task, or the title for the others."""
+    return next((aim for aim, tasks in AIMS.items() if task in tasks), STEERED)
+
+
+def by_aim(hits: Sequence[ExpertHit]) -> dict[str, list[ExpertHit]]:
+    """The experts by their aims, each with one of every task before the
+    second of one, and those last that do not run here."""
+    groups: dict[str, list[ExpertHit]] = {aim: [] for aim in (*AIMS, STEERED)}
+    for hit in hits:
+        groups[aim_of(hit.expert.task)].append(hit)
+    counts: Counter[str] = Counter()
+    order: dict[str, tuple[bool, int, int]] = {}
+    for hit in hits:
+        task = hit.expert.task
+        tasks = AIMS.get(aim_of(task), (task,))
+        away = RANKS.get(hit.fit.level, 0) >= RANKS[FitLevel.SERVED]
+        order[hit.expert.id] = (
+            away, counts[task], tasks.index(task) if task in tasks else len(tasks),
+        )  # fmt: skip
+        counts[task] += 1
+    for group in groups.values():
+        group.sort(key=lambda hit: order[hit.expert.id])
+    return {aim: group for aim, group in groups.items() if group}
+
+
+class ExpertGroup(QWidget):
+    """One aim: a heading, experts, and a button for the rest."""
+
+    more_wanted = Signal(str)
+    """The user wants to see all experts of this aim."""
+
+    def __init__(self, aim: str) -> None:
+        super().__init__()
+        self.heading = Label(tr(aim), role="heading")
+        self.list = EntryList(tr(aim))
+        self.more = button("", kind="quiet")
+        self.more.clicked.connect(lambda: self.more_wanted.emit(aim))
+        vbox(
+            self.heading, self.list, (self.more, Qt.AlignmentFlag.AlignLeading), parent=self,
+            spacing=theme.space(),
+        )  # fmt: skip
+
+    def show_left(self, left: int) -> None:
+        """Show how many more there are."""
+        self.more.setText(tr("Show {count} more", count=left))
+        self.more.setAccessibleName(f"{self.heading.text()}: {self.more.text()}")
+        self.more.setVisible(left > 0)
+
+
 HUB = "https://huggingface.co/"
 TYPING_PAUSE_MS = 150
 """The search starts after a pause in typing."""
@@ -263,8 +344,13 @@ class ExpertSearchSection(QWidget):
         self.hub = HubList(controller)
         self.hub.renewed.connect(self.search)
         self.state = Label(tr("Searching…"), role="small", wrap=True)
-        self.list = EntryList(tr("Experts that were found"))
-        self.list.hide()
+        self.groups = {aim: ExpertGroup(aim) for aim in (*AIMS, STEERED)}
+        self._opened: Counter[str] = Counter()
+        """How many experts of an aim are shown besides the few."""
+        for group in self.groups.values():
+            group.more_wanted.connect(self._open)
+            group.hide()
+        self._results = vbox(*self.groups.values(), spacing=theme.space("two"))
         self.more = button(tr("Show more"))
         self.more.clicked.connect(self._show_more)
         self.more.hide()
@@ -273,11 +359,11 @@ class ExpertSearchSection(QWidget):
         vbox(
             self.offline,
             self.filters,
-            self.hub,
             self.state,
-            self.list,
+            self._results,
             (self.more, Qt.AlignmentFlag.AlignHCenter),
             self.nothing,
+            self.hub,
             parent=self,
             spacing=12,
         )
@@ -323,25 +409,60 @@ class ExpertSearchSection(QWidget):
         )
         self._lay_out()
 
+    @property
+    def entries(self) -> Iterator[tuple[ExpertHit, ExpertListItem]]:
+        """The experts that are shown, with their rows."""
+        for hit in self._hits:
+            if entry := self._group(hit).list.entries.get(hit.expert.id):
+                yield hit, entry
+
+    def _group(self, hit: ExpertHit) -> ExpertGroup:
+        return self.groups[aim_of(hit.expert.task)]
+
     def _lay_out(self) -> None:
-        shown = self._hits[: self._count]
-        with self.list.still():
-            self.list.show_keys([each.expert.id for each in shown])
-            for hit in shown:
-                self._fill(self.list.entries[hit.expert.id], hit)
-        self.list.setVisible(bool(shown))
-        left = len(self._hits) - len(shown)
+        """Show a few experts of each aim, or the best of what is sought, its aim first."""
+        if self.filters.browses:
+            groups, left = by_aim(self._hits), 0
+        else:
+            groups, left = {}, max(0, len(self._hits) - self._count)
+            for hit in self._hits[: self._count]:
+                groups.setdefault(aim_of(hit.expert.task), []).append(hit)
+        with self._still():
+            for place, aim in enumerate(
+                (*groups, *(aim for aim in self.groups if aim not in groups))
+            ):
+                group, hits = self.groups[aim], groups.get(aim, [])
+                few = FEW + self._opened[aim] if self.filters.browses else len(hits)
+                self._results.insertWidget(place, group)
+                group.list.show_keys([hit.expert.id for hit in hits[:few]])
+                group.show_left(len(hits) - few)
+                group.setVisible(bool(hits))
+            for hit, entry in self.entries:
+                self._fill(entry, hit)
         self.more.setVisible(left > 0)
         self.more.setText(tr("Show more ({count} left)", count=f"{left:,}"))
         self.more.setAccessibleName(self.more.text())
 
+    @contextmanager
+    def _still(self) -> Iterator[None]:
+        with ExitStack() as stack:
+            for group in self.groups.values():
+                stack.enter_context(group.list.still())
+            yield
+
     def _show_more(self) -> None:
-        before = self._count
-        self._count += SHOWN
+        self._reveal(lambda: setattr(self, "_count", self._count + SHOWN))
+
+    def _open(self, aim: str) -> None:
+        self._reveal(lambda: self._opened.update({aim: SHOWN}))
+
+    def _reveal(self, more: Callable[[], object]) -> None:
+        """Show more, and move the keyboard to the first row that is new."""
+        before = {id(entry) for _, entry in self.entries}
+        more()
         self._lay_out()
-        entries = list(self.list.entries.values())
-        if len(entries) > before:  # the keyboard goes on where the new ones begin
-            entries[before].refuse()
+        if new := next((entry for _, entry in self.entries if id(entry) not in before), None):
+            new.refuse()
 
     def _fill(self, entry: ExpertListItem, hit: ExpertHit) -> None:
         expert = hit.expert
@@ -364,10 +485,9 @@ class ExpertSearchSection(QWidget):
 
     def _mark(self) -> None:
         """Update which experts are installed or queued."""
-        with self.list.still():
-            for hit in self._hits[: self._count]:
-                if entry := self.list.entries.get(hit.expert.id):
-                    self._mark_one(entry, hit)
+        with self._still():
+            for hit, entry in self.entries:
+                self._mark_one(entry, hit)
 
     def _mark_one(self, entry: ExpertListItem, hit: ExpertHit) -> None:
         expert, coming = hit.expert, self._coming(hit.expert)
@@ -418,9 +538,6 @@ class ExpertSearchSection(QWidget):
         entry.complain("")
         expert = hit.expert
 
-        async def work(app: Application) -> Sequence[str]:
-            return await asyncio.to_thread(app.expert_manager.displaced, expert)
-
         def ended(outcome: Outcome) -> None:
             if outcome.value is None:
                 entry.complain(why(outcome))
@@ -437,7 +554,11 @@ class ExpertSearchSection(QWidget):
             else:
                 self._get(expert)
 
-        self._controller.jobs.start(f"get {expert.id}", work, ended)
+        self._controller.jobs.start(
+            f"get {expert.id}",
+            lambda app: asyncio.to_thread(app.expert_manager.displaced, expert),
+            ended,
+        )
 
     def _get(self, expert: Expert) -> None:
         self._controller.do(lambda manager: manager.fetch(expert))

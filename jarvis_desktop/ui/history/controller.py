@@ -82,11 +82,14 @@ class HistoryController(QObject):
         self.chosen: HistoryRow | None = None
         """The conversation that the user chose to export, if any."""
         self._rows: list[HistoryRow] = []
+        self._active: Sequence[HistoryRow] = ()
+        """The conversations that run; the history has a new one only when its turn has ended."""
         self._jobs = AppJobs(session, self)
         self._stale = False
         self._removal: Removal | None = None
         self._final = new_timer(self, self.make_final, UNDO_MS)
         session.kept.connect(self.refresh)
+        session.changed.connect(self._changed)
 
     # What the list shows
 
@@ -144,10 +147,32 @@ class HistoryController(QObject):
                 self.refresh()
             elif rows is not None:
                 self._rows = [*self._rows, *rows] if skip else rows
-                self.read.emit(HistoryBatch(rows, not skip, more=len(rows) >= most))
+                shown = rows if searching else self._with_active(rows, begins=not skip)
+                self.read.emit(HistoryBatch(shown, not skip, more=len(rows) >= most))
             self._report_error(outcome)
 
         self._jobs.start("read", work, then)
+
+    def _changed(self) -> None:
+        running = {pending.place: pending for pending in self.session.active}
+        active = [
+            HistoryRow(place.id, place.entries[0].turn.text, pending.turn.started)
+            for place, pending in reversed(running.items())
+            if place.id and place.entries and not place.private
+        ]
+        if active != self._active:
+            self._active = active
+            self.refresh()
+
+    def _with_active(self, rows: Sequence[HistoryRow], *, begins: bool) -> list[HistoryRow]:
+        """Put the conversations that run above the others, with the title that the user may have
+        given them."""
+        listed = {row.id: row for row in rows}
+        active = {row.id: replace(listed.get(row.id, row), when=row.when) for row in self._active}
+        rest = [row for row in rows if row.id not in active]
+        if not begins:
+            return rest
+        return sorted([*active.values(), *rest], key=lambda row: not row.pinned)
 
     # Changes
 
@@ -211,31 +236,24 @@ class HistoryController(QObject):
         if removal:
             self.removed.emit(None)
 
-            async def work(app: Application) -> int:
-                return await app.history.empty_trash(removal.number)
-
-            self.session.run(work, self._report_error)
+            self.session.run(
+                lambda app: app.history.empty_trash(removal.number), self._report_error
+            )
 
     # Out and in
 
     def export(self, path: Path, form: Form, ids: Sequence[str] | None, media: Media) -> None:
         """Write conversations to a file, all or those of `ids`."""
 
-        async def work(app: Application) -> Exported:
-            return await app.history.export_to(path, form, ids, media=media)
-
         def then(outcome: Outcome) -> None:
             if outcome.value:
                 self.message.emit(_exported(outcome.value), True)
             self._report_error(outcome)
 
-        self.session.run(work, then)
+        self.session.run(lambda app: app.history.export_to(path, form, ids, media=media), then)
 
     def import_from(self, path: Path) -> None:
         """Read conversations from a file."""
-
-        async def work(app: Application) -> Imported:
-            return await app.history.import_from(path)
 
         def then(outcome: Outcome) -> None:
             if outcome.value:
@@ -244,7 +262,7 @@ class HistoryController(QObject):
             self.refresh()
             self.count()
 
-        self.session.run(work, then)
+        self.session.run(lambda app: app.history.import_from(path), then)
 
     def count(self) -> None:
         """Emit how many conversations and turns there are."""

@@ -294,14 +294,16 @@ class HistoryPanel(QObject):
         lines.export_wanted.connect(self._export)
         controller.read.connect(sidebar.show_batch)
         controller.read.connect(lambda batch: self._mark())
-        controller.removed.connect(self._removed)
+        controller.removed.connect(self.undo.show_removal)
         window.turns.follow(controller)
         controller.message.connect(lambda text, good: window.banner.say(text, calm=good))
         self.undo.undone.connect(controller.undo)
         self.sign.forget_wanted.connect(session.forget_aside)
         session.changed.connect(self._changed)
         session.switched.connect(self._switched)
+        window.places.gone.connect(self._mark)
         session.busy_changed.connect(self._mark)
+        session.asked.connect(self._mark)
         shortcuts.bind(
             window,
             shortcuts.WINDOW,
@@ -338,9 +340,6 @@ class HistoryPanel(QObject):
         self.controller.chosen = row
         self._window.places.go("history", "export")
 
-    def _removed(self, removal: Removal | None) -> None:
-        self.undo.show_removal(removal)
-
     def _changed(self, pending: PendingTurn) -> None:
         """Mark a conversation as unread if a turn ends there unseen."""
         place = pending.place
@@ -357,13 +356,17 @@ class HistoryPanel(QObject):
 
     def _mark(self) -> None:
         session = self._window.session
-        self.sidebar.show_open(
-            session.open.id or "",
-            running={pending.place.id or "" for pending in session.active},
+        covered = bool(self._window.places.here)  # then the row of that page is highlighted
+        self.sidebar.list.show_states(
+            opened="" if covered else session.open.id or "",
+            running={item.place.id or "" for item in session.active},
+            asking={item.place.id or "" for item in session.active if item.question},
             unread=self._unread,
         )
         title = self.sidebar.list.lines.find(session.open.id or "").data(ROW)
         if title:  # the user may have renamed it
             self._window.header.show_title(title.name)
         private = session.private
-        self.sidebar.show_private(private is not None, opened=session.open is private)
+        self.sidebar.show_private(
+            private is not None, opened=session.open is private and not covered
+        )

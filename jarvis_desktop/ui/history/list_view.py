@@ -55,6 +55,7 @@ from PySide6.QtWidgets import (
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 Index = QModelIndex | QPersistentModelIndex
 ROW = Qt.ItemDataRole.UserRole
@@ -89,6 +90,8 @@ class HistoryRowState:
 
     open: bool = False
     running: bool = False
+    asking: bool = False
+    """Whether what runs waits for an answer of the user."""
     unread: bool = False
 
 
@@ -107,6 +110,7 @@ class HistoryModel(QAbstractListModel):
         self._today = date.today()
         self._open = ""
         self._running: Collection[str] = ()
+        self._asking: Collection[str] = ()
         self._unread: Collection[str] = ()
 
     def show(self, rows: Sequence[HistoryRow], today: date, *, more: bool) -> bool:
@@ -132,11 +136,25 @@ class HistoryModel(QAbstractListModel):
             self._lines += lines
             self.endInsertRows()
 
-    def mark(self, *, opened: str, running: Collection[str], unread: Collection[str]) -> None:
-        """Set which conversation is open, and which are running or new, by their ids."""
-        self._open, self._running, self._unread = opened, running, unread
+    def mark(
+        self,
+        *,
+        opened: str,
+        running: Collection[str] = (),
+        asking: Collection[str] = (),
+        unread: Collection[str] = (),
+    ) -> None:
+        """Set which conversation is open, and which run, wait for an answer or are new, by their
+        ids."""
+        self._open, self._running = opened, running
+        self._asking, self._unread = asking, unread
         if self._lines:
-            self.dataChanged.emit(self.index(0), self.index(len(self._lines) - 1), [STATE])
+            self.dataChanged.emit(self.index(0), self.index(len(self._lines) - 1))
+
+    def running_rows(self) -> list[QModelIndex]:
+        """The indexes of the conversations that run."""
+        found = (self.find(conversation_id) for conversation_id in self._running)
+        return [index for index in found if index.isValid()]
 
     def rows(self) -> list[HistoryRow]:
         """All rows, in order."""
@@ -218,7 +236,10 @@ class HistoryModel(QAbstractListModel):
         if row.turn_id:
             return HistoryRowState()
         return HistoryRowState(
-            row.id == self._open, row.id in self._running, row.id in self._unread
+            row.id == self._open,
+            row.id in self._running,
+            row.id in self._asking,
+            row.id in self._unread,
         )
 
     def _heard(self, row: HistoryRow) -> str:
@@ -228,6 +249,7 @@ class HistoryModel(QAbstractListModel):
         said += [row.snippet] * bool(row.snippet)
         said += [tr("pinned")] * row.pinned + [tr("open")] * state.open
         said += [tr("a request runs")] * state.running + [tr("has a new answer")] * state.unread
+        said += [tr("waits for your answer")] * state.asking
         return ", ".join(said)
 
 
@@ -273,6 +295,8 @@ LINES = 2
 """Lines of a snippet."""
 MARK = 14
 """Size in pixels of an icon at the end of a row."""
+TURN_MS, TURN_DEGREES = 80, 24
+"""How the ring of a running conversation turns."""
 
 
 class RowDelegate(QStyledItemDelegate):
@@ -282,6 +306,8 @@ class RowDelegate(QStyledItemDelegate):
         super().__init__(parent)
         self.today = date.today()
         self._begin = Qt.AlignmentFlag.AlignLeft
+        self.turned = 0.0
+        """Degrees by which the rings of running conversations are turned."""
         self.passages = False
         """Whether the rows are search results, with a snippet below each title."""
 
@@ -331,7 +357,9 @@ class RowDelegate(QStyledItemDelegate):
         chosen = bool(option.state & QStyle.StateFlag.State_Selected)
         focused = chosen and bool(option.state & QStyle.StateFlag.State_HasFocus)
         painter.setPen(Qt.PenStyle.NoPen)
-        if state.open or chosen:
+        # What the keyboard is on has a frame, so that only the open conversation is filled.
+        filled = state.open or (chosen and self.passages)
+        if filled:
             painter.setBrush(theme.colour("soft"))
             painter.drawRoundedRect(box, RADIUS, RADIUS)
         elif option.state & QStyle.StateFlag.State_MouseOver:
@@ -341,7 +369,7 @@ class RowDelegate(QStyledItemDelegate):
             painter.setBrush(Qt.BrushStyle.NoBrush)
             painter.setPen(QPen(theme.colour("accent"), 2))
             painter.drawRoundedRect(box, RADIUS, RADIUS)
-        return "on_soft" if state.open or chosen else "text"
+        return "on_soft" if filled else "text"
 
     def _heading(self, painter: QPainter, option: QStyleOptionViewItem, words: str) -> None:
         font = _small(option.font)
@@ -359,10 +387,8 @@ class RowDelegate(QStyledItemDelegate):
         ink: str,
     ) -> None:
         rest = QRect(inner)
-        if state.running:
-            self._dot(painter, option, rest, "warning", filled=False)
-        elif state.unread:
-            self._dot(painter, option, rest, "accent", filled=True)
+        if state.running or state.unread:
+            self._mark(painter, _end_of(rest, MARK, option), state)
         if row.pinned:
             place = _end_of(rest, MARK, option)
             ratio = painter.device().devicePixelRatioF()
@@ -373,20 +399,25 @@ class RowDelegate(QStyledItemDelegate):
             font.setWeight(QFont.Weight.DemiBold)
         _draw(painter, font, ink, rest, row.name, self._begin | Qt.AlignmentFlag.AlignVCenter)
 
-    def _dot(
-        self,
-        painter: QPainter,
-        option: QStyleOptionViewItem,
-        rest: QRect,
-        colour: str,
-        *,
-        filled: bool,
-    ) -> None:
-        middle = QPointF(_end_of(rest, MARK, option).center()) + QPointF(0.5, 0.5)
-        ink = theme.colour(colour)
-        painter.setPen(QPen(ink, 2))
-        painter.setBrush(ink if filled else Qt.BrushStyle.NoBrush)
-        painter.drawEllipse(middle, 3.5, 3.5)
+    def _mark(self, painter: QPainter, place: QRect, state: HistoryRowState) -> None:
+        """Draw a turning ring for a running request, a question mark if it waits for an answer,
+        and a dot for a new answer."""
+        if state.asking:
+            ratio = painter.device().devicePixelRatioF()
+            painter.drawPixmap(place, icons.pixmap("question", "accent", size=MARK, ratio=ratio))
+            return
+        ink = theme.colour("accent")
+        box = QRectF(place).adjusted(2, 2, -2, -2)
+        if state.running:
+            painter.setBrush(Qt.BrushStyle.NoBrush)
+            painter.setPen(QPen(theme.colour("border"), 2))
+            painter.drawEllipse(box)
+            painter.setPen(QPen(ink, 2, c=Qt.PenCapStyle.RoundCap))
+            painter.drawArc(box, -round(self.turned * 16), 100 * 16)
+        else:
+            painter.setPen(Qt.PenStyle.NoPen)
+            painter.setBrush(ink)
+            painter.drawEllipse(QRectF(place).center(), 4, 4)
 
     def _find(
         self,
@@ -523,6 +554,27 @@ class HistoryList(QListView):
         self.setSelectionMode(QAbstractItemView.SelectionMode.SingleSelection)
         self.setEditTriggers(QAbstractItemView.EditTrigger.NoEditTriggers)
         self.setTextElideMode(Qt.TextElideMode.ElideRight)
+        self._turning = new_timer(self, self._turn, TURN_MS, repeat=True)
+
+    def show_states(
+        self,
+        *,
+        opened: str,
+        running: Collection[str] = (),
+        asking: Collection[str] = (),
+        unread: Collection[str] = (),
+    ) -> None:
+        """Show the states of conversations, by their ids."""
+        self.lines.mark(opened=opened, running=running, asking=asking, unread=unread)
+        self.viewport().update()
+        if set(running) - set(asking) and theme.duration():
+            self._turning.start()
+        else:
+            self._turning.stop()
+        searching, editing = self.drawing.passages, self.State.EditingState
+        at = self.lines.find(opened)
+        if at.isValid() and not (searching or self.hasFocus() or self.state() == editing):
+            self.go_to(at, scroll=False)  # the keyboard begins at the open one
 
     def row(self) -> HistoryRow | None:
         """The selected row."""
@@ -609,6 +661,11 @@ class HistoryList(QListView):
         offer("trash", tr("Delete"), tr("Del"), lambda: self.delete_wanted.emit(row))
         menu.popup(self.viewport().mapToGlobal(place))
         return menu
+
+    def _turn(self) -> None:
+        self.drawing.turned = (self.drawing.turned + TURN_DEGREES) % 360
+        for row in self.lines.running_rows():
+            self.update(row)
 
     def _next(self, at: int, by: int) -> QModelIndex:
         """Return the next row that is not a heading; invalid at the end."""

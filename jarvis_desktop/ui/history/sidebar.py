@@ -3,7 +3,7 @@ other pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from datetime import date, timedelta
 from functools import partial
 
@@ -339,10 +339,6 @@ class Sidebar(QFrame):
         self._enters = self._enters and self.window().focusWidget() is self.search.field
         if self._enters:
             self._open_first()
-
-    def show_open(self, opened: str, *, running: Collection[str], unread: Collection[str]) -> None:
-        """Say which conversation is open, and where something runs or is new, by their ids."""
-        self.list.lines.mark(opened=opened, running=running, unread=unread)
 
     def show_private(self, there: bool, *, opened: bool) -> None:
         """Show whether there is a private conversation, and whether it is open."""

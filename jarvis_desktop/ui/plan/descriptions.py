@@ -70,6 +70,12 @@ class CardState:
             parts.append(tr("changed by you"))
         return ". ".join(part.rstrip(".") for part in parts if part) + "."
 
+    def line(self, time: str) -> str:
+        """A plan of this step alone in one line; `time` is how long it has been running."""
+        active = self.state in ACTIVE_STATES
+        parts = (self.name, self.how, self.expert, time) if active else (self.name, self.expert)
+        return " · ".join(part for part in parts if part)
+
     @property
     def how(self) -> str:
         """Its state in words."""
@@ -136,7 +142,7 @@ def last_words(turn: Turn, task_id: int) -> str:
 
 def name_of(task_type: TaskType) -> str:
     """The display name of a step."""
-    return labels.upper_first(_line(task_type.called, limit=48))
+    return _line(task_type.called, limit=48)
 
 
 def state_of(turn: Turn, task_id: int) -> str:
@@ -188,7 +194,7 @@ def why(turn: Turn, task_id: int) -> str:
 def _subject(task: Task, tasks: Mapping[int, tuple[int, Task]], request: str) -> str:
     """What a task works on: files and texts by name, results by their steps."""
     parts = [
-        tr("from {step}", step=tasks[item.task_id][1].type.called)
+        tr("from “{step}”", step=tasks[item.task_id][1].type.called)
         if isinstance(item, Ref)
         else _words(task.type, name, item)
         for name, item in task.items()

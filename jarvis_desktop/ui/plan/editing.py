@@ -393,6 +393,7 @@ class PlanEditor(QObject):
         """Drop all edits that do not run yet."""
         if self.draft.is_edited:
             self.draft = PlanDraft(self.draft.base)
+            self.refused.emit(WHOLE_PLAN, "")
             self.changed.emit()
 
     def revise(self, words: str) -> None:

@@ -305,7 +305,8 @@ class GraphView(QScrollArea):
     def _arrange(self) -> None:
         """Lay everything out again if anything relevant changed."""
         mirrored = self.layoutDirection() == Qt.LayoutDirection.RightToLeft
-        key = (self._key_of_graph(), self.width(), self.zoom, self.whole, mirrored, self.font())
+        graph = tuple((task, tuple(sources)) for task, sources in self._graph.items())
+        key = (graph, self.width(), self.zoom, self.whole, mirrored, self.font())
         if key == self._drawn or self.width() < 60:
             return
         self._drawn = key
@@ -328,9 +329,6 @@ class GraphView(QScrollArea):
 
     def _height(self, placed: GraphLayout, scale: float) -> int:
         return round((placed.height + 2 * MARGIN) * scale)
-
-    def _key_of_graph(self) -> tuple[tuple[int, tuple[int, ...]], ...]:
-        return tuple((task, tuple(sources)) for task, sources in self._graph.items())
 
     def _put(self, placed: GraphLayout, scale: float, mirrored: bool) -> None:
         room = placed.width if mirrored else 0.0

@@ -16,6 +16,7 @@ from shiboken6 import isValid
 from jarvis_desktop.core.display import one_line, readable_size
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.i18n import tr, trn
+from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.task import Port, Task, as_words
 from jarvis_desktop.ui.plan.descriptions import CardState, name_of
 from jarvis_desktop.ui.plan.editing import PlanEditor, sources_for
@@ -285,7 +286,7 @@ def describe_expert(candidate: Candidate) -> str:
         )
     parts = [one_line(expert.id, limit=48), where]
     if expert.whole_mb and not candidate.remote:
-        parts.append(readable_size(expert.whole_mb))
+        parts.append(readable_size(expert.whole_mb * MB))
     return " · ".join(parts)
 
 

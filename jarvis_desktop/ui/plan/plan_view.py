@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 
-from PySide6.QtCore import QEvent, QPointF, Qt, QTimer, Signal
+from PySide6.QtCore import QEvent, QPointF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
@@ -65,6 +66,8 @@ class PlanFooter(QWidget):
         column.addLayout(news)
         editor.message.connect(self.show_message)
         editor.revised.connect(self.words.clear)
+        for settled in (self.drop, self.carry_out):
+            settled.clicked.connect(lambda: self.show_message(""))
         self.hide()
 
     def _strip(self) -> QFrame:
@@ -159,7 +162,11 @@ NO_STEP = -1
 
 
 class PlanView(QFrame):
-    """All steps of a plan."""
+    """All steps of a plan, below a heading that folds them away.
+
+    The answer comes first: a plan of one step is a quiet line from the start, and a larger one
+    folds when it is done. What needs attention unfolds it.
+    """
 
     def __init__(self, actions: Actions) -> None:
         super().__init__()
@@ -168,6 +175,7 @@ class PlanView(QFrame):
         self._turn: Turn | None = None
         self._steps: list[descriptions.CardState] = []
         self._reviewed = False
+        self._unfolded: bool | None = None  # what the user chose, None before that
         self._panel: StepPanel | AddStepPanel | None = None
         self._graph: GraphView | None = None
         self._outline: PlanListView | None = None
@@ -191,7 +199,9 @@ class PlanView(QFrame):
             actions.plans.formed.connect(self._redraw)
 
     def _head(self) -> QHBoxLayout:
-        self.heading = Label(role="heading")
+        self.heading = IconButton("down", tr("Hide the plan"), kind="fold", text=" ")
+        self.heading.setIconSize(QSize(14, 14))
+        self.heading.clicked.connect(lambda: self.unfold(self.folded))
         self.undo = IconButton("undo", tr("Undo"), kind="tiny", tip=tr("Undo (Ctrl+Z)"))
         self.redo = IconButton("redo", tr("Redo"), kind="tiny", tip=tr("Redo (Ctrl+Shift+Z)"))
         self.change = IconButton("edit", tr("Change this plan"), kind="tiny")
@@ -243,6 +253,28 @@ class PlanView(QFrame):
         if self._turn:
             self.editor.follow(self._turn, reviewed=reviewed)
 
+    @property
+    def folded(self) -> bool:
+        """Whether only the heading is shown."""
+        turn = self._turn
+        if turn is None or self._reviewed or self._panel or self.change.isChecked():
+            return False
+        if self.editor.waits or self.editor.busy:
+            return False
+        if self._unfolded is not None:
+            return not self._unfolded
+        if len(self._steps) == 1:
+            return self._steps[0].state in ("waiting", "running", "done")
+        return turn.status is Status.DONE
+
+    def unfold(self, unfolded: bool = True) -> None:
+        """Show the steps, or only the heading."""
+        self._unfolded = unfolded
+        if not unfolded:
+            self._close_panel()
+            self.change.setChecked(False)
+        self._redraw()
+
     # drawing
 
     def _redraw(self) -> None:
@@ -253,20 +285,23 @@ class PlanView(QFrame):
         self._steps = descriptions.card_states(
             plan, turn, edited=editor.edited(), again=editor.again() if editor.waits else ()
         )
-        held = self._choose_body(as_graph=self._is_graph(len(plan)))
-        self._draw_steps()
-        if held:
-            self._body_view().focus_step(self._steps[0].task_id)
+        folded = self.folded
+        if not folded:
+            held = self._choose_body(as_graph=self._is_graph(len(plan)))
+            self._draw_steps()
+            if held:
+                self._body_view().focus_step(self._steps[0].task_id)
         self._draw_panel(turn)
-        self.heading.setText(descriptions.plan_heading(turn, plan))
+        self._draw_heading(folded)
         reviewed = editor.stage == "before"
-        self.undo.setVisible(editor.open and (editor.draft.can_undo or editor.draft.can_redo))
+        edits = editor.draft.can_undo or editor.draft.can_redo
+        self.undo.setVisible(editor.open and edits and not folded)
         self.redo.setVisible(self.undo.isVisibleTo(self))
         self.undo.setEnabled(editor.draft.can_undo and not editor.busy)
         self.redo.setEnabled(editor.draft.can_redo and not editor.busy)
-        self.change.setVisible(editor.open and not reviewed)
+        self.change.setVisible(editor.open and not reviewed and not folded)
         self._offer_whole()
-        several = 1 < len(plan) <= MAX_GRAPH_STEPS
+        several = 1 < len(plan) <= MAX_GRAPH_STEPS and not folded
         self.form.setVisible(editor.controller is not None and several)
         if self._graph:
             self.form.show_icon("outline", tr("Show as a list"))
@@ -275,7 +310,32 @@ class PlanView(QFrame):
         self.foot.draw(turn, unfolded=reviewed or self.change.isChecked())
 
     def _offer_whole(self) -> None:
-        self.whole.setVisible(self._graph is not None and self._graph.is_folded)
+        folds = self._graph is not None and self._graph.is_folded
+        self.whole.setVisible(folds and not self.folded)
+
+    def _draw_heading(self, folded: bool) -> None:
+        turn = self._turn
+        assert turn is not None
+        plan = self.editor.plan
+        words = descriptions.plan_heading(turn, plan)
+        if folded and len(self._steps) == 1:
+            words = self._steps[0].line(self._clock.words(self._steps[0]))
+        self.heading.setText(words.replace("&", "&&"))
+        self.heading.setAccessibleDescription(words)
+        if folded:
+            self.heading.show_icon("right", tr("Show the plan"))
+        else:
+            self.heading.show_icon("down", tr("Hide the plan"))
+        body = self._graph or self._outline
+        if body:
+            body.setHidden(folded)
+        one, half = theme.space(), theme.space("half")
+        self._layout.setContentsMargins(
+            *((0,) * 4 if folded else (theme.space("two"), one, 12, 12))
+        )
+        self._layout.setSpacing(half if folded else 6)
+        for each in (self, self.heading):  # Qt does not look for a property of the parent again
+            theme.restyle(each, quiet="true" if folded else "false")
 
     def _is_graph(self, steps: int) -> bool:
         controller = self.editor.controller
@@ -346,7 +406,11 @@ class PlanView(QFrame):
             self._close_panel()
 
     def _tick(self) -> None:
-        if self.isVisible():
+        if not self.isVisible():
+            return
+        if self.folded:
+            self._draw_heading(True)
+        else:
             running = [step for step in self._steps if step.state == "running"]
             times = {step.task_id: self._clock.words(step) for step in running}
             self._body_view().show_times(times)
@@ -366,6 +430,7 @@ class PlanView(QFrame):
             self.close_panel()
             return
         self._close_panel()
+        self.unfold()
         panel = StepPanel(task_id, self.editor, self._actions)
         assert self._turn is not None
         panel.draw(self._turn)
@@ -374,6 +439,7 @@ class PlanView(QFrame):
     def add_step(self) -> None:
         """Open the panel that adds a step."""
         self._close_panel()
+        self.unfold()
         assert self._turn is not None
         self._put_panel(AddStepPanel(self.editor, self._turn.attachments), NO_STEP)
 

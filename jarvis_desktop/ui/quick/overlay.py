@@ -59,6 +59,8 @@ class PhaseTracker(QObject):
         super().__init__(parent)
         self._session = session
         self._talker = talker
+        self.dictates = False
+        """Whether the user dictates into another program, which an overlay of its own shows."""
         self.now = self._phase()
         self.microphone_open = False
         """Whether the microphone is open although nothing is being recorded."""
@@ -68,15 +70,21 @@ class PhaseTracker(QObject):
         talker.talked.connect(self._look)
         talker.microphone_changed.connect(self._look)
 
+    def dictate(self, dictates: bool) -> None:
+        """Note whether the user dictates."""
+        self.dictates = dictates
+        self._look()
+
     def _look(self) -> None:
         before = self.now, self.microphone_open
         self.now = self._phase()
-        self.microphone_open = self._talker.microphone == "open" and not self._talker.active
+        records = self._talker.active or self.dictates
+        self.microphone_open = self._talker.microphone == "open" and not records
         if before != (self.now, self.microphone_open):
             self.changed.emit()
 
     def _phase(self) -> Phase:
-        if self._talker.active:
+        if self._talker.active or self.dictates:
             return Phase.LISTENING
         if self._talker.now.state == "recognising":
             return Phase.THINKING
@@ -175,7 +183,8 @@ class Overlay(FloatingWindow):
             self._worked_long = False
         elif not self._long.isActive() and not self._worked_long:
             self._long.start()
-        if not (self._wanted and not self._seen and places_windows() and self._matters(phase)):
+        wanted = self._wanted and not self._seen and not self._phases.dictates
+        if not (wanted and places_windows() and self._matters(phase)):
             self.hide()
             return
         icon, colour = _looks.get(phase, ("", ""))

@@ -19,13 +19,14 @@ from jarvis_desktop.ui.conversation.turn_footer import (
     format_ending,
     is_in_reply,
     is_plain,
+    show_speak,
+    speak_or_silence,
 )
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.media.cards import ResultCards
 from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.plan.descriptions import last_words
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.banners import SpeakingStrip
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
@@ -43,6 +44,7 @@ class QuickReply(QWidget):
         self.setObjectName("quickreply")
         self._actions = actions
         self._shown: PendingTurn | None = None
+        self._read = False  # whether its answer is being read aloud
         self.panel: ApprovalPanel | None = None  # the question that can be answered here
         self.asked = ElidedLabel(role="heading")
         column = vbox(
@@ -66,8 +68,6 @@ class QuickReply(QWidget):
         self.handed = _LargeQuestion()
         self.handed.button.clicked.connect(self.window_wanted)
         column.addWidget(self.handed)
-        self.speaking = SpeakingStrip(actions)
-        column.addWidget(self.speaking)
         column.addLayout(self._foot())
 
     def _foot(self) -> QHBoxLayout:
@@ -76,7 +76,9 @@ class QuickReply(QWidget):
         self.copy = IconButton("copy", tr("Copy the answer"), kind="tiny")
         self.copy.clicked.connect(lambda: self._actions.copy_text.emit(self._turn().reply))
         self.speak = IconButton("speaker", tr("Read aloud"), kind="tiny")
-        self.speak.clicked.connect(lambda: self._actions.read_aloud.emit(self._turn()))
+        self.speak.clicked.connect(
+            lambda: speak_or_silence(self._turn(), self._actions, read=self._read)
+        )
         self._actions.reading.connect(self._show_reading)
         for button in (self.copy, self.speak):
             button.setIconSize(QSize(15, 15))
@@ -102,12 +104,13 @@ class QuickReply(QWidget):
         self.text.setVisible(bool(turn.reply))
         self._draw_results(turn)
         self._draw_question(pending.question)
-        self.speaking.show_sentence(turn.speaking)
+        self.text.mark_spoken(turn.speaking)
         self.ending.show_text(format_ending(turn))
         over = turn.status is not None
         self.ending.setVisible(over)
-        for button in (self.copy, self.speak):
-            button.setVisible(over and bool(turn.reply))
+        self.copy.setVisible(over and bool(turn.reply))
+        self.speak.setVisible(bool(turn.speaking) or (over and bool(turn.reply)))
+        show_speak(self.speak, turn, read=self._read)
 
     def leave(self) -> None:
         """Show nothing; the panel of its question is removed."""
@@ -147,9 +150,9 @@ class QuickReply(QWidget):
             self.handed.ask(question)
 
     def _show_reading(self, turn: Turn | None) -> None:
-        mine = turn is not None and self._shown is not None and turn.id == self._shown.turn.id
-        icon, name = ("stop", tr("Stop reading")) if mine else ("speaker", tr("Read aloud"))
-        self.speak.show_icon(icon, name)
+        if self._shown:
+            self._read = turn is not None and turn.id == self._shown.turn.id
+            show_speak(self.speak, self._shown.turn, read=self._read)
 
 
 class _LargeQuestion(QWidget):

@@ -87,6 +87,8 @@ class TrayIcon(QObject):
     hide_wanted = Signal()
     quick_wanted = Signal()
     talk_wanted = Signal()
+    paste_wanted = Signal()
+    """The last dictation should be inserted again."""
     stop_wanted = Signal()
     speak_wanted = Signal(bool)  # whether answers should be spoken
     mode_wanted = Signal(str)
@@ -110,6 +112,7 @@ class TrayIcon(QObject):
         self.quick = self._action(tr("Ask quickly"), self.quick_wanted.emit)
         self.menu.addSeparator()
         self.talk = self._action(tr("Talk"), self.talk_wanted.emit)
+        self.paste = self._action(tr("Paste last dictation"), self.paste_wanted.emit)
         self.stop = self._action(tr("Stop"), self.stop_wanted.emit)
         self.speak = self._action(tr("Speak answers"))
         self.speak.setCheckable(True)

@@ -12,7 +12,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QMimeData, QObject, QSize, Qt, Signal
-from PySide6.QtGui import QDragEnterEvent, QDropEvent, QImage, QPixmap
+from PySide6.QtGui import (
+    QDragEnterEvent,
+    QDropEvent,
+    QImage,
+    QKeyEvent,
+    QMouseEvent,
+    QPixmap,
+)
 from PySide6.QtWidgets import QFrame, QWidget
 
 from jarvis_desktop.core.artifact import Artifact, Kind
@@ -240,6 +247,7 @@ class AttachmentChip(QFrame):
         super().__init__()
         self.setObjectName("chip")
         self.artifact = artifact
+        self._opened: Callable[[], object] = lambda: None
         name = one_line(artifact.title)
         kind = tr(labels.KINDS[artifact.kind])
         parts = (name, kind, size) if size else (name, kind)
@@ -283,6 +291,26 @@ class AttachmentChip(QFrame):
         picture = QPixmap.fromImage(filled.copy(left, top, side, side))
         picture.setDevicePixelRatio(ratio)
         self._symbol.show_picture(picture)
+
+    def let_open(self, opened: Callable[[], object]) -> None:
+        """Call `opened` for a click, Enter or Space; the file can be reached with Tab."""
+        self._opened = opened
+        self.setProperty("opens", True)
+        self.setCursor(Qt.CursorShape.PointingHandCursor)
+        self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
+        self.setToolTip(tr("Open"))
+
+    def mouseReleaseEvent(self, event: QMouseEvent) -> None:
+        if event.button() == Qt.MouseButton.LeftButton and self.rect().contains(
+            event.position().toPoint()
+        ):
+            self._opened()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() in (Qt.Key.Key_Return, Qt.Key.Key_Enter, Qt.Key.Key_Space):
+            self._opened()
+        else:
+            super().keyPressEvent(event)
 
     def _remove(self) -> None:
         self.removed.emit(self.artifact.path)

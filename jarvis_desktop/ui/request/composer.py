@@ -158,6 +158,7 @@ GOAL_INVITING = mark("Say what you want to achieve; the plan is made with you")
 HINT = mark("Enter sends · hold {key} to talk")
 ACTIVITY_HINTS = {
     "working": mark("Working… Esc stops it, {key} interrupts it"),
+    "elsewhere": mark("Another conversation is at work… Esc stops it"),
     "speaking": mark("Speaking… Esc silences it, {key} interrupts it"),
 }
 """Hints while JARVIS is active."""
@@ -224,7 +225,7 @@ class Composer(RequestInput):
         return hbox(*left, *buttons, spacing=theme.space())
 
     def show_doing(self, activity: str) -> None:
-        """Show what JARVIS is doing: "working", "speaking" or ""."""
+        """Show what JARVIS is doing: "working", "elsewhere", "speaking" or ""."""
         if activity != self._activity:
             self._activity = activity
             self._show_hint()

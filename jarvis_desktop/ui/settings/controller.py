@@ -1,4 +1,5 @@
 """Changes settings from the main thread: they are written to the file and applied on the engine.
+What others write to the file, such as the command line, is applied too.
 
 Also the notice about refused changes and pending restarts, and the restart itself."""
 
@@ -11,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QFileSystemWatcher, QObject, Qt, Signal
 from PySide6.QtWidgets import QApplication, QFrame
 
 from jarvis_desktop.core.errors import JarvisError
@@ -55,6 +56,12 @@ class SettingsController(QObject):
         self._writing = asyncio.Lock()
         self._writes: set[asyncio.Task[Any]] = set()
         self._later = new_timer(self, self.write, WRITE_DELAY_MS)
+        self._watcher = QFileSystemWatcher(self)
+        self._watcher.directoryChanged.connect(self._noticed)
+        self._watcher.fileChanged.connect(self._noticed)
+        self._stamp: tuple[int, int] | None = None
+        self._reads = new_timer(self, self._read_again, WRITE_DELAY_MS)
+        session.ready.connect(self._watch)
         session.settled.connect(self._settled)
         session.ready.connect(self.write)  # what was changed before there was anybody to ask
 
@@ -96,6 +103,41 @@ class SettingsController(QObject):
         finally:
             self._writes.discard(task)
 
+    def _watch(self, app: Application) -> None:
+        path = app.paths.settings
+        self._stamp = _stamp(path)
+        # The file is replaced when it is written, and its watch ends with it.
+        there = [str(each) for each in (path.parent, path) if each.exists()]
+        if there:
+            self._watcher.addPaths(there)
+
+    def _noticed(self) -> None:
+        if app := self.session.app:
+            before = self._stamp
+            self._watch(app)
+            if self._stamp != before:
+                self._reads.start()
+
+    def _read_again(self) -> None:
+        def read(outcome: Outcome) -> None:
+            if outcome.value or outcome.error:
+                self._written(outcome)
+
+        self.session.run(self._adopt_file, read)
+
+    async def _adopt_file(self, app: Application) -> _Written | None:
+        from jarvis_desktop import settings
+
+        async with self._writing:
+            if self._writes:
+                return None  # a write of our own takes up the file as it is then
+            chosen, trouble = await asyncio.to_thread(settings.load, app.paths.settings)
+            if trouble:
+                return _Written(frozenset(), trouble)
+            if chosen == app.settings:
+                return None
+            return _Written(frozenset(await app.adopt(chosen)), "")
+
     async def _save(self, path: Path, values: dict[str, Value | None]) -> str:
         async with self._writing:
             return await asyncio.to_thread(_change, path, values)
@@ -105,8 +147,9 @@ class SettingsController(QObject):
             return  # JARVIS is closing
         done = outcome.value or _Written(frozenset(), str(outcome.error or unexpected()))
         self.waiting |= done.waits
-        if self.session.app:  # even if it failed: show the real values
-            self.session.settled.emit(self.session.app.settings)
+        if app := self.session.app:  # even if it failed: show the real values
+            self._watch(app)
+            self.session.settled.emit(app.settings)
         if done.trouble:
             self.failed.emit(done.trouble)
         else:
@@ -114,6 +157,15 @@ class SettingsController(QObject):
 
     def _settled(self, settings: Settings) -> None:
         self.now = settings
+
+
+def _stamp(path: Path) -> tuple[int, int] | None:
+    """What differs once a file was written again; None if there is none."""
+    try:
+        status = path.stat()
+    except OSError:
+        return None
+    return status.st_ino, status.st_mtime_ns
 
 
 def _change(path: Path, values: dict[str, Value | None]) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from jarvis_desktop.core.i18n import mark
+from jarvis_desktop.ui.settings.dictation_panels import LastDictations, ReplacementLines
+from jarvis_desktop.ui.settings.mcp_panel import McpPanel
 from jarvis_desktop.ui.settings.panels import (
     AutostartSwitch,
     DesktopPanel,
@@ -82,6 +84,23 @@ EXPERTS = SettingsGroup(
                 "experts.denied_licences",
                 "experts.gated",
                 "processes",
+            ),
+        ),
+        SettingsCard(
+            title=mark("MCP servers"),
+            description=mark(
+                "Programs whose tools stand in plans beside the experts. They run with your "
+                "rights: add only those you trust. You are asked before each call."
+            ),
+            rows=rows(
+                SettingsRow(
+                    "mcp",
+                    mark("Servers and their tools"),
+                    mark("A command to start, or an address that begins with https://."),
+                    search=mark("model context protocol tools claude cursor"),
+                    make=McpPanel,
+                    whole=True,
+                ),
             ),
         ),
     ),
@@ -250,9 +269,33 @@ SPEAKING = SettingsCard(
     ),
 )
 HANDS_FREE = SettingsCard(
-    title=mark("Hands-free"), rows=rows("speech.hands_free", "speech.interrupt", "speech.wake_word")
+    title=mark("Hands-free"),
+    rows=rows(
+        "speech.hands_free", "speech.interrupt", "speech.echo_cancellation", "speech.wake_word"
+    ),
 )
-VOICE = SettingsGroup("voice", mark("Voice"), "mic", (HEARING, SPEAKING, UNDERSTANDING, HANDS_FREE))
+DICTATION = SettingsCard(
+    title=mark("Dictation"),
+    description=mark("Writes what you say into any program, without asking JARVIS anything."),
+    rows=rows(
+        "dictation.commands",
+        row("dictation.replacements", make=ReplacementLines, whole=True),
+        "dictation.space",
+        "dictation.clean_up",
+        "dictation.keep",
+        SettingsRow(
+            "dictations",
+            mark("Last dictations"),
+            mark("The newest first. Copy one to paste it again."),
+            search=mark("history paste copy clear dictate"),
+            make=LastDictations,
+            whole=True,
+        ),
+    ),
+)
+VOICE = SettingsGroup(
+    "voice", mark("Voice"), "mic", (HEARING, SPEAKING, UNDERSTANDING, DICTATION, HANDS_FREE)
+)
 
 VOICE_KEYS = SettingsGroup(
     "keys",
@@ -265,6 +308,8 @@ VOICE_KEYS = SettingsGroup(
             rows=rows(
                 row("speech.key", make=KeyRecorder, whole=True),
                 "speech.key_way",
+                row("dictation.key", make=KeyRecorder, whole=True),
+                "dictation.key_way",
                 row("window.quick_key", make=KeyRecorder, whole=True),
             ),
         ),

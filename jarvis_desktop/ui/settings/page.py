@@ -118,6 +118,7 @@ class _Card(QFrame):
         super().__init__()
         self.card = card
         self.rows: dict[str, SettingRow] = {}
+        self._found: set[str] | None = None
         self._lines: list[QFrame] = []
         outer = vbox(parent=self, margins=(0, theme.space("half"), 0, 0), spacing=6)
         self._words: list[Label] = []
@@ -144,6 +145,9 @@ class _Card(QFrame):
 
     def show_rows(self, keys: set[str]) -> None:
         """Show only these, with lines between them."""
+        if keys == self._found:
+            return
+        self._found = keys
         self.setVisible(bool(keys))
         above = False
         for number, (key, row) in enumerate(self.rows.items()):

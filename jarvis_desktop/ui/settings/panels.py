@@ -97,10 +97,9 @@ class KeyPanel(SettingsPanel):
             self._invite(False)
             return
 
-        async def look(app: Application) -> api_keys.KeyState:
-            return await asyncio.to_thread(api_keys.state, address)
-
-        self._jobs.start("look", look, self._looked)
+        self._jobs.start(
+            "look", lambda app: asyncio.to_thread(api_keys.state, address), self._looked
+        )
 
     def leave(self) -> None:
         """Forget what was typed and not saved."""

@@ -12,7 +12,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import HotkeyStatus, HotkeyWay
-from jarvis_desktop.platform.shortcut import QUICK, TALK, parse
+from jarvis_desktop.platform.shortcut import DICTATE, QUICK, TALK, parse
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow, fields
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
@@ -30,10 +30,12 @@ NOT_HELD = mark("It cannot be held there: press it to start and to stop.")
 NONE = mark("No key works outside of this window yet.")
 PRESS = mark("Press the keys…")
 ALONE = (Qt.Key.Key_Control, Qt.Key.Key_Shift, Qt.Key.Key_Alt, Qt.Key.Key_Meta, Qt.Key.Key_AltGr)
-OTHERS = {
-    "speech.key": ("window.quick_key", mark("It opens the quick box already.")),
-    "window.quick_key": ("speech.key", mark("It is the talk key already.")),
+KEYS = {
+    "speech.key": (TALK, mark("It is the talk key already.")),
+    "dictation.key": (DICTATE, mark("It is the dictation key already.")),
+    "window.quick_key": (QUICK, mark("It opens the quick box already.")),
 }
+"""The settings of keys, and why a key of one cannot be that of another."""
 
 
 class KeyRecorder(SettingsPanel):
@@ -56,7 +58,7 @@ class KeyRecorder(SettingsPanel):
         self.status = Label(role="small", wrap=True)
         self.column.addWidget(self.status)
         self.bind = Label(role="small", wrap=True)
-        command = (TALK if row.key == "speech.key" else QUICK).command
+        command = KEYS[row.key][0].command
         self.copy = button(tr("Copy the command"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(command))
         self.bind.setText(
@@ -86,7 +88,7 @@ class KeyRecorder(SettingsPanel):
         if live:
             shown = one_line(status.key, limit=60) or self._key
             message = [tr(WAYS[status.way], key=shown)]
-            if key == "speech.key" and not status.holds:
+            if key != "window.quick_key" and not status.holds:
                 message.append(tr(NOT_HELD))
         message.append(one_line(status.why, limit=600))
         self.status.setText(" ".join(filter(None, message)))
@@ -100,10 +102,11 @@ class KeyRecorder(SettingsPanel):
         except JarvisError as error:
             self.complain(str(error))
             return
-        other, sentence = OTHERS[self._row.key]
         now = self._settings.now
-        if now and fields()[other].of(now) == key:
-            self.complain(tr("{key} cannot be used. {why}", key=key, why=tr(sentence)))
+        others = (other for other in KEYS if other != self._row.key)
+        if taken := [each for each in others if now and fields()[each].of(now) == key]:
+            why = tr(KEYS[taken[0]][1])
+            self.complain(tr("{key} cannot be used. {why}", key=key, why=why))
         elif key in _own_keys(self):
             self.complain(
                 tr("{key} cannot be used: it does something else in this window.", key=key)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import asyncio
 import tempfile
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +24,6 @@ from jarvis_desktop.ui.session import AppJobs
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
     from jarvis_desktop.settings import SpeechSettings
-    from jarvis_desktop.speech.devices import Device
     from jarvis_desktop.ui.settings.controller import SettingsController
 
 SENTENCE = mark("This is how I sound. The answer to six times seven is forty-two.")
@@ -119,13 +118,10 @@ class SpeechController(QObject):
     def list_devices(self) -> None:
         """List the sound devices."""
 
-        async def list_devices(app: Application) -> Sequence[Device]:
-            return await app.devices()
-
         def tell(outcome: Outcome) -> None:
             self.listed.emit(outcome.value or (), str(outcome.error or ""))
 
-        self.jobs.start("devices", list_devices, tell)
+        self.jobs.start("devices", lambda app: app.devices(), tell)
 
     def measure(self) -> None:
         """Emit the microphone's level until cancelled."""
@@ -169,21 +165,21 @@ class SpeechController(QObject):
         self.jobs.start("fetch", fetch, self.fetched.emit)
 
     def _watch(self) -> None:
-        async def watch(app: Application) -> tuple[HotkeyStatus, HotkeyStatus]:
+        async def watch(app: Application) -> Mapping[str, HotkeyStatus]:
+            keys = {
+                "speech.key": app.hotkey,
+                "dictation.key": app.dictation.key,
+                "window.quick_key": app.quick_key,
+            }
             if not self._watches:
                 self._watches = True
-                app.hotkey.watch(while_there(self, partial(self._bound.emit, "speech.key")))
-                app.quick_key.watch(
-                    while_there(self, partial(self._bound.emit, "window.quick_key"))
-                )
-            return app.hotkey.status, app.quick_key.status
+                for name, key in keys.items():
+                    key.watch(while_there(self, partial(self._bound.emit, name)))
+            return {name: key.status for name, key in keys.items()}
 
         def tell(outcome: Outcome) -> None:
-            if outcome.value:
-                for key, status in zip(
-                    ("speech.key", "window.quick_key"), outcome.value, strict=True
-                ):
-                    self.bound.emit(key, status)
+            for name, status in (outcome.value or {}).items():
+                self.bound.emit(name, status)
 
         self.jobs.start("watch", watch, tell)
 

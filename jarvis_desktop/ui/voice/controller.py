@@ -98,6 +98,7 @@ class VoiceController(QObject):
         session.ready.connect(self._ready)
         session.changed.connect(self._show_doing)
         session.busy_changed.connect(self._show_doing)
+        session.switched.connect(self._show_doing)
         talker.talked.connect(self._show_microphone)
         talker.microphone_changed.connect(self._show_microphone)
         header.voice_wanted.connect(self.settings_wanted)
@@ -128,7 +129,8 @@ class VoiceController(QObject):
         doing = ""
         if running:
             waits = running.question is not None
-            doing = "speaking" if running.turn.speaking else "" if waits else "working"
+            works = "working" if running.place is self._session.open else "elsewhere"
+            doing = "speaking" if running.turn.speaking else "" if waits else works
         self._composer.show_doing(doing)
 
 

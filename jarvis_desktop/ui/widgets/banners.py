@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, QSize, Qt
+from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.timers import new_timer
+
+CALM_MS = 12_000
+"""Milliseconds for which a calm message is shown."""
 
 
 class Banner(QFrame):
-    """One message across the window that stays until it is closed or replaced."""
+    """One message across the window. An error stays until it is closed or replaced; a calm message
+    is hidden after a while, unless the mouse is over it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -33,15 +37,23 @@ class Banner(QFrame):
             margins=(12, theme.space(), theme.space(), theme.space()),
             spacing=10,
         )
+        self._leaving = new_timer(self, self._leave, CALM_MS)
         self.hide()
 
-    def say(self, message: str, *, calm: bool = False) -> None:
-        """Show a message; `calm` if it is not an error."""
+    def say(self, message: str, *, calm: bool = False, stays: bool = False) -> None:
+        """Show a message; `calm` if it is not an error, and `stays` if it should not leave."""
         theme.restyle(self, calm="true" if calm else "false")
         self._symbol.show_icon(*(("note", "muted") if calm else ("failed", "danger")))
         self.message.setText(message[:2000])
         self.setAccessibleName(message[:2000])
         self.show()
+        self._leaving.start() if calm and not stays else self._leaving.stop()
+
+    def _leave(self) -> None:
+        if self.underMouse():
+            self._leaving.start()
+        else:
+            self.hide()
 
 
 class BannerCard(QFrame):
@@ -72,35 +84,6 @@ class BannerCard(QFrame):
         self.words.setText(words)
         self.setAccessibleName(f"{title} {words}")
         self.show()
-
-
-class SpeakingStrip(QFrame):
-    """The sentence that is being spoken, and a button to silence it."""
-
-    def __init__(self, actions: Actions) -> None:
-        super().__init__()
-        self.setObjectName("speaking")
-        self.sentence = Label(wrap=True)
-        self.button = IconButton(
-            "silent", tr("Silence the voice"), kind="quiet", text=tr("Silence"), colour="on_soft"
-        )
-        self.button.setIconSize(QSize(16, 16))
-        self.button.clicked.connect(actions.silence)
-        hbox(
-            Symbol("speaker", "on_soft"),
-            (self.sentence, 1),
-            self.button,
-            parent=self,
-            margins=(12, 6, 6, 6),
-            spacing=10,
-        )
-        self.hide()
-
-    def show_sentence(self, sentence: str) -> None:
-        """Show a sentence; "" hides the strip."""
-        self.setVisible(bool(sentence))
-        if sentence:
-            self.sentence.setText(sentence[:400])
 
 
 MARGIN = 12

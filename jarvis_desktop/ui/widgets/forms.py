@@ -27,6 +27,7 @@ from PySide6.QtWidgets import (
     QPushButton,
     QSizePolicy,
     QStyle,
+    QStyledItemDelegate,
     QStyleOptionButton,
     QWidget,
 )
@@ -87,6 +88,12 @@ class Section(QFrame):
         self.trouble.setVisible(bool(shown))
 
 
+MAX_WIDTH = 340
+"""Pixels that a choice takes for its longest words, if there is room."""
+BESIDE = 60
+"""Pixels of a choice beside its words."""
+
+
 class SelectOption(QComboBox):
     """One of several values, each with words for it."""
 
@@ -95,6 +102,7 @@ class SelectOption(QComboBox):
         self.setAccessibleName(name)
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(6)
+        self.setItemDelegate(QStyledItemDelegate(self))  # Qt's own ignores the style sheet
         unmoved(self)
 
     def offer(self, values: Sequence[tuple[str, str]], chosen: str) -> None:
@@ -116,6 +124,14 @@ class SelectOption(QComboBox):
     def value(self) -> Any:
         """The value that is chosen."""
         return self.currentData()
+
+    def sizeHint(self) -> QSize:
+        """As wide as the longest words; in a narrow window it may shrink."""
+        self.ensurePolished()  # with the letters of the style sheet
+        hint, letters = super().sizeHint(), self.fontMetrics()
+        words = (self.itemText(index) for index in range(self.count()))
+        longest = max(map(letters.horizontalAdvance, words), default=0)
+        return QSize(max(hint.width(), min(MAX_WIDTH, longest + BESIDE)), hint.height())
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

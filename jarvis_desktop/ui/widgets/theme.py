@@ -6,6 +6,7 @@ last choice is therefore stored with the window's position."""
 
 from __future__ import annotations
 
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -15,10 +16,11 @@ from string import Template
 from typing import TYPE_CHECKING, Literal, cast
 
 from PySide6.QtCore import QLibraryInfo, QLocale, QObject, QSettings, Qt, QTranslator, Signal
-from PySide6.QtGui import QColor, QFont, QGuiApplication, QPalette
+from PySide6.QtGui import QColor, QFont, QFontDatabase, QGuiApplication, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 
 from jarvis_desktop import localization, paths
+from jarvis_desktop.tasks.documents.chart_drawing import LOOK
 
 if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings, WindowSettings
@@ -57,6 +59,8 @@ class ThemeChoice:
     """As a multiple of the system's."""
     motion: bool = True
 
+
+SMALLEST_POINTS = 10.0  # so that small text is 13 pixels high at 96 dots an inch
 
 _wish = ThemeChoice()
 """The current look; like the palette, it is that of the whole application."""
@@ -123,6 +127,20 @@ def stylesheet(look: Tokens, colours: Mapping[str, str], points: float) -> str:
     return Template(template).substitute(values)
 
 
+@cache
+def _load_fonts() -> None:
+    for path in sorted(paths.shipped("resources", "fonts").glob("*.ttf")):
+        QFontDatabase.addApplicationFont(str(path))
+
+
+def _typeface(system: QFont) -> QFont:
+    """Inter, which is shipped, with the system's own font for the scripts that it lacks."""
+    _load_fonts()
+    made = QFont(["Inter", *system.families()])
+    made.setPointSizeF(max(system.pointSizeF(), SMALLEST_POINTS))
+    return made
+
+
 class Theme(QObject):
     """Applies the chosen look to the application, and follows the system's change between light and
     dark."""
@@ -133,7 +151,7 @@ class Theme(QObject):
         super().__init__(application)
         self._application = application
         application.setStyle("Fusion")
-        self._font = QFont(application.font())
+        self._font = _typeface(application.font())
         self._hints = application.styleHints()
         self._hints.colorSchemeChanged.connect(self._follow)
         self.adopt(wish or ThemeChoice())
@@ -153,14 +171,14 @@ class Theme(QObject):
         look = tokens()
         colours = look.colours(dark, contrast=_wish.choice == "contrast")
         self._application.setPalette(palette(colours))
-        points = self._font.pointSizeF() if self._font.pointSizeF() > 0 else 10.0
-        points *= _wish.text_size
+        points = self._font.pointSizeF() * _wish.text_size
         body = QFont(self._font)
         body.setPointSizeF(points * look.scale["body"])
         self._application.setFont(body)
         # Replacing one sheet by another costs Qt five times as much as setting one on none.
         self._application.setStyleSheet("")
         self._application.setStyleSheet(stylesheet(look, colours, points))
+        os.environ[LOOK] = "dark" if dark else "light"
         self.changed.emit()
 
 

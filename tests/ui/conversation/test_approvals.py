@@ -26,6 +26,7 @@ from jarvis_desktop.ui.conversation.approvals import (
 )
 from jarvis_desktop.ui.engine import EngineThread, Outcome, QtFrontend
 from jarvis_desktop.ui.widgets.theme import Theme
+from tests.families import some
 from tests.ui import goal_scene
 from tests.ui.goal_scene import DRAFT, code_request
 from tests.ui.scene import HOSTILE, words
@@ -352,7 +353,7 @@ def test_an_open_question_may_be_skipped(asked: Asked) -> None:
     assert asked.answer == ""
 
 
-@pytest.mark.parametrize("hostile", SOME_HOSTILE, ids=range(len(SOME_HOSTILE)))
+@pytest.mark.parametrize("hostile", some(SOME_HOSTILE))
 def test_foreign_words_are_only_words(
     engine: EngineThread, qtbot: QtBot, theme: Theme, armed: None, hostile: str
 ) -> None:

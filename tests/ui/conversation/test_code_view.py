@@ -20,6 +20,7 @@ from jarvis_desktop.ui.conversation.code_view import (
 )
 from jarvis_desktop.ui.widgets import theme as look
 from jarvis_desktop.ui.widgets.theme import Theme
+from tests.families import some
 from tests.ui import goal_scene
 from tests.ui.scene import HOSTILE
 
@@ -56,7 +57,7 @@ def test_what_is_written_out_means_the_same_in_a_string() -> None:
     assert ast.literal_eval(escape_invisible(source)) == ast.literal_eval(source)
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("hostile", some(HOSTILE))
 def test_what_is_shown_is_read_back_as_it_is(code: CodeText, hostile: str) -> None:
     code.show_text(hostile)
     assert code.toPlainText() == escape_invisible(hostile)

@@ -22,6 +22,7 @@ from jarvis_desktop.ui.media.controller import SyntaxReader
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme as look
 from jarvis_desktop.ui.widgets.theme import Theme
+from tests.families import some
 from tests.ui.scene import HOSTILE, FakeApp
 
 SOURCE = 'def f():\n    # one\n    return "a"\n'
@@ -39,7 +40,7 @@ def block(qtbot: QtBot, theme: Theme, session: WindowSession, app: FakeApp) -> I
     QVBoxLayout(holder).addWidget(block)
     holder.show()
     yield block
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
     holder.hide()
     _kill_children()
 
@@ -73,7 +74,7 @@ def test_an_unknown_language_has_no_colours(language: str) -> None:
 
 
 @pytest.mark.parametrize("language", ["python", "html", "diff", "bash", "json", "c++"])
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("hostile", some(HOSTILE))
 def test_no_word_is_out_of_its_line(hostile: str, language: str) -> None:
     text = escape_invisible(hostile)[:5000]
     lines = words(text, language)
@@ -88,7 +89,7 @@ def test_code_is_coloured_soon_and_again_in_another_theme(
 ) -> None:
     block.show_code(CodeFence(SOURCE, "python"))
     assert block.text.toPlainText() == SOURCE, "the code does not wait for its colours"
-    qtbot.waitUntil(lambda: len(colours(block, 0)) == 2, timeout=20_000)
+    qtbot.waitUntil(lambda: len(colours(block, 0)) == 2)
     for dark in (False, True):
         theme.wear(dark=dark)
         assert colours(block, 0) == named("code_keyword", "code_name")
@@ -102,10 +103,10 @@ def test_code_is_coloured_soon_and_again_in_another_theme(
 
 def test_what_grows_keeps_its_colours(block: CodeBlock, qtbot: QtBot) -> None:
     block.show_code(CodeFence(SOURCE, "python"))
-    qtbot.waitUntil(lambda: bool(colours(block, 0)), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(colours(block, 0)))
     block.show_code(CodeFence(SOURCE + "class A: pass", "python"))
     assert colours(block, 0)
-    qtbot.waitUntil(lambda: bool(colours(block, 3)), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(colours(block, 3)))
 
 
 def test_what_takes_too_long_stays_without_colours_and_is_not_asked_again(
@@ -120,7 +121,7 @@ def test_what_takes_too_long_stays_without_colours_and_is_not_asked_again(
 
     monkeypatch.setattr(reader._child, "call", hangs)
     for _ in range(2):
-        assert session.engine.submit(reader.words("((((", "python")).result(10) == ()
+        assert session.engine.submit(reader.words("((((", "python")).result(60) == ()
     assert len(asked) == 1
 
 
@@ -129,7 +130,7 @@ def test_long_code_is_coloured_at_its_beginning_alone(
 ) -> None:
     monkeypatch.setattr(code_view, "MAX_HIGHLIGHTED_CHARS", 30)
     block.show_code(CodeFence("x = 1\n" * 50, "python"))
-    qtbot.waitUntil(lambda: bool(colours(block, 0)), timeout=20_000)
+    qtbot.waitUntil(lambda: bool(colours(block, 0)))
     assert colours(block, 4)
     assert not colours(block, 5)
 

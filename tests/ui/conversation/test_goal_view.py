@@ -41,6 +41,7 @@ from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.media.cards import ImageCard
 from jarvis_desktop.ui.widgets import images
 from jarvis_desktop.ui.widgets.forms import Fold
+from tests.families import some
 from tests.ui import goal_scene, scene
 from tests.ui.goal_scene import CODER, DRAFT, beginning, ended, folded, under_way
 from tests.ui.scene import HOSTILE, NOW, candidate, done, words
@@ -252,7 +253,7 @@ def test_what_a_round_made_is_shown_with_it_and_in_the_end(
     view.draw(turn)
     assert only(view, ImageCard)
     assert view.foot.ending.full_text() == "Done in 1 min 20 s"
-    assert images.finish_reading(5000)
+    assert images.finish_reading(60_000)
 
 
 def test_a_turn_of_the_history_shows_its_plan_and_the_rounds_on_demand(
@@ -269,7 +270,7 @@ def test_a_turn_of_the_history_shows_its_plan_and_the_rounds_on_demand(
     assert [row.number for row in rounds(view)] == [1, 2, 3, 4, 5, 6, 7]
     assert {row.elapsed.text() for row in rounds(view)} == {""}
     assert goal_scene.CODE.rstrip() in open_round(view, 3)
-    assert images.finish_reading(5000)
+    assert images.finish_reading(60_000)
 
 
 def test_what_was_stopped_does_not_run_for_ever(view: TurnView) -> None:
@@ -337,7 +338,7 @@ def test_a_round_that_is_read_stays_while_others_come(view: TurnView) -> None:
     assert 4 not in [row.number for row in rounds(view)]
 
 
-@pytest.mark.parametrize("hostile", SOME_HOSTILE, ids=range(len(SOME_HOSTILE)))
+@pytest.mark.parametrize("hostile", some(SOME_HOSTILE))
 def test_foreign_text_is_only_text_in_agent_mode(
     view: TurnView, tmp_path: Path, hostile: str
 ) -> None:
@@ -354,7 +355,7 @@ def test_foreign_text_is_only_text_in_agent_mode(
     for row in rounds(view):
         row.toggle.click()
     QApplication.processEvents()
-    assert images.finish_reading(5000)
+    assert images.finish_reading(60_000)
     view.grab()
     for label in view.findChildren(QLabel):
         assert label.textFormat() == Qt.TextFormat.PlainText or not label.text()

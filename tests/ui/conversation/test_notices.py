@@ -43,7 +43,7 @@ def opened(
 
     yield open_window
     session.end()
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
 
 
 def cut_off(picture: Path, words: str = "Read this to me", **more: object) -> Unfinished:

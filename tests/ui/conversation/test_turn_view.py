@@ -32,11 +32,12 @@ from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.media.cards import ImageCard, SoundCard, TextCard
 from jarvis_desktop.ui.media.file_actions import FileCard
 from jarvis_desktop.ui.plan import list_view
+from jarvis_desktop.ui.plan.plan_view import PlanView
 from jarvis_desktop.ui.widgets import images
 from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS
 from tests.fake_voice import write_wav
 from tests.ui import scene
-from tests.ui.scene import NOW, READ, candidate, done, failed, rows, words
+from tests.ui.scene import NOW, READ, candidate, done, failed, rows, visible_chips, words
 
 pytestmark = pytest.mark.usefixtures("theme")
 
@@ -69,7 +70,7 @@ def test_each_task_has_a_row_with_its_name_subject_and_state(view: TurnView, tur
     ]
     assert [row.icon.accessibleName() for row in rows(view)] == ["running", "waiting", "waiting"]
     assert rows(view)[0].subject.full_text() == "letter.png"
-    assert rows(view)[1].subject.full_text() == "from image to text · sentences: 2"
+    assert rows(view)[1].subject.full_text() == "from “Image to text” · sentences: 2"
     assert rows(view)[0].expert.full_text() == "first (builtin)"
     assert not view.status.isVisible()
 
@@ -148,7 +149,7 @@ def test_a_failure_says_why_and_what_it_left_out(view: TurnView, turn: Turn) -> 
         turn.apply(TaskFinished(failed(0, "letter.png is damaged.")))
         .apply(TaskFinished(TaskResult(1, Status.SKIPPED, reason="It needs the text.")))
         .apply(TaskFinished(TaskResult(2, Status.CANCELLED)))
-        .apply(ReplyChunk("Not done: image to text. letter.png is damaged."))
+        .apply(ReplyChunk("Not done: Image to text. letter.png is damaged."))
         .apply(TurnFinished(Status.FAILED, NOW + timedelta(seconds=2)))
     )
     view.draw(ended)
@@ -186,7 +187,7 @@ def test_every_kind_of_result_has_its_card(
         for card in view.findChildren(kind)
     }
     assert shown == {TextCard, ImageCard, SoundCard, FileCard}
-    assert images.finish_reading(5000)
+    assert images.finish_reading(60_000)
 
 
 def test_a_text_that_the_answer_has_is_not_shown_twice(view: TurnView, turn: Turn) -> None:
@@ -253,17 +254,63 @@ def test_files_are_opened_shown_and_saved(
         assert wanted.args == [value]
 
 
-def test_the_spoken_sentence_is_shown_and_can_be_silenced(
+def test_the_spoken_sentence_is_marked_in_the_answer_and_can_be_silenced(
     view: TurnView, turn: Turn, actions: Actions, qtbot: QtBot
 ) -> None:
-    view.draw(turn.apply(Speaking("Dear Sir.")))
-    assert view.speaking is not None
-    assert view.speaking.isVisible()
-    assert view.speaking.sentence.text() == "Dear Sir."
+    answered = turn.apply(ReplyChunk("Here it is. **Dear** Sir. Yours."))
+    view.draw(answered.apply(Speaking("Dear Sir.")))
+    [prose] = view.reply.findChildren(Prose)
+    [mark] = prose.extraSelections()
+    assert mark.cursor.selectedText() == "Dear Sir."
     with qtbot.waitSignal(actions.silence):
-        QTest.mouseClick(view.speaking.button, Qt.MouseButton.LeftButton)
+        QTest.mouseClick(view.foot.speak, Qt.MouseButton.LeftButton)
+    view.draw(answered.apply(TurnFinished(Status.DONE, NOW)))
+    assert not prose.extraSelections()
+    with qtbot.waitSignal(actions.read_aloud):
+        view.foot.speak.click()
+
+
+def test_what_is_spoken_elsewhere_than_in_the_answer_can_be_silenced(
+    view: TurnView, turn: Turn, actions: Actions, qtbot: QtBot
+) -> None:
+    view.draw(turn.apply(Speaking("The first step is done.")))
+    assert view.foot.speak.isVisible()
+    with qtbot.waitSignal(actions.silence):
+        QTest.mouseClick(view.foot.speak, Qt.MouseButton.LeftButton)
+
+
+def test_a_single_step_is_told_below_the_answer_and_a_failure_is_seen(
+    view: TurnView, picture: Path
+) -> None:
+    plan = Plan((Task(0, READ, {"image": Artifact(Kind.IMAGE, path=picture)}),))
+    turn = Turn("t", NOW, "Read it").apply(PlanAccepted(plan))
+    view.draw(turn.apply(TaskStarted(0, candidate("first"))))
+    line = view.findChild(PlanView)
+    assert line is not None
+    assert line.heading.text().startswith("Image to text · running · first")
+    told = turn.apply(TaskFinished(done(0, scene.text("Dear Sir"))))
+    view.draw(told.apply(ReplyChunk("Dear Sir")).apply(TurnFinished(Status.DONE, NOW)))
+    QApplication.processEvents()
+    assert line.folded
+    assert line.mapTo(view, line.rect().topLeft()).y() > view.reply.geometry().bottom()
+    view.draw(turn.apply(TaskFinished(failed(0, "It is broken."))))
+    assert not line.folded
+
+
+def test_a_plan_of_several_steps_folds_when_it_is_done(view: TurnView, turn: Turn) -> None:
+    for number in range(3):
+        turn = turn.apply(TaskFinished(done(number, scene.text("words"))))
+    view.draw(turn)
+    plan = view.findChild(PlanView)
+    assert plan is not None
+    assert not plan.folded
     view.draw(turn.apply(TurnFinished(Status.DONE, NOW)))
-    assert not view.speaking.isVisible()
+    assert plan.folded
+    assert plan.heading.text() == "Plan · 3 steps done"
+    plan.heading.click()
+    assert [row.isVisible() for row in plan.rows()] == [True] * 3
+    plan.heading.click()
+    assert plan.folded
 
 
 def test_notes_are_shown_once_each(view: TurnView, turn: Turn) -> None:
@@ -314,3 +361,22 @@ def test_a_plan_of_a_thousand_tasks_shows_its_beginning(view: TurnView, picture:
     assert more.more.text() == "Show 960 more steps"
     more.more.click()
     assert len(rows(view)) == 6 * list_view.INITIAL_ROWS
+
+
+def test_what_was_sent_opens_on_a_click_and_with_the_keyboard(
+    view: TurnView, turn: Turn, actions: Actions, qtbot: QtBot, tmp_path: Path
+) -> None:
+    page = tmp_path / "page.pdf"
+    page.write_bytes(b"%PDF")
+    document = Artifact(Kind.DOCUMENT, path=page, name="page.pdf")
+    view.draw(replace(turn, attachments=(*turn.attachments, document)))
+    picture, paper = visible_chips(view)
+    with qtbot.waitSignal(actions.enlarge) as enlarged:
+        QTest.mouseClick(picture, Qt.MouseButton.LeftButton)
+    assert enlarged.args == [turn.attachments[0]]
+    opened: list[Artifact] = []
+    actions.open = lambda who, artifact: opened.append(artifact)  # type: ignore[method-assign]
+    QTest.keyClick(paper, Qt.Key.Key_Return)
+    QTest.keyClick(paper, Qt.Key.Key_A)
+    assert opened == [document]
+    assert paper.toolTip() == "Open"

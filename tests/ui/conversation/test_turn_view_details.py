@@ -29,6 +29,7 @@ from jarvis_desktop.core.task import Task
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.widgets import images
+from tests.families import some
 from tests.ui import scene
 from tests.ui.scene import HOSTILE, NOW, READ, candidate, done, failed, rows, words
 
@@ -89,7 +90,7 @@ def test_how_it_was_answered_is_shown_to_those_who_look_closer(view: TurnView, t
     assert not view.details.isVisible()
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("hostile", some(HOSTILE))
 def test_foreign_text_is_only_text_wherever_it_appears(
     view: TurnView, tmp_path: Path, hostile: str, qtbot: QtBot
 ) -> None:
@@ -116,7 +117,7 @@ def test_foreign_text_is_only_text_wherever_it_appears(
     QApplication.processEvents()
     rows(view)[1].toggle.click()
     view.draw(turn.apply(TurnFinished(Status.PARTLY, NOW)))
-    assert images.finish_reading(5000)
+    assert images.finish_reading(60_000)
     view.grab()
     for label in view.findChildren(QLabel):
         assert label.textFormat() == Qt.TextFormat.PlainText or not label.text()

@@ -18,6 +18,7 @@ from jarvis_desktop.ui.desktop.notifications import Note, Notifier
 from jarvis_desktop.ui.desktop.presence import Presence
 from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.pending_turn import OpenConversation, PendingTurn
+from tests.families import some
 from tests.ui.desktop.conftest import Desktop
 from tests.ui.scene import HOSTILE, NOW, FakeApp, Shown
 
@@ -192,7 +193,7 @@ def test_a_timer_is_silenced(
     assert desktop.withdrawn == [desktop.notes[0].key]
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("text", some(HOSTILE))
 def test_hostile_answers_become_plain_words(
     presence: Presence, desktop: Desktop, text: str
 ) -> None:

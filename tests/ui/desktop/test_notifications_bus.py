@@ -15,6 +15,7 @@ from jeepney.io.asyncio import open_dbus_connection
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.ui.desktop.notifications import BusNotices, Note
+from tests.families import some
 from tests.notices import NAME, PATH, NoticeServer
 from tests.portal import start_bus
 from tests.ui.scene import HOSTILE
@@ -79,7 +80,7 @@ async def test_a_body_is_plain_for_every_server(server, notices, can, body):
     assert shown["actions"] == []
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("text", some(HOSTILE))
 async def test_hostile_texts_stay_short_and_plain(server, notices, text):
     await notices.tell(Note("a", text, text))
     (shown,) = server.shown.values()

@@ -150,7 +150,7 @@ def test_files_of_the_start_are_attached_once_they_were_looked_over(
     session.start(app.build)
     attached = early.window.composer.attached
     qtbot.waitUntil(lambda: attached.files() == (picture,))
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
 
 
 # What other processes ask

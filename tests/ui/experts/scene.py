@@ -154,14 +154,14 @@ class World:
 
     def settle(self, page: ExpertsPage) -> None:
         """Wait until everything that was asked is answered."""
-        self.qtbot.waitUntil(lambda: not page.controller.jobs.busy, timeout=10_000)
+        self.qtbot.waitUntil(lambda: not page.controller.jobs.busy)
         QApplication.processEvents()
 
     def close(self) -> None:
         """End what was opened."""
         for page in self.pages:
             page.leave()
-            self.engine.submit(page.controller.session.close_app()).result(5)
+            self.engine.submit(page.controller.session.close_app()).result(60)
 
 
 def said(widget: QWidget) -> str:

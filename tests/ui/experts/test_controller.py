@@ -15,7 +15,7 @@ def test_a_window_that_is_made_anew_hears_of_each_change_once(
 ) -> None:
     with qtbot.waitSignal(session.ready):
         session.start(app.build)
-    session.engine.submit(app.expert_manager.downloads.restore()).result(5)
+    session.engine.submit(app.expert_manager.downloads.restore()).result(60)
     watch, told, over = DownloadsMonitor(session), list[object](), list[Outcome]()
     watch.changed.connect(told.append)
     session.greet()
@@ -26,4 +26,4 @@ def test_a_window_that_is_made_anew_hears_of_each_change_once(
     session.engine.run(after, over.append)
     qtbot.waitUntil(lambda: bool(over))
     assert len(told) == 1
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)

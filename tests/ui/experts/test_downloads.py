@@ -58,7 +58,7 @@ def get(world: World, page: ExpertsPage, *experts) -> None:
 
 
 def wait(world: World, true: Callable[[], object]) -> None:
-    world.qtbot.waitUntil(lambda: bool(true()), timeout=5000)
+    world.qtbot.waitUntil(lambda: bool(true()))
 
 
 def test_each_state_has_its_words_and_what_can_be_done(world: World) -> None:

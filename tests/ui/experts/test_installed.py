@@ -50,7 +50,7 @@ def test_each_is_listed_with_what_a_person_wants_to_know(world: World) -> None:
     assert list(shown) == ["opus-en-fr", "org--gone", "painter"]
     assert said(shown["opus-en-fr"]).split("\n") == [
         "opus-en-fr",
-        "Translation",
+        "Translate",
         "300 MB · used today · licence Apache-2.0 · English to French · "
         "needs 1.0 GB of 13 GB of memory",
     ]

@@ -59,11 +59,16 @@ class World:
     weights: Fetching = field(default_factory=Fetching)
 
     def open(
-        self, *, mode: Mode = Mode.LOCAL, provider: Provider = "auto", id: str = ""
+        self,
+        *,
+        mode: Mode = Mode.LOCAL,
+        provider: Provider = "auto",
+        id: str = "",
+        address: str = "",
     ) -> MainWindow:
         """The window as at the start of the application."""
         llms = LLMChoice(
-            LLMPreference(provider, id),
+            LLMPreference(provider, id, address),
             Policy(mode),
             on_disk=lambda: [(item, Path(item.id)) for item in self.weights.fetched],
             shipped=load(shipped("models", "llms.toml")),
@@ -96,7 +101,7 @@ def world(
     yield world
     for window in world.windows:
         window.talker.cancel()
-        engine.submit(window.session.close_app()).result(5)
+        engine.submit(window.session.close_app()).result(60)
 
 
 @pytest.fixture
@@ -180,6 +185,26 @@ def test_nobody_is_told_who_wants_none(world: World) -> None:
     with world.qtbot.waitSignal(window.llms.looked):
         QTest.mouseClick(window.header.llm, Qt.MouseButton.LeftButton)
     assert window.banner.message.text() == "The settings say that no LLM is used."
+
+
+def test_a_chosen_server_that_is_gone_is_told_with_the_one_step(world: World) -> None:
+    window = world.open(provider="openai", address="http://127.0.0.1:9/v1")
+    notice = window.llm_notice
+    assert notice.isVisible()
+    assert "The LLM server does not run at 127.0.0.1:9." in words(notice)
+    window.session.send(Request("hello"))
+    world.qtbot.waitUntil(notice.isHidden)
+    world.qtbot.waitUntil(notice.isVisible)  # it was missed
+    click(notice, "Choose another")
+    assert window.places.here == "experts"
+    window.places.back()
+    click(notice, "Not now")
+    with world.qtbot.waitSignal(window.llms.looked):
+        window.llms.look()
+    assert not notice.isVisible()
+    with world.qtbot.waitSignal(window.llms.looked):
+        window.llms.look(wanted=True)
+    assert notice.isVisible()
 
 
 def test_it_is_fetched_through_ollama_and_used(world: World) -> None:

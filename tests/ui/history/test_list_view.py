@@ -13,6 +13,7 @@ from jarvis_desktop.ui.history.list_view import (
     day_heading,
     short_day,
 )
+from tests.families import some
 from tests.ui.scene import HOSTILE
 
 TODAY = date(2026, 5, 14)
@@ -104,7 +105,7 @@ def test_what_a_screen_reader_says(model: HistoryModel) -> None:
     assert model.index(3).data(STATE) == HistoryRowState(running=True, unread=True)
 
 
-@pytest.mark.parametrize("hostile", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("hostile", some(HOSTILE))
 def test_hostile_titles_are_short_lines(model: HistoryModel, hostile: str) -> None:
     model.show([HistoryRow("a", hostile, NOON)], TODAY, more=False)
     shown = model.index(1).data()

@@ -278,6 +278,37 @@ def test_marks_of_what_runs_and_what_is_new(filled: MainWindow, app: FakeApp, qt
     qtbot.waitUntil(lambda: not lines._unread)
 
 
+def test_what_runs_stands_above_the_others_before_the_history_has_it(
+    filled: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    from jarvis_desktop.core.turn import Request
+    from tests.ui import scene
+
+    app.assistant.script = scene.for_ever
+    app.history.pinned = {"c3"}
+    first = filled.session.send(Request("what is new"))
+    filled.session.new_conversation(kept=False)
+    filled.session.send(Request("what nobody may see"))
+    qtbot.waitUntil(lambda: titles(filled)[1] == "what is new")
+    assert titles(filled)[0] == TITLES[3]
+    filled.session.open_conversation("c2")
+    qtbot.waitUntil(lambda: filled.session.open.id == "c2")
+    filled.session.send(Request("and then"))
+    qtbot.waitUntil(lambda: titles(filled) == [TITLES[3], TITLES[2], "what is new", *TITLES[:2]])
+    assert filled.sidebar.list.row() == filled.sidebar.list.lines.rows()[1]
+    assert first.place.id
+    filled.places.go("settings")
+    assert not filled.sidebar.list.lines._open, "only the page is highlighted"
+    filled.sidebar.opened.emit(first.place.id, "")
+    assert filled.session.open is first.place
+    assert filled.sidebar.list.lines._open == first.place.id
+    filled.session.end()
+    qtbot.waitUntil(lambda: not filled.session.busy)
+    settle(filled, qtbot)
+    # This history keeps nothing that was asked.
+    qtbot.waitUntil(lambda: titles(filled) == [TITLES[3], *TITLES[:3]])
+
+
 def test_hostile_titles_and_passages_are_drawn_as_they_are(theme: Theme, qtbot: QtBot) -> None:
     sidebar = Sidebar()
     qtbot.addWidget(sidebar)
@@ -294,7 +325,7 @@ def test_hostile_titles_and_passages_are_drawn_as_they_are(theme: Theme, qtbot: 
         sidebar.show_batch(
             HistoryBatch([HistoryRow("a", hostile, NOW, pinned=True)], begins=True, more=False)
         )
-        sidebar.show_open("a", running={"a"}, unread=())
+        sidebar.list.show_states(opened="a", running={"a"})
         sidebar.grab()
 
 
@@ -314,7 +345,7 @@ def test_it_is_drawn_in_every_dress_and_direction(
     ]
     sidebar.show_batch(HistoryBatch(rows, begins=True, more=False))
     sidebar.list.go_to(sidebar.list.lines.find("r1"))
-    sidebar.show_open("r0", running={"r2"}, unread={"r3"})
+    sidebar.list.show_states(opened="r0", running={"r2", "r4"}, asking={"r4"}, unread={"r3"})
     drawn = sidebar.list.viewport().grab().toImage()
     assert len(colours(drawn)) > 8
 

@@ -17,7 +17,7 @@ from pytestqt.qtbot import QtBot
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.app import _kill_children
-from jarvis_desktop.ui.media import cards
+from jarvis_desktop.ui.media import cards, video
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import images
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -25,6 +25,12 @@ from tests.films import write_film
 from tests.ui.scene import FakeApp
 
 Show = Callable[[QWidget], QWidget]
+
+
+@pytest.fixture(autouse=True)
+def patient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that decodes takes long to start on a busy computer."""
+    monkeypatch.setattr(video, "FRAME_TIMEOUT_S", 60.0)
 
 
 @pytest.fixture
@@ -37,8 +43,8 @@ def actions(
     actions = Actions()
     actions.media.serve(session)
     yield actions
-    session.engine.submit(session.close_app()).result(5)
-    assert images.finish_reading(5000)
+    session.engine.submit(session.close_app()).result(60)
+    assert images.finish_reading(60_000)
     _kill_children()
 
 

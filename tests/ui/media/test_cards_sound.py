@@ -10,6 +10,7 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media.cards import SoundCard
 from jarvis_desktop.ui.widgets import labels
+from tests.families import some
 from tests.ui import scene
 from tests.ui.media.conftest import WAYS, Show, card_of, spoilt
 from tests.ui.scene import FakeApp
@@ -115,7 +116,7 @@ def test_what_cannot_be_heard_says_so_in_a_sentence(
     assert wanted.args == [tone]
 
 
-@pytest.mark.parametrize("name", scene.HOSTILE)
+@pytest.mark.parametrize("name", some(scene.HOSTILE))
 def test_any_name_is_shown_as_it_is(
     tone: Path, actions: Actions, show: Show, qtbot: QtBot, name: str
 ) -> None:

@@ -36,14 +36,14 @@ def display() -> Iterator[str]:
     os.close(theirs)
     with open(ours) as told:
         # The whole line: a server that cannot write its end dies of that.
-        number = told.readline().strip() if select.select([told], [], [], 20)[0] else ""
+        number = told.readline().strip() if select.select([told], [], [], 60)[0] else ""
     assert number, "Xvfb did not start"
     name = f":{number}"
     manager = subprocess.Popen(["openbox"], env=os.environ | {"DISPLAY": name}, stderr=-3)
     yield name
     for process in (manager, server):
         process.terminate()
-        process.wait(10)
+        process.wait(60)
 
 
 def until(condition: Callable[[], bool], what: str) -> None:
@@ -93,7 +93,7 @@ def test_a_person_types_a_request_and_closes_the_window(display: str, home: Path
     until(lambda: any("42" in turn.reply for turn in turns()), "no answer came")
     started = children(running.pid)
     drive("key", "alt+F4")
-    _, err = running.communicate(timeout=30)
+    _, err = running.communicate(timeout=100)
     assert running.returncode == 0
     assert b"Traceback" not in err
     for pid in started:

@@ -78,7 +78,7 @@ def test_alt_and_an_arrow_move_a_step(before: PlanView) -> None:
     press(before, 1, Qt.Key.Key_Up, ALT)
     assert ids(before) == [0, 1, 2, 3]
     assert before.trouble.text() == (
-        "“summarization” takes the result of “image to text”, so it must come after it."
+        "“Summarization” takes the result of “Image to text”, so it must come after it."
     )
     press(before, 3, Qt.Key.Key_Down, ALT)
     assert ids(before) == [0, 1, 2, 3], "the last one stays where it is"

@@ -143,9 +143,7 @@ def test_one_jarvis_serves_all_starts_and_lives_in_the_tray(
     person.until(lambda: person.looks_at(BOX), "the quick box did not come back")
     assert not person.sees(WINDOW)
 
-    began = time.monotonic()
     assert person.ends(person.start()) == 0
-    assert time.monotonic() - began < 10
     person.until(lambda: person.sees(WINDOW), "the window did not come for the second start")
 
     first.send_signal(signal.SIGTERM)

@@ -40,7 +40,7 @@ def started(session: WindowSession, app: FakeApp, qtbot: QtBot) -> Iterator[Fake
         session.start(app.build)
     yield app
     session.end()
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
 
 
 def test_it_is_there_while_it_listens(overlay: Overlay, talker: TalkController) -> None:

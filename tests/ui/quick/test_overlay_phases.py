@@ -53,7 +53,7 @@ def test_a_turn_thinks_asks_works_and_speaks(
     session.engine.call(go_on.set)
     qtbot.waitUntil(lambda: phases.now is Phase.IDLE)
     assert told[2:] == [Phase.THINKING, Phase.WORKING, Phase.SPEAKING, Phase.IDLE]
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
 
 
 def test_the_voice_comes_first(talker: TalkController, phases: PhaseTracker) -> None:

@@ -34,6 +34,7 @@ from jarvis_desktop.ui.quick.quick_box import QuickBox
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets.theme import Theme, ThemeChoice
+from tests.families import some
 from tests.ui.scene import HOSTILE, FakeApp, Shown, candidate, done, three_steps
 
 Key = Qt.Key
@@ -56,7 +57,7 @@ def box(
     yield box
     session.end()
     talker.cancel()
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
 
 
 def ask(box: QuickBox, text: str, qtbot: QtBot) -> None:
@@ -334,7 +335,7 @@ def test_of_many_results_a_few_are_shown(
     qtbot.waitUntil(lambda: box.reply.more.text() == "2 more in the window")
 
 
-@pytest.mark.parametrize("text", HOSTILE, ids=range(len(HOSTILE)))
+@pytest.mark.parametrize("text", some(HOSTILE))
 def test_hostile_texts_harm_nothing(box: QuickBox, app: FakeApp, qtbot: QtBot, text: str) -> None:
     async def script(request: Request, shown: Shown) -> Status:
         shown.show(ReplyChunk(text))

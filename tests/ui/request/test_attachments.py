@@ -164,7 +164,7 @@ def test_a_pasted_picture_stays_where_its_turn_never_began(
     app.assistant.script = scene.echo
     window.composer.send()
     qtbot.waitUntil(lambda: not window.session.busy)
-    window.session.engine.submit(asyncio.sleep(0)).result(5)  # what was to be removed is by now
+    window.session.engine.submit(asyncio.sleep(0)).result(60)  # what was to be removed is by now
     assert path.read_bytes() == picture(), "the first of them shows it still"
 
 
@@ -214,7 +214,7 @@ def test_a_request_waits_for_its_files(
     look = app.store.look_at
 
     def slowly(path: Path) -> tuple[Kind, int]:
-        go_on.wait(5)
+        go_on.wait(60)
         return look(path)
 
     monkeypatch.setattr(app.store, "look_at", slowly)
@@ -233,7 +233,7 @@ def test_a_disk_that_does_not_answer_is_given_up(
 ) -> None:
     go_on = threading.Event()
     monkeypatch.setattr(attachments, "DISK_TIMEOUT_S", 0.05)
-    monkeypatch.setattr(app.store, "look_at", lambda path: go_on.wait(5))
+    monkeypatch.setattr(app.store, "look_at", lambda path: go_on.wait(60))
     window.composer.attached.take(files_of(*written(tmp_path, "far.txt")))
     qtbot.waitUntil(
         lambda: "The disk with far.txt does not respond." in window.banner.message.text()
@@ -257,7 +257,7 @@ def test_disks_that_do_not_answer_keep_nothing_else_waiting(
     for path in written(tmp_path, *many):
         window.composer.attached.take(files_of(path))
     qtbot.waitUntil(lambda: len(looked_at) == len(many))
-    assert window.session.engine.submit(asyncio.to_thread(lambda: "done")).result(5) == "done"
+    assert window.session.engine.submit(asyncio.to_thread(lambda: "done")).result(60) == "done"
     go_on.set()
 
 

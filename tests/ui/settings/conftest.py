@@ -84,7 +84,7 @@ def begun(
     yield session
     session.end()
     talker.cancel()
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
 
 
 @pytest.fixture
@@ -95,8 +95,8 @@ def page(qtbot: QtBot, theme: Theme, context: PageContext, begun: WindowSession)
     page.show()
     page.controller.now = begun.app.settings if begun.app else None
     page._settled()
+    page._making.setInterval(3_600_000)  # a subject that is asked for is built then; all take long
     page.appear()
-    page._making.stop()  # a subject that is asked for is built then; all take long
     settle(page, qtbot)
     return page
 
@@ -111,8 +111,9 @@ def voice_rows(page: SettingsPage, qtbot: QtBot) -> None:
 @pytest.fixture
 def whole_page(page: SettingsPage, qtbot: QtBot) -> SettingsPage:
     """The page, once it has built all subjects."""
+    page._making.setInterval(0)
     page.appear()
-    qtbot.waitUntil(lambda: len(page.subjects) == len(GROUPS), timeout=60_000)
+    qtbot.waitUntil(lambda: len(page.subjects) == len(GROUPS))
     settle(page, qtbot)
     return page
 

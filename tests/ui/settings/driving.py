@@ -18,6 +18,7 @@ from jarvis_desktop.ui.settings.controls import (
     Switch,
     TextControl,
 )
+from jarvis_desktop.ui.settings.dictation_panels import ReplacementLines
 from jarvis_desktop.ui.settings.shortcut_recorder import KeyRecorder
 from jarvis_desktop.ui.settings.speech_panels import DeviceChoice, WhichWhisper
 
@@ -76,6 +77,11 @@ def drive(row: SettingRow) -> Any:
             QTest.mouseClick(control.field, LEFT)
             QTest.keyClick(control.field, Qt.Key.Key_F9)
             return "F9"
+        case ReplacementLines():
+            control.field.setPlainText("a = b")
+            control.field.document().setModified(True)
+            control.leave()
+            return ("a = b",)
         case ModeChoice():
             QTest.mouseClick(control.rows[Mode.OFFLINE], LEFT)
             return Mode.OFFLINE

@@ -8,7 +8,7 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.settings import Settings
+from jarvis_desktop.settings import Settings, change
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import SettingsController
 from tests.ui.scene import FakeApp
@@ -32,6 +32,22 @@ def test_what_is_changed_quickly_is_written_once(
         controller.change("speech.rate", None)
     assert "rate" not in app.paths.settings.read_text()
     assert kept(app).window.theme == "dark"
+
+
+def test_what_the_command_line_writes_is_taken_up(
+    controller: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(controller.saved):
+        controller.change("window.theme", "dark")
+    with qtbot.waitSignal(begun.settled) as settled:
+        change(app.paths.settings, "llm", {"provider": "ollama"})
+    assert settled.args[0].llm.provider == app.settings.llm.provider == "ollama"
+    assert len(app.adopted) == 2
+    with qtbot.waitSignal(controller.failed) as failed:
+        app.paths.settings.write_text("[llm")
+    assert "settings.toml" in failed.args[0]
+    assert controller.now
+    assert controller.now.llm.provider == "ollama"
 
 
 def test_what_is_refused_is_told_and_the_rest_is_kept(
@@ -79,7 +95,7 @@ def test_what_is_changed_before_there_is_an_application_is_kept_for_it(
     with qtbot.waitSignal(controller.saved):
         session.start(app.build)
     assert kept(app).window.theme == "dark"
-    session.engine.submit(session.close_app()).result(5)
+    session.engine.submit(session.close_app()).result(60)
 
 
 def test_an_application_that_fails_is_told(

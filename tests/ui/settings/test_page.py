@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 from PySide6.QtCore import QPoint, QPointF, Qt
 from PySide6.QtGui import QWheelEvent
@@ -49,8 +51,13 @@ def test_each_row_is_written_holds_and_is_brought_back(
     page.voice.look()
     for key in [key for key in fields() if key.rpartition(".")[0] == table]:
         page.show_row(key)
-        qtbot.waitUntil(page.row(key).control.isEnabled)
+        qtbot.waitUntil(partial(is_ready, page, key))
         is_written_holds_and_is_brought_back(page, app, qtbot, key)
+
+
+def is_ready(page: SettingsPage, key: str) -> bool:
+    control = page.row(key).control
+    return control.isEnabled() and not control.rect().isEmpty()
 
 
 def is_written_holds_and_is_brought_back(
@@ -62,12 +69,12 @@ def is_written_holds_and_is_brought_back(
         wanted = drive(row)
     assert wanted != field.default, key
     assert field.of(app.adopted[-1]) == field.of(kept(app)) == wanted
-    assert row.back.isVisible()
+    qtbot.waitUntil(row.back.isVisible)
     assert row.back.accessibleName().startswith("Reset ")
     with qtbot.waitSignal(page.controller.saved):
         QTest.mouseClick(row.back, LEFT)
     assert field.of(app.adopted[-1]) == field.of(kept(app)) == field.default
-    assert not row.back.isVisible()
+    qtbot.waitUntil(lambda: not row.back.isVisible())
     assert key.rpartition(".")[2] + " =" not in app.paths.settings.read_text()
 
 

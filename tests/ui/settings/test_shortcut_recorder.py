@@ -33,35 +33,26 @@ def talk(page: SettingsPage) -> KeyRecorder:
     return found
 
 
-@pytest.mark.parametrize(
-    ("key", "held", "wanted"),
-    [
+def test_a_key_is_chosen_by_pressing_it(
+    page: SettingsPage, talk: KeyRecorder, app: FakeApp, qtbot: QtBot
+) -> None:
+    assert talk.field.text() == "Ctrl + Alt + Space"
+    for key, held, wanted in (
         (Qt.Key.Key_K, CTRL | ALT, "Ctrl+Alt+K"),
         (Qt.Key.Key_Space, META, "Super+Space"),
         (Qt.Key.Key_Return, CTRL | SHIFT, "Ctrl+Shift+Enter"),
         (Qt.Key.Key_PageDown, ALT, "Alt+PageDown"),
         (Qt.Key.Key_Tab, CTRL | ALT, "Ctrl+Alt+Tab"),
         (Qt.Key.Key_F9, Qt.KeyboardModifier.NoModifier, "F9"),
-    ],
-)
-def test_a_key_is_chosen_by_pressing_it(
-    page: SettingsPage,
-    talk: KeyRecorder,
-    app: FakeApp,
-    qtbot: QtBot,
-    key: Qt.Key,
-    held: Qt.KeyboardModifier,
-    wanted: str,
-) -> None:
-    assert talk.field.text() == "Ctrl + Alt + Space"
-    QTest.mouseClick(talk.field, LEFT)
-    assert talk.field.text() == PRESS
-    QTest.keyPress(talk.field, Qt.Key.Key_Control)  # alone it is none yet
-    assert talk.field.text() == PRESS
-    with qtbot.waitSignal(page.controller.saved):
-        QTest.keyClick(talk.field, key, held)
-    assert kept(app).speech.key == wanted
-    assert talk.field.text() == wanted.replace("+", " + ")
+    ):
+        QTest.mouseClick(talk.field, LEFT)
+        assert talk.field.text() == PRESS
+        QTest.keyPress(talk.field, Qt.Key.Key_Control)  # alone it is none yet
+        assert talk.field.text() == PRESS
+        with qtbot.waitSignal(page.controller.saved):
+            QTest.keyClick(talk.field, key, held)
+        assert kept(app).speech.key == wanted
+        assert talk.field.text() == wanted.replace("+", " + ")
 
 
 def test_no_shortcut_of_the_window_takes_it_away(

@@ -59,8 +59,13 @@ def test_what_is_said_while_the_button_is_held_is_asked_aloud_with_the_files(
     assert (request.text, request.files, request.speak) == ("", (note,), True)
     assert window.composer.attached.files() == ()
     assert window.composer.field.toPlainText() == "a draft"
-    shown = window.conversation.views()[0].request.text
-    qtbot.waitUntil(lambda: shown.toPlainText() == "what time is it")
+    # The view of the recording may give way to that of the request.
+    qtbot.waitUntil(
+        lambda: (
+            [view.request.text.toPlainText() for view in window.conversation.views()]
+            == ["what time is it"]
+        )
+    )
     assert not window.composer.meter.isVisible()
     assert not window.composer.strip.isVisible()
 
@@ -267,7 +272,7 @@ def hung(window: MainWindow, app: FakeApp, qtbot: QtBot) -> Iterator[threading.E
         go_on.wait(30)
 
     window.session.engine.call(hang)
-    assert hangs.wait(10)
+    assert hangs.wait(60)
     yield go_on
     go_on.set()
 
