@@ -18,6 +18,7 @@ COMMANDS = {
     "resume": "ask:add_resume",
     "transcribe": "speech:add_transcribe",
     "say listen": "speech:add_speech",
+    "dictate": "dictate:add",
     "talk": "talk:add",
     "history": "history:add",
     "goals": "agent:add_goals",
@@ -25,6 +26,9 @@ COMMANDS = {
     "memory": "code:add_memory",
     "experts": "experts:add_experts",
     "llm": "llm:add",
+    "engine": "engine:add",
+    "mcp": "mcp:add",
+    "serve": "serve:add",
     "desktop": "system:add_desktop",
     "doctor": "system:add_doctor",
     "help": "help:add",
@@ -39,6 +43,7 @@ examples:
   jarvis-desktop ask --file question.wav --speak        a spoken request
   jarvis-desktop agent "Plot these prices" --file p.csv a goal that takes several steps
   jarvis-desktop listen                                 talk in the terminal
+  jarvis-desktop dictate > letter.txt                   write down what you say
   jarvis-desktop talk toggle                            talk to the open window, from any key
 
 exit codes: 0 all done, 3 part of it done and the rest with reasons, 1 nothing done and why,

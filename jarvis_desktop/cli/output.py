@@ -15,6 +15,7 @@ from jarvis_desktop.core.display import printable
 from jarvis_desktop.core.errors import InputError, JarvisError
 
 if TYPE_CHECKING:
+    import argparse
     from datetime import datetime
 
     from jarvis_desktop.core.expert import Status
@@ -55,6 +56,15 @@ def say(text: str) -> None:
 def say_piece(text: str) -> None:
     """Write a piece of an answer to stdout, and flush; the next piece continues the line."""
     _write(sys.stdout, printable(text), end="")
+
+
+def result(args: argparse.Namespace, document: object, text: str) -> int:
+    """Write the document if --json is given, else say the text. Return DONE."""
+    if args.json:
+        write_json(document)
+    else:
+        say(text)
+    return DONE
 
 
 def is_on_screen() -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import functools
 import sys
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
@@ -47,6 +48,18 @@ def run(
     apply_network_settings(settings)
     log_to_file(paths)
     return asyncio.run(_run(settings, paths, work))
+
+
+def app_command(
+    work: Callable[[argparse.Namespace, Application], Awaitable[int]],
+) -> Callable[[argparse.Namespace], int]:
+    """Make a command of what is to be done with its arguments and a built application."""
+
+    @functools.wraps(work)
+    def run_command(args: argparse.Namespace) -> int:
+        return run(args, functools.partial(work, args))
+
+    return run_command
 
 
 def conversation(app: Application, settings_minutes: int, args: argparse.Namespace) -> str | None:

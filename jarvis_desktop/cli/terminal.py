@@ -473,7 +473,7 @@ class TerminalFrontend:
             case events.Noted():
                 return f"note    {event.text}"
             case events.PlanAccepted() | events.Replanned() | events.PlanChanged():
-                self._titles = {task.id: task.type.title for task in event.plan}
+                self._titles = {task.id: task.type.called for task in event.plan}
                 return "\n".join(_format_plan(event.plan))
             case events.TaskStarted():
                 title = self._titles.get(event.task_id, "")
@@ -523,5 +523,7 @@ def _format_plan(plan: Plan) -> list[str]:
     lines = []
     for task in plan:
         after = ", ".join(str(task_id) for task_id in task.depends_on)
-        lines.append(f"plan    {task.id} {task.type.title}" + (f"  after {after}" if after else ""))
+        lines.append(
+            f"plan    {task.id} {task.type.called}" + (f"  after {after}" if after else "")
+        )
     return lines

@@ -48,7 +48,7 @@ def jarvis(tmp_path: Path, warm_commands: WarmCommands) -> Jarvis:
             if name not in ("DISPLAY", "WAYLAND_DISPLAY")
         }
         code, out, err = warm_commands.run(
-            [str(arg) for arg in args], cwd=tmp_path, env=environment, stdin=stdin, timeout=100
+            [str(arg) for arg in args], cwd=tmp_path, env=environment, stdin=stdin, timeout=200
         )
         assert "Traceback" not in out + err, err
         return Ended(code, out, err)

@@ -141,6 +141,7 @@ async def nothing(*args: object) -> tuple[()]:
 
 def test_of_a_goal_there_is_no_plan_to_show(house: House, capsys: Shown) -> None:
     parts = cast(Any, house)
+    parts.inventory = {}
     parts.intake, parts.planner = SimpleNamespace(given=nothing, named=nothing), ToAgent()
     assert house("plan", "Plot the prices") == 0
     assert "jarvis-desktop agent 'Plot the prices'" in capsys.readouterr().out

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from tests.fake_voice import write_wav
+from tests.families import some
 
 CALLS = "connect,sendto,sendmsg,sendmmsg"
 ADDRESS = re.compile(r'sin6?_addr=inet_(?:addr\("|pton\(AF_INET6, ")([^"]+)"')
@@ -26,7 +27,7 @@ def traced(log: Path, *command: str | Path) -> tuple[subprocess.CompletedProcess
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
-        timeout=110,
+        timeout=200,
         check=False,
     )
     reached = set(ADDRESS.findall(log.read_text("utf-8", errors="replace")))
@@ -77,7 +78,7 @@ REQUESTS = {
 
 
 @pytest.mark.usefixtures("offline")
-@pytest.mark.parametrize("request_name", REQUESTS)
+@pytest.mark.parametrize("request_name", some(list(REQUESTS)))
 def test_nothing_leaves_this_computer(tmp_path: Path, request_name: str) -> None:
     page(tmp_path)
     write_wav(tmp_path / "tone.wav", seconds=1)

@@ -17,6 +17,7 @@ from jarvis_desktop.core.events import TaskFinished
 from jarvis_desktop.core.expert import Status, TaskResult
 from jarvis_desktop.core.turn import Turn
 from tests.cli.conftest import Jarvis
+from tests.families import some
 
 QUESTION = "What is 6 times 7?"
 
@@ -26,11 +27,11 @@ def with_stdout(folder: Path, stdout: int, *args: str) -> subprocess.CompletedPr
     return subprocess.run(
         [sys.executable, "-m", "jarvis_desktop", *args],
         cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=stdout,
-        stderr=subprocess.PIPE, text=True, timeout=60, check=False,
+        stderr=subprocess.PIPE, text=True, timeout=200, check=False,
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("form", [(), ("--events",), ("--json",)])
+@pytest.mark.parametrize("form", some([(), ("--events",), ("--json",)]))
 def test_a_turn_whose_reader_went_away_is_finished_and_kept(
     jarvis: Jarvis, tmp_path: Path, form: tuple[str, ...]
 ) -> None:
@@ -45,7 +46,9 @@ def test_a_turn_whose_reader_went_away_is_finished_and_kept(
     assert (kept["status"], "42" in kept["reply"]) == ("done", True)
 
 
-@pytest.mark.parametrize("command", [("--help",), ("completion", "bash"), ("history", "--help")])
+@pytest.mark.parametrize(
+    "command", some([("--help",), ("completion", "bash"), ("history", "--help")])
+)
 def test_help_whose_reader_went_away(tmp_path: Path, command: tuple[str, ...]) -> None:
     reader, writer = os.pipe()
     os.close(reader)
@@ -64,13 +67,13 @@ def test_output_that_finds_no_room_is_told_in_a_sentence(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize(
-    "command", [("ask", "-"), ("say", "-", "--out", "a.wav"), ("run", "-")]
+    "command", some([("ask", "-"), ("say", "-", "--out", "a.wav"), ("run", "-")])
 )  # fmt: skip
 def test_stdin_that_is_no_text(tmp_path: Path, command: tuple[str, ...]) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "jarvis_desktop", *command],
         cwd=tmp_path, env={**os.environ, "PYTHONIOENCODING": "utf-8:strict"},
-        input=b"What time is it? \xff\xfe", capture_output=True, timeout=60, check=False,
+        input=b"What time is it? \xff\xfe", capture_output=True, timeout=200, check=False,
     )  # fmt: skip
     assert b"Traceback" not in done.stderr, done.stderr
     assert done.returncode == (1 if command[0] == "run" else 0), done.stderr

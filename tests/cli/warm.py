@@ -28,6 +28,9 @@ class WarmCommands:
     """Runs `jarvis-desktop` in forks of one process. Close it."""
 
     def __init__(self) -> None:
+        self._start()
+
+    def _start(self) -> None:
         self._ours, theirs = socket.socketpair()
         with theirs:
             self._process = subprocess.Popen(
@@ -58,6 +61,7 @@ class WarmCommands:
                 status = int.from_bytes(self._exactly(4), "big")
             except TimeoutError:
                 self.close()
+                self._start()  # else all later tests fail for this one
                 raise
             told = []
             for item in files[1:]:
@@ -124,6 +128,10 @@ if __name__ == "__main__":
     # Every first start makes a history with sqlite-utils, and that imports pandas if it is there.
     for name in ("jarvis_desktop.app.build", "jarvis_desktop.cli.main", "sqlite_utils"):
         importlib.import_module(name)
+    # Else each fork reads the cues of all tasks.
+    importlib.import_module("jarvis_desktop.assistant.planning.intents").find_cues(
+        "", importlib.import_module("jarvis_desktop.tasks.registry").INVENTORY
+    )
     # Else each fork looks through all of these objects when it ends, and copies their memory.
     gc.collect()
     gc.freeze()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.commands import ask
 from jarvis_desktop.cli.input import agreed, edited, somebody_is_there, whole_input
-from jarvis_desktop.cli.session import Subparsers, add_shared, count
+from jarvis_desktop.cli.session import Subparsers, add_shared, app_command, count
 from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.goal import (
@@ -164,43 +164,35 @@ def add_goals(subparsers: Subparsers) -> None:
         add_shared(action)
 
 
-def _list(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        found = app.goals.list(args.limit)
-        if args.json:
-            output.write_json([_goal_values(item) for item in found])
-            return output.DONE
-        for item in found:
-            when = output.format_time(item.started)
-            output.say(f"{item.id[:8]}  {when}  {_state(item):9}  {_title(item)}")
-        if not found:
-            output.say("There is no goal yet.")
+@app_command
+async def _list(args: argparse.Namespace, app: Application) -> int:
+    found = app.goals.list(args.limit)
+    if args.json:
+        output.write_json([_goal_values(item) for item in found])
         return output.DONE
+    for item in found:
+        when = output.format_time(item.started)
+        output.say(f"{item.id[:8]}  {when}  {_state(item):9}  {_title(item)}")
+    if not found:
+        output.say("There is no goal yet.")
+    return output.DONE
 
-    return session.run(args, work)
 
-
-def _show(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        goal = _find_goal(app, args.id)
-        outline, log = _outline(app, goal), app.goals.log(goal.id)
-        if args.json:
-            output.write_json({**_goal_values(goal), "plan": outline, "log": log})
-            return output.DONE
-        output.say(f"{output.format_time(goal.started)}  {_state(goal)}\n{goal.text}")
-        output.say("\nplan\n" + (outline.markdown if outline else "There is none yet."))
-        output.say("\nlog")
-        for entry in log:
-            output.say("\n".join(_lines(entry)))
-        if goal.answer:
-            output.say(f"\nanswer\n{goal.answer}")
+@app_command
+async def _show(args: argparse.Namespace, app: Application) -> int:
+    goal = _find_goal(app, args.id)
+    outline, log = _outline(app, goal), app.goals.log(goal.id)
+    if args.json:
+        output.write_json({**_goal_values(goal), "plan": outline, "log": log})
         return output.DONE
-
-    return session.run(args, work)
+    output.say(f"{output.format_time(goal.started)}  {_state(goal)}\n{goal.text}")
+    output.say("\nplan\n" + (outline.markdown if outline else "There is none yet."))
+    output.say("\nlog")
+    for entry in log:
+        output.say("\n".join(_lines(entry)))
+    if goal.answer:
+        output.say(f"\nanswer\n{goal.answer}")
+    return output.DONE
 
 
 def _lines(entry: LogEntry) -> Iterable[str]:
@@ -223,21 +215,17 @@ def _plan(args: argparse.Namespace) -> int:
         goal = _find_goal(app, args.id)
         outline = _outline(app, goal)
         if given is None and not args.edit:
-            if args.json:
-                output.write_json(outline)
-            else:
-                output.say(outline.markdown if outline else "There is no plan yet.")
-            return output.DONE
+            return output.result(
+                args, outline, outline.markdown if outline else "There is no plan yet."
+            )
         _check_it_waits(app, goal)
         text = given
         if text is None:
             text = await edited(f"{outline.markdown}\n" if outline else "", "plan.md")
         told = _keep(app, goal, outline, outline_from_markdown(text, outline))
-        if args.json:
-            output.write_json({"goal": goal.id, "changes": told})
-        else:
-            output.say("\n".join(told) or "The plan is as it was.")
-        return output.DONE
+        return output.result(
+            args, {"goal": goal.id, "changes": told}, "\n".join(told) or "The plan is as it was."
+        )
 
     return session.run(args, work)
 
@@ -260,32 +248,22 @@ def _keep(app: Application, goal: Goal, before: Outline | None, after: Outline) 
     return told
 
 
-def _remove(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        goal = _find_goal(app, args.id)
-        if goal.status is None and any(
-            item.turn.id == goal.id for item in app.assistant.unfinished()
-        ):
-            raise InputError(
-                "This goal was cut off and can be gone on with.",
-                hint=f"Give it up first, with: jarvis-desktop resume {goal.id[:8]} --drop",
-            )
-        _check_it_rests(app, goal)
-        if not args.yes and not await agreed(f"Forget {_title(goal)}, its plan and its log? [y/N]"):
-            output.note("Nothing was removed (--yes agrees in advance).")
-            return output.FAILED
-        app.goals.remove(goal.id)
-        # Scripts may leave files that cannot be deleted, and nobody would ask for them.
-        await asyncio.to_thread(remove_folder, app.paths.goals / goal.id)
-        if args.json:
-            output.write_json({"removed": goal.id})
-        else:
-            output.say(f"{_title(goal)} is forgotten.")
-        return output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _remove(args: argparse.Namespace, app: Application) -> int:
+    goal = _find_goal(app, args.id)
+    if goal.status is None and any(item.turn.id == goal.id for item in app.assistant.unfinished()):
+        raise InputError(
+            "This goal was cut off and can be gone on with.",
+            hint=f"Give it up first, with: jarvis-desktop resume {goal.id[:8]} --drop",
+        )
+    _check_it_rests(app, goal)
+    if not args.yes and not await agreed(f"Forget {_title(goal)}, its plan and its log? [y/N]"):
+        output.note("Nothing was removed (--yes agrees in advance).")
+        return output.FAILED
+    app.goals.remove(goal.id)
+    # Scripts may leave files that cannot be deleted, and nobody would ask for them.
+    await asyncio.to_thread(remove_folder, app.paths.goals / goal.id)
+    return output.result(args, {"removed": goal.id}, f"{_title(goal)} is forgotten.")
 
 
 def _find_goal(app: Application, prefix: str) -> Goal:

@@ -14,7 +14,14 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.input import KEYBOARD, somebody_is_there, stoppable, whole_input
-from jarvis_desktop.cli.session import Subparsers, add_mode, add_shared, add_yes
+from jarvis_desktop.cli.session import (
+    Subparsers,
+    add_mode,
+    add_shared,
+    add_yes,
+    app_command,
+    offer_llm,
+)
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import InputError, JarvisError
@@ -70,27 +77,23 @@ def report_unfinished(app: Application) -> None:
             )
 
 
-def _resume(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        left = app.assistant.unfinished()
-        if args.list or not (left or args.id):
-            return _list(left, as_json=args.json)
-        chosen = _choose(left, args.id, elsewhere=app.assistant.elsewhere())
-        frontend = TerminalFrontend(quiet=args.json, events_as_json=args.events, consent=args.yes)
-        if args.drop:
-            turn = app.assistant.give_up(chosen)
-            if not args.json:
-                output.say(f"Given up: {_title(chosen)}. The history has it as {turn.id[:8]}.")
-        else:
-            with stoppable(app.assistant.interrupt):
-                turn = await app.assistant.resume(chosen, frontend)
-        if args.json or not args.drop:
-            frontend.end(turn)
-        return output.DONE if args.drop else output.exit_code(turn.status)
-
-    return session.run(args, work)
+@app_command
+async def _resume(args: argparse.Namespace, app: Application) -> int:
+    left = app.assistant.unfinished()
+    if args.list or not (left or args.id):
+        return _list(left, as_json=args.json)
+    chosen = _choose(left, args.id, elsewhere=app.assistant.elsewhere())
+    frontend = TerminalFrontend(quiet=args.json, events_as_json=args.events, consent=args.yes)
+    if args.drop:
+        turn = app.assistant.give_up(chosen)
+        if not args.json:
+            output.say(f"Given up: {_title(chosen)}. The history has it as {turn.id[:8]}.")
+    else:
+        with stoppable(app.assistant.interrupt):
+            turn = await app.assistant.resume(chosen, frontend)
+    if args.json or not args.drop:
+        frontend.end(turn)
+    return output.DONE if args.drop else output.exit_code(turn.status)
 
 
 def _list(left: Sequence[Unfinished], *, as_json: bool) -> int:
@@ -150,7 +153,9 @@ def add_ask(subparsers: Subparsers) -> None:
         help="answer one request",
         description="Answer one request. With no TEXT, the one recording among the files is it.",
     )
-    ask.add_argument("text", nargs="?", default="", help="the request; - reads it from stdin")
+    ask.add_argument(
+        "text", nargs="*", default=[], help="the request, then files if any; - reads it from stdin"
+    )
     add_conversation_arguments(ask)
     add_turn_arguments(ask)
     add_yes(ask)
@@ -200,11 +205,15 @@ def add_turn_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def _ask(args: argparse.Namespace) -> int:
-    text = whole_input() if args.text == "-" else encodable(args.text)
-    if not text.strip() and not args.files:
+    # In `ask "translate this" letter.txt` the last words are files.
+    words, files = list(args.text), list(args.files)
+    while len(words) > 1 and Path(words[-1]).is_file():
+        files.insert(len(args.files), Path(words.pop()))
+    text = whole_input() if words == ["-"] else encodable(" ".join(words))
+    if not text.strip() and not files:
         output.note("jarvis-desktop ask: say what you would like, or give a file with --file.")
         return output.USAGE
-    request = Request(text=text, files=tuple(args.files), speak=args.speak, folder=Path.cwd())
+    request = Request(text=text, files=tuple(files), speak=args.speak, folder=Path.cwd())
     return handle(args, request)
 
 
@@ -275,21 +284,17 @@ def start(args: argparse.Namespace) -> int:
     return _converse(args) if somebody_is_there() else _sample(args)
 
 
-def _converse(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        await app.start()
-        output.note(GREETING)
-        report_unfinished(app)
-        known = app.history.open_conversation().id
-        code = output.DONE
-        while (line := await _line()) is not None:
-            code = await _turn(app, line, known)
-            await session.offer_llm(app)
-        return code
-
-    return session.run(args, work)
+@app_command
+async def _converse(args: argparse.Namespace, app: Application) -> int:
+    await app.start()
+    output.note(GREETING)
+    report_unfinished(app)
+    known = app.history.open_conversation().id
+    code = output.DONE
+    while (line := await _line()) is not None:
+        code = await _turn(app, line, known)
+        await offer_llm(app)
+    return code
 
 
 async def _turn(app: Application, line: str, conversation: str) -> int:
@@ -316,19 +321,15 @@ async def _line() -> str | None:
     return await KEYBOARD.line()
 
 
-def _sample(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        output.note("No screen and no terminal: this is the sample request, stage by stage.")
-        request = Request(
-            audio=shipped("resources", "sample", "request.wav"),
-            files=(shipped("resources", "sample", "letter.png"),),
-            speak=True,
-        )
-        frontend = TerminalFrontend()
-        turn = await app.assistant.handle(request, frontend)
-        frontend.end(turn)
-        return output.exit_code(turn.status)
-
-    return session.run(args, work)
+@app_command
+async def _sample(args: argparse.Namespace, app: Application) -> int:
+    output.note("No screen and no terminal: this is the sample request, stage by stage.")
+    request = Request(
+        audio=shipped("resources", "sample", "request.wav"),
+        files=(shipped("resources", "sample", "letter.png"),),
+        speak=True,
+    )
+    frontend = TerminalFrontend()
+    turn = await app.assistant.handle(request, frontend)
+    frontend.end(turn)
+    return output.exit_code(turn.status)

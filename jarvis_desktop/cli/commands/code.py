@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.input import agreed
-from jarvis_desktop.cli.session import Subparsers, add_shared, count
+from jarvis_desktop.cli.session import Subparsers, add_shared, app_command, count
 from jarvis_desktop.cli.terminal import numbered
 from jarvis_desktop.core.code import Function
 from jarvis_desktop.core.display import one_line
@@ -39,74 +39,62 @@ def add_code(subparsers: Subparsers) -> None:
         add_shared(action)
 
 
-def _list(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        found, damaged = app.library.list(), app.library.damaged()
-        if args.json:
-            output.write_json(
-                {"functions": [_function_values(item) for item in found], "damaged": damaged}
-            )
-        else:
-            for item in found:
-                output.say(item.signature)
-                output.say(f"    {item.summary}")
-                output.say(f"    {_figures(item)}")
-            if not found and not damaged:
-                output.say("The code library is empty.")
-        return _report_damaged(damaged)
-
-    return session.run(args, work)
-
-
-def _show(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        function = app.library.get(args.name)
-        versions = app.library.versions(args.name)
-        if args.json:
-            output.write_json(_whole(function, versions))
-            return output.DONE
-        draft = function.draft
-        output.say(f"{function.signature}\n    {function.summary}\n    {_figures(function)}")
-        for item in versions:
-            approved = output.format_time(item.approved)
-            output.say(f"    version {item.version}  {approved}  {item.draft.sha256}")
-        output.say(f"\n{numbered(draft.source)}")
-        if draft.tests:
-            output.say(f"\ntests\n{numbered(draft.tests)}")
-        return output.DONE
-
-    return session.run(args, work)
-
-
-def _test(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        damaged: Sequence[str] = ()
-        if args.names:
-            chosen: Sequence[Function] = [app.library.get(name) for name in args.names]
-        else:
-            chosen, damaged = app.library.list(), app.library.damaged()
-        results: list[dict[str, Any]] = []
-        for function in chosen:
-            report = await app.tester.test(function)
-            results.append({"name": function.name, "passed": report.passed, "text": report.text})
-            if not args.json:
-                mark = "done   " if report.passed else "failed "
-                words = report.text.strip().replace("\n", "\n        ")
-                output.say(f"{mark} {function.name}: {words}")
-        if args.json:
-            output.write_json({"functions": results, "damaged": damaged})
-        elif not chosen and not damaged:
+@app_command
+async def _list(args: argparse.Namespace, app: Application) -> int:
+    found, damaged = app.library.list(), app.library.damaged()
+    if args.json:
+        output.write_json(
+            {"functions": [_function_values(item) for item in found], "damaged": damaged}
+        )
+    else:
+        for item in found:
+            output.say(item.signature)
+            output.say(f"    {item.summary}")
+            output.say(f"    {_figures(item)}")
+        if not found and not damaged:
             output.say("The code library is empty.")
-        _report_damaged(damaged)
-        return _verdict([item["passed"] for item in results] + [False for _ in damaged])
+    return _report_damaged(damaged)
 
-    return session.run(args, work)
+
+@app_command
+async def _show(args: argparse.Namespace, app: Application) -> int:
+    function = app.library.get(args.name)
+    versions = app.library.versions(args.name)
+    if args.json:
+        output.write_json(_whole(function, versions))
+        return output.DONE
+    draft = function.draft
+    output.say(f"{function.signature}\n    {function.summary}\n    {_figures(function)}")
+    for item in versions:
+        approved = output.format_time(item.approved)
+        output.say(f"    version {item.version}  {approved}  {item.draft.sha256}")
+    output.say(f"\n{numbered(draft.source)}")
+    if draft.tests:
+        output.say(f"\ntests\n{numbered(draft.tests)}")
+    return output.DONE
+
+
+@app_command
+async def _test(args: argparse.Namespace, app: Application) -> int:
+    damaged: Sequence[str] = ()
+    if args.names:
+        chosen: Sequence[Function] = [app.library.get(name) for name in args.names]
+    else:
+        chosen, damaged = app.library.list(), app.library.damaged()
+    results: list[dict[str, Any]] = []
+    for function in chosen:
+        report = await app.tester.test(function)
+        results.append({"name": function.name, "passed": report.passed, "text": report.text})
+        if not args.json:
+            mark = "done   " if report.passed else "failed "
+            words = report.text.strip().replace("\n", "\n        ")
+            output.say(f"{mark} {function.name}: {words}")
+    if args.json:
+        output.write_json({"functions": results, "damaged": damaged})
+    elif not chosen and not damaged:
+        output.say("The code library is empty.")
+    _report_damaged(damaged)
+    return _verdict([item["passed"] for item in results] + [False for _ in damaged])
 
 
 def _verdict(passed: Sequence[bool]) -> int:
@@ -115,24 +103,16 @@ def _verdict(passed: Sequence[bool]) -> int:
     return output.PARTLY if any(passed) else output.FAILED
 
 
-def _remove(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        name = one_line(args.name)
-        with suppress(StorageError):  # a modified one can still be removed
-            app.library.get(args.name)
-        if not args.yes and not await agreed(f"Remove {name} with all its versions? [y/N]"):
-            output.note("Nothing was removed (--yes agrees in advance).")
-            return output.FAILED
-        app.library.remove(args.name)
-        if args.json:
-            output.write_json({"removed": args.name})
-        else:
-            output.say(f"{name} is removed.")
-        return output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _remove(args: argparse.Namespace, app: Application) -> int:
+    name = one_line(args.name)
+    with suppress(StorageError):  # a modified one can still be removed
+        app.library.get(args.name)
+    if not args.yes and not await agreed(f"Remove {name} with all its versions? [y/N]"):
+        output.note("Nothing was removed (--yes agrees in advance).")
+        return output.FAILED
+    app.library.remove(args.name)
+    return output.result(args, {"removed": args.name}, f"{name} is removed.")
 
 
 def _report_damaged(damaged: Sequence[str]) -> int:
@@ -195,63 +175,31 @@ def add_memory(subparsers: Subparsers) -> None:
         add_shared(action)
 
 
-def _list_facts(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        facts = app.history.facts.list()
-        if args.json:
-            output.write_json(list(facts))
-            return output.DONE
-        for fact in facts:
-            output.say(f"{fact.number:>4}  {fact.text}")
-        if not facts:
-            output.say("Nothing is remembered yet.")
-        return output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _list_facts(args: argparse.Namespace, app: Application) -> int:
+    facts = app.history.facts.list()
+    listed = "\n".join(f"{fact.number:>4}  {fact.text}" for fact in facts)
+    return output.result(args, list(facts), listed or "Nothing is remembered yet.")
 
 
-def _add(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        fact = app.history.facts.add(args.text)
-        if args.json:
-            output.write_json(fact)
-        else:
-            output.say(f"{fact.number:>4}  {fact.text}")
-        return output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _add(args: argparse.Namespace, app: Application) -> int:
+    fact = app.history.facts.add(args.text)
+    return output.result(args, fact, f"{fact.number:>4}  {fact.text}")
 
 
-def _remove_fact(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        app.history.facts.remove(args.number)
-        if args.json:
-            output.write_json({"removed": args.number})
-        else:
-            output.say(f"Number {args.number} is forgotten.")
-        return output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _remove_fact(args: argparse.Namespace, app: Application) -> int:
+    app.history.facts.remove(args.number)
+    return output.result(args, {"removed": args.number}, f"Number {args.number} is forgotten.")
 
 
-def _clear(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        if not args.yes and not await agreed("Forget everything that is remembered? [y/N]"):
-            output.note("Nothing was forgotten (--yes agrees in advance).")
-            return output.FAILED
-        gone = app.history.facts.clear()
-        if args.json:
-            output.write_json({"removed_facts": gone})
-        else:
-            output.say(f"Forgot {gone} thing{'s' if gone != 1 else ''}.")
-        return output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _clear(args: argparse.Namespace, app: Application) -> int:
+    if not args.yes and not await agreed("Forget everything that is remembered? [y/N]"):
+        output.note("Nothing was forgotten (--yes agrees in advance).")
+        return output.FAILED
+    gone = app.history.facts.clear()
+    return output.result(
+        args, {"removed_facts": gone}, f"Forgot {gone} thing{'s' if gone != 1 else ''}."
+    )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.session import Subparsers, add_shared, count
+from jarvis_desktop.cli.session import Subparsers, add_shared, app_command, count
 from jarvis_desktop.core.display import one_line, readable_size
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Expert, times_real_time
@@ -47,37 +47,33 @@ def add_hub(actions: Subparsers) -> None:
     refresh.set_defaults(command=_refresh)
 
 
-def _search(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
+@app_command
+async def _search(args: argparse.Namespace, app: Application) -> int:
+    from jarvis_desktop.experts.catalogue import ExpertQuery
 
-    async def work(app: Application) -> int:
-        from jarvis_desktop.experts.catalogue import ExpertQuery
-
-        _tasks(app, [args.task] if args.task else [])  # refuses unknown tasks
-        hits = app.expert_manager.search(
-            ExpertQuery(
-                words=" ".join(args.words),
-                task=args.task or "",
-                licence=args.licence or "",
-                max_mb=args.max_size or 0,
-                language=args.language or "",
-                fits=args.fits,
-                limit=args.limit,
-            )
+    _tasks(app, [args.task] if args.task else [])  # refuses unknown tasks
+    hits = app.expert_manager.search(
+        ExpertQuery(
+            words=" ".join(args.words),
+            task=args.task or "",
+            licence=args.licence or "",
+            max_mb=args.max_size or 0,
+            language=args.language or "",
+            fits=args.fits,
+            limit=args.limit,
         )
-        if args.json:
-            output.write_json([_record(hit) for hit in hits])
-            return output.DONE
-        for hit in hits:
-            output.say(_line(hit))
-        if not hits:
-            output.say(f"No expert of the catalogue matches “{' '.join(args.words)}”.")
-        if not app.hub.size:
-            output.note("Only the shipped list was searched.")
-            output.note("To search the whole Hub, read its list: jarvis-desktop experts refresh")
+    )
+    if args.json:
+        output.write_json([_record(hit) for hit in hits])
         return output.DONE
-
-    return session.run(args, work)
+    for hit in hits:
+        output.say(_line(hit))
+    if not hits:
+        output.say(f"No expert of the catalogue matches “{' '.join(args.words)}”.")
+    if not app.hub.size:
+        output.note("Only the shipped list was searched.")
+        output.note("To search the whole Hub, read its list: jarvis-desktop experts refresh")
+    return output.DONE
 
 
 def _record(hit: ExpertHit) -> dict[str, Any]:
@@ -92,7 +88,7 @@ def _record(hit: ExpertHit) -> dict[str, Any]:
 
 def _line(hit: ExpertHit) -> str:
     expert = hit.expert
-    size = readable_size(expert.download_mb) if expert.download_mb else "?"
+    size = readable_size(expert.download_mb * MB) if expert.download_mb else "?"
     where = " or ".join({"here": "here", "api": "by API"}[each] for each in hit.runs)
     facts = [
         expert.licence or "licence unknown",
@@ -128,39 +124,33 @@ def _tasks(app: Application, names: Iterable[str]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def _refresh(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
+@app_command
+async def _refresh(args: argparse.Namespace, app: Application) -> int:
     from jarvis_desktop.cli.output import progress
+    from jarvis_desktop.experts.hub import experts
 
-    async def work(app: Application) -> int:
-        from jarvis_desktop.experts.hub import experts
-
-        if not app.policy.allows_downloads:
-            raise InputError(
-                "The mode is offline, so the Hub is not asked.", hint="Change the mode."
-            )
-        tasks = _tasks(app, args.task or []) or experts.tasks_of_all(app.inventory)
-        done = await app.hub_refresh.run(
-            tasks,
-            progress(),
-            shipped=[item for item in app.experts if item.repo],
-            known=app.hub.checks(),
-            whole=args.all,
+    if not app.policy.allows_downloads:
+        raise InputError("The mode is offline, so the Hub is not asked.", hint="Change the mode.")
+    tasks = _tasks(app, args.task or []) or experts.tasks_of_all(app.inventory)
+    done = await app.hub_refresh.run(
+        tasks,
+        progress(),
+        shipped=[item for item in app.experts if item.repo],
+        known=app.hub.checks(),
+        whole=args.all,
+    )
+    missing = {check.repo: check.complaint for check in done.checks if check.complaint}
+    if args.json:
+        output.write_json(
+            {"read": done.read, "new": done.fresh, "known": app.hub.size, "missing": missing}
         )
-        missing = {check.repo: check.complaint for check in done.checks if check.complaint}
-        if args.json:
-            output.write_json(
-                {"read": done.read, "new": done.fresh, "known": app.hub.size, "missing": missing}
-            )
-            return output.DONE
-        output.say(f"{done.read:,} entries were read, {done.fresh:,} of them new.")
-        output.say(f"{app.hub.size:,} experts of the Hub are known.")
-        for expert in app.experts:
-            if complaint := missing.get(expert.repo):
-                output.say(f"{expert.id} ({expert.repo}) is {complaint}.")
         return output.DONE
-
-    return session.run(args, work)
+    output.say(f"{done.read:,} entries were read, {done.fresh:,} of them new.")
+    output.say(f"{app.hub.size:,} experts of the Hub are known.")
+    for expert in app.experts:
+        if complaint := missing.get(expert.repo):
+            output.say(f"{expert.id} ({expert.repo}) is {complaint}.")
+    return output.DONE
 
 
 def add_key(actions: Any) -> None:
@@ -206,25 +196,21 @@ def _remove_key(args: argparse.Namespace) -> int:
     return output.DONE
 
 
-def _test(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        if not app.policy.allows_downloads:
-            raise InputError("The mode is offline, so nothing is asked.", hint="Change the mode.")
-        account = await app.api.account()
-        if args.json:
-            output.write_json({"account": account.name, "may_call": account.may_call})
-        else:
-            output.say(f"The key is taken; it is that of {account.name}.")
-            if account.may_call is False:
-                output.note(
-                    "note    It may not make calls to Inference Providers: give it that permission "
-                    "at https://huggingface.co/settings/tokens"
-                )
-        return output.PARTLY if account.may_call is False else output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _test(args: argparse.Namespace, app: Application) -> int:
+    if not app.policy.allows_downloads:
+        raise InputError("The mode is offline, so nothing is asked.", hint="Change the mode.")
+    account = await app.api.account()
+    if args.json:
+        output.write_json({"account": account.name, "may_call": account.may_call})
+    else:
+        output.say(f"The key is taken; it is that of {account.name}.")
+        if account.may_call is False:
+            output.note(
+                "note    It may not make calls to Inference Providers: give it that permission "
+                "at https://huggingface.co/settings/tokens"
+            )
+    return output.PARTLY if account.may_call is False else output.DONE
 
 
 def add_experts(subparsers: Subparsers) -> None:
@@ -263,45 +249,39 @@ def add_experts(subparsers: Subparsers) -> None:
     remove.set_defaults(command=_remove)
 
 
-def _list(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        here = {item.id for item in app.weights.installed()}
-        known = [
-            item for item in app.catalogue.known() if args.task in (None, item.task, *item.also)
-        ]
-        if not known:
-            raise InputError(
-                f"There is no expert for {one_line(args.task)} in the list.",
-                hint="The README lists the tasks.",
-            )
-        if args.json:
-            output.write_json(
-                [
-                    {
-                        "expert": item,
-                        "installed": item.id in here,
-                        "times_real_time": times_real_time(item.speed, os.cpu_count() or 1) or None,
-                        "complaint": app.catalogue.complaint(item),
-                    }
-                    for item in known
-                ]
-            )
-            return output.DONE
-        for item in known:
-            mark = "✓" if item.id in here else " "
-            size = ("" if item.verified else "~") + readable_size(item.download_mb)
-            beyond = "" if app.catalogue.can_run(item) else "  (cannot run here yet)"
-            if item.only_served:
-                size, beyond = "network", ""
-            gone = f"  ({gone})" if (gone := app.catalogue.complaint(item)) else ""
-            pace = f" {_pace(item)}" if item.speed else ""
-            words = f"{item.task}: {item.summary}{pace}{beyond}{gone}"
-            output.say(f"{mark} {item.id:28} {size:>8}  {words}")
+@app_command
+async def _list(args: argparse.Namespace, app: Application) -> int:
+    here = {item.id for item in app.weights.installed()}
+    known = [item for item in app.catalogue.known() if args.task in (None, item.task, *item.also)]
+    if not known:
+        raise InputError(
+            f"There is no expert for {one_line(args.task)} in the list.",
+            hint="The README lists the tasks.",
+        )
+    if args.json:
+        output.write_json(
+            [
+                {
+                    "expert": item,
+                    "installed": item.id in here,
+                    "times_real_time": times_real_time(item.speed, os.cpu_count() or 1) or None,
+                    "complaint": app.catalogue.complaint(item),
+                }
+                for item in known
+            ]
+        )
         return output.DONE
-
-    return session.run(args, work)
+    for item in known:
+        mark = "✓" if item.id in here else " "
+        size = ("" if item.verified else "~") + readable_size(item.download_mb * MB)
+        beyond = "" if app.catalogue.can_run(item) else "  (cannot run here yet)"
+        if item.only_served:
+            size, beyond = "network", ""
+        gone = f"  ({gone})" if (gone := app.catalogue.complaint(item)) else ""
+        pace = f" {_pace(item)}" if item.speed else ""
+        words = f"{item.task}: {item.summary}{pace}{beyond}{gone}"
+        output.say(f"{mark} {item.id:28} {size:>8}  {words}")
+    return output.DONE
 
 
 def _pace(expert: Expert) -> str:
@@ -310,40 +290,35 @@ def _pace(expert: Expert) -> str:
     return f"About {times:.0f} times as fast as people speak on a processor like this one."
 
 
-def _pull(args: argparse.Namespace) -> int:
+@app_command
+async def _pull(args: argparse.Namespace, app: Application) -> int:
     from dataclasses import replace
 
-    from jarvis_desktop.cli import session
     from jarvis_desktop.cli.output import progress
     from jarvis_desktop.experts.verification import pickles_only
 
-    async def work(app: Application) -> int:
-        expert = app.catalogue.find(args.name)
-        _check_use(app, expert)
-        if expert.pickled and not args.pickle:
-            raise pickles_only(expert, args.folder)
-        expert = replace(expert, pickled=args.pickle)
-        if args.folder is not None:
-            if not args.folder:  # Path takes it for the current folder
-                raise InputError("There is no folder without a name.")
-            path = await app.weights.import_folder(expert, Path(args.folder))
-        elif not app.policy.allows_downloads:
-            raise InputError("The mode is offline, so nothing is fetched.", hint="Change the mode.")
-        else:
-            try:
-                path = await app.weights.fetch(expert, progress())
-            except asyncio.CancelledError:
-                output.note(
-                    "The part already downloaded is kept; the same command resumes the download."
-                )
-                raise
-        if args.json:
-            output.write_json({"expert": expert, "folder": path})
-        else:
-            output.say(f"{expert.id} is ready.")
-        return output.DONE
-
-    return session.run(args, work)
+    expert = app.catalogue.find(args.name)
+    _check_use(app, expert)
+    if expert.pickled and not args.pickle:
+        raise pickles_only(expert, args.folder)
+    expert = replace(expert, pickled=args.pickle)
+    if args.folder is not None:
+        if not args.folder:  # Path takes it for the current folder
+            raise InputError("There is no folder without a name.")
+        path = await app.weights.import_folder(expert, Path(args.folder))
+    elif not app.policy.allows_downloads:
+        raise InputError("The mode is offline, so nothing is fetched.", hint="Change the mode.")
+    else:
+        try:
+            await app.expert_manager.fetch_engine(expert, progress())
+            path = await app.weights.fetch(expert, progress())
+        except asyncio.CancelledError:
+            output.note(
+                "The part already downloaded is kept; the same command resumes the download."
+            )
+            raise
+    _note_engine(app, expert)
+    return output.result(args, {"expert": expert, "folder": path}, f"{expert.id} is ready.")
 
 
 def _check_use(app: Application, expert: Expert) -> None:
@@ -359,44 +334,43 @@ def _check_use(app: Application, expert: Expert) -> None:
         )
 
 
-def _import(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
+def _note_engine(app: Application, expert: Expert) -> None:
+    if app.weights.missing(expert):
+        output.note("note    It runs when torch is installed: jarvis-desktop engine install")
+
+
+@app_command
+async def _import(args: argparse.Namespace, app: Application) -> int:
     from jarvis_desktop.experts.importing import identified
     from jarvis_desktop.speech.voices.engine import import_voice
 
-    async def work(app: Application) -> int:
-        if args.name:
-            expert = app.catalogue.find(args.name)
-        elif engine := await asyncio.to_thread(import_voice, args.source, app.paths.weights):
-            if args.json:
-                output.write_json({"engine": engine, "folder": app.paths.weights / engine})
-            else:
-                output.say(f'{engine} is ready; it speaks with engine = "{engine}" under [speech].')
-            return output.DONE
-        else:
-            expert = await asyncio.to_thread(identified, args.source, app.catalogue.known())
-        _check_use(app, expert)
-        before = app.weights.folder(expert)
-        path = await app.weights.import_folder(expert, args.source)
-        if args.json:
-            output.write_json({"expert": expert, "folder": path, "replaced": before is not None})
-        else:
-            output.say(f"{expert.id} is {'replaced' if before else 'ready'}.")
-        return output.DONE
-
-    return session.run(args, work)
-
-
-def _remove(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
+    if args.name:
         expert = app.catalogue.find(args.name)
-        freed = app.weights.remove(expert)
-        if args.json:
-            output.write_json({"expert": expert.id, "freed_bytes": freed})
-        else:
-            output.say(f"{expert.id} is removed; {readable_size(freed / MB)} are free again.")
-        return output.DONE
+    elif engine := await asyncio.to_thread(import_voice, args.source, app.paths.weights):
+        return output.result(
+            args,
+            {"engine": engine, "folder": app.paths.weights / engine},
+            f'{engine} is ready; it speaks with engine = "{engine}" under [speech].',
+        )
+    else:
+        expert = await asyncio.to_thread(identified, args.source, app.catalogue.known())
+    _check_use(app, expert)
+    before = app.weights.folder(expert)
+    path = await app.weights.import_folder(expert, args.source)
+    _note_engine(app, expert)
+    return output.result(
+        args,
+        {"expert": expert, "folder": path, "replaced": before is not None},
+        f"{expert.id} is {'replaced' if before else 'ready'}.",
+    )
 
-    return session.run(args, work)
+
+@app_command
+async def _remove(args: argparse.Namespace, app: Application) -> int:
+    expert = app.catalogue.find(args.name)
+    freed = app.weights.remove(expert)
+    return output.result(
+        args,
+        {"expert": expert.id, "freed_bytes": freed},
+        f"{expert.id} is removed; {readable_size(freed)} are free again.",
+    )

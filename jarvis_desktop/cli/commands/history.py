@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.input import agreed
-from jarvis_desktop.cli.session import Subparsers, add_shared, count
+from jarvis_desktop.cli.session import Subparsers, add_shared, app_command, count
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.turn import Conversation, Turn
 
@@ -40,23 +40,19 @@ def _add_list(actions: Subparsers) -> argparse.ArgumentParser:
     return listing
 
 
-def _list(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        found = app.history.list(args.limit)
-        if args.json:
-            output.write_json(list(found))
-        else:
-            for item in found:
-                turns = f"{item.turns} turn{'s' if item.turns != 1 else ''}"
-                title = f"{'* ' if item.pinned else ''}{item.title}"
-                output.say(f"{item.id[:8]}  {output.format_time(item.last)}  {turns:>8}  {title}")
-            if not found:
-                output.say("Nothing has been asked yet.")
-        return output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _list(args: argparse.Namespace, app: Application) -> int:
+    found = app.history.list(args.limit)
+    if args.json:
+        output.write_json(list(found))
+    else:
+        for item in found:
+            turns = f"{item.turns} turn{'s' if item.turns != 1 else ''}"
+            title = f"{'* ' if item.pinned else ''}{item.title}"
+            output.say(f"{item.id[:8]}  {output.format_time(item.last)}  {turns:>8}  {title}")
+        if not found:
+            output.say("Nothing has been asked yet.")
+    return output.DONE
 
 
 def _add_show(actions: Subparsers) -> argparse.ArgumentParser:
@@ -66,27 +62,21 @@ def _add_show(actions: Subparsers) -> argparse.ArgumentParser:
     return show
 
 
-def _show(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        wanted = args.id
-        if wanted in (None, "last"):
-            wanted = app.history.newest()
-            if wanted is None:
-                output.say("Nothing has been asked yet.") if not args.json else output.write_json(
-                    None
-                )
-                return output.DONE
-        found = app.history.show(wanted)
-        if args.json:
-            output.write_json(found)
-        else:
-            turns = found.turns if isinstance(found, Conversation) else (found,)
-            output.say("\n\n".join(_lines(turn) for turn in turns))
-        return output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _show(args: argparse.Namespace, app: Application) -> int:
+    wanted = args.id
+    if wanted in (None, "last"):
+        wanted = app.history.newest()
+        if wanted is None:
+            output.say("Nothing has been asked yet.") if not args.json else output.write_json(None)
+            return output.DONE
+    found = app.history.show(wanted)
+    if args.json:
+        output.write_json(found)
+    else:
+        turns = found.turns if isinstance(found, Conversation) else (found,)
+        output.say("\n\n".join(_lines(turn) for turn in turns))
+    return output.DONE
 
 
 def _lines(turn: Turn) -> str:
@@ -95,7 +85,7 @@ def _lines(turn: Turn) -> str:
     for task in turn.plan or ():
         result = turn.results.get(task.id)
         how = f"{result.status.value} {result.reason}".strip() if result else "not started"
-        lines.append(f"  {task.id} {task.type.title}: {how}")
+        lines.append(f"  {task.id} {task.type.called}: {how}")
     if turn.outline:
         lines += [f"  {line}" for line in turn.outline.markdown.split("\n")]
     for item in turn.rounds.values():
@@ -121,24 +111,18 @@ def _add_search(actions: Subparsers) -> argparse.ArgumentParser:
     return search
 
 
-def _search(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        filters = _filters(args, app)
-        found = app.history.search(args.words, args.limit, filters=filters)
-        if args.json:
-            output.write_json(list(found))
-        else:
-            for item in found:
-                output.say(
-                    f"{item.turn_id[:8]}  {output.format_time(item.started)}  {item.snippet}"
-                )
-            if not found:
-                output.say(f"Nothing in the history has “{args.words}”.")
-        return output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _search(args: argparse.Namespace, app: Application) -> int:
+    filters = _filters(args, app)
+    found = app.history.search(args.words, args.limit, filters=filters)
+    if args.json:
+        output.write_json(list(found))
+    else:
+        for item in found:
+            output.say(f"{item.turn_id[:8]}  {output.format_time(item.started)}  {item.snippet}")
+        if not found:
+            output.say(f"Nothing in the history has “{args.words}”.")
+    return output.DONE
 
 
 def _filters(args: argparse.Namespace, app: Application) -> TurnFilters:
@@ -200,21 +184,17 @@ def _add_import(actions: Subparsers) -> argparse.ArgumentParser:
     return parser
 
 
-def _import(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        done = await app.history.import_from(args.file)
-        if args.json:
-            output.write_json(done)
-        else:
-            read, turns = _counted(done.conversations, "conversation"), _counted(done.turns, "turn")
-            output.say(f"Read {read} with {turns}; {done.skipped} were there already.")
-        if done.missing:
-            output.note(f"note    {_counted(done.missing, 'file')} were not with it")
-        return output.PARTLY if done.missing else output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _import(args: argparse.Namespace, app: Application) -> int:
+    done = await app.history.import_from(args.file)
+    if args.json:
+        output.write_json(done)
+    else:
+        read, turns = _counted(done.conversations, "conversation"), _counted(done.turns, "turn")
+        output.say(f"Read {read} with {turns}; {done.skipped} were there already.")
+    if done.missing:
+        output.note(f"note    {_counted(done.missing, 'file')} were not with it")
+    return output.PARTLY if done.missing else output.DONE
 
 
 def _add_delete(actions: Subparsers) -> argparse.ArgumentParser:
@@ -239,11 +219,9 @@ def _delete(args: argparse.Namespace) -> int:
             output.note("Nothing was deleted (--yes agrees in advance).")
             return output.FAILED
         count = app.history.delete(None if args.all else args.ids)
-        if args.json:
-            output.write_json({"deleted_turns": count})
-        else:
-            output.say(f"Deleted {_counted(count, 'turn')}.")
-        return output.DONE
+        if args.all:
+            app.dictation.log.clear()
+        return output.result(args, {"deleted_turns": count}, f"Deleted {_counted(count, 'turn')}.")
 
     return session.run(args, work)
 
@@ -256,15 +234,11 @@ def _add_rename(actions: Subparsers) -> argparse.ArgumentParser:
     return rename
 
 
-def _rename(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        _, found = app.history.resolve(args.id)
-        app.history.rename(found, args.title)
-        return _print_result(args, {"id": found, "title": args.title}, "It has the new title.")
-
-    return session.run(args, work)
+@app_command
+async def _rename(args: argparse.Namespace, app: Application) -> int:
+    _, found = app.history.resolve(args.id)
+    app.history.rename(found, args.title)
+    return _print_result(args, {"id": found, "title": args.title}, "It has the new title.")
 
 
 def _add_pin(actions: Subparsers) -> argparse.ArgumentParser:
@@ -275,25 +249,17 @@ def _add_pin(actions: Subparsers) -> argparse.ArgumentParser:
     return pin
 
 
-def _pin(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        table, found = app.history.resolve(args.id)
-        pin = app.history.pin if table == "conversations" else app.history.pin_turn
-        pin(found, not args.off)
-        words = "It is not pinned any more." if args.off else "It is pinned."
-        return _print_result(args, {"id": found, "pinned": not args.off}, words)
-
-    return session.run(args, work)
+@app_command
+async def _pin(args: argparse.Namespace, app: Application) -> int:
+    table, found = app.history.resolve(args.id)
+    pin = app.history.pin if table == "conversations" else app.history.pin_turn
+    pin(found, not args.off)
+    words = "It is not pinned any more." if args.off else "It is pinned."
+    return _print_result(args, {"id": found, "pinned": not args.off}, words)
 
 
 def _print_result(args: argparse.Namespace, values: dict[str, object], words: str) -> int:
-    if args.json:
-        output.write_json(values)
-    else:
-        output.say(words)
-    return output.DONE
+    return output.result(args, values, words)
 
 
 def _day(text: str) -> date:

@@ -7,8 +7,9 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.session import Subparsers, add_shared
+from jarvis_desktop.cli.session import Subparsers, add_shared, app_command
 from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.placement import MB
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -41,7 +42,7 @@ class LLMRow:
         from jarvis_desktop.core.display import readable_size
 
         about = "about " if self.listed and not self.listed.verified else ""
-        return about + readable_size(self.download_mb) if self.download_mb else ""
+        return about + readable_size(self.download_mb * MB) if self.download_mb else ""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -79,27 +80,24 @@ def add(subparsers: Subparsers) -> None:
         )
 
 
-def _list(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
+@app_command
+async def _list(args: argparse.Namespace, app: Application) -> int:
     from jarvis_desktop.llm.catalogue import LLMOfferFinder
 
-    async def work(app: Application) -> int:
-        llm = await app.llms.current()
-        rows = await _rows(app)
-        if args.json:
-            output.write_json({"llms": rows, "used": llm and llm.name, "reason": app.llms.reason})
-            return output.DONE
-        for row in rows:
-            mark = "→" if row.used else "✓" if row.installed else " "
-            remarks = [row.remark, row.profile.summary if row.profile else ""]
-            remark = f"  ({'; '.join(filter(None, remarks))})" if any(remarks) else ""
-            output.say(f"{mark} {row.id:20} {row.size:>13}  {row.about}{remark}")
-        output.note(f"note    {app.llms.reason}")
-        if llm is None:
-            output.note(f"        {await LLMOfferFinder(app).advice()}")
+    llm = await app.llms.current()
+    rows = await _rows(app)
+    if args.json:
+        output.write_json({"llms": rows, "used": llm and llm.name, "reason": app.llms.reason})
         return output.DONE
-
-    return session.run(args, work)
+    for row in rows:
+        mark = "→" if row.used else "✓" if row.installed else " "
+        remarks = [row.remark, row.profile.summary if row.profile else ""]
+        remark = f"  ({'; '.join(filter(None, remarks))})" if any(remarks) else ""
+        output.say(f"{mark} {row.id:20} {row.size:>13}  {row.about}{remark}")
+    output.note(f"note    {app.llms.reason}")
+    if llm is None:
+        output.note(f"        {await LLMOfferFinder(app).advice()}")
+    return output.DONE
 
 
 async def _rows(app: Application) -> list[LLMRow]:
@@ -129,24 +127,21 @@ def _remark(llm: ShippedLLM, computer: Computer) -> str:
     return "" if computer.suits(llm.need) else "slow on this computer"
 
 
-def _use(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
+@app_command
+async def _use(args: argparse.Namespace, app: Application) -> int:
     from jarvis_desktop.settings import change
 
-    async def work(app: Application) -> int:
-        values = await _wish(app, args.id, args.address)
-        change(app.paths.settings, "llm", values)
-        if args.json:
-            output.write_json({"llm": values})
-        elif args.id in ("auto", "none"):
-            output.say(
-                "The best LLM that is there is used." if args.id == "auto" else "No LLM is used."
-            )
-        else:
-            output.say(f"{values['id']} is used from now on.")
-        return output.DONE
-
-    return session.run(args, work)
+    values = await _wish(app, args.id, args.address)
+    change(app.paths.settings, "llm", values)
+    if args.json:
+        output.write_json({"llm": values})
+    elif args.id in ("auto", "none"):
+        output.say(
+            "The best LLM that is there is used." if args.id == "auto" else "No LLM is used."
+        )
+    else:
+        output.say(f"{values['id']} is used from now on.")
+    return output.DONE
 
 
 async def _wish(app: Application, name: str, address: str | None) -> dict[str, str]:
@@ -164,34 +159,28 @@ async def _wish(app: Application, name: str, address: str | None) -> dict[str, s
     return await settings_for(app.llms, name)
 
 
-def _pull(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
+@app_command
+async def _pull(args: argparse.Namespace, app: Application) -> int:
     from jarvis_desktop.cli.output import progress
     from jarvis_desktop.llm.catalogue import LLMOfferFinder, find_shipped
 
-    async def work(app: Application) -> int:
-        if not app.policy.allows_downloads:
-            raise InputError("The mode is offline, so nothing is fetched.", hint="Change the mode.")
-        listed = find_shipped(app.llms, args.id)
-        if listed and not (await app.llms.measured()).holds(listed.need):
-            output.note(f"note    {listed.id} needs {listed.memory_gb:g} GB of memory to run.")
-        status = await app.llms.of_ollama()
-        expert = _writer(app, listed.expert if listed else args.id)
-        if status.running and (listed or not expert):
-            name, provider = listed.ollama if listed else args.id, "ollama"
-            await app.llms.ollama.pull(name, progress())
-        elif expert:
-            name, provider = expert.id, "transformers"
-            await app.weights.fetch(expert, progress())
-        else:
-            raise UnavailableError(status.reason, hint=await LLMOfferFinder(app).advice())
-        if args.json:
-            output.write_json({"llm": name, "provider": provider})
-        else:
-            output.say(f"{name} is ready.")
-        return output.DONE
-
-    return session.run(args, work)
+    if not app.policy.allows_downloads:
+        raise InputError("The mode is offline, so nothing is fetched.", hint="Change the mode.")
+    listed = find_shipped(app.llms, args.id)
+    if listed and not (await app.llms.measured()).holds(listed.need):
+        output.note(f"note    {listed.id} needs {listed.memory_gb:g} GB of memory to run.")
+    status = await app.llms.of_ollama()
+    expert = _writer(app, listed.expert if listed else args.id)
+    if status.running and (listed or not expert):
+        name, provider = listed.ollama if listed else args.id, "ollama"
+        await app.llms.ollama.pull(name, progress())
+    elif expert:
+        name, provider = expert.id, "transformers"
+        await app.expert_manager.fetch_engine(expert, progress())
+        await app.weights.fetch(expert, progress())
+    else:
+        raise UnavailableError(status.reason, hint=await LLMOfferFinder(app).advice())
+    return output.result(args, {"llm": name, "provider": provider}, f"{name} is ready.")
 
 
 def _writer(app: Application, name: str) -> Expert | None:
@@ -237,18 +226,10 @@ def _test(args: argparse.Namespace) -> int:
     return session.run(args, work)
 
 
-def _unload(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        name = await app.llms.unload()
-        if args.json:
-            output.write_json({"unloaded": name})
-        else:
-            output.say(f"{name} has left the memory.")
-        return output.DONE
-
-    return session.run(args, work)
+@app_command
+async def _unload(args: argparse.Namespace, app: Application) -> int:
+    name = await app.llms.unload()
+    return output.result(args, {"unloaded": name}, f"{name} has left the memory.")
 
 
 def _set_key(args: argparse.Namespace) -> int:
@@ -262,11 +243,9 @@ def _set_key(args: argparse.Namespace) -> int:
     # Never an argument: every program sees those, and the shell's history keeps them.
     typed = getpass.getpass(f"Key for {place}: ") if somebody_is_there() else whole_input()
     api_keys.keep(address, typed)
-    if args.json:
-        output.write_json({"key_for": place})
-    else:
-        output.say(f"The key for {place} is kept in the system's keyring.")
-    return output.DONE
+    return output.result(
+        args, {"key_for": place}, f"The key for {place} is kept in the system's keyring."
+    )
 
 
 def _remove_key(args: argparse.Namespace) -> int:

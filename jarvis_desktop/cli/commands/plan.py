@@ -76,7 +76,8 @@ def _plan_one(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
         named = await app.intake.named(args.text, request, given)
         context = Context((*given, *named), folder=Path.cwd(), trace=_trace(args))
         planner = app.planner.planners[args.planner] if args.planner else app.planner
-        planned = await planner.plan(args.text, inventory, context)
+        tasks = inventory if args.tools else tuple(app.inventory.values())
+        planned = await planner.plan(args.text, tasks, context)
         if isinstance(planned, PlanRejected):
             raise InputError(planned.reason)
         if isinstance(planned, NeedsAgent):
@@ -85,11 +86,7 @@ def _plan_one(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
         if not isinstance(planned, Plan):
             output.note(f"note    {_without(planned)}")
             planned = Plan(())
-        if args.json:
-            output.write_json(plan_to_wire(planned))
-        else:
-            output.say("\n".join(describe(planned)))
-        return output.DONE
+        return output.result(args, plan_to_wire(planned), "\n".join(describe(planned)))
 
     return session.run(args, work)
 

@@ -135,7 +135,7 @@ class _Talker:
         """What was said, or why it is unknown; None to check the state again."""
         self._turn: asyncio.Task[Turn] | None = None
         self._ended = False
-        self._meter = _Meter()
+        self._meter = TerminalMeter()
 
     async def converse(self, *, once: bool, begun: bool) -> int:
         """Answer what is said. Return the last exit code."""
@@ -262,7 +262,7 @@ async def until_released(next_key: Callable[[], Awaitable[str]]) -> str | None:
     return None if gap == HELD_GAP else TAP
 
 
-class _Meter:
+class TerminalMeter:
     """Shows when the microphone is open, then the level and the words so far."""
 
     def __init__(self) -> None:
@@ -270,10 +270,12 @@ class _Meter:
         self._words = ""
 
     def begin(self, how_to_stop: str) -> None:
+        """Say how to stop once the microphone is open."""
         self._how_to_stop = how_to_stop
         self._words = ""
 
     def show(self, event: Loudness | Partial) -> None:
+        """Show the level, or the words."""
         if isinstance(event, Partial):
             self._words = printable(event.text)
             return
@@ -287,6 +289,7 @@ class _Meter:
             sys.stderr.flush()
 
     def show_state(self, event: Talking) -> None:
+        """Clear the line at the end."""
         if event.state in ("recognising", "idle") and sys.stderr.isatty():
             sys.stderr.write("\r\x1b[K")
             sys.stderr.flush()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from jarvis_desktop.app import health_checks
 from jarvis_desktop.app.health_checks import examine
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.session import Subparsers, add_shared
+from jarvis_desktop.cli.session import Subparsers, add_shared, app_command
 from jarvis_desktop.core.errors import UnavailableError
 
 if TYPE_CHECKING:
@@ -47,11 +47,7 @@ def _remove(args: argparse.Namespace) -> int:
 
 
 def _tell(args: argparse.Namespace, words: str, what: str, paths: Any) -> int:
-    if args.json:
-        output.write_json({what: [str(path) for path in paths]})
-    else:
-        output.say(words)
-    return output.DONE
+    return output.result(args, {what: [str(path) for path in paths]}, words)
 
 
 def _check() -> None:
@@ -71,22 +67,18 @@ def add_doctor(subparsers: Subparsers) -> None:
     doctor.set_defaults(command=_doctor)
 
 
-def _doctor(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
-    async def work(app: Application) -> int:
-        findings = await examine(app)
-        if args.voice:
-            if not args.json:
-                output.note("Speak now; it listens for three seconds.")
-            findings += await health_checks.check_speech(app)
-        if args.json:
-            output.write_json(findings)
-        else:
-            for item in findings:
-                output.say(f"{item.state:8} {item.what}: {item.detail}")
-                if item.fix:
-                    output.say(f"         → {item.fix}")
-        return output.DONE if all(item.state != "missing" for item in findings) else output.PARTLY
-
-    return session.run(args, work)
+@app_command
+async def _doctor(args: argparse.Namespace, app: Application) -> int:
+    findings = await examine(app)
+    if args.voice:
+        if not args.json:
+            output.note("Speak now; it listens for three seconds.")
+        findings += await health_checks.check_speech(app)
+    if args.json:
+        output.write_json(findings)
+    else:
+        for item in findings:
+            output.say(f"{item.state:8} {item.what}: {item.detail}")
+            if item.fix:
+                output.say(f"         → {item.fix}")
+    return output.DONE if all(item.state != "missing" for item in findings) else output.PARTLY

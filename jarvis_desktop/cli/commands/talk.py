@@ -21,6 +21,7 @@ ACTIONS = {
     "stop": "stop listening and answer",
     "toggle": "start, or stop if it is listening",
     "cancel": "forget what was said",
+    "dictate": "start or stop to dictate into the program in front",
     "status": "show its state and its talk key",
 }
 STATES = {

@@ -138,9 +138,8 @@ def test_one_of_a_service_is_chosen_and_listed(jarvis: Jarvis, settings: Path) -
         assert (found.provider, found.id, found.address) == ("openai", "tiny", service.address)
         listed = jarvis("llm", "list", "--json").json
         assert listed["used"] == "tiny"
-        assert {"id": "tiny", "installed": "openai", "used": True}.items() <= listed["llms"][
-            -1
-        ].items()
+        (ours,) = (each for each in listed["llms"] if each["id"] == "tiny")
+        assert {"installed": "openai", "used": True}.items() <= ours.items()
     shown = jarvis("llm", "use", "tiny", "--address", "localhost")
     assert shown.code == 1
     assert "begins with https://" in shown.err

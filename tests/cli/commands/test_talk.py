@@ -58,7 +58,7 @@ def running() -> Iterator[Running]:
     loops: list[asyncio.AbstractEventLoop] = []
     thread = threading.Thread(target=lambda: asyncio.run(serve()))
     thread.start()
-    ready.result(20)
+    ready.result(60)
     yield running
     loops[0].call_soon_threadsafe(ends[0].set)
     thread.join(20)
