@@ -72,13 +72,16 @@ PAGES = {
     "experts refresh": _EXPERTS,
     "experts pull": _EXPERTS,
     "experts remove": _EXPERTS,
+    "engine list": _EXPERTS,
+    "engine install": _EXPERTS,
     "experts key set": mark("Settings"),
     "experts key test": mark("Settings"),
+    "mcp add": mark("Settings"),
     "doctor": mark("Check-up"),
 }
 """The title of the page for each command; other commands stay commands."""
 _command = re.compile(
-    rf"[`„“「]?jarvis-desktop ({'|'.join(PAGES)})\b(?! \{{\w+\}}\{{)"  # or a name
+    rf"[`„“「]?jarvis-desktop ({'|'.join(PAGES)})\b(?! \{{\w+\}}\{{| --)"  # or a name
     r"(?: (?:\{\w+\}|[A-Z]{2,}|whisper-base))?[`“”」]?"
 )
 

@@ -61,6 +61,21 @@ class Paths:
         return self.data / "packages"
 
     @property
+    def engines(self) -> Path:
+        """The libraries that run experts, a folder for each version."""
+        return self.data / "engines"
+
+    @property
+    def mcp_servers(self) -> Path:
+        """The MCP servers, in the form that other programs share."""
+        return self.config / "mcp.json"
+
+    @property
+    def mcp_tools(self) -> Path:
+        """What MCP servers offered when last seen, and what the user agreed to."""
+        return self.data / "mcp-tools.json"
+
+    @property
     def weights(self) -> Path:
         """Downloaded weights of experts."""
         return self.cache / "experts"

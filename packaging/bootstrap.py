@@ -16,6 +16,7 @@ import os
 import shutil
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import checks
@@ -71,13 +72,18 @@ def _obey(command: str, rest: list[str]) -> int:
         return subprocess.call([str(python), str(ROOT / "packaging" / "lock.py")])
     extra = "dev" if command == "test" else ""
     fresh = not environment.up_to_date(ROOT, extra)
-    missing = system_packages.ensure(
-        testing=command == "test", install=fresh or command != "run", say=print
-    )
-    if missing and command == "test":
+    testing = command == "test"
+    with ThreadPoolExecutor() as pool:  # the system's packages beside Python's
+        ensured = pool.submit(
+            system_packages.ensure, testing=testing, install=fresh or command != "run", say=print
+        )
+        if not system_packages.has_ensurepip():
+            ensured.result()
+        if fresh:
+            environment.prepare(ROOT, extra, say=print)
+        missing = ensured.result()
+    if missing and testing:
         raise SetupError("The tests need these system packages.")
-    if fresh:
-        environment.prepare(ROOT, extra, say=print)
     if command == "test":
         return checks.run_all(ROOT, rest)
     if command == "setup":

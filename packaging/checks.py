@@ -11,14 +11,14 @@ import subprocess
 import sys
 import tempfile
 import time
-from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 from environment import SetupError, executable, scripts
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     Env = dict[str, str]
 
@@ -30,6 +30,16 @@ COVERED = ("tests/core", "tests/text", "tests/assistant")
 """What covers `core`, `assistant` and `text`. Coverage doubles the time of a test, so that the
 others run without."""
 
+WINDOW = ("tests/ui",)
+COMMANDS = ("tests/cli", "tests/scenarios")
+"""Each worker of pytest-xdist imports and collects all that its run is asked for, which takes 24
+seconds for all tests: so they are divided between runs of about the same length."""
+LANES = 2
+"""How many checks run at a time. Half of the time of the tests is waiting, so that two runs with
+two workers each keep two cores busy; more make each other late."""
+
+Check = tuple[str, list[str]]
+"""A name, and a command."""
 Result = tuple[str, int, float, str]
 """The name of a check, its exit code, its seconds, and pytest's closing line if it has one."""
 
@@ -40,33 +50,35 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     # The tiny networks of the tests gain nothing from threads, which wait for each other busily.
     os.environ["OMP_NUM_THREADS"] = "1"
-    env = dict(os.environ)
-    done: list[Result] = []
-    with _ended_by_signals():
+    with _ended_by_signals(), private_session() as env:
         if pytest_args:
-            with private_session() as env:
-                done.append(step(root, "tests", ["pytest", *_pytest(), *pytest_args], env))
+            done = [step(root, "tests", ["pytest", *_pytest(), *pytest_args], env)]
         else:
-            weights = ["python", "packaging/real_weights.py", "ci"]
-            with beside(root, "weights", weights, env, done):
-                done.append(step(root, "format", ["ruff", "format", "--check"], env))
-                done.append(step(root, "lint", ["ruff", "check"], env))
-                done.append(step(root, "imports", ["lint-imports"], env))
-            covered = ["-n", "2", "--cov", "--cov-report=term-missing:skip-covered", *COVERED]
-            others = ["-n", "5", "--dist", "worksteal", *(f"--ignore={name}" for name in COVERED)]
-            # Half of the time of the tests is waiting, in which types are checked.
-            with (
-                private_session() as env,
-                beside(root, "types", ["mypy"], env, done),
-                beside(root, "covered", ["pytest", *_pytest(), *covered], env, done),
-                # In one process, which loads each of the real weights once.
-                beside(root, "real", ["pytest", "-m", "real", "tests/real"], env, done),
-            ):
-                done.append(step(root, "tests", ["pytest", *_pytest(), *others], env))
+            done = _in_lanes(root, _everything(), env)
     print("\n== Summary", *map(_line, done), sep="\n")
     worst = any(code for _, code, _, _ in done)
     print("Not all passed." if worst else "All passed.", flush=True)
     return int(worst)
+
+
+def _everything() -> list[Check]:
+    """The quick checks, then the longest first."""
+    two = ["pytest", *_pytest(), "-n", "2", "--dist", "worksteal"]
+    covered = ["--cov", "--cov-report=term-missing:skip-covered", *COVERED]
+    others = [f"--ignore={name}" for name in (*COVERED, *WINDOW, *COMMANDS)]
+    return [
+        ("weights", ["python", "packaging/real_weights.py", "ci"]),
+        ("format", ["ruff", "format", "--check"]),
+        ("lint", ["ruff", "check"]),
+        ("imports", ["lint-imports"]),
+        ("window", [*two, *WINDOW]),
+        ("tests", [*two, *others]),
+        ("covered", [*two, *covered]),
+        ("commands", [*two, *COMMANDS]),
+        ("types", ["mypy"]),
+        # In one process, which loads each of the real weights once.
+        ("real", ["pytest", "-m", "real", "tests/real"]),
+    ]
 
 
 def _pytest() -> list[str]:
@@ -81,38 +93,46 @@ def _pytest() -> list[str]:
 def step(root: Path, name: str, command: list[str], env: Env) -> Result:
     """Run one check and show what it prints."""
     began = time.monotonic()
-    closing = ""
     with _started(root, name, command, env, subprocess.PIPE) as process:
         assert process.stdout is not None
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            closing = _closing(line) or closing
+        closing = _shown(process.stdout)
         code = process.wait()
     return name, code, time.monotonic() - began, closing
 
 
-@contextlib.contextmanager
-def beside(
-    root: Path, name: str, command: list[str], env: Env, done: list[Result]
-) -> Iterator[None]:
-    """Run one check beside those of the block; show what it printed at the end of the block."""
-    began = time.monotonic()
-    with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as printed:
-        with (
-            ThreadPoolExecutor() as pool,
-            _started(root, name, command, env, printed) as process,
-        ):
-            ended = pool.submit(lambda: (process.wait(), time.monotonic()))
-            yield
-            code, end = ended.result()
-        spent = end - began
-        print(f"\n== what {name} printed", flush=True)
-        closing = ""
-        printed.seek(0)
-        for line in printed:
-            print(line, end="")
-            closing = _closing(line) or closing
-    done.append((name, code, spent, closing))
+def _in_lanes(root: Path, waiting: list[Check], env: Env) -> list[Result]:
+    """Run checks, `LANES` at a time; show what each printed when it has ended."""
+    done: list[Result] = []
+    running: list[_Running] = []
+    with contextlib.ExitStack() as stack:
+        while waiting or running:
+            while waiting and len(running) < LANES:
+                name, command = waiting.pop(0)
+                printed = stack.enter_context(
+                    tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace")
+                )
+                process = stack.enter_context(_started(root, name, command, env, printed))
+                running.append(_Running(name, process, printed, time.monotonic()))
+            for check in [each for each in running if each.process.poll() is not None]:
+                running.remove(check)
+                done.append(check.result())
+            time.sleep(0.05)
+    return done
+
+
+@dataclass
+class _Running:
+    name: str
+    process: subprocess.Popen[str]
+    printed: IO[str]
+    began: float
+
+    def result(self) -> Result:
+        """Of one that has ended; shows what it printed."""
+        spent = time.monotonic() - self.began
+        print(f"\n== what {self.name} printed", flush=True)
+        self.printed.seek(0)
+        return self.name, self.process.returncode, spent, _shown(self.printed)
 
 
 def _started(
@@ -136,6 +156,15 @@ def _started(
             start_new_session=True,
         )
     )
+
+
+def _shown(lines: Iterable[str]) -> str:
+    """Print lines as they come; return pytest's closing one, if there is one."""
+    closing = ""
+    for line in lines:
+        print(line, end="", flush=True)
+        closing = _closing(line) or closing
+    return closing
 
 
 def _closing(line: str) -> str:

@@ -6,7 +6,6 @@ import contextlib
 import hashlib
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -15,22 +14,18 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import installer
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from installer import Run
+
     Say = Callable[[str], object]
-    # Runs a command, its output into a file, under a headline; gives its exit code.
-    Run = Callable[[list[str], Path, str], int]
 
 STAMP = "jarvis-ready.json"
 UNFINISHED = "jarvis-unfinished"
 LOG = "jarvis-setup.log"
-
-NETWORK = re.compile(
-    r"Temporary failure in name resolution|Name or service not known|nodename nor servname"
-    r"|Network is unreachable|NewConnectionError|ConnectTimeoutError|No route to host"
-    r"|getaddrinfo failed|Connection refused"
-)
 
 
 class SetupError(Exception):
@@ -128,26 +123,35 @@ def _make(venv: Path, say: Say) -> None:
 
 def _install(root: Path, extra: str, say: Say, run: Run) -> None:
     venv = root / ".venv"
+    python = scripts(root) / executable("python")
     constraints = root / "packaging" / "constraints.txt"
+    wanted = ["-c", str(constraints), "-e", f"{root}[{extra}]" if extra else str(root)]
+    headline = "Installing JARVIS Desktop and its libraries"
     log = venv / LOG
     log.unlink(missing_ok=True)
-    pip = [str(scripts(root) / executable("python")), "-m", "pip", "install", "--no-input"]
-    pip += ["--disable-pip-version-check", "--progress-bar", "off", "-c", str(constraints)]
-    torch = pin_of(constraints, "torch")
-    project = f"{root}[{extra}]" if extra else str(root)
-    # A pip that is ended in the middle may leave packages that look whole: see _usable.
+    # An installer that is ended in the middle may leave packages that look whole: see _usable.
     (venv / UNFINISHED).touch()
-    steps = (
-        ("torch", [torch], f"Installing {torch.replace('==', ' ')}"),
-        ("all else", ["-e", project], "Installing JARVIS Desktop and its libraries"),
-    )
-    for what, wanted, headline in steps:
-        if run([*pip, *wanted], log, headline) != 0:
-            (venv / UNFINISHED).unlink()  # pip ended by itself and took back what it began
-            raise SetupError(explain(what, log))
+    uv = installer.uv_command(python, log, run)
+    if uv and not extra:
+        uv.append("--compile-bytecode")  # while the tests write what they compile
+    if uv and run([*uv, *wanted], log, headline):
+        # It may have ended in the middle of a package: pip begins with an empty environment.
+        _make(venv, say)
+        uv = []
+    if not uv:
+        pip = installer.pip_command(python)
+        steps = [("all else", wanted, headline)]
+        if extra:  # what runs experts, for the tests; users get it when an expert first needs it
+            torch = pin_of(constraints, "torch")
+            line = f"Installing {torch.replace('==', ' ')}"
+            steps.insert(0, ("torch", [*wanted[:2], torch], line))
+        for what, asked, line in steps:
+            if run([*pip, *asked], log, line) != 0:
+                (venv / UNFINISHED).unlink()  # pip ended by itself and took back what it began
+                raise SetupError(installer.explain(what, log))
     (venv / UNFINISHED).unlink()
     # Where Python may not write what it compiled, each start would compile all of it again.
-    compiling = [pip[0], "-m", "compileall", "-q", "-j", "0", str(root / "jarvis_desktop")]
+    compiling = [str(python), "-m", "compileall", "-q", "-j", "0", str(root / "jarvis_desktop")]
     subprocess.run(compiling, stdout=subprocess.DEVNULL, check=False)
 
 
@@ -157,18 +161,6 @@ def pin_of(constraints: Path, name: str) -> str:
         if line.startswith(name + "=="):
             return line.strip()
     raise SetupError(f"{constraints} does not pin {name}.")
-
-
-def explain(what: str, log: Path) -> str:
-    """Why pip failed: one sentence where the reason is a common one, else its last lines."""
-    text = log.read_text(encoding="utf-8", errors="replace")
-    if NETWORK.search(text):
-        reason = "the package index cannot be reached; check the network and run this again."
-    elif "No space left on device" in text:
-        reason = "the disk is full; about 3 GB are needed."
-    else:
-        reason = "pip's last lines:\n  " + "\n  ".join(text.strip().splitlines()[-15:])
-    return f"Could not install {what}: {reason}\nAll of pip's output: {log}"
 
 
 def logged(command: list[str], log: Path, headline: str) -> int:

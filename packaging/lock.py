@@ -1,12 +1,17 @@
 """Rewrites constraints.txt from what is installed: `python3 packaging/bootstrap.py lock`.
 
+The list of an engine follows from it: what the extra "experts" needs on any system, at the same
+versions, with the digest of every wheel in the index.
+
 Runs in the project's environment. Pins the packages that the project asks for, and what these ask
 for in turn; whatever else lies in the environment is left out.
 """
 
 from __future__ import annotations
 
+import subprocess
 import sys
+import tempfile
 import tomllib
 from importlib import metadata
 from pathlib import Path
@@ -16,6 +21,11 @@ from packaging.utils import canonicalize_name
 from packaging.version import Version
 
 ROOT = Path(__file__).resolve().parent.parent
+ENGINE = ROOT / "resources" / "engine" / "requirements.txt"
+ENGINE_HEAD = """\
+# What an engine consists of, on any system: `jarvis-desktop engine install` reads it. Written by
+# `python3 packaging/bootstrap.py lock`; each digest is that of a wheel.
+"""
 UNPINNED = frozenset({"pip", "setuptools", "jarvis-desktop"})
 HEAD = """\
 # Every library at the version the tests ran with. pip reads it through packaging/bootstrap.py.
@@ -27,12 +37,38 @@ HEAD = """\
 def main() -> int:
     """Write the file and say how many packages it pins."""
     table = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    asked = table["dependencies"] + table["optional-dependencies"]["dev"]
+    extras = table["optional-dependencies"]
+    asked = table["dependencies"] + extras["experts"] + extras["dev"]
     pins = closure([Requirement(line) for line in asked])
     lines = [f"{name}=={version}" for name, version in sorted(pins.items())]
     (ROOT / "packaging" / "constraints.txt").write_text(HEAD + "\n".join(lines) + "\n", "utf-8")
     print(f"packaging/constraints.txt pins {len(pins)} packages.")
+    lock_engine(extras["experts"], pins)
     return 0
+
+
+def lock_engine(asked: list[str], pins: dict[str, str]) -> None:
+    """Write the list of an engine. Raises CalledProcessError if uv cannot."""
+    from uv import find_uv_bin
+
+    versions = "".join(f"{name}=={version}\n" for name, version in pins.items())
+    with tempfile.TemporaryDirectory() as folder:
+        constraints = Path(folder) / "constraints.txt"
+        constraints.write_text(versions, "utf-8")
+        done = subprocess.run(
+            [
+                *(find_uv_bin(), "pip", "compile", "-", "--constraint", str(constraints)),
+                *("--universal", "--python-version", "3.11", "--no-annotate", "--no-header"),
+                *("--generate-hashes", "--only-binary", ":all:", "--quiet"),
+            ],
+            input="\n".join(asked),
+            stdout=subprocess.PIPE,
+            text=True,
+            check=True,
+        )
+    ENGINE.parent.mkdir(exist_ok=True)
+    ENGINE.write_text(ENGINE_HEAD + done.stdout, "utf-8")
+    print(f"{ENGINE.relative_to(ROOT)} is renewed.")
 
 
 def closure(asked: list[Requirement]) -> dict[str, str]:

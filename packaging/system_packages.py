@@ -61,7 +61,7 @@ def ensure(*, testing: bool, install: bool, say: Say) -> list[str]:
     With `install` false nothing is installed: a start that has all else ready must stay quick.
     """
     wanted = SANDBOX + SPEECH + WINDOW + (TESTS if testing else ())
-    if not _has_ensurepip():
+    if not has_ensurepip():
         wanted += (VENV,)
     if not (shutil.which("apt-get") and shutil.which("dpkg-query")):
         _advise_elsewhere(wanted, testing, say)
@@ -91,7 +91,8 @@ def missing_of(wanted: Iterable[str]) -> list[str]:
     return [name for name in wanted if name not in have]
 
 
-def _has_ensurepip() -> bool:
+def has_ensurepip() -> bool:
+    """Whether Python can make environments."""
     try:
         import ensurepip  # noqa: F401 - Debian leaves it out of python3
     except ImportError:

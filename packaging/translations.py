@@ -32,7 +32,7 @@ ALWAYS = datetime(2026, 1, 1, tzinfo=UTC)
 def extracted() -> Catalog:
     """Every text that a person may read, with the modules that it comes from."""
     from jarvis_desktop.tasks.registry import DEFINITIONS
-    from jarvis_desktop.tasks.text.classification import NAMES
+    from jarvis_desktop.text.languages import NAMES
 
     texts = Catalog()
     for file, _, text, comments, _ in extract_from_dir(
@@ -52,7 +52,7 @@ def extracted() -> Catalog:
 
 def of_a_task(task: TaskType) -> Iterator[str]:
     """What the window shows of a kind of task."""
-    yield from (task.title, task.summary)
+    yield from (task.label, task.summary)
     yield from (as_words(port.name) for port in task.ports)
     for option in task.options:
         yield from (as_words(option.name), option.summary)

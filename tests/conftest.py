@@ -16,8 +16,14 @@ if sys.platform == "linux":
     pytest_plugins.append("tests.portal")
 
 
-# The same examples on every run: a test that fails only sometimes helps nobody.
-hypothesis.settings.register_profile("same", derandomize=True)
+# The same examples on every run, however busy the computer is: a test that fails only sometimes
+# helps nobody.
+hypothesis.settings.register_profile(
+    "same",
+    derandomize=True,
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
 hypothesis.settings.load_profile("same")
 
 

@@ -22,6 +22,8 @@ class FakeFetcher:
     """The handles of those that the person stops while they come."""
     gone: tuple[str, ...] = ()
 
+    runner: Expert | None = None
+    """What runs experts, if it is missing."""
     here: tuple[str, ...] = ()
     """The handles of those that need not be fetched."""
     spared: set[str] = field(default_factory=set)
@@ -44,7 +46,7 @@ class FakeFetcher:
         return Path(expert.id)
 
     def missing(self, expert: Expert) -> Sequence[Expert]:
-        both = (expert.base, expert)
+        both = (self.runner, expert.base, expert)
         return tuple(each for each in both if each and each.id not in self.here)
 
     def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> Sequence[str]:

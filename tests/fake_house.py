@@ -17,11 +17,12 @@ from jarvis_desktop.core.placement import MB, Graphics, Hardware, MemorySize
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.experts.catalogue import ShippedCatalogue
+from jarvis_desktop.experts.engines import Engines
 from jarvis_desktop.experts.hub.experts import HubOffers
 from jarvis_desktop.experts.hub.index import HubIndex
 from jarvis_desktop.experts.hub.sync import HubRefresh
 from jarvis_desktop.llm.choice import LLMChoice
-from jarvis_desktop.paths import Paths
+from jarvis_desktop.paths import Paths, shipped
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.tasks.registry import DEFINITIONS, INVENTORY
 from tests.fake_fetcher import FakeFetcher
@@ -84,12 +85,15 @@ class FakeHouse:
     hub: HubIndex = field(init=False)
     hub_refresh: HubRefresh = field(init=False)
     local: FakeLocal = field(init=False)
+    engines: Engines = field(init=False)
     catalogue: ShippedCatalogue = field(init=False)
 
     def __post_init__(self) -> None:
         definitions = {each.type.name: each for each in DEFINITIONS}
         self.hub = HubIndex(self.paths.hub_index)
         self.hub_refresh = HubRefresh(self.paths.hub_index, endpoint=self.endpoint, pause=0.01)
+        list_of_engine = shipped("resources", "engine", "requirements.txt")
+        self.engines = Engines(self.paths.engines, list_of_engine, build=lambda: "cpu")
         self.local = FakeLocal(definitions, self.weights, probe=FakeProbe(self.hardware))
         self.catalogue = ShippedCatalogue(
             self.experts,

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 import wave
 from collections.abc import AsyncGenerator, Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
+from jarvis_desktop.core.errors import (
+    InputError,
+    InsertionError,
+    JarvisError,
+    UnavailableError,
+)
 from jarvis_desktop.core.speech import (
     HotkeyStatus,
     MicrophoneState,
@@ -282,3 +288,46 @@ class FakeHotkey:
             self.status = status
             for changed in self._watchers:
                 changed(status)
+
+
+@dataclass
+class FakeTextInserter:
+    """A window whose text the test reads; implements core.speech.TextInserter."""
+
+    text: str = ""
+    """What it received."""
+    unusable: str | None = None
+    """Why nothing can be inserted, if so."""
+    takes: int | None = None
+    """Characters after which another window has the focus."""
+    error: Exception | None = None
+    """Raised by each insertion."""
+    gate: threading.Event | None = None
+    """Holds insertions back until it is set."""
+    aims: int = 0
+    tried: int = 0
+    inserted: list[str] = field(default_factory=list)
+    """The whole texts that it received."""
+    closed: bool = False
+
+    def check(self) -> str | None:
+        return self.unusable
+
+    def aim(self) -> None:
+        self.aims += 1
+
+    def insert(self, text: str) -> None:
+        if self.gate:
+            self.gate.wait(60)
+        self.tried += 1
+        if self.error:
+            raise self.error
+        if self.unusable is not None:
+            raise InsertionError(self.unusable, rest=text)
+        self.text += text[: self.takes]
+        if self.takes is not None and len(text) > self.takes:
+            raise InsertionError("Another window has the focus.", rest=text[self.takes :])
+        self.inserted.append(text)
+
+    def close(self) -> None:
+        self.closed = True

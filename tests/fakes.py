@@ -21,7 +21,7 @@ from jarvis_desktop.core.goal import Outline
 from jarvis_desktop.core.llm import LLM, Ability, Prompt
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Fact, Recap, Resource, Review
-from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption, TaskType
 from jarvis_desktop.core.turn import Conversation, Turn
 
 
@@ -79,6 +79,15 @@ class FakeBackend:
         self.calls.append(call)
         await asyncio.sleep(0)
         return self.does(candidate, call) if self.does else ()
+
+
+def server_tools(count: int) -> tuple[TaskType, ...]:
+    """Tools of an MCP server: "s-0" and so on."""
+    words, form = Port("words", (Kind.TEXT,)), TaskOption("form", "", "", ("", "short", "long"))
+    return tuple(
+        TaskType(f"s-{number}", f"Does {number}.", (words,), (Kind.TEXT,), (form,), server="s")
+        for number in range(count)
+    )
 
 
 @dataclass

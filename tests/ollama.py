@@ -89,7 +89,7 @@ class _Handler(LineHandler):
         if self.path == "/api/show":
             self.served.shown.append(body["model"])
             if self.served.meeting:
-                self.served.meeting.wait(timeout=10)
+                self.served.meeting.wait(timeout=60)
         if shown is None:
             error = {"error": f"model '{body['model']}' not found"}
             return self.send(json.dumps(error).encode(), 404)

@@ -231,7 +231,7 @@ def start_bus(*options: str) -> Iterator[str]:
     assert address, "dbus-daemon did not start"
     yield address
     daemon.kill()
-    daemon.wait(10)
+    daemon.wait(60)
 
 
 @pytest.fixture(scope="session")

@@ -75,7 +75,7 @@ class Screen:
 
     def stop(self) -> None:
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(60)
 
 
 def start_screen(size: str = "320x240x24") -> Screen:
@@ -87,7 +87,7 @@ def start_screen(size: str = "320x240x24") -> Screen:
     )
     os.close(theirs)
     with open(ours) as told:
-        number = told.readline().strip() if select.select([told], [], [], 20)[0] else ""
+        number = told.readline().strip() if select.select([told], [], [], 60)[0] else ""
     assert number, "Xvfb did not start"
     return Screen(f":{number}", process)
 

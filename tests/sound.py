@@ -65,7 +65,7 @@ class SoundServer:
             check=True,
             capture_output=True,
             text=True,
-            timeout=10,
+            timeout=30,
         ).stdout
 
     def say_into_microphone(self, audio: Path, room: str = "room") -> subprocess.Popen[bytes]:
@@ -128,7 +128,7 @@ class SoundServer:
 
     def restart(self) -> None:
         """Start it again after it was killed."""
-        self.process.wait(10)
+        self.process.wait(60)
         self.process = _launch(self.folder)
         self.open_ear()
 
@@ -201,7 +201,7 @@ def _launch(folder: Path) -> subprocess.Popen[bytes]:
         stderr=subprocess.DEVNULL,
     )
     server = SoundServer(folder, process)
-    end = time.monotonic() + 20
+    end = time.monotonic() + 60
     while True:
         try:
             if "microphone" in server.control("list", "short", "sources"):

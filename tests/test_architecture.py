@@ -7,13 +7,15 @@ import importlib
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
+from functools import cache
 from graphlib import TopologicalSorter
 from itertools import chain
 from pathlib import Path
 
 import pytest
 
-from tests.english_forms import MAX_SHARE, all_texts, stilted
+from tests.english_forms import MAX_SHARE, Text, all_texts, stilted
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "jarvis_desktop"
@@ -65,12 +67,32 @@ def test_few_modules_stand_at_the_root() -> None:
     assert len(here) <= ROOT_MODULES
 
 
+@dataclass(frozen=True)
+class Outline:
+    """What the rules ask of a module, which is read once for all of them."""
+
+    classes: list[str]
+    docstring: str | None
+    imports: set[str]
+
+
+@cache
+def outlines() -> dict[Path, Outline]:
+    """Of all modules of the package."""
+    found = {}
+    for path in PACKAGE.rglob("*.py"):
+        tree = ast.parse(path.read_text("utf-8"))
+        classes = [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
+        found[path] = Outline(classes, ast.get_docstring(tree), imports_at_run_time(tree))
+    return found
+
+
 def test_a_class_name_means_one_thing() -> None:
     places: dict[str, list[str]] = {}
-    for path in PACKAGE.rglob("*.py"):
-        for node in ast.parse(path.read_text("utf-8")).body:
-            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
-                places.setdefault(node.name, []).append(named(path))
+    for path, outline in outlines().items():
+        for name in outline.classes:
+            if not name.startswith("_"):
+                places.setdefault(name, []).append(named(path))
     assert not {name: where for name, where in places.items() if len(where) > 1}
 
 
@@ -78,6 +100,8 @@ def imports_at_run_time(node: ast.AST) -> set[str]:
     """What is imported below a node, in functions too, but for what only types need."""
     found: set[str] = set()
     for child in ast.iter_child_nodes(node):
+        if not isinstance(child, ast.stmt | ast.excepthandler | ast.match_case):
+            continue
         if isinstance(child, ast.If) and ast.unparse(child.test) == "TYPE_CHECKING":
             continue
         if isinstance(child, ast.ImportFrom) and child.module and not child.level:
@@ -87,20 +111,25 @@ def imports_at_run_time(node: ast.AST) -> set[str]:
 
 
 def test_no_module_imports_one_that_imports_it() -> None:
-    trees = {
-        ".".join(path.relative_to(ROOT).with_suffix("").parts): ast.parse(path.read_text("utf-8"))
-        for path in PACKAGE.rglob("*.py")
+    names = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts): outline.imports
+        for path, outline in outlines().items()
         if path.stem != "__init__"
     }
     TopologicalSorter(
-        {name: imports_at_run_time(tree) & set(trees) for name, tree in trees.items()}
+        {name: imports & set(names) for name, imports in names.items()}
     ).prepare()  # raises CycleError
+
+
+@cache
+def texts() -> tuple[Text, ...]:
+    return all_texts(PACKAGE)
 
 
 @pytest.mark.parametrize("kind", ["docstring", "comment", "shown"])
 def test_english_is_plain(kind: str) -> None:
     """See the word list in CONTRIBUTING; `python -m tests.english_forms` shows every hit."""
-    written = [text for text in all_texts(PACKAGE) if text.kind == kind]
+    written = [text for text in texts() if text.kind == kind]
     hits = [text for text in written if stilted(text)]
     assert len(written) > 1000
     assert len(hits) <= MAX_SHARE * len(written), [f"{it.path}:{it.line}" for it in hits]
@@ -111,12 +140,7 @@ def test_module_names_say_what_is_in_them() -> None:
 
 
 def test_modules_say_why_they_exist() -> None:
-    silent = [
-        named(path)
-        for path in PACKAGE.rglob("*.py")
-        if not ast.get_docstring(ast.parse(path.read_text("utf-8")))
-    ]
-    assert not silent
+    assert not [named(path) for path, outline in outlines().items() if not outline.docstring]
 
 
 QTS = {"count", "data", "event", "paint"}
@@ -207,8 +231,9 @@ def test_no_file_names_a_place_of_some_machine_or_a_registry() -> None:
     found = [
         f"{named(path)}: {word}"
         for path in files
+        for text in [path.read_text("utf-8", errors="replace")]
         for word in FORBIDDEN
-        if re.search(rf"(?<![\w.]){re.escape(word)}", path.read_text("utf-8", errors="replace"))
+        if word in text and re.search(rf"(?<![\w.]){re.escape(word)}", text)
     ]
     assert not found
 

@@ -18,7 +18,7 @@ from jarvis_desktop.ui.navigation import PLACES
 
 NO_PAGE = re.compile(
     r"jarvis-desktop (?:talk|memory|code|history|experts import|llm use ID|\{command\}|--|run|"
-    r"experts pull \{name\}\{source\} --pickle)"
+    r"experts pull \{name\}\{source\} --pickle|engine install --build cpu)"
 )
 
 
@@ -42,7 +42,7 @@ async def test_a_command_is_named_by_its_page_here_and_in_child_processes() -> N
     assert tr("`jarvis-desktop doctor` says why.") == "“Check-up” says why."
     child = Child("tests.test_localization_in_window:handler", name="test")
     try:
-        assert await child.call("jarvis-desktop doctor says why.", timeout=30) == (
+        assert await child.call("jarvis-desktop doctor says why.", timeout=100) == (
             "“Check-up” says why."
         )
     finally:

@@ -21,6 +21,7 @@ IMPORTED = [
     "torch",
     "transformers",
     "jarvis_desktop.backends.local.worker",
+    "jarvis_desktop.experts.download_worker",
 ]
 
 

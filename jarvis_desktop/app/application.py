@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Generic, TypeVar
 
 from pydantic import BaseModel
 
+from jarvis_desktop.app.dictation import DictationSystem
 from jarvis_desktop.app.experts import ExpertManager, llm_preference
 from jarvis_desktop.app.single_instance import CommandHandler
 from jarvis_desktop.app.speech import SpeechSystem
@@ -31,6 +32,7 @@ from jarvis_desktop.assistant.timers import Bell, RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.local.backend import LocalBackend
+from jarvis_desktop.backends.mcp.backend import McpBackend
 from jarvis_desktop.backends.task_encoder import BackgroundScorer, TaskEncoder
 from jarvis_desktop.core.context import in_private_conversation, local_now
 from jarvis_desktop.core.errors import JarvisError
@@ -41,6 +43,7 @@ from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.ports import Planner
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.experts.catalogue import ShippedCatalogue
+from jarvis_desktop.experts.engines import Engines
 from jarvis_desktop.experts.hub.entry import HubQuery as WantedOfHub
 from jarvis_desktop.experts.hub.index import HubIndex
 from jarvis_desktop.experts.hub.sync import HubRefresh
@@ -140,8 +143,9 @@ def build_planner(
         cannot_know=cannot_know,
         agent=agent,
     )
-    # Requests without a cue go to the LLM, and to the encoder's guess only if there is no LLM.
-    layered = LayeredPlanner(EmbeddedPlanner(), llm, agent=agent)
+    # What is no cue and no everyday request goes to the LLM, and is guessed only if there is none.
+    sure = EmbeddedPlanner(embedded.scorer, guesses=False)
+    layered = LayeredPlanner(sure, llm, agent=agent)
     planners: dict[str, Planner] = {"auto": layered, "embedded": embedded, "llm": llm}
     return ConfiguredPlanner(planners, lambda: current.settings.planner.kind)
 
@@ -213,6 +217,7 @@ class Application:
     speaker: AnswerSpeaker
     hotkey: DesktopHotkey
     quick_key: DesktopHotkey
+    dictation: DictationSystem
     timers: RingingTimers
     bell: Bell
     experts: tuple[Expert, ...]
@@ -222,11 +227,13 @@ class Application:
     hub_refresh: HubRefresh
     hub_policy: Callable[[], WantedOfHub]
     weights: Weights
+    engines: Engines
     llms: LLMChoice
     plan_check: PlanCheck
     builtin: BuiltinBackend
     local: LocalBackend
     api: ApiBackend
+    mcp: McpBackend
     paths: Paths
     goals: SqliteGoalMemory
     agent_mode: Lazy[AgentMode]
@@ -318,6 +325,8 @@ class Application:
         if agent := self.agent_mode.built:
             agent.adopt(settings.agent)
         needs_restart = await self.speech.adopt(settings.speech)
+        if settings.dictation != before.dictation or "speech.words" in changed:
+            await self.dictation.adopt(settings.dictation, settings.speech.words)
         return changed & NEEDS_RESTART | {f"speech.{name}" for name in needs_restart}
 
     def _apply_network(self, before: Settings, settings: Settings) -> None:
@@ -336,6 +345,8 @@ class Application:
                 else tr("The network settings changed, so this was stopped.")
             )
         self.api.withdraw()
+        if is_offline:
+            self.mcp.withdraw()
         if agent := self.agent_mode.built:
             agent.packages.withdraw()
         self.llms.forget()
@@ -348,6 +359,7 @@ class Application:
         """Load what the first request would wait for, the quickest first."""
         # The result is cached: planning needs it on the event loop.
         await asyncio.to_thread(self.local.probe.guess)
+        await asyncio.to_thread(self.engines.sweep)
         await self._warm_reader()
         await asyncio.to_thread(self.catalogue.warm)
         parts = (self.player, self.microphone, self.builtin, self.voice, self.recogniser)
@@ -367,6 +379,7 @@ class Application:
         self.timers.close()
         await self.expert_manager.close()
         await self.assistant.close()
+        await self.mcp.close()
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)

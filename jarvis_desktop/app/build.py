@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -10,6 +10,7 @@ from jarvis_desktop.app.application import Application, Lazy, build_planner, bui
 from jarvis_desktop.app.experts import (
     chat_experts,
     eligibility_of,
+    engine_in_use,
     experts_in_use,
     hub_query_of,
     llm_preference,
@@ -23,28 +24,33 @@ from jarvis_desktop.assistant.assistant import Assistant, AssistantDependencies
 from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
 from jarvis_desktop.assistant.memory import ConversationMemory
 from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
-from jarvis_desktop.assistant.planning.live_data import LiveDataCheck
+from jarvis_desktop.assistant.planning.everyday import why_unknowable
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.assistant.request_reader import AttachmentIntake
 from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
 from jarvis_desktop.assistant.selection.ranking import ExpertChooser
 from jarvis_desktop.assistant.selection.selector import Eligibility, Selector
+from jarvis_desktop.assistant.talk.clean_up import DictationCleanUp
 from jarvis_desktop.assistant.timers import Bell, RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.llm import LLMBackend
 from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.backends.local.placement import MemoryMeasurements
+from jarvis_desktop.backends.mcp.backend import McpBackend
+from jarvis_desktop.backends.mcp.servers import McpServers
 from jarvis_desktop.backends.result_checks import inspect
 from jarvis_desktop.backends.task_encoder import BackgroundScorer
 from jarvis_desktop.core.context import local_now
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Backend, Timer
-from jarvis_desktop.experts.catalogue import ShippedCatalogue
+from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.experts.catalogue import ShippedCatalogue, for_recogniser
 from jarvis_desktop.experts.catalogue import load as load_experts
 from jarvis_desktop.experts.downloads import QueuedFetcher
+from jarvis_desktop.experts.engines import Engines, torch_build
 from jarvis_desktop.experts.hub.experts import HubOffers
 from jarvis_desktop.experts.hub.index import HubIndex
 from jarvis_desktop.experts.hub.sync import HubRefresh
@@ -56,10 +62,11 @@ from jarvis_desktop.paths import Paths, shipped, usual_folders
 from jarvis_desktop.platform.api_keys import hub_key
 from jarvis_desktop.platform.desktop import SystemDesktop
 from jarvis_desktop.platform.hardware_probe import seems_to_have_graphics
+from jarvis_desktop.process import engine
 from jarvis_desktop.process.background import BackgroundProcess
 from jarvis_desktop.settings import Current, ExpertSettings, Settings
 from jarvis_desktop.storage.web_fetch import WebFetcher, checked
-from jarvis_desktop.tasks.definition import Services
+from jarvis_desktop.tasks.definition import Definition, Services
 from jarvis_desktop.tasks.registry import ACTING, DEFINITIONS, INSTANT, INVENTORY
 from jarvis_desktop.text.languages import BackgroundLanguages
 
@@ -84,14 +91,27 @@ def build(
     """
     inventory = {item.name: item for item in INVENTORY}
     definitions = {item.type.name: item for item in DEFINITIONS}
+    own, tasks, acting = frozenset(inventory), list(INVENTORY), set(ACTING)
     policy, current = Policy(settings.mode), Current(settings)
     records = build_records(paths, inventory, local_now)
     store, history = records.store, records.history
+    engines = Engines(
+        paths.engines,
+        shipped("resources", "engine", "requirements.txt"),
+        build=torch_build,
+        busy=lambda: engine_in_use(local, llms),
+    )
+    engine.use(engines.folder)
     weights = Weights(
         paths.weights,
         key=hub_key,
         budget=settings.experts.disk_budget,
         busy=lambda: experts_in_use(local.holding, llms.in_use, experts),
+        lacking=lambda expert: (
+            engines.offer()
+            if local.can_run(expert) and not for_recogniser(expert) and not engine.ready()
+            else None
+        ),
     )
     experts = load_experts(shipped("models", "experts"))
     llms = LLMChoice(
@@ -116,11 +136,29 @@ def build(
         measures=MemoryMeasurements(paths.cache / "memory.json"),
         shared_memory_user=LLMInMemory(llms),
     )
+    mcp = McpBackend(
+        McpServers(paths.mcp_servers, paths.mcp_tools),
+        taken=own.__contains__,
+        online=lambda: policy.allows_downloads,
+    )
+
+    def offer_tools(tools: Sequence[TaskType]) -> None:
+        """Let planners, catalogue and history know the tools that there are now."""
+        for name in inventory.keys() - own:
+            del inventory[name], definitions[name]
+            acting.discard(name)
+        for item in tools:
+            inventory[item.name], definitions[item.name] = item, Definition(item)
+            acting.add(item.name)
+        tasks[:] = inventory.values()
+
+    mcp.on_change = offer_tools
+    mcp.refresh()
     prompts = Prompts(shipped("resources", "prompts"), paths.config / "prompts")
     apart = BackgroundProcess("reader of texts")
     languages = BackgroundLanguages(apart.call)
     scorer = BackgroundScorer(apart, shipped("models", "planner"))
-    live_data = LiveDataCheck(shipped("models", "planner", "live_data.json"), scorer.directions)
+    cannot_know = partial(why_unknowable, scorer)
     hub = HubIndex(paths.hub_index, embed=scorer.directions)
     hub_policy = hub_query_of(lambda: current.settings.experts, local)
     catalogue = ShippedCatalogue(
@@ -129,6 +167,7 @@ def build(
         weights=weights,
         runnable=local.can_run,
         by_api=api.candidates,
+        by_tool=mcp.candidates,
         prompted=LLMBackend.can_do,
         hub=HubOffers(hub, hub_policy),
     )
@@ -139,7 +178,10 @@ def build(
         weights=weights,
         store=store,
         names=lambda: assistant.names(),
+        clean_up=DictationCleanUp(llms, prompts),
         quick_key=settings.window.quick_key,
+        dictation=settings.dictation,
+        retention_days=lambda: current.settings.history.retention_days,
         instance=instance,
     )
     bell = Bell(speech.player, shipped("resources", "sounds", "ring.wav"), on_ring)
@@ -164,7 +206,8 @@ def build(
             builtin,
             local,
             api,
-            LLMBackend(llms, prompts, definitions, guard=FileGuard, cannot_know=live_data),
+            mcp,
+            LLMBackend(llms, prompts, definitions, guard=FileGuard, cannot_know=cannot_know),
         )
     }
     intake = AttachmentIntake(
@@ -190,7 +233,7 @@ def build(
     embedded = EmbeddedPlanner(scorer)
     planner, inner = (
         build_planner(
-            current, embedded, llms, prompts, selector, cannot_know=live_data, agent=agent
+            current, embedded, llms, prompts, selector, cannot_know=cannot_know, agent=agent
         )
         for agent in (True, False)
     )
@@ -228,16 +271,16 @@ def build(
             ),
             planner=inner,
             replanning_runner=ReplanningRunner(
-                inner, INVENTORY, selector=selector, executor=executor, obtainer=obtainer
+                inner, tasks, selector=selector, executor=executor, obtainer=obtainer
             ),
-            inventory=INVENTORY,
+            inventory=tasks,
         )
 
     agent_mode = Lazy(build_agent_mode)
     assistant = Assistant(
         AssistantDependencies(
             planner=planner,
-            inventory=INVENTORY,
+            inventory=tasks,
             selector=selector,
             executor=executor,
             intake=intake,
@@ -249,7 +292,7 @@ def build(
             history=history,
             journal=history.journal,
             agent=lambda: agent_mode().agent,
-            acting=ACTING,
+            acting=acting,
             instant=INSTANT,
             embedded=embedded,
             now=local_now,
@@ -280,6 +323,7 @@ def build(
         speaker=speech.speaker,
         hotkey=speech.hotkey,
         quick_key=speech.quick_key,
+        dictation=speech.dictation,
         timers=timers,
         bell=bell,
         experts=experts,
@@ -289,6 +333,7 @@ def build(
         hub_refresh=HubRefresh(paths.hub_index, embed=scorer.directions, key=hub_key),
         hub_policy=hub_policy,
         weights=weights,
+        engines=engines,
         llms=llms,
         plan_check=PlanningCheck(
             shipped("resources", "prompts", "plan_check.json"),
@@ -305,6 +350,7 @@ def build(
         builtin=builtin,
         local=local,
         api=api,
+        mcp=mcp,
         paths=paths,
         goals=history.goals,
         agent_mode=agent_mode,

@@ -36,7 +36,8 @@ from jarvis_desktop.experts.catalogue import (
     fit,
     for_recogniser,
 )
-from jarvis_desktop.experts.downloads import Download, Downloads, ExpertDownloader
+from jarvis_desktop.experts.downloads import Download, Downloads, ExpertDownloader, key_of
+from jarvis_desktop.experts.engines import Engines, InstalledEngine
 from jarvis_desktop.experts.hub.entry import HubQuery as WantedOfHub
 from jarvis_desktop.experts.hub.experts import tasks_of, tasks_of_all
 from jarvis_desktop.experts.hub.index import HubIndex
@@ -57,6 +58,7 @@ from jarvis_desktop.llm.profile import PlanCheck
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes
+from jarvis_desktop.process import engine
 from jarvis_desktop.settings import ExpertSettings, LLMSettings
 
 OLLAMA_START_TIMEOUT_S = 15.0
@@ -74,6 +76,7 @@ class ExpertDependencies(Protocol):
     hub: HubIndex
     hub_refresh: HubRefresh
     weights: Weights
+    engines: Engines
     llms: LLMChoice
     local: LocalBackend
 
@@ -106,6 +109,19 @@ class InstalledExpert:
 
 
 @dataclass(frozen=True, slots=True)
+class EngineStatus:
+    """What runs experts on this computer."""
+
+    used: InstalledEngine | None
+    download_mb: int
+    """About how large the download of the newest one is."""
+    newest: bool
+    """Whether the one in use is the newest."""
+    in_environment: bool
+    """Whether it is installed beside the application, so that none is needed."""
+
+
+@dataclass(frozen=True, slots=True)
 class MemoryUse:
     """How much of a memory is used by whom, in bytes."""
 
@@ -132,6 +148,7 @@ class ExpertManager:
                     dependencies.weights, find=dependencies.catalogue.find, free=self._free
                 ),
                 "llm": OllamaDownloader(dependencies.llms),
+                "engine": dependencies.engines,
             },
             kept=dependencies.paths.data / "downloads.json",
             allowed=lambda: dependencies.policy.allows_downloads,
@@ -171,6 +188,21 @@ class ExpertManager:
         """The experts on this computer, by name."""
         busy = self._dependencies.weights.at_work  # it changes on the loop
         return await asyncio.to_thread(self._kept, busy)
+
+    async def engine(self) -> EngineStatus:
+        """What runs experts."""
+
+        def look() -> EngineStatus:
+            engines = self._dependencies.engines
+            used = engines.used()
+            newest = used is not None and used.name == engines.newest
+            return EngineStatus(used, engines.download_mb, newest, engine.in_environment())
+
+        return await asyncio.to_thread(look)
+
+    async def remove_engine(self, name: str) -> int:
+        """Delete an engine and return its bytes. Raises InputError if it is in use."""
+        return await asyncio.to_thread(self._dependencies.engines.remove, name)
 
     async def disk(self) -> MemoryUse:
         """The use of the disk."""
@@ -219,12 +251,18 @@ class ExpertManager:
         """Queue the download of an expert, after that of its base. Raises JarvisError."""
         self.displaced(expert)
         for each in self._dependencies.weights.missing(expert):
-            self.downloads.add("expert", each.id, size=each.download_mb * MB)
+            self.downloads.add(*key_of(each), size=each.download_mb * MB)
 
     async def fetch_now(self, expert: Expert, report: Report) -> None:
         """Fetch an expert that somebody is waiting for. Raises JarvisError."""
         for each in self._dependencies.weights.missing(expert):
-            await self.downloads.fetch("expert", each.id, report)
+            await self.downloads.fetch(*key_of(each), report)
+
+    async def fetch_engine(self, expert: Expert, report: Report) -> None:
+        """Fetch what runs an expert, if that is missing. Raises JarvisError."""
+        for each in self._dependencies.weights.missing(expert):
+            if (key := key_of(each))[0] == "engine":
+                await self.downloads.fetch(*key, report)
 
     async def remove(self, name: str) -> int:
         """Delete an expert and return its bytes. Raises InputError if it is in use."""
@@ -272,6 +310,10 @@ class ExpertManager:
         """The settings that select this LLM, which may be "auto". Raises InputError."""
         return await settings_for(self._dependencies.llms, name)
 
+    async def served_llms(self, address: str) -> Sequence[str]:
+        """The names of the LLMs of a service. Raises JarvisError."""
+        return [each.name for each in await self._dependencies.llms.of_service(address)]
+
     def pull(self, name: str, *, size: int = 0) -> None:
         """Queue the download of an LLM of Ollama. Raises InputError."""
         self.downloads.add("llm", name, size=size)
@@ -290,8 +332,9 @@ class ExpertManager:
         Raises JarvisError.
         """
         llms = self._dependencies.llms
-        own = known.used or known.where in ("", "openai")
-        address = llms.wanted.address if llms.wanted.provider == "ollama" else ""
+        own = known.used or not known.where
+        auto = known.where == "openai" and llms.wanted.provider == "auto"
+        address = llms.wanted.address if auto or llms.wanted.provider == known.where else ""
         wanted = LLMPreference(
             known.where or "auto", known.name, address, context=llms.wanted.context
         )
@@ -367,6 +410,8 @@ class ExpertManager:
         return free_disk_bytes(self._dependencies.paths.weights)
 
     def _done(self, download: Download) -> None:
+        if download.kind == "engine":
+            self._dependencies.local.probe.forget()
         self._dependencies.llms.forget()
 
 
@@ -467,6 +512,12 @@ def make_room_for_llm(local: LocalBackend, llms: LLMChoice, weights: Weights) ->
     local.make_way_for_llm()
     if isinstance(llms.in_use, TransformersLLM):
         weights.used(Expert(llms.in_use.name, "text-generation"))
+
+
+def engine_in_use(local: LocalBackend, llms: LLMChoice) -> bool:
+    """Whether a process is running with torch."""
+    llm = llms.in_use
+    return bool(local.holding or (isinstance(llm, TransformersLLM) and llm.pid))
 
 
 def chat_experts(experts: tuple[Expert, ...], weights: Weights) -> list[tuple[Expert, Path]]:

@@ -26,9 +26,11 @@ from jarvis_desktop.core.expert import SHIPPED_WHISPER
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.placement import MB, Hardware, limits
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes
+from jarvis_desktop.process import engine
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
+    from jarvis_desktop.experts.engines import Engines
     from jarvis_desktop.settings import SpeechSettings
     from jarvis_desktop.speech.devices import Device
 
@@ -297,6 +299,27 @@ async def _computer(app: Application) -> list[Finding]:
     return [graphics(hardware), memory(hardware, app.local.budget)]
 
 
+async def _engine(app: Application) -> list[Finding]:
+    return [await asyncio.to_thread(engine_of_experts, app.engines)]
+
+
+def engine_of_experts(engines: Engines) -> Finding:
+    """What runs experts, or how large its download is."""
+    if engine.in_environment():
+        return Finding("engine", "ok", tr("installed beside JARVIS; it runs experts"))
+    install = "jarvis-desktop engine install"
+    used = engines.used()
+    if used is None:
+        size = readable_size(engines.download_mb * MB)
+        detail = tr("not installed: the first expert asks for it, {size} to download", size=size)
+        return Finding("engine", "limited", detail, install)
+    detail = tr("{version}, in {folder}; it runs experts", version=used.torch, folder=used.path)
+    if used.name != engines.newest:
+        newer = tr("{detail}; there is a newer one", detail=detail)
+        return Finding("engine", "limited", newer, install)
+    return Finding("engine", "ok", detail)
+
+
 async def _disk(app: Application) -> list[Finding]:
     return [await asyncio.to_thread(disk, app)]
 
@@ -325,13 +348,17 @@ def graphics(hardware: Hardware) -> Finding:
         detail = hardware.trouble or tr("None was found.")
         detail = tr("{why} Experts run on the processor.", why=detail)
         return Finding(what, "limited", detail, hardware.fix)
-    free = tr(", {size} free", size=_size(hardware.graphics_free)) if hardware.graphics_free else ""
+    free = (
+        tr(", {size} free", size=readable_size(hardware.graphics_free))
+        if hardware.graphics_free
+        else ""
+    )
     numbers = "bfloat16" if card.bfloat16 else "float16"
     way = "CUDA" if card.device == "cuda" else "Metal"
     detail = tr(
         "{name} with {size}{free}; it computes, by {way} in {numbers}",
         name=card.name,
-        size=_size(card.memory),
+        size=readable_size(card.memory),
         free=free,
         way=way,
         numbers=numbers,
@@ -344,19 +371,21 @@ def memory(hardware: Hardware, budget: int) -> Finding:
     what = mark("memory")
     if not hardware.memory:
         return Finding(what, "limited", tr("the system does not say how much there is"))
-    free = tr(", {size} free", size=_size(hardware.available)) if hardware.available else ""
-    swap = tr(", {size} of swap", size=_size(hardware.swap)) if hardware.swap else ""
+    free = tr(", {size} free", size=readable_size(hardware.available)) if hardware.available else ""
+    swap = tr(", {size} of swap", size=readable_size(hardware.swap)) if hardware.swap else ""
     most = limits(hardware, budget)
     card = (
-        tr(" and {size} of the graphics card", size=_size(most.graphics)) if most.graphics else ""
+        tr(" and {size} of the graphics card", size=readable_size(most.graphics))
+        if most.graphics
+        else ""
     )
     detail = tr(
         "{size}{free}{swap}, {cores} processor cores; experts get up to {most}{card} {why}",
-        size=_size(hardware.memory),
+        size=readable_size(hardware.memory),
         free=free,
         swap=swap,
         cores=hardware.cores,
-        most=_size(most.main),
+        most=readable_size(most.main),
         card=card,
         why=tr("by your settings") if budget else tr("together"),
     )
@@ -389,16 +418,14 @@ def disk(app: Application) -> Finding:
     """The free space for experts."""
     free = free_disk_bytes(app.paths.weights)
     detail = tr(
-        "{size} free where experts are kept ({folder})", size=_size(free), folder=app.paths.weights
+        "{size} free where experts are kept ({folder})",
+        size=readable_size(free),
+        folder=app.paths.weights,
     )
     if free < TIGHT:
         fix = tr("Remove experts that are not used: jarvis-desktop experts remove NAME")
         return Finding("disk", "limited", detail, fix)
     return Finding("disk", "ok", detail)
-
-
-def _size(size: int) -> str:
-    return readable_size(size / MB)
 
 
 def _sqlite() -> Finding:
@@ -461,6 +488,7 @@ CHECKS = (
     HealthCheck(mark("JARVIS Desktop"), _itself),
     HealthCheck(mark("computer"), _computer),
     HealthCheck(mark("disk"), _disk),
+    HealthCheck(mark("engine"), _engine),
     HealthCheck(mark("screen"), _screen),
     HealthCheck(mark("sound"), check_sound),
     HealthCheck(mark("voice"), check_speaking),

@@ -29,6 +29,8 @@ TOPICS = (
     HelpTopic("tasks", mark("What runs where")),
     HelpTopic("experts", mark("Experts")),
     HelpTopic("language-models", mark("Language models")),
+    HelpTopic("mcp", mark("MCP servers")),
+    HelpTopic("server", mark("JARVIS for other programs")),
     HelpTopic("settings", mark("Settings")),
     HelpTopic("keys", mark("Keys")),
     HelpTopic("commands", mark("Commands")),

@@ -144,10 +144,8 @@ class _Connection:
 
     def leave(self) -> None:
         """Close the connection without waiting for unread answers."""
-        self._writer.transport.abort() if self._left_unread() else self._writer.close()
-
-    def _left_unread(self) -> bool:
-        return self._writer.transport.get_write_buffer_size() > 0
+        left_unread = self._writer.transport.get_write_buffer_size() > 0
+        self._writer.transport.abort() if left_unread else self._writer.close()
 
     async def _answer(self, line: bytes) -> bytes:
         answer: dict[str, object]

@@ -6,11 +6,12 @@ import asyncio
 import contextlib
 import logging
 import os
-from collections.abc import Callable, Collection, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from jarvis_desktop.app.dictation import DICTATES, MAX_SILENCE_S, TALKS, DictationSystem
 from jarvis_desktop.app.experts import whisper_folder
 from jarvis_desktop.app.single_instance import CommandHandler, Instance
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
@@ -22,19 +23,23 @@ from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.paths import APP_ID, Paths, run_folder
 from jarvis_desktop.platform.hotkey import DesktopHotkey
 from jarvis_desktop.platform.hotkey_portal import PortalKeys
 from jarvis_desktop.platform.shortcut import QUICK, TALK
-from jarvis_desktop.settings import SpeechSettings
+from jarvis_desktop.platform.text_insertion import text_inserter
+from jarvis_desktop.settings import DictationSettings, SpeechSettings
 from jarvis_desktop.speech.cuda_probe import CudaProbe
 from jarvis_desktop.speech.microphone import SoundMicrophone
+from jarvis_desktop.speech.played_sound import PlayedSound
 from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.speech.voices.engine import neural_voice
 from jarvis_desktop.storage.artifacts import FileStore
+from jarvis_desktop.storage.dictations import DictationLog
 
 log = logging.getLogger(__name__)
 
@@ -56,6 +61,8 @@ class SpeechSystem:
     cuda: CudaProbe
     voice: LocalVoice
     player: SoundPlayer
+    played: PlayedSound
+    """What is played, for the microphone, if it is to be removed from what that hears."""
     speaker: AnswerSpeaker
     talk: Talk
     hush: SpeechStopper
@@ -66,6 +73,7 @@ class SpeechSystem:
     hotkey: DesktopHotkey
     quick_key: DesktopHotkey
     """Opens the quick box, if there is a window."""
+    dictation: DictationSystem
     instance: Instance
     words: ExpectedWords
     _binding: set[asyncio.Task[object]] = field(default_factory=set)
@@ -80,6 +88,7 @@ class SpeechSystem:
         """Let the desktop's talk key and other processes reach this one; `commands` are known
         besides "talk"."""
         self._behind(self.hotkey.bind(self._press, self._release))
+        self._behind(self.dictation.bind())
         self._behind(self._serve(commands))
 
     async def adopt(self, speech: SpeechSettings) -> Collection[str]:
@@ -90,6 +99,7 @@ class SpeechSystem:
             if getattr(before, name) != getattr(speech, name)
         }  # fmt: skip
         self.words.own = speech.words
+        self.played.wanted = speech.echo_cancellation
         self.recogniser.choose(language=speech.language or None)
         self.voice.choose(rate=speech.rate, volume=speech.volume, voice=speech.voice)
         if "engine" in changed:
@@ -110,7 +120,11 @@ class SpeechSystem:
         return self.hands_free if self.settings.hands_free else None
 
     def spoken(self, text: str) -> None:
-        """Let the user interrupt this sentence, which is playing now, if they want that."""
+        """Let the user interrupt this sentence, which is playing now, if they want that. Nothing is
+        spoken into a dictation."""
+        if text and self.dictation.session.active:
+            asyncio.get_running_loop().call_soon(self.speaker.silence)
+            return
         self.interruption.speaking(text if self.settings.interrupt else "")
 
     async def _serve(self, commands: Mapping[str, CommandHandler]) -> None:
@@ -118,6 +132,9 @@ class SpeechSystem:
         talk = talk_command_handler(self.talk, lambda: self.hotkey.status)
 
         async def handle(command: Mapping[str, object]) -> Mapping[str, object]:
+            if command == {"do": "talk", "action": "dictate"}:
+                self.dictation.session.toggle()
+                command = {"do": "talk", "action": "status"}
             return await commands.get(str(command.get("do")), talk)(command)
 
         while not await self.instance.serve(handle):  # noqa: ASYNC110 - of another process
@@ -142,6 +159,7 @@ class SpeechSystem:
         await asyncio.gather(*self._binding, return_exceptions=True)
         await self.hotkey.close()
         await self.quick_key.close()
+        await self.dictation.close()
         await self.instance.close()
         if self.waking:
             await self.waking.close()
@@ -214,17 +232,24 @@ def build_speech(
     weights: Weights,
     store: FileStore,
     names: Callable[[], Sequence[str]],
+    clean_up: Callable[[str], Awaitable[str]],
     quick_key: str = "",
+    dictation: DictationSettings = DictationSettings(),  # noqa: B008 - it is frozen
+    retention_days: Callable[[], int] = lambda: 0,
     instance: Instance | None = None,
 ) -> SpeechSystem:
     """Build the speech system. Nothing is opened and no process started yet.
 
-    `names` are those of recent files. `instance` is passed if it has been claimed already.
+    `names` are those of recent files. `clean_up` tidies up dictated words. `retention_days` are
+    those after which dictations are forgotten. `instance` is passed if it has been claimed already.
     """
     cuda = CudaProbe()
     portal = PortalKeys(APP_ID)
     words = ExpectedWords(settings.words, names)
-    microphone = SoundMicrophone(settings.input or None, wake_word=settings.wake_word)
+    played = PlayedSound(wanted=settings.echo_cancellation)
+    microphone = SoundMicrophone(
+        settings.input or None, wake_word=settings.wake_word, played=played
+    )
 
     def live_weights() -> Path | None:
         cores = 0 if cuda.processor()[0] == "cuda" else os.cpu_count() or 1
@@ -245,7 +270,7 @@ def build_speech(
         engine=neural_voice(settings.engine, paths.weights),
         tell=lambda error: current_note.get()(str(error)),
     )
-    player = SoundPlayer(settings.output or None)
+    player = SoundPlayer(settings.output or None, played=played)
     speaker = AnswerSpeaker(voice, player, store)
     hush = SpeechStopper(speaker, player)
     talk = Talk(
@@ -257,7 +282,13 @@ def build_speech(
         hush=hush,
         busy=lambda: bool(speaker.speaking),
         spoken=lambda: speaker.speaking,
+        barred=lambda: tr(DICTATES) if road.dictation.session.active else "",
     )
+
+    def quiet() -> None:
+        hush()
+        talk.give_way()
+
     road = SpeechSystem(
         settings=settings,
         paths=paths,
@@ -266,14 +297,35 @@ def build_speech(
         cuda=cuda,
         voice=voice,
         player=player,
+        played=played,
         speaker=speaker,
         talk=talk,
         hush=hush,
         hands_free=HandsFree(talk, speaker),
-        interruption=BargeIn(talk, microphone, recogniser, duck=player.duck),
+        interruption=BargeIn(
+            talk, microphone, recogniser, duck=player.duck, echo_free=lambda: played.wanted
+        ),
         waking=WakeWordListener(talk, microphone) if settings.wake_word else None,
         hotkey=DesktopHotkey(settings.key, TALK, portal=portal),
         quick_key=DesktopHotkey(quick_key, QUICK, portal=portal),
+        dictation=DictationSystem(
+            dictation,
+            Talk(
+                microphone,
+                recogniser,
+                way=dictation.key_way,
+                pause=MAX_SILENCE_S,
+                judges=False,
+                hush=quiet,
+                spoken=lambda: speaker.speaking,
+                barred=lambda: tr(TALKS) if talk.taken else "",
+            ),
+            words=settings.words,
+            log=DictationLog(paths.data / "dictations.json", days=retention_days),
+            clean_up=clean_up,
+            inserter=text_inserter(APP_ID, paths.data),
+            portal=portal,
+        ),
         instance=instance or Instance(run_folder()),
         words=words,
     )

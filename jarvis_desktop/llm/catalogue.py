@@ -113,8 +113,9 @@ async def list_llms(
         known.append(replace(entry, without_ollama=weights.get(each.expert)))
     known += [_known(name, "ollama", used, loaded, None, each) for name, each in details.items()]
     known += [_known(name, "transformers", used, loaded, None, None, disk[name]) for name in disk]
-    if llm and not any(each.used for each in known):
-        known.append(KnownLLM(llm.name, "openai", used=True))
+    known += [
+        KnownLLM(name, "openai", used=used == ("openai", name)) for name in await _served(llms, llm)
+    ]
     return LLMInventory(
         tuple(replace(each, profile=_profile(llms, each)) for each in known),
         llm,
@@ -161,6 +162,15 @@ async def _details(llms: LLMChoice, status: OllamaStatus) -> dict[str, Installed
     return {each.name: each for each in found}
 
 
+async def _served(llms: LLMChoice, used: LLM | None) -> Sequence[str]:
+    """The names of the LLMs of the service in the settings."""
+    names = [used.name] if used and used.provider == "openai" else []
+    if llms.wanted.provider in ("openai", "auto") and llms.wanted.address:
+        with suppress(JarvisError):  # the reason says what is wrong
+            names += [each.name for each in await llms.of_service() if each.name not in names]
+    return names
+
+
 async def _loaded(llms: LLMChoice, status: OllamaStatus) -> dict[str, int]:
     if not status.running:
         return {}
@@ -191,6 +201,8 @@ async def settings_for(llms: LLMChoice, name: str) -> dict[str, str]:
     expert = entry.expert if entry else name
     if any(each.id == expert for each, _ in llms.on_disk()):
         return {"provider": "transformers", "id": expert, "address": ""}
+    if name in await _served(llms, None):
+        return {"provider": "openai", "id": name, "address": before.address}
     raise InputError(
         tr("There is no LLM {name} on this computer.", name=name),
         hint=tr(

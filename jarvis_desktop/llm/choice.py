@@ -233,6 +233,18 @@ class LLMChoice:
             return OllamaStatus(False, reason=self._forbidden(server.host).reason)
         return await self.ollama.status()
 
+    async def of_service(self, address: str = "") -> Sequence[ServedLLM]:
+        """Return the LLMs for answers of a service, by default of the one in the settings.
+
+        Raises JarvisError, also if the mode forbids asking it.
+        """
+        address = address or self.wanted.address
+        server = server_at(address)
+        if server.remote and not self._allows(remote=True):
+            raise UnavailableError(self._forbidden(server.host).reason)
+        found = await listed(address, key=ApiKey(partial(self._key_for, address)), timeout=5.0)
+        return [each for each in found if "embed" not in each.name.lower()]
+
     async def measured(self) -> Computer:
         """Return what this computer has."""
         return await asyncio.to_thread(self._room)

@@ -89,13 +89,13 @@ class Server:
             follow_redirects=False,
             # A proxy of the environment cannot reach this computer's own addresses.
             trust_env=self.remote,
-            verify=_certificates(self.remote),
+            verify=certificates(self.remote),
             timeout=httpx.Timeout(patience.first, connect=patience.connect),
         )
 
 
 @functools.cache
-def _certificates(trust_env: bool) -> ssl.SSLContext:
+def certificates(trust_env: bool) -> ssl.SSLContext:
     """The trusted certificates, cached: reading them takes 50 ms."""
     import httpx
 

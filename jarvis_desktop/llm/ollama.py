@@ -34,6 +34,7 @@ from jarvis_desktop.llm.http import (
     Sleep,
     absent,
     broken_off,
+    certificates,
     cut_short,
     failed,
     refusal,
@@ -271,6 +272,7 @@ class OllamaServer:
             timeout=timeout,
             # A proxy of the environment cannot reach this computer's own addresses.
             trust_env=self.server.remote,
+            verify=certificates(self.server.remote),
             follow_redirects=False,
         )
 

@@ -17,6 +17,7 @@ from jarvis_desktop.core.llm import Prompt, Think, Usage
 from jarvis_desktop.llm.profile import assumed_ability, parameters_in
 from jarvis_desktop.llm.request import Thinking, TokenBudget, room, sendable
 from jarvis_desktop.llm.transformers_worker import PromptMessage
+from jarvis_desktop.process import engine
 from jarvis_desktop.process.background import Idling
 from jarvis_desktop.process.child import Child
 
@@ -56,7 +57,11 @@ class TransformersLLM:
         self._grace = grace
         # Without a lock, which a killed process would hold for ever.
         self._stopped = multiprocessing.get_context("spawn").RawValue("q", 0)
-        self._child = Child(WORKER, name, folder, self.window, self._stopped, name=name)
+        self._child = Child(
+            *(WORKER, name, folder, self.window, self._stopped),
+            name=name,
+            libraries=engine.folder,
+        )
         self._idling = Idling(idle, self._child.kill)
         self._count = 0
         self._thinking = Thinking(name)

@@ -161,23 +161,52 @@ def key_for(address: str) -> str:
 
 def keep(address: str, key: str) -> None:
     """Save a key in the keyring. Raises UnavailableError if there is none to use."""
-    import keyring
-
     key = key.strip()
     if not key or not key.isascii() or not key.isprintable() or " " in key:
         raise InputError(
             tr("That is not a key."), hint=tr("A key is one line of letters, digits and signs.")
         )
+    _keep(
+        origin(address),
+        key,
+        hint=tr(
+            "Unlock or install one, or set the variable {variable} instead: it is sent to "
+            "the address of the settings alone, and to another computer only over https.",
+            variable=VARIABLE,
+        ),
+    )
+
+
+def secret(place: str) -> str:
+    """Return what was saved under `place`, or "". May wait for the user, like `key_for`."""
+    return _from_keyring(place)
+
+
+def keep_secret(place: str, value: str) -> None:
+    """Save a value that is not the key of an address. Raises UnavailableError like `keep`."""
+    _keep(
+        place,
+        value,
+        hint=tr("Unlock or install one, or write ${NAME} for a variable of the environment."),
+    )
+
+
+def forget_secret(place: str) -> None:
+    """Delete such a value, if there is one and a keyring that is open."""
+    import keyring
+
+    with suppress(*_keyring_errors()):
+        keyring.delete_password(SERVICE, place)
+
+
+def _keep(place: str, key: str, *, hint: str) -> None:
+    import keyring
+
     try:
-        keyring.set_password(SERVICE, origin(address), key)
+        keyring.set_password(SERVICE, place, key)
     except _keyring_errors() as error:
         raise UnavailableError(
-            tr("The key could not be kept: the system has no keyring that is open."),
-            hint=tr(
-                "Unlock or install one, or set the variable {variable} instead: it is sent to "
-                "the address of the settings alone, and to another computer only over https.",
-                variable=VARIABLE,
-            ),
+            tr("The key could not be kept: the system has no keyring that is open."), hint=hint
         ) from error
 
 

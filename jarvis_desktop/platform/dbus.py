@@ -65,7 +65,7 @@ class MessageBus:
 
         try:
             async with asyncio.timeout(CONNECT_TIMEOUT_S):
-                connection = await open_dbus_connection(_address())
+                connection = await open_dbus_connection(session_address())
         except (OSError, EOFError, RuntimeError, ValueError) as error:
             raise UnavailableError(
                 tr("There is no message bus of a desktop session here.")
@@ -145,8 +145,8 @@ class MessageBus:
                 reply.set_result(message)
 
 
-def _address() -> str:
-    """The address of the bus. Raises ValueError."""
+def session_address() -> str:
+    """Return the address of the session's bus. Raises ValueError."""
     if address := os.environ.get("DBUS_SESSION_BUS_ADDRESS"):
         return address
     usual = Path(os.environ.get("XDG_RUNTIME_DIR", "/nowhere"), "bus")

@@ -101,6 +101,18 @@ def gpu_free_bytes(card: str = "") -> int:
     return max(_of_cards("memory.free", card), default=0)
 
 
+def nvidia_driver() -> int:
+    """Return the main version of NVIDIA's driver, such as 580; 0 without one.
+
+    It asks the driver: do not call it on an event loop.
+    """
+    program = shutil.which("nvidia-smi")
+    query = "--query-gpu=driver_version"
+    lines = _output_lines([program, query, "--format=csv,noheader"]) if program else []
+    main = lines[0].strip().partition(".")[0] if lines else ""
+    return int(main) if main.isdecimal() else 0
+
+
 def free_disk_bytes(path: Path) -> int:
     """Return the free bytes of the disk on which `path` is or will be; 0 if not known."""
     there = next((folder for folder in (path, *path.parents) if folder.exists()), None)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import os
 import sys
 from collections.abc import Callable
@@ -13,10 +14,12 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import HotkeyStatus
 from jarvis_desktop.platform.hotkey_portal import PortalKey, PortalKeys
 from jarvis_desktop.platform.shortcut import (
+    ESCAPE,
     TALK,
     Combination,
     GlobalShortcut,
     HotkeyWay,
+    Modifier,
     PressState,
     StatusListener,
     parse,
@@ -60,25 +63,58 @@ def advice(combination: Combination | None, shortcut: GlobalShortcut = TALK) -> 
 _sway = {"Alt": "Mod1", "Super": "Mod4"}
 
 
+_Build = Callable[[Combination, StatusListener], HotkeyWay]
+
+
+def _is_wayland() -> bool:
+    return os.environ.get("XDG_SESSION_TYPE", "") == "wayland" or bool(
+        os.environ.get("WAYLAND_DISPLAY")
+    )
+
+
+def _direct_way() -> _Build | None:
+    """The means without a portal, if there is one."""
+    if sys.platform == "win32":
+        from jarvis_desktop.platform.hotkey_native import WindowsKey
+
+        return WindowsKey
+    if sys.platform == "darwin":
+        from jarvis_desktop.platform.hotkey_native import MacKey
+
+        return MacKey
+    if _is_wayland() or not os.environ.get("DISPLAY"):
+        return None  # the X server of a Wayland desktop reports keys to X windows only
+    from jarvis_desktop.platform.hotkey_x11 import X11Key
+
+    return X11Key
+
+
 NO_KEY = mark("No key is set.")
 NO_DESKTOP = mark("There is no desktop here that could report keys.")
 ASKING = mark("JARVIS is requesting the key; the desktop may ask you.")
 ENDED = mark("No key is requested.")
-
-_Build = Callable[[Combination, StatusListener], HotkeyWay]
 
 
 class DesktopHotkey:
     """Implements core.speech.Hotkey.
 
     `key` is like "Ctrl+Alt+Space", or "" for none. `portal` requests the shortcuts of this program
-    from desktops with a portal.
+    from desktops with a portal. `escape` is called when Esc is pressed while the key is held, if
+    the system reports that.
     """
 
-    def __init__(self, key: str, shortcut: GlobalShortcut, *, portal: PortalKeys) -> None:
+    def __init__(
+        self,
+        key: str,
+        shortcut: GlobalShortcut,
+        *,
+        portal: PortalKeys,
+        escape: Callable[[], None] = lambda: None,
+    ) -> None:
         self._key = key
         self._shortcut = shortcut
         self._portal = portal
+        self._escape = escape
         self._combination: Combination | None = None
         self._status = HotkeyStatus(why=tr(ENDED))
         self._watchers: list[StatusListener] = []
@@ -104,6 +140,7 @@ class DesktopHotkey:
     async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
         """Bind the key by the best means; if there is none, the status says why."""
         self._keys = PressState(press, release)
+        self._keys.escape = self._escape
         self._become(HotkeyStatus(why=tr(ASKING)))
         self._binding = asyncio.create_task(self._choose(self._keys))
         try:
@@ -165,24 +202,17 @@ class DesktopHotkey:
 
     def _ways(self) -> list[_Build]:
         """The possible means on this desktop, best first. Raises UnavailableError."""
-        if sys.platform == "win32":
-            from jarvis_desktop.platform.hotkey_native import WindowsKey
-
-            return [WindowsKey]
-        if sys.platform == "darwin":
-            from jarvis_desktop.platform.hotkey_native import MacKey
-
-            return [MacKey]
-        from jarvis_desktop.platform.hotkey_x11 import X11Key
+        direct = _direct_way()
+        if direct and not sys.platform.startswith("linux"):
+            return [direct]
 
         def portal(combination: Combination, changed: StatusListener) -> HotkeyWay:
             return PortalKey(self._shortcut, combination, changed, self._portal)
 
-        kind = os.environ.get("XDG_SESSION_TYPE", "")
-        if kind == "wayland" or os.environ.get("WAYLAND_DISPLAY"):
-            return [portal]  # its X server reports keys to X windows only
-        if os.environ.get("DISPLAY"):
-            return [X11Key, portal]
+        if _is_wayland():
+            return [portal]
+        if direct:
+            return [direct, portal]
         raise UnavailableError(tr(NO_DESKTOP))
 
     def _advice(self) -> str:
@@ -198,3 +228,51 @@ class DesktopHotkey:
             self._status = status
             for watcher in self._watchers:
                 watcher(status)
+
+
+class EscapeKey:
+    """Esc in every program, for as long as it is taken. Portals grant no key for a moment: on a
+    Wayland desktop it remains with the program in front."""
+
+    def __init__(self, press: Callable[[], None], *, held: Callable[[], str]) -> None:
+        """`held` returns the key, such as "Ctrl+Alt+Space", whose modifiers may be down as well."""
+        self._press = press
+        self._held = held
+        self._ways: list[HotkeyWay] = []
+        self._wanted = self._taken = False
+        self._task: asyncio.Task[None] | None = None
+
+    def take(self, on: bool) -> None:
+        """Take the key, or give it back. Returns at once."""
+        self._wanted = on
+        if self._task is None and on != self._taken:
+            self._task = asyncio.create_task(self._follow())
+
+    async def close(self) -> None:
+        """Give it back."""
+        self.take(False)
+        if self._task:
+            await asyncio.wait([self._task])
+
+    async def _follow(self) -> None:
+        while self._taken != self._wanted:
+            self._taken = self._wanted
+            if self._taken:
+                await self._bind()
+            for way in () if self._taken else self._ways:
+                await way.close()
+        self._task = None
+
+    async def _bind(self) -> None:
+        self._ways = []
+        build = _direct_way()
+        if build is None:
+            return
+        modifiers: set[tuple[Modifier, ...]] = {()}
+        with contextlib.suppress(JarvisError):  # no key, or none that can be bound
+            modifiers.add(parse(self._held()).modifiers)
+        for held in sorted(modifiers):
+            way = build(Combination(held, ESCAPE), lambda status: None)
+            with contextlib.suppress(UnavailableError):  # another program has it
+                self._ways.append(way)
+                await way.bind(PressState(self._press, lambda: None))

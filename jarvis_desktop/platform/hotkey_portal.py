@@ -160,7 +160,7 @@ class PortalSession:
             log.debug("The portal did not register this program: %s", error.name)
 
     async def _create_session(self) -> str:
-        options: Options = {"session_handle_token": ("s", _token())}
+        options: Options = {"session_handle_token": ("s", new_token())}
         results = await self._request("CreateSession", "a{sv}", options=options)
         kind, session = results.get("session_handle", ("", ""))
         if kind not in ("s", "o") or not session:
@@ -204,7 +204,7 @@ class PortalSession:
         Raises CallError, and UnavailableError if the user or the portal ended it.
         """
         assert self._bus is not None
-        token = _token()
+        token = new_token()
         sender = self._bus.name.removeprefix(":").replace(".", "_")
         handle = f"{DESKTOP}/request/{sender}/{token}"
         response = self._responses[handle] = asyncio.get_running_loop().create_future()
@@ -332,7 +332,8 @@ def trigger(shortcuts: Sequence[Any], name: str) -> str:
     return str(properties.get("trigger_description", ("s", ""))[1])
 
 
-def _token() -> str:
+def new_token() -> str:
+    """Return a name for a request to a portal, or for a session with it."""
     return f"jarvis_{secrets.token_hex(8)}"
 
 

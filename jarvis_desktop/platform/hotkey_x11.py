@@ -17,6 +17,7 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import HotkeyStatus
 from jarvis_desktop.platform.shortcut import (
+    ESCAPE,
     Combination,
     KeyEvents,
     PressState,
@@ -38,7 +39,7 @@ ONLY_X_WINDOWS = mark(
     "program has the keyboard."
 )
 
-Happening = Literal["down", "up", "mapping", "other"]
+Happening = Literal["down", "up", "escape", "mapping", "other"]
 Grab = tuple[int, int]
 """A key code and the modifiers held with it."""
 
@@ -59,6 +60,8 @@ class X11Keyboard:
         self._xcffib: Any = xcffib
         self._combination = combination
         self._grabs: set[Grab] = set()
+        self._escapes: set[int] = set()
+        """The codes of Esc, which comes here and nowhere else while the key is held."""
         try:
             self._connection: Any = self._xcffib.connect()
             setup = self._connection.get_setup()
@@ -162,8 +165,9 @@ class X11Keyboard:
             return "other" if event.request == kinds.Mapping.Pointer else "mapping"
         if not isinstance(event, (kinds.KeyPressEvent, kinds.KeyReleaseEvent)):
             return "other"
-        if all(event.detail != code for code, _ in self._grabs):
-            return "other"  # one of its modifiers, while it is held
+        if all(event.detail != code for code, _ in self._grabs):  # while it is held
+            is_press = isinstance(event, kinds.KeyPressEvent)
+            return "escape" if is_press and event.detail in self._escapes else "other"
         if isinstance(event, kinds.KeyPressEvent):
             return "down"
         return "other" if not self._detects_repeats and self._is_held() else "up"
@@ -171,6 +175,7 @@ class X11Keyboard:
     def _wanted(self) -> set[Grab]:
         """The key with its modifiers and every combination of locks."""
         columns = self._keysyms()
+        self._escapes = {code for code, keysyms in columns.items() if ESCAPE.code in keysyms}
         modifiers = self._modifiers(columns)
         held = 0
         for name in self._combination.modifiers:
@@ -283,6 +288,8 @@ class X11Key(ThreadedKey):
                         if each in ("down", "up"):
                             held = each == "down"
                             told.down() if held else told.up()
+                        elif each == "escape":
+                            told.escape()
                     if "mapping" in happened:
                         problem = _grab_again(keyboard, told, problem)
                     continue

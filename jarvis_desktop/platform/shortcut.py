@@ -105,6 +105,8 @@ KEYS = {
         HotkeyKey("`", "grave", 0x60, 0xC0, 50),
     )
 }
+ESCAPE = HotkeyKey("Esc", "Escape", 0xFF1B, 0x1B, 53)
+"""No hotkey: it is only taken for as long as there is something to cancel."""
 EXAMPLE = mark('Write it like "Ctrl+Alt+Space", "Super+J" or "F9".')
 
 
@@ -189,6 +191,7 @@ class GlobalShortcut:
 
 
 TALK = GlobalShortcut("talk", mark("Talk to JARVIS"), "jarvis-desktop talk toggle")
+DICTATE = GlobalShortcut("dictate", mark("Dictate into any program"), "jarvis-desktop talk dictate")
 QUICK = GlobalShortcut("quick", mark("Ask JARVIS quickly"), "jarvis-desktop --quick")
 
 
@@ -214,6 +217,8 @@ class PressState:
 
     def __init__(self, press: Callable[[], None], release: Callable[[], None]) -> None:
         self.press, self.release = press, release
+        self.escape: Callable[[], None] = lambda: None
+        """Called when Esc is pressed while the key is down, if the system reports that."""
         self.is_down = False
         self.token = ""
         """The token with which the desktop lets a window come to the front."""
@@ -262,6 +267,10 @@ class KeyEvents:
     def up(self) -> None:
         """Report a release."""
         self._tell(self._keys.up)
+
+    def escape(self) -> None:
+        """Report that Esc was pressed while the key is down."""
+        self._tell(self._keys.escape)
 
     def problem(self, words: str) -> None:
         """Report that the key was lost, or with "" that it is bound again."""

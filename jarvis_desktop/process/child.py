@@ -17,7 +17,7 @@ import multiprocessing
 import signal
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import resource_tracker
@@ -27,7 +27,7 @@ from pathlib import Path
 from typing import Any
 from weakref import WeakSet
 
-from jarvis_desktop.core.context import current_draft
+from jarvis_desktop.core.context import current_detail, current_draft
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import ExpertError, Fault
 from jarvis_desktop.core.i18n import tr
@@ -69,7 +69,8 @@ class Child:
     `factory` is named "package.module:function" so that only the child imports its module. The
     process starts at the first call. It is killed when a call times out, is cancelled or fails
     here, and restarts at the next call. It has no network access, unless `network`, or for
-    `services` of this computer such as the sound server.
+    `services` of this computer such as the sound server. It imports from the folder that
+    `libraries` returns, if any, before the application's own.
     """
 
     def __init__(
@@ -79,10 +80,12 @@ class Child:
         name: str,
         network: bool = False,
         services: bool = False,
+        libraries: Callable[[], Path | None] = lambda: None,
     ) -> None:
         self._factory = factory
         self._network = network
         self._services = services
+        self._libraries = libraries
         self._args = args
         self._name = name
         self._running: _RunningProcess | None = None
@@ -261,7 +264,10 @@ class Child:
         ours, theirs = context.Pipe()
         process = context.Process(
             target=serve,
-            args=(theirs, self._factory, self._args, self._network, self._services),
+            args=(
+                *(theirs, self._factory, self._args, self._network, self._services),
+                self._libraries(),
+            ),
             name=self._name,
             daemon=True,
         )
@@ -328,9 +334,11 @@ async def _exchange(
         await asyncio.to_thread(running.pipe.send, args)
     except OSError:
         return ENDED
-    while (answer := await running.answers.get())[0] in ("progress", "draft"):
+    while (answer := await running.answers.get())[0] in ("progress", "draft", "detail"):
         if answer[0] == "draft":
             current_draft.get()(answer[1])
+        elif answer[0] == "detail":
+            current_detail.get()(answer[1])
         elif report:
             report(*answer[1:])
     return answer

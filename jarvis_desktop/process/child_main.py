@@ -12,10 +12,11 @@ from collections.abc import Callable
 from contextlib import suppress
 from multiprocessing.connection import Connection, wait
 from multiprocessing.reduction import ForkingPickler
+from pathlib import Path
 from typing import Any
 
 from jarvis_desktop import localization
-from jarvis_desktop.core.context import current_draft
+from jarvis_desktop.core.context import current_detail, current_draft
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.process.network_guard import apply_child_policy
@@ -24,11 +25,17 @@ Handler = Callable[..., Any]
 """Runs in the child: handler(report, *args) -> a picklable result."""
 
 Answer = tuple[Any, ...]
-"""A kind, "progress", "draft", "result", "refused", "failed" or "unbuilt", and its data."""
+"""A kind, "progress", "draft", "detail", "result", "refused", "failed" or "unbuilt",
+and its data."""
 
 
 def serve(
-    pipe: Connection, factory: str, args: tuple[object, ...], network: bool, services: bool
+    pipe: Connection,
+    factory: str,
+    args: tuple[object, ...],
+    network: bool,
+    services: bool,
+    libraries: Path | None = None,
 ) -> None:
     """Run the child's main loop until the parent ends."""
     # Ctrl-C in a terminal reaches the whole process group; only the parent handles it.
@@ -36,10 +43,13 @@ def serve(
     if sys.platform != "win32":
         signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})
     apply_child_policy(network=network, services=services)
+    if libraries:
+        sys.path.insert(0, str(libraries))
     localization.inherit()
     localization.inherit_wording()
     threading.Thread(target=_end_with_parent, daemon=True).start()
     current_draft.set(lambda piece: pipe.send(("draft", piece)))
+    current_detail.set(lambda text: pipe.send(("detail", text)))
     handler: Handler | None = None
     unbuilt: Answer = ()
     try:

@@ -234,19 +234,19 @@ async def test_a_process_that_reaches_out_is_started_anew_under_the_new_rules(
     outward = Child(LOOKS_UP, name="outward", network=True)
     inward = Child(LOOKS_UP, name="inward")
     try:
-        assert await outward.call("files.example", timeout=30) == "!"
+        assert await outward.call("files.example", timeout=100) == "!"
         await inward.start()
         before, kept = outward.pid, inward.pid
         await app.adopt(Settings(mode=Mode.OFFLINE))
         assert outward.pid is None
         assert inward.pid == kept
-        assert "offline" in await outward.call("files.example", timeout=30)
+        assert "offline" in await outward.call("files.example", timeout=100)
         await app.adopt(Settings(mode=Mode.HYBRID))
-        assert await outward.call("files.example", timeout=30) == "!"
+        assert await outward.call("files.example", timeout=100) == "!"
         assert before != outward.pid
         there = NetworkSettings(proxy="http://proxy:3128")
         await app.adopt(Settings(mode=Mode.HYBRID, network=there))
-        assert await outward.call("files.example", timeout=30) == "http://proxy:3128!"
+        assert await outward.call("files.example", timeout=100) == "http://proxy:3128!"
     finally:
         await outward.close()
         await inward.close()

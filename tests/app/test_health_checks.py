@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import ast
 import inspect
+import json
+from pathlib import Path
 
 import pytest
 
 from jarvis_desktop.app import health_checks
-from jarvis_desktop.app.health_checks import Finding, agent_mode, graphics, memory, sandbox
+from jarvis_desktop.app.health_checks import (
+    Finding,
+    agent_mode,
+    engine_of_experts,
+    graphics,
+    memory,
+    sandbox,
+)
 from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.placement import MB, Graphics, Hardware
+from jarvis_desktop.experts.engines import MARKER, PYTHON, Engines
 from jarvis_desktop.localization import load
+from jarvis_desktop.paths import shipped
+from jarvis_desktop.process import engine
 
 GB = 1000 * MB
 RTX = Graphics("NVIDIA RTX 3060", memory=12 * GB)
@@ -115,17 +127,35 @@ def test_what_holds_the_code_of_agent_mode(
 
 def test_the_name_of_all_that_is_looked_at_is_known_to_translators() -> None:
     names: set[str] = set()
-    for module in (health_checks, health_checks):
-        for node in ast.walk(ast.parse(inspect.getsource(module))):
-            named: ast.AST | None = None
-            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Finding", "device"):
-                named = node.args[0]
-            elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "what":
-                named = node.value
-            if isinstance(named, ast.Call):
-                named = named.args[0]
-            if isinstance(named, ast.Constant):
-                names.add(str(named.value))
+    for node in ast.walk(ast.parse(inspect.getsource(health_checks))):
+        named: ast.AST | None = None
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in ("Finding", "device"):
+            named = node.args[0]
+        elif isinstance(node, ast.Assign) and getattr(node.targets[0], "id", "") == "what":
+            named = node.value
+        if isinstance(named, ast.Call):
+            named = named.args[0]
+        if isinstance(named, ast.Constant):
+            names.add(str(named.value))
     assert len(names) > 12
     german = load("de")
     assert {name for name in names if german.gettext(name) == name} == {"JARVIS Desktop", "SQLite"}
+
+
+def test_what_runs_experts_is_told_with_its_size_or_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    listed = shipped("resources", "engine", "requirements.txt")
+    engines = Engines(tmp_path, listed, build=lambda: "cpu")
+    assert engine_of_experts(engines).detail == "installed beside JARVIS; it runs experts"
+    monkeypatch.setattr(engine, "in_environment", lambda: False)
+    lacking = engine_of_experts(engines)
+    assert (lacking.state, lacking.fix) == ("limited", "jarvis-desktop engine install")
+    assert "300 MB to download" in lacking.detail
+    for name, state in (("2.12.0", "limited"), (engines.newest, "ok")):
+        folder = tmp_path / name
+        folder.mkdir()
+        record = {"torch": name, "python": PYTHON, "size": 7}
+        (folder / MARKER).write_text(json.dumps(record), "utf-8")
+        found = engine_of_experts(engines)
+        assert (found.state, str(folder) in found.detail) == (state, True)

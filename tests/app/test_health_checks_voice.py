@@ -126,9 +126,9 @@ def running(tmp_path: Path) -> Iterator[Running]:
     thread = threading.Thread(target=loop.run_forever)
     thread.start()
     instance = Instance(held.folder)
-    assert asyncio.run_coroutine_threadsafe(instance.serve(held.handle), loop).result(10)
+    assert asyncio.run_coroutine_threadsafe(instance.serve(held.handle), loop).result(60)
     yield held
-    asyncio.run_coroutine_threadsafe(instance.close(), loop).result(10)
+    asyncio.run_coroutine_threadsafe(instance.close(), loop).result(60)
     loop.call_soon_threadsafe(loop.stop)
     thread.join()
     loop.close()

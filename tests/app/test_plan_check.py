@@ -42,7 +42,14 @@ REQUESTS = [
 SUMMARY = plan(
     "document-to-text:document", "summarization:text", "translation:text", file="report.pdf"
 )
-GREENER = plan("image-to-image:image", file="a.png")
+GREENER = json.dumps(
+    {
+        "direct": False,
+        "plan": [
+            {"task": "image-to-image", "id": 0, "args": {"image": "a.png", "prompt": "greener"}}
+        ],
+    }
+)
 
 
 async def outcomes(folder: Path, answers: Sequence[str | JarvisError]) -> list[bool]:

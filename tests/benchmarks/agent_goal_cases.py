@@ -73,21 +73,21 @@ class GoalCase:
     make: Make
 
 
-def _table(path: Path, rows: Rows, delimiter: str = ",") -> None:
+def write_table(path: Path, rows: Rows, delimiter: str = ",") -> None:
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.DictWriter(file, list(rows[0]), delimiter=delimiter)
         writer.writeheader()
         writer.writerows(rows)
 
 
-def _sums(rows: Rows, by: str, value: str) -> dict[str, float]:
+def sums(rows: Rows, by: str, value: str) -> dict[str, float]:
     found: dict[str, float] = defaultdict(float)
     for row in rows:
         found[row[by]] += row[value]
     return dict(found)
 
 
-def _near(text: str, value: float) -> bool:
+def near_text(text: str, value: float) -> bool:
     try:
         return abs(float(text.replace(",", "").strip("$€ %")) - value) <= max(
             0.006 * abs(value), 0.006
@@ -96,12 +96,12 @@ def _near(text: str, value: float) -> bool:
         return False
 
 
-def _has_pairs(rows: Sequence[dict[str, str]], wanted: dict[str, float]) -> bool:
+def has_pairs(rows: Sequence[dict[str, str]], wanted: dict[str, float]) -> bool:
     """Whether each key is in a row beside its value, and there is no other row."""
     return len(rows) == len(wanted) and all(
         any(
             any(key.casefold() == cell.strip().casefold() for cell in row.values())
-            and any(_near(cell or "", value) for cell in row.values())
+            and any(near_text(cell or "", value) for cell in row.values())
             for row in rows
         )
         for key, value in wanted.items()
@@ -117,7 +117,7 @@ def stocks(folder: Path, chance: random.Random) -> Check:
             day = date(2000 + month // 12, month % 12 + 1, 1)
             rows.append({"symbol": symbol, "date": f"{day:%b} {day.day} {day.year}",
                          "price": round(price, 2)})  # fmt: skip
-    _table(folder / "stocks.csv", rows)
+    write_table(folder / "stocks.csv", rows)
     best = max((row for row in rows if row["symbol"] == "AAPL"), key=lambda row: row["price"])
     year = best["date"][-4:]
     return lambda came: came.says(best["price"], year)
@@ -131,8 +131,8 @@ def sales(folder: Path, chance: random.Random) -> Check:
          "amount": round(chance.uniform(5, 500), 2)}
         for _ in range(300)
     ]  # fmt: skip
-    _table(folder / "sales.csv", rows)
-    totals = _sums(rows, "region", "amount")
+    write_table(folder / "sales.csv", rows)
+    totals = sums(rows, "region", "amount")
     best = max(totals, key=lambda name: totals[name])
     others = [name for name in totals if name != best]
     return lambda came: came.draws() and came.says(best) and (
@@ -149,7 +149,7 @@ def customers(folder: Path, chance: random.Random) -> Check:
     ]  # fmt: skip
     mixed = rows + chance.sample(rows, 9)
     chance.shuffle(mixed)
-    _table(folder / "customers.csv", mixed)
+    write_table(folder / "customers.csv", mixed)
     whole = sum(float(re.sub(r"[^\d.]", "", row["amount"])) for row in rows)
 
     def check(came: Outcome) -> bool:
@@ -184,7 +184,7 @@ def expenses(folder: Path, chance: random.Random) -> Check:
         category = chance.choice(("Food", "Rent", "Fun", "Travel"))
         spent = round(chance.uniform(3, 200), 2)
         rows.append({"Datum": f"{day:%d.%m.%Y}", "Category": category, "Amount": spent})
-    _table(folder / "expenses.csv", rows, ";")
+    write_table(folder / "expenses.csv", rows, ";")
     return lambda came: came.draws()
 
 
@@ -206,7 +206,7 @@ def server_log(folder: Path, chance: random.Random) -> Check:
             if hour := re.search(r"(?:^|\D)(\d?\d)(?::|$|h)", cells[0]):
                 found[f"{int(hour[1]):02}"] = cells[-1]
         wanted = {hour: count for hour, count in counts.items() if count}
-        return all(_near(found.get(hour, "x"), count) for hour, count in wanted.items())
+        return all(near_text(found.get(hour, "x"), count) for hour, count in wanted.items())
 
     return check
 
@@ -253,7 +253,7 @@ def _sensors(folder: Path, chance: random.Random) -> dict[str, list[float]]:
         rows.append({"timestamp": f"{day} {hour % 24:02}:00:00", "sensor": "roof", **reading})
         if not empty:
             by_day[str(day)].append(warm)
-    _table(folder / "sensors.csv", rows)
+    write_table(folder / "sensors.csv", rows)
     return by_day
 
 
@@ -287,10 +287,10 @@ def revenue(folder: Path, chance: random.Random) -> Check:
     prices = {f"P{number}": round(chance.uniform(2, 90), 2) for number in range(1, 7)}
     names = dict(zip(prices, ("lamp", "chair", "desk", "shelf", "rug", "clock"), strict=True))
     products = [{"product_id": key, "name": names[key], "price": prices[key]} for key in prices]
-    _table(folder / "products.csv", products)
+    write_table(folder / "products.csv", products)
     bought: Rows = [{"order": number, "product_id": chance.choice(list(prices)),
                "quantity": chance.randrange(1, 6)} for number in range(90)]  # fmt: skip
-    _table(folder / "orders.csv", bought)
+    write_table(folder / "orders.csv", bought)
     totals: dict[str, float] = defaultdict(float)
     for row in bought:
         totals[row["product_id"]] += row["quantity"] * prices[row["product_id"]]
@@ -298,9 +298,9 @@ def revenue(folder: Path, chance: random.Random) -> Check:
     def check(came: Outcome) -> bool:
         rows = came.rows("revenue.csv")
         by_name = {names[key]: value for key, value in totals.items()}
-        ids = [row for row in rows if any(_near(cell or "", max(totals.values()))
+        ids = [row for row in rows if any(near_text(cell or "", max(totals.values()))
                                           for cell in row.values())]  # fmt: skip
-        right = _has_pairs(rows, by_name) or _has_pairs(rows, dict(totals))
+        right = has_pairs(rows, by_name) or has_pairs(rows, dict(totals))
         return right and bool(ids) and rows.index(ids[0]) == 0
 
     return check
@@ -312,7 +312,7 @@ def grades(folder: Path, chance: random.Random) -> Check:
                              ("maths", "physics", "history", "art")}}
         for name in ("Amira", "Ben", "Chloe", "Dev", "Elif", "Finn", "Grace")
     ]  # fmt: skip
-    _table(folder / "grades.csv", rows)
+    write_table(folder / "grades.csv", rows)
     means = {row["student"]: statistics.mean(list(row.values())[1:]) for row in rows}
     best = max(means, key=lambda name: means[name])
     return lambda came: (
@@ -351,7 +351,7 @@ def umsatz(folder: Path, chance: random.Random) -> Check:
         text = f"{value:,.2f}".replace(",", "_").replace(".", ",").replace("_", ".")
         rows.append({"Datum": f"{day:%d.%m.%Y}", "Filiale": chance.choice(("Ulm", "Jena")),
                      "Umsatz": text})  # fmt: skip
-    _table(folder / "umsatz.csv", rows, ";")
+    write_table(folder / "umsatz.csv", rows, ";")
 
     def check(came: Outcome) -> bool:
         german = came.reply.replace(".", "").replace(",", ".")
@@ -365,7 +365,7 @@ def monthly(folder: Path, chance: random.Random) -> Check:
     for month in ("january", "february", "march", "april"):
         rows: Rows = [{"item": chance.choice(WORDS), "amount": round(chance.uniform(1, 90), 2)}
                 for _ in range(chance.randrange(15, 30))]  # fmt: skip
-        _table(folder / f"{month}.csv", rows)
+        write_table(folder / f"{month}.csv", rows)
         whole += sum(float(row["amount"]) for row in rows)
         count += len(rows)
     return lambda came: came.says(whole) and len(came.rows("year.csv")) == count
@@ -409,19 +409,19 @@ def common_words(folder: Path, chance: random.Random) -> Check:
 def medians(folder: Path, chance: random.Random) -> Check:
     rows: Rows = [{"name": f"E{number}", "department": chance.choice(("IT", "Sales", "Law", "HR")),
              "salary": chance.randrange(30, 90) * 1000} for number in range(70)]  # fmt: skip
-    _table(folder / "employees.csv", rows)
+    write_table(folder / "employees.csv", rows)
     by: dict[str, list[float]] = defaultdict(list)
     for row in rows:
         by[str(row["department"])].append(float(row["salary"]))
     wanted = {name: statistics.median(each) for name, each in by.items()}
-    return lambda came: _has_pairs(came.rows("medians.csv"), wanted) and came.draws()
+    return lambda came: has_pairs(came.rows("medians.csv"), wanted) and came.draws()
 
 
 def survey(folder: Path, chance: random.Random) -> Check:
     rows = [{"person": number, "age": chance.randrange(18, 80),
              **{f"Q{at}": chance.choice(("yes", "Yes", "no", "no", "")) for at in (1, 2, 3)}}
             for number in range(140)]  # fmt: skip
-    _table(folder / "survey.csv", rows)
+    write_table(folder / "survey.csv", rows)
     yes = sum(str(row["Q2"]).lower() == "yes" for row in rows)
     answered = sum(bool(row["Q2"]) for row in rows)
     return lambda came: (
@@ -467,7 +467,7 @@ def books(folder: Path, chance: random.Random) -> Check:
     rows: Rows = [{"title": f"Book {number}", "author": chance.choice(authors),
                    "year": chance.randrange(1930, 2000), "pages": chance.randrange(90, 600)}
                   for number in range(83)]  # fmt: skip
-    _table(folder / "books.csv", rows)
+    write_table(folder / "books.csv", rows)
     ((best, count),) = Counter(row["author"] for row in rows).most_common(1)
     return lambda came: came.says(best, count)
 
@@ -475,7 +475,7 @@ def books(folder: Path, chance: random.Random) -> Check:
 def without_mail(folder: Path, chance: random.Random) -> Check:
     rows: Rows = [{"name": f"Person {number}", "email": chance.choice(("", f"p{number}@mail.test")),
                    "town": chance.choice(("Graz", "Linz"))} for number in range(50)]  # fmt: skip
-    _table(folder / "people.csv", rows)
+    write_table(folder / "people.csv", rows)
     wanted = [row["name"] for row in rows if row["email"]]
     return lambda came: [next(iter(row.values())) for row in came.rows("with_email.csv")] == wanted
 
@@ -484,7 +484,7 @@ def dearer(folder: Path, chance: random.Random) -> Check:
     old = {word: round(chance.uniform(2, 50), 2) for word in WORDS}
     new = {word: round(price * chance.choice((0.9, 1.0, 1.2)), 2) for word, price in old.items()}
     for name, prices in (("old", old), ("new", new)):
-        _table(folder / f"{name}.csv", [{"item": key, "price": prices[key]} for key in prices])
+        write_table(folder / f"{name}.csv", [{"item": key, "price": prices[key]} for key in prices])
     wanted = sorted(word for word in WORDS if new[word] > old[word])
 
     def check(came: Outcome) -> bool:
@@ -512,14 +512,14 @@ def climate(folder: Path, chance: random.Random) -> Check:
             when, warm = date(2024, 1, 1) + timedelta(day), round(chance.gauss(12, 6), 1)
             rows.append({"date": str(when), "city": city, "temperature": warm})
             by[city, when.month].append(warm)
-    _table(folder / "weather.csv", rows)
+    write_table(folder / "weather.csv", rows)
     means = [statistics.mean(each) for each in by.values()]
 
     def check(came: Outcome) -> bool:
         found = came.rows("climate.csv")
         cells = [cell or "" for row in found for cell in row.values()]
         return len(found) == len(means) and all(
-            any(_near(cell, mean) or _near(cell, round(mean, 1)) for cell in cells)
+            any(near_text(cell, mean) or near_text(cell, round(mean, 1)) for cell in cells)
             for mean in means
         )
 
@@ -529,7 +529,7 @@ def climate(folder: Path, chance: random.Random) -> Check:
 def english_columns(folder: Path, chance: random.Random) -> Check:
     rows: Rows = [{"Name": f"Person {number}", "Alter": chance.randrange(9, 90),
                    "Stadt": chance.choice(("Graz", "Linz"))} for number in range(30)]  # fmt: skip
-    _table(folder / "leute.csv", rows)
+    write_table(folder / "leute.csv", rows)
     wanted = [[row["Name"], str(row["Alter"]), row["Stadt"]] for row in rows]
 
     def check(came: Outcome) -> bool:
@@ -573,7 +573,7 @@ def turned(folder: Path, chance: random.Random) -> Check:
 def songs(folder: Path, chance: random.Random) -> Check:
     rows: Rows = [{"song": f"Song {number}", "seconds": seconds}
                   for number, seconds in enumerate(chance.sample(range(90, 500), 40))]  # fmt: skip
-    _table(folder / "songs.csv", rows)
+    write_table(folder / "songs.csv", rows)
     wanted = [row["song"] for row in sorted(rows, key=lambda row: -row["seconds"])]
 
     def check(came: Outcome) -> bool:
@@ -587,7 +587,7 @@ def songs(folder: Path, chance: random.Random) -> Check:
 def share_of_returns(folder: Path, chance: random.Random) -> Check:
     rows: Rows = [{"product": name, "sold": chance.randrange(200, 900),
                    "returned": chance.randrange(5, 90)} for name in WORDS]  # fmt: skip
-    _table(folder / "returns.csv", rows)
+    write_table(folder / "returns.csv", rows)
     best = max(rows, key=lambda row: row["returned"] / row["sold"])["product"]
     others = [name for name in WORDS if name != best]
     return lambda came: came.says(best) and not any(came.says(name) for name in others)
@@ -604,13 +604,13 @@ def shared_words(folder: Path, chance: random.Random) -> Check:
 def filled(folder: Path, chance: random.Random) -> Check:
     rows: Rows = [{"item": f"I{number}", "price": chance.choice(("", chance.randrange(5, 90)))}
                   for number in range(40)]  # fmt: skip
-    _table(folder / "prices.csv", rows)
+    write_table(folder / "prices.csv", rows)
     mean = statistics.mean(row["price"] for row in rows if row["price"] != "")
 
     def check(came: Outcome) -> bool:
         found = came.rows("filled.csv")
         return len(found) == 40 and all(
-            _near(new["price"], mean if old["price"] == "" else old["price"])
+            near_text(new["price"], mean if old["price"] == "" else old["price"])
             for old, new in zip(rows, found, strict=True)
         )
 
@@ -620,7 +620,7 @@ def filled(folder: Path, chance: random.Random) -> Check:
 def split_by_country(folder: Path, chance: random.Random) -> Check:
     rows: Rows = [{"name": f"N{number}", "country": chance.choice(("Peru", "Chile", "Cuba"))}
                   for number in range(45)]  # fmt: skip
-    _table(folder / "members.csv", rows)
+    write_table(folder / "members.csv", rows)
     wanted = sorted(Counter(row["country"] for row in rows).values())
 
     def check(came: Outcome) -> bool:
@@ -637,13 +637,13 @@ def days_between(folder: Path, chance: random.Random) -> Check:
     rows: Rows = [{"date": str(date(2023, 2, 1) + timedelta(day)), "km": chance.randrange(3, 30)}
                   for day in days]  # fmt: skip
     chance.shuffle(rows)
-    _table(folder / "runs.csv", rows)
+    write_table(folder / "runs.csv", rows)
     return lambda came: came.says(days[-1] - days[0])
 
 
 def over_sixty(folder: Path, chance: random.Random) -> Check:
     rows: Rows = [{"person": number, "age": chance.randrange(15, 95)} for number in range(120)]
-    _table(folder / "people.csv", rows)
+    write_table(folder / "people.csv", rows)
     count = sum(row["age"] > 60 for row in rows)
     return lambda came: came.draws("ages.png") and came.says(count)
 
@@ -660,7 +660,7 @@ def best_of_each(folder: Path, chance: random.Random) -> Check:
     prices = chance.sample(range(5, 500), 48)
     rows: Rows = [{"product": f"P{number}", "category": ("tools", "toys", "tea")[number % 3],
                    "price": price} for number, price in enumerate(prices)]  # fmt: skip
-    _table(folder / "shop.csv", rows)
+    write_table(folder / "shop.csv", rows)
     best = {}
     for row in sorted(rows, key=lambda row: row["price"]):
         best[row["category"]] = row["product"]
@@ -692,7 +692,7 @@ def improved(folder: Path, chance: random.Random) -> Check:
     gains = dict(zip(names, chance.sample(range(-20, 30), len(names)), strict=True))
     rows: Rows = [{"student": name, "test 1": first, "test 2": first + gains[name]}
                   for name in names for first in [chance.randrange(40, 70)]]  # fmt: skip
-    _table(folder / "tests.csv", rows)
+    write_table(folder / "tests.csv", rows)
     best = max(gains, key=lambda name: gains[name])
     return lambda came: (
         came.says(best) and not any(came.says(name) for name in names if name != best)

@@ -1,6 +1,6 @@
 """How many questions about live data are known as such, and how many others are taken for one.
 
-None of these questions was trained on; see `packaging/planner/train_live.py`.
+None of these questions was trained on; see `packaging/planner/live_questions.txt`.
 
 Run: python -m tests.benchmarks.live_data
 """
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 
-from jarvis_desktop.assistant.planning.live_data import LiveDataCheck
+from jarvis_desktop.assistant.planning.everyday import why_unknowable
 from jarvis_desktop.backends.task_encoder import TaskEncoder
 from jarvis_desktop.paths import shipped
 
@@ -88,9 +88,8 @@ ORDINARY = (
 def main() -> int:
     """Print the questions that are judged wrongly, and the shares."""
     encoder = TaskEncoder(shipped("models", "planner"))
-    check = LiveDataCheck(shipped("models", "planner", "live_data.json"), encoder.directions)
-    missed = [text for text in LIVE if not check(text)]
-    mistaken = [text for text in ORDINARY if check(text)]
+    missed = [text for text in LIVE if not why_unknowable(encoder, text)]
+    mistaken = [text for text in ORDINARY if why_unknowable(encoder, text)]
     known = 1 - len(missed) / len(LIVE)
     wrong = len(mistaken) / len(ORDINARY)
     print(f"known {known:.0%} of {len(LIVE)}; missed: {missed}")

@@ -69,7 +69,7 @@ def served(llm: LLM, server: LineServer) -> Subject:
         server.answers = [Answer(pieces, ends=ends, error="out of memory")]
 
     async def stopped():
-        assert await asyncio.to_thread(server.left.acquire, timeout=30)
+        assert await asyncio.to_thread(server.left.acquire, timeout=100)
 
     return Subject(llm, lambda: will(["Well", ","], "silent"), stopped, server.die, will)
 

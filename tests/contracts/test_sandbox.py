@@ -49,7 +49,7 @@ def protection(kind: str) -> Protection:
 
 async def run(session: CodeSession, source: str, to: Path, told: list[str]) -> CodeOutcome:
     script = Script(source)
-    return await session.run(script, approved=script.sha256, to=to, timeout=30, report=told.append)
+    return await session.run(script, approved=script.sha256, to=to, timeout=100, report=told.append)
 
 
 async def test_a_session_keeps_variables_tells_output_and_begins_anew(
@@ -81,7 +81,7 @@ async def test_only_what_was_agreed_to_runs(
             Script("open('ran.txt', 'w')"),
             approved=Script("open('ran.txt', 'w') ").sha256,
             to=tmp_path / "to",
-            timeout=30,
+            timeout=100,
             report=print,
         )
     await session.close()

@@ -223,7 +223,7 @@ async def test_silence_is_not_waited_for_for_ever(server, pieces, patience):
     with pytest.raises(ExpertError, match="does not answer") as caught:
         await answer(llm, asked())
     assert caught.value.retryable
-    assert await asyncio.to_thread(server.left.acquire, timeout=30)
+    assert await asyncio.to_thread(server.left.acquire, timeout=100)
 
 
 async def test_a_full_queue_is_asked_again_after_a_while(server):

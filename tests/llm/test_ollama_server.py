@@ -249,7 +249,7 @@ async def test_cancelling_a_pull_stops_it(served):
     pulling.cancel()
     with pytest.raises(asyncio.CancelledError):
         await pulling
-    assert await asyncio.to_thread(served.left.acquire, timeout=30)
+    assert await asyncio.to_thread(served.left.acquire, timeout=100)
 
 
 async def test_an_llm_is_unloaded_on_demand(served):

@@ -270,7 +270,7 @@ async def test_silence_is_not_waited_for_for_ever(server, pieces, patience):
     llm = made(server, patience=patience)
     with pytest.raises(ExpertError, match="does not answer"):
         await answer(llm, asked())
-    assert await asyncio.to_thread(server.left.acquire, timeout=30)
+    assert await asyncio.to_thread(server.left.acquire, timeout=100)
 
 
 @pytest.mark.parametrize(

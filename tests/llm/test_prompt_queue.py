@@ -209,3 +209,12 @@ async def test_the_mode_is_asked_once_the_llm_is_free() -> None:
     scene.gates["second"].set()
     with pytest.raises(Exception, match="offline"):
         await second
+
+
+async def test_our_own_marks_are_not_among_the_words() -> None:
+    scene = Scene()
+    answer = scene.ask("<data-0123abcd>\nwell</data-0123abcd>")
+    await scene.until_asked("<data-0123abcd>\nwell</data-0123abcd>")
+    for gate in scene.gates.values():
+        gate.set()
+    assert (await answer).split() == ["so", "well"]

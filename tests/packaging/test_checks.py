@@ -47,11 +47,11 @@ def test_one_failure_fails_all_but_the_rest_still_runs(
     for name in ("ruff format --check", "ruff check", "mypy", "lint-imports"):
         assert name in shown
     summary = shown[shown.index("== Summary") :]
-    assert summary.count("FAILED") == {"": 0, "ruff": 2, "pytest": 3, "python": 1}[broken]
-    assert summary.count(": 3 passed in 0.10s]") == 8
+    assert summary.count("FAILED") == {"": 0, "ruff": 2, "pytest": 5, "python": 1}[broken]
+    assert summary.count(": 3 passed in 0.10s]") == 10
 
 
-def test_only_what_must_be_covered_runs_with_coverage(
+def test_every_test_runs_once_and_only_what_must_be_covered_with_coverage(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     folder = environment.scripts(tmp_path)
@@ -63,10 +63,11 @@ def test_only_what_must_be_covered_runs_with_coverage(
     ran = [line for line in capsys.readouterr().out.splitlines() if line.startswith("ran pytest")]
     covered = next(line for line in ran if "--cov" in line)
     others = next(line for line in ran if "--ignore" in line)
-    for name in checks.COVERED:
+    for name in (*checks.COVERED, *checks.WINDOW, *checks.COMMANDS):
         assert (Path(checks.__file__).parents[1] / name).is_dir()
-        assert covered.endswith(name) or f" {name} " in covered
-        assert f"--ignore={name}" in others
+        assert f"--ignore={name}" in others.split()
+        assert sum(name in line.split() for line in ran) == 1
+        assert (name in covered.split()) == (name in checks.COVERED)
 
 
 def test_arguments_run_pytest_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -6,18 +6,21 @@ import json
 import subprocess
 import sys
 import threading
-import time
 from pathlib import Path
 
 import environment
+import installer
 import pytest
 
 
 class Pip:
-    """Takes the place of running pip: remembers what it was asked for, and does as told."""
+    """Takes the place of running pip or uv: remembers its commands, and does as told."""
 
-    def __init__(self, *, fails_with: str = "", dies: bool = False) -> None:
+    def __init__(
+        self, *, fails_with: str = "", dies: bool = False, without_uv: bool = False
+    ) -> None:
         self.asked: list[list[str]] = []
+        self.without_uv = without_uv
         self.fails_with = fails_with
         self.dies = dies
 
@@ -26,14 +29,18 @@ class Pip:
         if self.dies:
             raise KeyboardInterrupt
         log.write_text(self.fails_with, encoding="utf-8")
-        if not self.fails_with and "-e" in command:
-            Path(command[0]).with_name("jarvis-desktop").touch()
-        return 1 if self.fails_with else 0
+        if self.fails_with or (self.without_uv and command[0] == "uv"):
+            return 1
+        if "-e" in command:
+            root = Path(command[command.index("-e") + 1].removesuffix("[dev]"))
+            (environment.scripts(root) / "jarvis-desktop").touch()
+        return 0
 
 
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A checkout with nothing in it but the requirements, and a quick way to make a venv."""
+    monkeypatch.setattr(installer, "uv_command", lambda python, log, run: [])
     folder = tmp_path / "checkout"
     (folder / "packaging").mkdir(parents=True)
     (folder / "pyproject.toml").write_text("[project]\n")
@@ -55,15 +62,38 @@ def prepare(root: Path, pip: Pip, *, extra: str = "") -> list[str]:
     return said
 
 
-def test_installs_torch_first_then_the_project_with_the_pins(root: Path) -> None:
+@pytest.mark.parametrize(
+    ("extra", "steps"), [("", ["{root}"]), ("dev", ["torch==2.13.0", "{root}[dev]"])]
+)
+def test_installs_the_project_with_the_pins_and_torch_for_tests_alone(
+    root: Path, extra: str, steps: list[str]
+) -> None:
     pip = Pip()
-    assert not environment.up_to_date(root, "")
-    prepare(root, pip)
-    assert environment.up_to_date(root, "")
-    assert [command[-1] for command in pip.asked] == ["torch==2.13.0", str(root)]
+    assert not environment.up_to_date(root, extra)
+    prepare(root, pip, extra=extra)
+    assert environment.up_to_date(root, extra)
+    assert [command[-1] for command in pip.asked] == [step.format(root=root) for step in steps]
     for command in pip.asked:
         assert command[command.index("-c") + 1] == str(root / "packaging" / "constraints.txt")
         assert Path(command[0]).parent == environment.scripts(root)
+
+
+def test_uv_installs_all_at_once(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installer, "uv_command", lambda python, log, run: ["uv"])
+    pip = Pip()
+    prepare(root, pip, extra="dev")
+    constraints = str(root / "packaging" / "constraints.txt")
+    assert pip.asked == [["uv", "-c", constraints, "-e", f"{root}[dev]"]]
+    assert environment.up_to_date(root, "dev")
+
+
+def test_pip_begins_again_if_uv_fails(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installer, "uv_command", lambda python, log, run: ["uv"])
+    pip = Pip(without_uv=True)
+    said = prepare(root, pip)
+    assert [command[0] == "uv" for command in pip.asked] == [True, False]
+    assert "Removing an incomplete .venv" in said
+    assert environment.up_to_date(root, "")
 
 
 def test_no_start_has_to_compile_the_application(root: Path) -> None:
@@ -181,7 +211,7 @@ def test_failure_says_why_and_where_the_rest_is(root: Path, words: str, told: st
 def test_constraints_without_torch_are_refused(root: Path) -> None:
     (root / "packaging" / "constraints.txt").write_text("numpy==2.0\n")
     with pytest.raises(environment.SetupError, match="does not pin torch"):
-        prepare(root, Pip())
+        prepare(root, Pip(), extra="dev")
 
 
 def test_output_goes_into_the_log(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -249,11 +279,17 @@ def test_kill_in_the_middle_of_pip_leaves_a_set_up_that_starts_over(root: Path) 
     assert environment.up_to_date(root, "")
 
 
-def test_looking_whether_all_is_ready_is_quick(root: Path) -> None:
+def test_looking_whether_all_is_ready_starts_one_process(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     prepare(root, Pip())
-    took = []
-    for _ in range(5):
-        began = time.perf_counter()
-        assert environment.up_to_date(root, "")
-        took.append(time.perf_counter() - began)
-    assert min(took) < 0.3
+    started = []
+    run = subprocess.run
+
+    def count(command: list[str], **options: object) -> object:
+        started.append(command)
+        return run(command, **options)  # type: ignore[call-overload]
+
+    monkeypatch.setattr(subprocess, "run", count)
+    assert environment.up_to_date(root, "")
+    assert len(started) == 1

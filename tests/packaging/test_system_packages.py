@@ -140,7 +140,7 @@ def test_quick_start_installs_nothing(debian: Debian) -> None:
 
 
 def test_missing_venv_module_is_asked_for(debian: Debian, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(system_packages, "_has_ensurepip", lambda: False)
+    monkeypatch.setattr(system_packages, "has_ensurepip", lambda: False)
     debian.has(*ALL)
     assert debian.ensure() == []
     assert debian.calls[-1].endswith(" python3-venv")

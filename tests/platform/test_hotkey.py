@@ -3,7 +3,7 @@ import asyncio
 import pytest
 
 from jarvis_desktop.core.speech import HotkeyStatus
-from jarvis_desktop.platform.hotkey import ASKING, NO_DESKTOP, DesktopHotkey
+from jarvis_desktop.platform.hotkey import ASKING, NO_DESKTOP, DesktopHotkey, EscapeKey
 from jarvis_desktop.platform.hotkey_portal import NO_PORTAL, REFUSED_WORDS, PortalKeys
 from jarvis_desktop.platform.hotkey_x11 import LOST
 from jarvis_desktop.platform.shortcut import TALK
@@ -12,7 +12,7 @@ from tests.portal import Portal
 
 pytestmark = pytest.mark.screen
 
-CONTROL, ALT, SPACE = 0xFFE3, 0xFFE9, 0x20
+CONTROL, ALT, SPACE, ESC = 0xFFE3, 0xFFE9, 0x20, 0xFF1B
 DISPLAYS = "DISPLAY", "WAYLAND_DISPLAY", "XDG_SESSION_TYPE", "XDG_CURRENT_DESKTOP"
 
 
@@ -159,3 +159,46 @@ async def test_it_ends_while_the_person_is_being_asked(bus, pressed, ended):
     assert status.way == "portal"
     await other.close()
     await portal.stop()
+
+
+async def test_esc_is_reported_while_the_key_is_held(screen, pressed):
+    hotkey = DesktopHotkey(
+        "Ctrl+Alt+Space",
+        TALK,
+        portal=PortalKeys("org.example.Talk"),
+        escape=lambda: pressed.told.put_nowait("escape"),
+    )
+    await hotkey.bind(pressed.press, pressed.release)
+    await asyncio.to_thread(screen.press, CONTROL, ALT, SPACE, ESC)
+    assert [await pressed.next() for _ in range(2)] == ["press", "escape"]
+    await asyncio.to_thread(screen.release, CONTROL, ALT, SPACE, ESC)
+    await hotkey.close()
+
+
+async def test_esc_is_taken_only_while_it_is_wanted(screen, pressed, monkeypatch):
+    escape = EscapeKey(pressed.press, held=lambda: "no key")
+    again = EscapeKey(pressed.press, held=lambda: "Ctrl+Alt+Space")
+    escape.take(True)
+    await settled(escape)
+    await asyncio.to_thread(screen.press, ESC)
+    assert await pressed.next() == "press"
+    await asyncio.to_thread(screen.release, ESC)
+    again.take(True)  # another program has it
+    await settled(again)
+    await again.close()
+    await escape.close()
+    again.take(True)
+    await settled(again)
+    await asyncio.to_thread(screen.press, CONTROL, ALT, ESC)
+    assert await pressed.next() == "press"
+    await asyncio.to_thread(screen.release, CONTROL, ALT, ESC)
+    await again.close()
+    monkeypatch.setenv("WAYLAND_DISPLAY", "wayland-0")
+    escape.take(True)
+    await escape.close()
+    assert pressed.so_far() == []
+
+
+async def settled(escape: EscapeKey) -> None:
+    if escape._task:
+        await escape._task

@@ -45,7 +45,7 @@ class User32:
         return 1
 
     def GetMessageW(self, message, window, lowest, highest):
-        kind = self.messages.get(timeout=20)
+        kind = self.messages.get(timeout=60)
         ctypes.cast(message, ctypes.POINTER(wintypes.MSG)).contents.message = kind
         return int(kind != hotkey_native.WM_QUIT)
 

@@ -20,9 +20,9 @@ async def test_ctrl_c_ends_it_neither_while_it_starts_nor_later(
         await child.start()
         assert child.pid is not None
         os.kill(child.pid, signal.SIGINT)  # its Python takes longer to begin
-        pid = await child.call("pid", timeout=30)
+        pid = await child.call("pid", timeout=100)
         os.kill(pid, signal.SIGINT)
-        assert await child.call("pid", timeout=30) == pid == child.pid
+        assert await child.call("pid", timeout=100) == pid == child.pid
     finally:
         await child.close()
     assert capfd.readouterr().err == ""

@@ -43,11 +43,11 @@ class Small(Ollama):
         if "jarvis.transcribe(" not in text:
             return Answer(("I cannot hear.",))
         self.written += 1
-        script = SCRIPTS[self.written - 1].replace("note.NNN", self.file)
+        script = SCRIPTS[min(self.written, len(SCRIPTS)) - 1].replace("note.NNN", self.file)
         return Answer((f"```python\n{script}\n```",))
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(300)
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
@@ -77,9 +77,10 @@ async def test_words_of_a_recording_are_counted(
     (_, result) = max(turn.results.items())
     words = (result.artifacts[0].text or "").split()
     assert words[-1] == "it?"
-    assert turn.reply == f"{len(words)} words are said, the last one is it?"
-    assert turn.status is Status.DONE
-    # The second script, which checks the first one, gets the result that is there.
-    assert llm.written == 2
+    # No query hears a recording, so that nothing confirms what was counted.
+    unsure, found = turn.reply.split("\n\n")
+    assert "could not confirm it" in unsure
+    assert found == f"{len(words)} words are said, the last one is it?"
+    assert turn.status is Status.PARTLY
     assert steps(turn) == wanted
     assert frontend.codes == []

@@ -219,7 +219,7 @@ async def test_nothing_is_deleted(person: Person) -> None:
         (" \n\t ", "nothing in that request"),
         ("👍🎉", "from words"),
         ("lorem ipsum dolor sit amet " * 2000, "53,999 characters"),
-        ("Fasse bitte diesen Text zusammen und lies ihn mir vor", "auf Englisch"),
+        ("Schicke bitte diesen Text an meine Mutter", "nur einfache Aufträge"),
         ("What is the meaning of life?", "language model"),
         ("Frobnicate the widget", "what can you do"),
         ("Summarise missing.pdf", "I cannot find missing.pdf"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,8 +12,11 @@ import pytest
 from jarvis_desktop.app.build import build
 from jarvis_desktop.core.events import Event, ReplyChunk, TaskChunk
 from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.goal import Terms
+from jarvis_desktop.core.turn import Request
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import LLMSettings, PlannerSettings, Settings
+from tests.fakes import FakeFrontend
 from tests.line_server import Answer
 from tests.openai_server import OpenAIServer, running_openai_server
 from tests.scenarios.conftest import Person
@@ -112,3 +116,29 @@ async def test_english_is_not_even_said_before_it_is_tried_again(desk: Desk) -> 
     reply, _, told = await desk.answers(GERMAN, english, Answer(MOVED))
     assert reply == "".join(MOVED)
     assert "AttemptFailed" in told
+
+
+@pytest.mark.parametrize(
+    ("text", "terms"), [(GERMAN, None), ("Why did the Roman Empire fall?", Terms())]
+)
+async def test_the_time_is_told_while_another_conversation_waits_for_the_llm(
+    desk: Desk, text: str, terms: Terms | None
+) -> None:
+    desk.llm.answers = [Answer(("Rome ",), ends="silent")]
+    app = desk.person.app
+    slow = asyncio.create_task(
+        app.assistant.handle(
+            Request(text=text, terms=terms),
+            FakeFrontend(),
+            conversation=app.history.open_conversation().id,
+        )
+    )
+    assert await asyncio.to_thread(desk.llm.silent.acquire, timeout=30)
+    asked = len(desk.llm.asked)
+    turn = await desk.person.ask("what time is it")
+    assert turn.status is Status.DONE
+    assert turn.reply.startswith("It is ")
+    assert len(desk.llm.asked) == asked
+    assert not slow.done()
+    slow.cancel()
+    await asyncio.gather(slow, return_exceptions=True)
