@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import socket
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -11,9 +12,10 @@ from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.server import hugginggpt_api, openai_api
+from jarvis_desktop.server import hugginggpt_api, mcp_api, openai_api, responses_api
 from jarvis_desktop.server.access import Access, error_document
 
 if TYPE_CHECKING:
@@ -21,12 +23,13 @@ if TYPE_CHECKING:
 
     from jarvis_desktop.app.application import Application
 
-AT_ONCE = 64
+AT_ONCE = 256
 """Connections; more get an answer that says so."""
 
 
-def http_app(app: Application, *, token: str, host: str) -> ASGIApp:
-    """Return the ASGI application over a built application."""
+@asynccontextmanager
+async def http_app(app: Application, *, token: str, host: str) -> AsyncIterator[ASGIApp]:
+    """Provide the ASGI application over a built application."""
 
     async def refused(request: Request, error: Exception) -> Response:
         status = error.status_code if isinstance(error, HTTPException) else 500
@@ -40,11 +43,17 @@ def http_app(app: Application, *, token: str, host: str) -> ASGIApp:
         told = words.get(status, "Something went wrong inside JARVIS itself; the log says what.")
         return JSONResponse(error_document(told, status), status)
 
-    starlette = Starlette(
-        routes=[*openai_api.routes(app), *hugginggpt_api.routes(app)],
-        exception_handlers={HTTPException: refused, Exception: refused},
-    )
-    return Access(starlette, token=token, host=host)
+    async with mcp_api.over_http(app) as mcp:
+        starlette = Starlette(
+            routes=[
+                *openai_api.routes(app),
+                *responses_api.routes(app),
+                *hugginggpt_api.routes(app),
+                Route("/mcp", mcp),
+            ],
+            exception_handlers={HTTPException: refused, Exception: refused},
+        )
+        yield Access(starlette, token=token, host=host)
 
 
 def listen(host: str, port: int) -> socket.socket:
@@ -65,14 +74,15 @@ def listen(host: str, port: int) -> socket.socket:
 
 async def serve(app: Application, listening: socket.socket, *, token: str, host: str) -> None:
     """Serve until it is stopped by Ctrl-C."""
-    config = uvicorn.Config(
-        http_app(app, token=token, host=host),
-        log_config=None,
-        access_log=False,
-        lifespan="off",
-        limit_concurrency=AT_ONCE,
-        timeout_keep_alive=30,
-        timeout_graceful_shutdown=5,
-        server_header=False,
-    )
-    await uvicorn.Server(config).serve(sockets=[listening])
+    async with http_app(app, token=token, host=host) as asgi:
+        config = uvicorn.Config(
+            asgi,
+            log_config=None,
+            access_log=False,
+            lifespan="off",
+            limit_concurrency=AT_ONCE,
+            timeout_keep_alive=30,
+            timeout_graceful_shutdown=5,
+            server_header=False,
+        )
+        await uvicorn.Server(config).serve(sockets=[listening])

@@ -16,13 +16,13 @@ from starlette.routing import Route
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Context, PlanRejected
-from jarvis_desktop.core.serialization import plan_to_wire
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.server.openai_api import answered, json_of, while_connected
 from jarvis_desktop.server.turns import (
     ApiFrontend,
     file_document,
+    plan_document,
+    plan_of,
     read_messages,
     running_turn,
 )
@@ -38,15 +38,12 @@ def routes(app: Application) -> list[Route]:
         said = read_messages(await json_of(request))
         if any(each.files for each in said):
             raise InputError("/tasks takes words only; /results and /hugginggpt take files.")
-        inventory = tuple(app.inventory.values())
-        planned = await app.planner.plan(said[-1].text, inventory, Context())
-        if isinstance(planned, PlanRejected):
-            raise InputError(planned.reason)
-        return JSONResponse(plan_to_wire(planned) if isinstance(planned, Plan) else [])
+        planned = await plan_of(app, said[-1].text)
+        return JSONResponse(plan_document(planned) if isinstance(planned, Plan) else [])
 
     async def turn_of(request: Request) -> tuple[Turn, dict[str, Any]]:
         said = read_messages(await json_of(request))
-        async with running_turn(app, said, ApiFrontend()) as task:
+        async with running_turn(app, said, ApiFrontend()) as (task, _):
             turn = await while_connected(request, task)
             return turn, await asyncio.to_thread(_results, turn)
 
@@ -66,7 +63,7 @@ def routes(app: Application) -> list[Route]:
 def _results(turn: Turn) -> dict[str, Any]:
     """Per task: what it was, its result, and which expert was chosen for what reason."""
     found: dict[str, Any] = {}
-    wires = plan_to_wire(turn.plan) if turn.plan else []
+    wires = plan_document(turn.plan) if turn.plan else []
     reasons = {item.task_id: item.reason for item in turn.selections}
     for wire in wires:
         result = turn.results.get(wire["id"])

@@ -8,16 +8,17 @@ only the system messages of other programs are, since the assistant has its own 
 from __future__ import annotations
 
 import asyncio
+import base64
 import csv
 import json
 import logging
 import secrets
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import aclosing
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
@@ -26,20 +27,20 @@ from starlette.responses import JSONResponse, PlainTextResponse, Response, Strea
 from starlette.routing import Route
 
 from jarvis_desktop.assistant.execution.task_runner import INTERNAL_ERROR
-from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.display import frames
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.display import frames, one_line
 from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
-from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.events import ReplyChunk
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, answer
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.serialization import plan_to_wire
-from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.task import Arg, Ref, Task
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.server.access import error_document
 from jarvis_desktop.server.turns import (
     ApiFrontend,
     Said,
+    described,
     file_document,
     instructions,
     read_messages,
@@ -51,9 +52,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
+
 JARVIS = "jarvis"
 EMBEDDING = "feature-extraction"
 MAX_INPUTS = 100
+MAX_PICTURES = 4
 REFUSED = ("tools", "functions", "audio", "modalities")
 """Parts of a request for a chat that would change the answer, and that nothing here does."""
 
@@ -71,6 +75,7 @@ def routes(app: Application) -> list[Route]:
         Route("/v1/audio/transcriptions", answered(api.transcribe), methods=["POST"]),
         Route("/v1/audio/speech", answered(api.speak), methods=["POST"]),
         Route("/v1/embeddings", answered(api.embed), methods=["POST"]),
+        Route("/v1/images/generations", answered(api.paint), methods=["POST"]),
     ]
 
 
@@ -115,8 +120,8 @@ async def json_of(request: Request) -> dict[str, Any]:
     return body
 
 
-async def while_connected(request: Request, work: asyncio.Task[Turn]) -> Turn:
-    """Return the turn. Cancels it when the client goes away."""
+async def while_connected(request: Request, work: asyncio.Task[T]) -> T:
+    """Return the outcome of `work`. Cancels it when the client goes away."""
 
     async def gone() -> None:
         while (await request.receive())["type"] != "http.disconnect":
@@ -133,6 +138,19 @@ async def while_connected(request: Request, work: asyncio.Task[Turn]) -> Turn:
         return work.result()
     finally:
         leaving.cancel()
+
+
+async def chosen_llm(app: Application, body: dict[str, Any]) -> LLM | None:
+    """Return the LLM that a request names; None for the assistant. Raises NotFoundError."""
+    name, llm = str(body.get("model") or JARVIS), await app.llms.current()
+    if llm and name == llm.name:
+        return llm
+    if name != JARVIS:
+        known = f" or “{llm.name}”" if llm else ""
+        raise NotFoundError(
+            f"There is no model “{one_line(name, limit=100)}”: it is “{JARVIS}”{known}."
+        )
+    return None
 
 
 class OpenAIApi:
@@ -160,35 +178,33 @@ class OpenAIApi:
             raise InputError(f"“{asked[0]}” is not supported: JARVIS has tools of its own.")
         if body.get("n") not in (None, 1):
             raise InputError("“n” is 1: there is one answer.")
-        name, llm = str(body.get("model") or JARVIS), await self._app.llms.current()
-        reply = _Reply(name, stream=body.get("stream") is True)
-        if llm and name == llm.name:
-            prompt = _prompt(said, body)
+        llm = await chosen_llm(self._app, body)
+        reply = _Reply(str(body.get("model") or JARVIS), stream=body.get("stream") is True)
+        if llm:
+            prompt = prompt_of(said, body)
             if not reply.stream:
                 return reply.whole(await answer(llm, prompt))
             return reply.streamed(_pieces(llm, prompt))
-        if name != JARVIS:
-            known = f" or “{llm.name}”" if llm else ""
-            raise NotFoundError(f"There is no model “{name}”: it is “{JARVIS}”{known}.")
         if (body.get("response_format") or {"type": "text"}) != {"type": "text"}:
             raise InputError("“response_format” is for the LLM; JARVIS answers in words.")
         if reply.stream:
             return reply.streamed(self._told(said))
         frontend = ApiFrontend()
-        async with running_turn(self._app, said, frontend) as task:
+        async with running_turn(self._app, said, frontend) as (task, _):
             turn = await while_connected(request, task)
-            about = await asyncio.to_thread(_about, turn, frontend, said)
+            about = await asyncio.to_thread(about_turn, turn, frontend, said)
             return reply.whole(_words(turn, about), about)
 
     async def _told(self, said: Sequence[Said]) -> AsyncIterator[str | dict[str, Any]]:
         """Yield the pieces of an answer, then what else there is."""
         frontend, written = ApiFrontend(), ""
-        async with running_turn(self._app, said, frontend) as task:
-            while (piece := await frontend.pieces.get()) is not None:
-                written += piece
-                yield piece
+        async with running_turn(self._app, said, frontend) as (task, _):
+            async for event in frontend.all_shown():
+                if isinstance(event, ReplyChunk):
+                    written += event.text
+                    yield event.text
             turn = await task
-            about = await asyncio.to_thread(_about, turn, frontend, said)
+            about = await asyncio.to_thread(about_turn, turn, frontend, said)
             rest = _words(turn, about).removeprefix(written)
             if rest:
                 yield rest
@@ -235,7 +251,8 @@ class OpenAIApi:
                 sound = await asyncio.to_thread(path.read_bytes)
             else:
                 spoken = Artifact(Kind.AUDIO, path=path, name="speech.wav")
-                sound = await self._only("convert-file", {"file": spoken, "format": wanted})
+                wish: dict[str, Arg] = {"file": spoken, "format": wanted}
+                sound = await self._made(request, self._task(0, "convert-file", wish))
         return Response(sound, media_type={"mp3": "audio/mpeg"}.get(wanted, f"audio/{wanted}"))
 
     async def embed(self, request: Request) -> Response:
@@ -249,8 +266,8 @@ class OpenAIApi:
             raise InputError(f"“input” has from 1 to {MAX_INPUTS} texts.")
         vectors = []
         for text in texts:
-            table = (await self._only(EMBEDDING, {"text": text})).decode()
-            vectors.append(_vector(table))
+            task = self._task(0, EMBEDDING, {"text": text_artifact(text)})
+            vectors.append(_vector((await self._made(request, task)).decode()))
         data = [
             {"object": "embedding", "index": number, "embedding": _encoded(vector, body)}
             for number, vector in enumerate(vectors)
@@ -258,16 +275,41 @@ class OpenAIApi:
         name = str(body.get("model") or EMBEDDING)
         return JSONResponse({"object": "list", "data": data, "model": name})
 
-    async def _only(self, task: str, args: dict[str, Any]) -> bytes:
-        """Return the file that one task makes. Raises UnavailableError with its reason."""
-        plan = Plan((Task(0, self._app.inventory[task], args),))
-        frontend = ApiFrontend()
-        async with running_turn(self._app, [Said("user", "")], frontend, plan=plan) as running:
-            turn = await running
+    async def paint(self, request: Request) -> Response:
+        """Return pictures painted from a description, if there is an expert for that."""
+        body = await json_of(request)
+        wish, count, form = body.get("prompt"), body.get("n", 1), body.get("output_format", "png")
+        size = str(body.get("size") or "auto")
+        if not isinstance(wish, str) or not wish.strip():
+            raise InputError("“prompt” is missing: what to paint.")
+        if not isinstance(count, int) or not 1 <= count <= MAX_PICTURES:
+            raise InputError(f"“n” is a number from 1 to {MAX_PICTURES}.")
+        if form not in ("png", "jpeg", "webp"):
+            raise InputError("“output_format” is png, jpeg or webp.")
+        if body.get("response_format", "b64_json") != "b64_json":
+            raise InputError("“response_format” is b64_json: pictures are not kept for a link.")
+        if body.get("stream"):
+            raise InputError("“stream” is not supported for pictures.")
+        args: dict[str, Arg] = {"prompt": text_artifact(wish)}
+        tasks = [self._task(0, "text-to-image", args if size == "auto" else {**args, "size": size})]
+        if form != "png":
+            tasks.append(self._task(1, "convert-file", {"file": Ref(0), "format": form}))
+        pictures = [await self._made(request, *tasks) for _ in range(count)]
+        data = [{"b64_json": base64.b64encode(picture).decode()} for picture in pictures]
+        return JSONResponse({"created": int(time.time()), "data": data, "output_format": form})
+
+    def _task(self, number: int, kind: str, args: Mapping[str, Arg]) -> Task:
+        return Task(number, self._app.inventory[kind], args)
+
+    async def _made(self, request: Request, *tasks: Task) -> bytes:
+        """Return the file that a plan makes. Raises UnavailableError with its reason."""
+        said, frontend = [Said("user", "")], ApiFrontend()
+        async with running_turn(self._app, said, frontend, plan=Plan(tasks)) as (task, _):
+            turn = await while_connected(request, task)
             path = next((item.path for item in turn.artifacts if item.path), None)
             if path is None:
-                reasons = [result.reason for result in turn.results.values() if result.reason]
-                raise UnavailableError(" ".join(reasons) or turn.reply)
+                failed = [result for result in turn.results.values() if result.reason]
+                raise UnavailableError(failed[0].reason if failed else turn.reply)
             return await asyncio.to_thread(path.read_bytes)
 
 
@@ -316,16 +358,10 @@ class _Reply:
         return f"data: {json.dumps(document)}\n\n"
 
 
-def _about(turn: Turn, frontend: ApiFrontend, said: Sequence[Said]) -> dict[str, Any]:
-    """What an answer has besides its words; clients that do not know it ignore it."""
+def about_turn(turn: Turn, frontend: ApiFrontend, said: Sequence[Said]) -> dict[str, Any]:
+    """Return what an answer has besides its words; clients that do not know it ignore it."""
     files = [file_document(item.path, item.title) for item in turn.artifacts if item.path]
-    about = {
-        "status": turn.status or Status.FAILED,
-        "plan": plan_to_wire(turn.plan) if turn.plan else [],
-        "notes": list(turn.notes),
-        "not_agreed": frontend.refused,
-        "files": files,
-    }
+    about = {**described(turn, frontend.refused), "files": files}
     if instructions(said):
         about["notes"] = [*turn.notes, "System messages are for the LLM; JARVIS has its own."]
     return about
@@ -346,8 +382,8 @@ def _words(turn: Turn, about: dict[str, Any]) -> str:
     return "\n\n".join(filter(None, [turn.reply, *pictures, *others]))
 
 
-def _prompt(said: Sequence[Said], body: dict[str, Any]) -> Prompt:
-    """The prompt of a chat with the LLM alone. Raises InputError for what it does not take."""
+def prompt_of(said: Sequence[Said], body: dict[str, Any]) -> Prompt:
+    """Return the prompt of a chat with the LLM alone. Raises InputError."""
     if any(each.files for each in said):
         raise InputError("Files are for the model “jarvis”, which reads them.")
     roles = {"developer": "system"} | {role.value: role.value for role in MessageRole}
@@ -378,7 +414,6 @@ def _vector(table: str) -> list[float]:
 def _encoded(vector: list[float], body: dict[str, Any]) -> object:
     if body.get("encoding_format") != "base64":
         return vector
-    import base64
     import struct
 
     return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()

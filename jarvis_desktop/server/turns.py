@@ -13,21 +13,26 @@ import binascii
 import mimetypes
 import re
 import secrets
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from anyio import CancelScope
 
 from jarvis_desktop.core import events
+from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
-from jarvis_desktop.core.context import local_now
+from jarvis_desktop.core.context import current_conversation, local_now
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import Outline
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import Review
+from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, PlanRejected, Review
+from jarvis_desktop.core.serialization import plan_to_wire
+from jarvis_desktop.core.task import Item
 from jarvis_desktop.core.turn import Request, Turn
 
 if TYPE_CHECKING:
@@ -80,17 +85,18 @@ def _message(message: object) -> Said:
             case {"type": "text", "text": str(text)}:
                 texts.append(text)
             case {"type": "image_url", "image_url": {"url": str(url)}}:
-                files.append(_file(url, "picture"))
+                files.append(given_file(url, "picture"))
             case {"type": "input_audio", "input_audio": {"data": str(data), "format": str(kind)}}:
-                files.append(_file(f"data:audio/{kind};base64,{data}", "recording"))
+                files.append(given_file(f"data:audio/{kind};base64,{data}", "recording"))
             case {"type": "file", "file": {"file_data": str(data), **about}}:
-                files.append(_file(data, "file", str(about.get("filename") or "")))
+                files.append(given_file(data, "file", str(about.get("filename") or "")))
             case _:
                 raise InputError("A message holds texts, pictures, recordings and files.")
     return Said(message["role"], "\n".join(texts), tuple(files))
 
 
-def _file(url: str, kind: str, name: str = "") -> GivenFile:
+def given_file(url: str, kind: str, name: str = "") -> GivenFile:
+    """Read a data URL. Raises InputError."""
     match = _data.match(url)
     if not match:
         raise InputError(f"A {kind} is given in the request itself, as a data URL in base64.")
@@ -103,19 +109,30 @@ def _file(url: str, kind: str, name: str = "") -> GivenFile:
     return GivenFile(Path(name).name or f"{kind}{suffix}", content)
 
 
+class RunningTurn(NamedTuple):
+    """A turn that is being worked on, and the private conversation that it is in."""
+
+    task: asyncio.Task[Turn]
+    conversation: str
+
+
 @dataclass
 class ApiFrontend:
-    """Passes on what is answered, and agrees to nothing."""
+    """Passes on what happens, and agrees to nothing."""
 
-    pieces: asyncio.Queue[str | None] = field(default_factory=asyncio.Queue)
-    """The pieces of the answer; None at the end, if `running_turn` runs it."""
+    shown: asyncio.Queue[events.Event | None] = field(default_factory=asyncio.Queue)
+    """What happened; None at the end, if `running_turn` runs it."""
     refused: list[str] = field(default_factory=list)
     """The questions that nobody could answer."""
 
     def show(self, event: events.Event) -> None:
-        """Pass on the words of the answer."""
-        if isinstance(event, events.ReplyChunk):
-            self.pieces.put_nowait(event.text)
+        """Pass on the event."""
+        self.shown.put_nowait(event)
+
+    async def all_shown(self) -> AsyncIterator[events.Event]:
+        """Yield what happens until the turn has ended."""
+        while (event := await self.shown.get()) is not None:
+            yield event
 
     async def review(self, plan: Plan) -> Plan | None:
         """Accept a plan that has no effects outside of JARVIS."""
@@ -145,24 +162,40 @@ class ApiFrontend:
 
 @asynccontextmanager
 async def running_turn(
-    app: Application, said: Sequence[Said], frontend: ApiFrontend, *, plan: Plan | None = None
-) -> AsyncIterator[asyncio.Task[Turn]]:
-    """Run a turn for the last message. At the end it is stopped, and all of it forgotten."""
+    app: Application,
+    said: Sequence[Said],
+    frontend: ApiFrontend,
+    *,
+    plan: Plan | None = None,
+    files: Sequence[Path] = (),
+    kept: bool = False,
+) -> AsyncIterator[RunningTurn]:
+    """Run a turn for the last message. At the end it is stopped, and all of it forgotten.
+
+    `files` on this computer are attached as well. With `kept`, a turn that ended on its own remains
+    until its conversation is forgotten.
+    """
     conversation = app.history.open_private().id
     with TemporaryDirectory(prefix="jarvis-api-") as folder:
-        files = await asyncio.to_thread(_write, said, Path(folder))
+        given = await asyncio.to_thread(_write, said, Path(folder))
         before = _remember(app, conversation, said[:-1])
-        request = Request(text="\n".join([*before, said[-1].text]), files=tuple(files))
+        text = "\n".join([*before, said[-1].text])
+        request = Request(text=text, files=(*files, *given))
         task = asyncio.create_task(
             app.assistant.handle(request, frontend, conversation=conversation, plan=plan)
         )
-        task.add_done_callback(lambda _: frontend.pieces.put_nowait(None))
+        task.add_done_callback(lambda _: frontend.shown.put_nowait(None))
+        ended = False
         try:
-            yield task
+            yield RunningTurn(task, conversation)
+            ended = task.done()
         finally:
             task.cancel()
-            await asyncio.wait([task])
-            app.history.forget_private(conversation)
+            # Also when a scope of anyio is cancelled, which would interrupt each further wait.
+            with CancelScope(shield=True):
+                await asyncio.wait([task])
+            if not (kept and ended):
+                app.history.forget_private(conversation)
 
 
 def _write(said: Sequence[Said], folder: Path) -> list[Path]:
@@ -195,6 +228,54 @@ def _remember(app: Application, conversation: str, said: Sequence[Said]) -> list
 def instructions(said: Sequence[Said]) -> str:
     """Return the system messages, which the assistant does not follow: it has its own."""
     return "\n".join(each.text for each in said if each.role in ("system", "developer"))
+
+
+async def plan_of(
+    app: Application, text: str, files: Sequence[Path] = ()
+) -> Plan | AnswerDirectly | NeedsAgent:
+    """Plan a request without running it; files are read, but not kept. Raises InputError."""
+    conversation = app.history.open_private().id
+    within = current_conversation.set(conversation)
+    try:
+        request = Request(text=text, files=tuple(files))
+        given = await app.intake.given(request)
+        named = await app.intake.named(text, request, given)
+        inventory = tuple(app.inventory.values())
+        planned = await app.planner.plan(text, inventory, Context((*given, *named)))
+    finally:
+        current_conversation.reset(within)
+        app.history.forget_private(conversation)
+    if isinstance(planned, PlanRejected):
+        raise InputError(planned.reason)
+    return planned
+
+
+def title_of(file: Artifact) -> str:
+    """What a file is called."""
+    return file.title
+
+
+def described(
+    turn: Turn, refused: Sequence[str], place: Callable[[Artifact], str] = title_of
+) -> dict[str, Any]:
+    """Describe a turn that ended, besides its answer and its files."""
+    return {
+        "status": turn.status or Status.FAILED,
+        "plan": plan_document(turn.plan, place) if turn.plan else [],
+        "notes": list(turn.notes),
+        "not_agreed": list(refused),
+    }
+
+
+def plan_document(plan: Plan, place: Callable[[Artifact], str] = title_of) -> list[dict[str, Any]]:
+    """Return a plan for JSON. `place` is what the client calls a file; where it is stays here."""
+
+    def shown(name: str, item: Item) -> Item:
+        if isinstance(item, Artifact) and item.path:
+            return replace(item, path=None, text=place(item))  # a path would lose slashes
+        return item
+
+    return plan_to_wire(Plan(tuple(task.map_items(shown) for task in plan)))
 
 
 def file_document(path: Path, name: str) -> dict[str, Any]:

@@ -3,13 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import base64
-import contextlib
-import json
-import socket
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -17,60 +11,15 @@ import httpx
 import openai
 import pytest
 
-from jarvis_desktop.app.application import Application
-from jarvis_desktop.app.build import build
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.events import ReplyChunk
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.paths import user_paths
 from jarvis_desktop.server import access
-from jarvis_desktop.server.http_server import serve
 from jarvis_desktop.server.turns import ApiFrontend
-from jarvis_desktop.settings import Settings
 from tests.fake_voice import FakeRecogniser, FakeVoice
 from tests.fakes import FakeLLM
-
-NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-TOKEN = "a-token-that-is-long-enough"
-PNG = base64.b64encode(
-    b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR\x00\x00\x00\x01\x00\x00\x00\x01\x08\x06\x00\x00\x00\x1f\x15"
-    b"\xc4\x89\x00\x00\x00\nIDATx\x9cc\x00\x01\x00\x00\x05\x00\x01\r\n-\xb4\x00\x00\x00\x00IEND\xaeB`\x82"
-).decode()
-
-
-@dataclass
-class Served:
-    app: Application
-    base: str
-
-    @property
-    def client(self) -> openai.AsyncOpenAI:
-        return openai.AsyncOpenAI(base_url=f"{self.base}/v1", api_key=TOKEN, max_retries=0)
-
-    async def post(self, path: str, body: object, **headers: str) -> httpx.Response:
-        known = {"Authorization": f"Bearer {TOKEN}"} | headers
-        async with httpx.AsyncClient(base_url=self.base) as client:
-            return await client.post(path, content=json.dumps(body), headers=known)
-
-
-@pytest.fixture
-async def served() -> AsyncIterator[Served]:
-    app = build(Settings(processes=1), user_paths())
-    with socket.socket() as listening:
-        listening.bind(("127.0.0.1", 0))
-        address = f"http://127.0.0.1:{listening.getsockname()[1]}"
-        running = asyncio.create_task(serve(app, listening, token=TOKEN, host="127.0.0.1"))
-        yield Served(app, address)
-        running.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await running
-    await app.close()
-
-
-def said(*texts: str) -> Any:
-    roles = ("user", "assistant")
-    return [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
+from tests.server.serving import NOON, PNG, TOKEN, Served, said
 
 
 async def test_the_assistant_answers_whole_and_in_pieces(served: Served) -> None:

@@ -1,4 +1,5 @@
-"""`mcp` adds, lists, tests and removes MCP servers, and says which of their tools may be called."""
+"""`mcp` adds, lists, tests and removes MCP servers, says which of their tools may be called, and
+makes JARVIS one."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.session import Subparsers, add_shared, app_command
+from jarvis_desktop.cli.session import Subparsers, add_mode, add_shared, app_command, run
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, JarvisError
 
@@ -33,7 +34,7 @@ class _ActionParser(argparse.ArgumentParser):
 
 def add(subparsers: Subparsers) -> None:
     """Add the commands."""
-    mcp = subparsers.add_parser("mcp", help="use the tools of MCP servers in plans")
+    mcp = subparsers.add_parser("mcp", help="use the tools of MCP servers in plans, or be one")
     actions = mcp.add_subparsers(
         title="actions", metavar="ACTION", required=True, parser_class=_ActionParser
     )
@@ -76,6 +77,14 @@ def add(subparsers: Subparsers) -> None:
     allow.add_argument("name", metavar="SERVER")
     allow.add_argument("tool", metavar="TOOL", help="the name of a tool, or “all”")
     allow.add_argument("approval", choices=("ask", "always", "never"))
+    serve = actions.add_parser(
+        "serve",
+        help="be an MCP server for the program that starts this one",
+        description="Speaks MCP over stdin and stdout. Other programs start it; for them it is a "
+        "server with the command “jarvis-desktop” and the arguments “mcp serve”.",
+    )
+    add_mode(serve)
+    serve.set_defaults(command=_serve)
 
 
 @app_command
@@ -180,6 +189,16 @@ async def _allow(args: argparse.Namespace, app: Application) -> int:
     document = {"server": server.name, "tools": [each.name for each in chosen]}
     names = ", ".join(each.name for each in chosen)
     return output.result(args, {**document, "approval": args.approval}, f"{args.approval}: {names}")
+
+
+def _serve(args: argparse.Namespace) -> int:
+    from jarvis_desktop.server.mcp_api import serve_over_pipes
+
+    async def work(app: Application) -> int:
+        await serve_over_pipes(app)
+        return output.DONE
+
+    return run(args, work)
 
 
 def _record(server: McpServer, rows: tuple[McpRow, ...]) -> dict[str, Any]:
