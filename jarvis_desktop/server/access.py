@@ -1,7 +1,7 @@
 """Who may use the server: programs that have the token, within limits.
 
 Pages in a browser are kept out by their Origin, and by the Host that they must send if they reach
-this computer under a name of their own (DNS rebinding). Nothing allows other origins (CORS).
+this computer under another name (DNS rebinding). Nothing allows other origins (CORS).
 """
 
 from __future__ import annotations

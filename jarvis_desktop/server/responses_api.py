@@ -1,4 +1,4 @@
-"""OpenAI's newer protocol, `/v1/responses`, in which the steps of an answer are items of their own.
+"""The newer protocol of OpenAI, `/v1/responses`, in which the steps of an answer are items too.
 
 A plan is a `reasoning` item, each of its tasks an `mcp_call` of the server "jarvis", the answer a
 message, and each picture that was made an `image_generation_call`. Nothing is stored, so a client
