@@ -268,7 +268,7 @@ def described(
 
 
 def plan_document(plan: Plan, place: Callable[[Artifact], str] = title_of) -> list[dict[str, Any]]:
-    """Return a plan for JSON. `place` is what the client calls a file; its real path stays secret."""
+    """Return a plan for JSON. `place` is what the client calls a file, whose path is not shown."""
 
     def shown(name: str, item: Item) -> Item:
         if isinstance(item, Artifact) and item.path:
