@@ -66,6 +66,11 @@ class Paths:
         return self.data / "engines"
 
     @property
+    def updates(self) -> Path:
+        """What is downloaded to update the program."""
+        return self.data / "updates"
+
+    @property
     def mcp_servers(self) -> Path:
         """The MCP servers, in the form that other programs share."""
         return self.config / "mcp.json"

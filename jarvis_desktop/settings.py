@@ -640,6 +640,20 @@ class NetworkSettings(SettingsTable):
     """"" is the system's. User name and password belong into the environment's variables."""
 
 
+class UpdateSettings(SettingsTable):
+    """The `[updates]` table."""
+
+    check: bool = setting(
+        False,
+        mark("Look for new versions"),
+        mark(
+            "Once a day one small file is fetched. Nothing about you or this computer is sent, "
+            "and nothing is installed by itself."
+        ),
+        search=mark("update upgrade release version automatic"),
+    )
+
+
 class Settings(SettingsTable):
     """The whole of settings.toml."""
 
@@ -662,6 +676,7 @@ class Settings(SettingsTable):
     window: WindowSettings = WindowSettings()
     history: HistorySettings = HistorySettings()
     network: NetworkSettings = NetworkSettings()
+    updates: UpdateSettings = UpdateSettings()
     processes: int = setting(
         0,
         mark("Built-in methods at once"),

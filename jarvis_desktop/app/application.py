@@ -18,6 +18,7 @@ from jarvis_desktop.app.dictation import DictationSystem
 from jarvis_desktop.app.experts import ExpertManager, llm_preference
 from jarvis_desktop.app.single_instance import CommandHandler
 from jarvis_desktop.app.speech import SpeechSystem
+from jarvis_desktop.app.updates import Updates
 from jarvis_desktop.assistant.assistant import Assistant
 from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.planning.llm_planner import LlmPlanner
@@ -237,6 +238,7 @@ class Application:
     paths: Paths
     goals: SqliteGoalMemory
     agent_mode: Lazy[AgentMode]
+    updates: Updates
     _background: tuple[asyncio.Task[object], ...] = ()
 
     def __post_init__(self) -> None:

@@ -17,8 +17,10 @@ from jarvis_desktop.app.experts import (
     make_room_for_llm,
 )
 from jarvis_desktop.app.plan_check import PlanningCheck
+from jarvis_desktop.app.release import release_channel
 from jarvis_desktop.app.single_instance import Instance
 from jarvis_desktop.app.speech import build_speech
+from jarvis_desktop.app.updates import Updates
 from jarvis_desktop.assistant.answer_writer import AnswerWriter, FileGuard
 from jarvis_desktop.assistant.assistant import Assistant, AssistantDependencies
 from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
@@ -354,6 +356,9 @@ def build(
         paths=paths,
         goals=history.goals,
         agent_mode=agent_mode,
+        updates=Updates(
+            paths.updates, release_channel(paths), online=lambda: policy.allows_downloads
+        ),
     )
     return app
 

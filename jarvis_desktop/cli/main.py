@@ -27,6 +27,7 @@ COMMANDS = {
     "experts": "experts:add_experts",
     "llm": "llm:add",
     "engine": "engine:add",
+    "update": "update:add",
     "mcp": "mcp:add",
     "serve": "serve:add",
     "desktop": "system:add_desktop",

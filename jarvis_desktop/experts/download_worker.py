@@ -302,15 +302,13 @@ class HubRepository:
         self, entry: RemoteFile, revision: str, part: Path, arrived: Callable[[int], None]
     ) -> None:
         """Append the body of one response."""
-        from huggingface_hub import get_session
-
         url, headers = self._address(entry, revision)
         offset = _present(part)
         # Compressed bytes could be neither counted nor resumed.
         headers["Accept-Encoding"] = "identity"
         if 0 < offset <= entry.size:
             headers["Range"] = f"bytes={offset}-"
-        session = get_session()
+        session = self._session()
         with session.stream("GET", url, headers=headers, timeout=self._patience) as response:
             if response.status_code >= 400:
                 response.read()
@@ -331,6 +329,12 @@ class HubRepository:
                 os.fsync(file.fileno())
         if have != entry.size:
             self._wrong_size(entry, part, have)
+
+    def _session(self) -> Any:
+        """Return the client for requests."""
+        from huggingface_hub import get_session
+
+        return get_session()
 
     def _address(self, entry: RemoteFile, revision: str) -> tuple[str, dict[str, str]]:
         """Return where a file is, and the headers with which it is requested."""

@@ -1,0 +1,289 @@
+"""How this copy was installed, which decides how it is updated.
+
+uv keeps each tool in an environment of its own. A new version is installed into another one beside
+it, started there, and then the two change places in one step of the file system. So whenever that
+is cut off, either the old version is in its place or the new one, and each of them has started.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from jarvis_desktop.app.release import NAME, PackageKind
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.platform.desktop import shell_line
+
+DEB_PREFIX = Path("/usr/lib/jarvis-desktop")
+RECEIPT = "uv-receipt.toml"
+STAGE = f".{NAME}-update"
+INSTALL_TIMEOUT_S = 1800.0
+START_TIMEOUT_S = 180.0
+"""For libraries that were never read before, from a slow disk."""
+START = ("ask", "--mode", "offline", "--json", "what time is it")
+"""A request that needs the planner, the history and a child process, but no download."""
+AT_FDCWD, RENAME_EXCHANGE = -100, 2
+"""Of renameat2(2)."""
+RENAME_SWAP = 2
+"""Of macOS' renamex_np(2)."""
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+class InstallKind(StrEnum):
+    """How a copy was installed."""
+
+    CHECKOUT = "checkout"
+    BUNDLE = "bundle"
+    DEB = "deb"
+    UV = "uv"
+    PIPX = "pipx"
+    PIP = "pip"
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    """This copy of the program. `prefix` is the environment that it is in."""
+
+    kind: InstallKind
+    prefix: Path
+
+    @property
+    def package(self) -> PackageKind | None:
+        """The kind of file that updates it; None if no file of a release does."""
+        if self.kind in (InstallKind.CHECKOUT, InstallKind.BUNDLE):
+            return None
+        return PackageKind.DEB if self.kind is InstallKind.DEB else PackageKind.WHEEL
+
+    @property
+    def updates_itself(self) -> bool:
+        """Whether `replace_tool` updates it; otherwise the user runs a command."""
+        # Windows does not rename the folder of a program that runs.
+        return self.kind is InstallKind.UV and sys.platform != "win32"
+
+    def advice(self, file: Path | None = None) -> str:
+        """Return what the user can do to update it, with the downloaded file if there is one."""
+        match self.kind:
+            case InstallKind.CHECKOUT:
+                return tr("In its folder: git pull")
+            case InstallKind.BUNDLE:
+                return tr("Get the new version where you got this one.")
+        if file is None:
+            return "jarvis-desktop update"
+        commands: dict[InstallKind, Sequence[str]] = {
+            InstallKind.DEB: ("sudo", "apt", "install", str(file)),
+            InstallKind.UV: ("uv", "tool", "install", "--force", str(file)),
+            InstallKind.PIPX: ("pipx", "install", "--force", str(file)),
+            InstallKind.PIP: (sys.executable, "-m", "pip", "install", str(file)),
+        }
+        return shell_line(commands[self.kind])
+
+
+def installation() -> Installation:
+    """Return how this copy was installed."""
+    prefix = Path(sys.prefix)
+    package = Path(__file__).parents[1]
+    if getattr(sys, "frozen", False) or os.environ.get("APPIMAGE"):
+        return Installation(InstallKind.BUNDLE, prefix)
+    if (package.parent / "pyproject.toml").is_file():
+        return Installation(InstallKind.CHECKOUT, package.parent)
+    if DEB_PREFIX in package.parents:
+        return Installation(InstallKind.DEB, DEB_PREFIX)
+    for name, kind in ((RECEIPT, InstallKind.UV), ("pipx_metadata.json", InstallKind.PIPX)):
+        if (prefix / name).is_file():
+            return Installation(kind, prefix)
+    return Installation(InstallKind.PIP, prefix)
+
+
+def replace_tool(
+    prefix: Path,
+    wheel: Path,
+    version: str,
+    *,
+    run: Run = subprocess.run,
+    report: Callable[[str], None] = lambda words: None,
+) -> None:
+    """Replace the environment of uv's tool by one with this wheel. Blocks for long.
+
+    Raises JarvisError if the new version cannot be installed or does not start; the old one is then
+    in its place as it was.
+    """
+    stage = prefix.parent / STAGE
+    _forget(stage)
+    try:
+        report(tr("installing it beside the version in use"))
+        fresh = _install_beside(stage, prefix, wheel, run)
+        report(tr("starting it for a test"))
+        _check_start([str(fresh / "bin" / "python"), "-I", "-m", "jarvis_desktop"], version, run)
+        _move_paths(fresh, prefix, stage)
+        report(tr("replacing the version in use"))
+        _exchange(fresh, prefix)
+        try:
+            _check_start([str(prefix / "bin" / NAME)], version, run)
+        except BaseException:
+            _exchange(fresh, prefix)
+            raise
+    except OSError as error:
+        raise StorageError(
+            tr("The new version could not be installed: {reason}.",
+               reason=(error.strerror or tr("unknown reason")).lower()),
+            hint=tr("The version in use keeps working."),
+        ) from error  # fmt: skip
+    finally:
+        _forget(stage)
+
+
+def _install_beside(stage: Path, prefix: Path, wheel: Path, run: Run) -> Path:
+    """Let uv install the wheel below `stage`, as the tool was installed; return the environment."""
+    wanted, others = _requirements(prefix / RECEIPT, wheel)
+    python = str(getattr(sys, "_base_executable", sys.executable))
+    options = [part for each in others for part in ("--with", each)]
+    places = {"UV_TOOL_DIR": str(stage), "UV_TOOL_BIN_DIR": str(stage / "bin")}
+    done = _finished(
+        run,
+        [_uv(), "tool", "install", "--no-progress", "--python", python, *options, wanted],
+        environment=places,
+        timeout=INSTALL_TIMEOUT_S,
+    )
+    fresh = stage / NAME
+    if done.returncode or not fresh.is_dir():
+        raise _not_updated(tr("it could not be installed ({reason})", reason=_last_line(done)))
+    return fresh
+
+
+def _requirements(receipt: Path, wheel: Path) -> tuple[str, list[str]]:
+    """Return the requirement of the wheel, and the others that the tool was installed with."""
+    try:
+        listed = tomllib.loads(receipt.read_text("utf-8"))["tool"]["requirements"]
+        extras, others = "", []
+        for each in listed:
+            own = f"[{','.join(each['extras'])}]" if each.get("extras") else ""
+            if each["name"] == NAME:
+                extras = own
+            elif place := each.get("url") or each.get("path") or each.get("directory"):
+                others.append(f"{each['name']}{own} @ {place}")
+            else:
+                others.append(f"{each['name']}{own}{each.get('specifier', '')}")
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
+        raise _not_updated(tr("uv's record of it cannot be read")) from error
+    return f"{NAME}{extras} @ {wheel.absolute().as_uri()}", others
+
+
+def _uv() -> str:
+    """The user's own uv, which keeps its tools, or else the one that comes with us."""
+    if found := shutil.which("uv"):
+        return found
+    try:
+        from uv import find_uv_bin
+
+        return str(find_uv_bin())
+    except (ImportError, FileNotFoundError) as error:
+        raise _not_updated(tr("uv is missing")) from error
+
+
+def _move_paths(fresh: Path, prefix: Path, stage: Path) -> None:
+    """Write the paths that an environment has at its final place into its scripts."""
+    changes = {str(fresh): str(prefix), str(stage / "bin"): str(_commands(prefix))}
+    for path in (*(fresh / "bin").iterdir(), fresh / RECEIPT):
+        if path.is_symlink() or not path.is_file():
+            continue
+        with suppress(UnicodeDecodeError):  # a program
+            text = before = path.read_bytes().decode()
+            for old, new in changes.items():
+                text = text.replace(old, new)
+            if text != before:
+                path.write_bytes(text.encode())
+
+
+def _commands(prefix: Path) -> Path:
+    """The folder with the command that the user calls."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        entries: list[Mapping[str, Any]] = tomllib.loads((prefix / RECEIPT).read_text("utf-8"))[
+            "tool"
+        ]["entrypoints"]
+        return Path(str(entries[0]["install-path"])).parent
+    return Path.home() / ".local" / "bin"
+
+
+def _check_start(command: list[str], version: str, run: Run) -> None:
+    """Raise UnavailableError unless the program starts, is this version and answers."""
+    with tempfile.TemporaryDirectory(prefix=NAME) as home:
+        # Away from the user's data, which only a version that works may change.
+        places = {"JARVIS_DESKTOP_HOME": home, "PYTHONDONTWRITEBYTECODE": "1"}
+        for arguments in (("--version",), START):
+            done = _finished(
+                run, [*command, *arguments], environment=places, timeout=START_TIMEOUT_S
+            )
+            named = arguments != ("--version",) or done.stdout.strip() == f"{NAME} {version}"
+            if done.returncode or not named:
+                raise _not_updated(tr("it does not start here ({reason})", reason=_last_line(done)))
+
+
+def _finished(
+    run: Run, command: Sequence[str], *, environment: Mapping[str, str], timeout: float
+) -> subprocess.CompletedProcess[str]:
+    try:
+        return run(
+            command,
+            env={
+                **{name: value for name, value in os.environ.items() if name != "PYTHONPATH"},
+                **environment,
+            },
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise _not_updated(tr("it did not answer in time")) from error
+
+
+def _last_line(done: subprocess.CompletedProcess[str]) -> str:
+    lines = (done.stderr or done.stdout or "").strip().splitlines()
+    return one_line(lines[-1], limit=160).rstrip(".") if lines else str(done.returncode)
+
+
+def _not_updated(reason: str) -> JarvisError:
+    return UnavailableError(
+        tr("The new version was not installed: {reason}.", reason=reason),
+        hint=tr("The version in use keeps working."),
+    )
+
+
+def _exchange(one: Path, other: Path) -> None:
+    """Let two folders change places, at once where the system can. Raises OSError."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    names = os.fsencode(one), os.fsencode(other)
+    if sys.platform == "darwin":
+        failed = libc.renamex_np(*names, RENAME_SWAP)
+    else:
+        failed = libc.renameat2(AT_FDCWD, names[0], AT_FDCWD, names[1], RENAME_EXCHANGE)
+    if not failed:
+        return
+    aside = one.with_name(f"{one.name}.aside")  # a file system that has no such step
+    other.rename(aside)
+    try:
+        one.rename(other)
+    except OSError:
+        aside.rename(other)
+        raise
+    aside.rename(one)
+
+
+def _forget(folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
