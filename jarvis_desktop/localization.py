@@ -1,4 +1,4 @@
-"""The languages of the user interface; their catalogues are in `resources/translations`.
+"""The languages of the window and of speech; catalogues are in `resources/translations`.
 
 In the window, texts that name a command of the terminal name the page with the same function.
 """
@@ -17,6 +17,19 @@ from jarvis_desktop.paths import shipped
 
 LANGUAGES = {"en": "English", "de": "Deutsch", "zh": "简体中文"}
 """The languages by their codes, in their own words."""
+SPEECH_LANGUAGES = {
+    "": mark("Detect automatically"),
+    "en": mark("English"), "de": mark("German"), "fr": mark("French"),
+    "es": mark("Spanish"), "it": mark("Italian"), "pt": mark("Portuguese"),
+    "nl": mark("Dutch"), "pl": mark("Polish"), "sv": mark("Swedish"),
+    "da": mark("Danish"), "no": mark("Norwegian"), "fi": mark("Finnish"),
+    "cs": mark("Czech"), "el": mark("Greek"), "hu": mark("Hungarian"),
+    "ro": mark("Romanian"), "tr": mark("Turkish"), "uk": mark("Ukrainian"),
+    "ru": mark("Russian"), "ar": mark("Arabic"), "he": mark("Hebrew"),
+    "hi": mark("Hindi"), "id": mark("Indonesian"), "ja": mark("Japanese"),
+    "ko": mark("Korean"), "zh": mark("Chinese"),
+}  # fmt: skip
+"""The languages that can be chosen for what is said to the program."""
 _SPOKEN = "JARVIS_DESKTOP_LANGUAGE"
 """The environment variable that passes the language to child processes."""
 _variables = ("LC_ALL", "LC_MESSAGES", "LANG")

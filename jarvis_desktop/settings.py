@@ -21,7 +21,7 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.llm import Think
 from jarvis_desktop.core.plan import SIMPLE
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.localization import LANGUAGES
+from jarvis_desktop.localization import LANGUAGES, SPEECH_LANGUAGES
 from jarvis_desktop.paths import replace_text
 from jarvis_desktop.setting_fields import SettingsTable, setting
 
@@ -32,19 +32,6 @@ MAX_MISTAKES = 20
 """Unreadable lines; a file with more of them is not used at all."""
 
 _place = re.compile(r"at line (\d+)")
-
-SPEECH_LANGUAGES = {
-    "": mark("Detect automatically"),
-    "en": mark("English"), "de": mark("German"), "fr": mark("French"),
-    "es": mark("Spanish"), "it": mark("Italian"), "pt": mark("Portuguese"),
-    "nl": mark("Dutch"), "pl": mark("Polish"), "sv": mark("Swedish"),
-    "da": mark("Danish"), "no": mark("Norwegian"), "fi": mark("Finnish"),
-    "cs": mark("Czech"), "el": mark("Greek"), "hu": mark("Hungarian"),
-    "ro": mark("Romanian"), "tr": mark("Turkish"), "uk": mark("Ukrainian"),
-    "ru": mark("Russian"), "ar": mark("Arabic"), "he": mark("Hebrew"),
-    "hi": mark("Hindi"), "id": mark("Indonesian"), "ja": mark("Japanese"),
-    "ko": mark("Korean"), "zh": mark("Chinese"),
-}  # fmt: skip
 
 
 class SpeechSettings(SettingsTable):
@@ -646,10 +633,7 @@ class UpdateSettings(SettingsTable):
     check: bool = setting(
         False,
         mark("Look for new versions"),
-        mark(
-            "Once a day one small file is fetched. Nothing about you or this computer is sent, "
-            "and nothing is installed by itself."
-        ),
+        mark("Fetches one small file a day and sends nothing about you. Installing is up to you."),
         search=mark("update upgrade release version automatic"),
     )
 

@@ -19,6 +19,8 @@ import system_packages
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
+RELEASE = ROOT / "resources" / "release"
+PYTHON_HERE = ROOT / ".venv" / "bin" / "python"
 NAME = "jarvis-desktop"
 HOME = f"usr/lib/{NAME}"
 PYTHON = "python3.11"
@@ -73,8 +75,15 @@ def main(arguments: list[str]) -> int:
 
 
 def wheel() -> Path:
-    """Build the wheel and return its path."""
-    _run(_uv(), "build", "--wheel", "--quiet", "--out-dir", DIST, ROOT)
+    """Build the wheel, with the licences of its libraries, and return its path."""
+    if not PYTHON_HERE.exists():
+        raise OSError("the libraries are missing; first run: python3 packaging/bootstrap.py setup")
+    try:
+        _run(PYTHON_HERE, ROOT / "packaging" / "sbom.py", RELEASE)
+        _run(_uv(), "build", "--wheel", "--quiet", "--out-dir", DIST, ROOT)
+    finally:  # in a checkout they would be out of date with the next library
+        for name in ("licences.json", "sbom.cdx.json"):
+            (RELEASE / name).unlink(missing_ok=True)
     return DIST / f"jarvis_desktop-{version()}-py3-none-any.whl"
 
 
@@ -155,6 +164,11 @@ def _desktop_files(tree: Path, python: Path, tools: Path) -> None:
     (share / "doc" / NAME).mkdir(parents=True)
     shutil.copy(ROOT / "LICENSE", share / "doc" / NAME / "copyright")
     shutil.copy(ROOT / "CHANGELOG.md", share / "doc" / NAME)
+    _run(python, "-I", ROOT / "packaging" / "sbom.py", share / "doc" / NAME)
+    (share / "doc" / NAME / "licences.json").unlink()  # it is in the program itself
+    texts = _output(python, "-I", "-m", "jarvis_desktop", "licences", "--texts")
+    (share / "doc" / NAME / "third-party-licences.txt").write_text(texts + "\n", "utf-8")
+    _run("gzip", "-9n", share / "doc" / NAME / "third-party-licences.txt")
     for shell, place in (
         ("bash", f"bash-completion/completions/{NAME}"),
         ("zsh", f"zsh/vendor-completions/_{NAME}"),

@@ -1,6 +1,6 @@
 """How this copy was installed, which decides how it is updated.
 
-uv keeps each tool in an environment of its own. A new version is installed into another one beside
+uv keeps each tool in a separate environment. A new version is installed into another one beside
 it, started there, and then the two change places in one step of the file system. So whenever that
 is cut off, either the old version is in its place or the new one, and each of them has started.
 """

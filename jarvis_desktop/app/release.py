@@ -1,4 +1,4 @@
-"""Releases: the signed file that describes the newest version, and where it is fetched from.
+"""Releases: the signed file that describes the newest version, and its place on the web.
 
 The file is a JSON object with the text of the release, which is JSON itself, and an Ed25519
 signature of exactly that text. So whoever can change what a server sends, or the line to it, can
@@ -46,7 +46,7 @@ class ReleaseFile(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+~-]{0,199}$")
-    kind: Literal["wheel", "deb"]
+    kind: PackageKind
     system: str = Field(max_length=40)
     """Such as "linux-x86_64", or "any"."""
     size: int = Field(gt=0, le=MAX_FILE_BYTES)
@@ -68,7 +68,7 @@ class Release(BaseModel):
     def file_for(self, kind: PackageKind, system: str) -> ReleaseFile:
         """Return the file of this kind for a system. Raises UnavailableError if it has none."""
         for file in self.files:
-            if file.kind == kind.value and file.system in ("any", system):
+            if file.kind is kind and file.system in ("any", system):
                 return file
         raise UnavailableError(
             tr("Version {version} has nothing for this computer ({system}).",

@@ -1,4 +1,4 @@
-"""Updates: looks for a newer version, downloads it, and installs it where that is possible.
+"""Updates: looks for a newer version, downloads it, and installs it if that is possible.
 
 Looking is off at first. It fetches one file, at most once a day by itself, and nothing in offline
 mode. Nothing is replaced before the file that replaces it was checked.

@@ -28,6 +28,7 @@ COMMANDS = {
     "llm": "llm:add",
     "engine": "engine:add",
     "update": "update:add",
+    "licences": "licences:add",
     "mcp": "mcp:add",
     "serve": "serve:add",
     "desktop": "system:add_desktop",

@@ -30,7 +30,12 @@ from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.actions import Actions, PageContext
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
-from jarvis_desktop.ui.conversation.notices import ElsewhereNotice, QuitNotice, ResumeNotice
+from jarvis_desktop.ui.conversation.notices import (
+    ElsewhereNotice,
+    QuitNotice,
+    ResumeNotice,
+    UpdateNotice,
+)
 from jarvis_desktop.ui.conversation.turn_controller import TurnController
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts.controller import DownloadMark, LLMMonitor, LLMOverview, described
@@ -110,6 +115,7 @@ class MainWindow(QMainWindow):
         self.banner = Banner()
         self.llm_notice, self.resume_notice = LLMNotice(), ResumeNotice(self.session)
         self.elsewhere, self.leaving = ElsewhereNotice(self.session), QuitNotice()
+        self.update_notice = UpdateNotice(self.session, self.user_actions)
         held = vbox(
             self.banner, margins=(theme.space("three"), theme.space(), theme.space("three"), 0)
         )
@@ -119,6 +125,7 @@ class MainWindow(QMainWindow):
             self.elsewhere,
             self.resume_notice,
             self.llm_notice,
+            self.update_notice,
         )
         for notice in cards:
             notice.setMaximumWidth(MAX_TEXT_WIDTH)

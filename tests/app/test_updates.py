@@ -69,7 +69,12 @@ def near(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def made(server: ReleaseServer, folder: Path, kind: str = "pip", **changed: Any) -> Updates:
     own = Installation(InstallKind(kind), changed.pop("prefix", folder))
-    given = {"online": lambda: True, "version": "0.1.0", "patience": 1.0, "reserve": 0}
+    given: dict[str, Any] = {
+        "online": lambda: True,
+        "version": "0.1.0",
+        "patience": 1.0,
+        "reserve": 0,
+    }
     return Updates(folder / "updates", server.channel, own=own, **(given | changed))
 
 
@@ -163,6 +168,7 @@ async def test_each_installation_has_its_own_way(server: ReleaseServer, tmp_path
         assert beginning in update.command
         assert update.command.endswith(str(update.path))
         assert update.path.read_bytes() == GOOD
+    assert release
     for kind in ("checkout", "bundle"):
         one = made(server, tmp_path, kind)
         with pytest.raises(UnavailableError) as told:
@@ -302,9 +308,9 @@ def uv(tool: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def shown_version(tool: Path) -> str:
-    command = [tool.parents[1] / "bin" / "jarvis-desktop", "--version"]
+    command = [str(tool.parents[1] / "bin" / "jarvis-desktop"), "--version"]
     done = subprocess.run(command, env={}, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+    return str(done.stdout).strip()
 
 
 @pytest.mark.usefixtures("near", "uv")

@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, cast
 
 from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 
+from jarvis_desktop.app.release import ReleaseChannel
 from jarvis_desktop.app.single_instance import CommandHandler
+from jarvis_desktop.app.updates import Updates
 from jarvis_desktop.assistant.live_turn import replayed_events
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.dictation import DictationSession
@@ -369,6 +371,7 @@ class FakeApp:
     paths: Paths = field(default_factory=user_paths)
     commands: Mapping[str, CommandHandler] = field(default_factory=dict)
     """What other processes may ask of the window."""
+    updates: Updates = field(init=False)
     closed: int = 0
     woken: int = 0
 
@@ -378,6 +381,9 @@ class FakeApp:
             McpServers(self.paths.mcp_servers, self.paths.mcp_tools),
             taken=self.inventory.__contains__,
             online=lambda: self.policy.allows_downloads,
+        )
+        self.updates = Updates(
+            self.paths.updates, ReleaseChannel(), online=lambda: self.policy.allows_downloads
         )
         self.speaker = AnswerSpeaker(self.voice, self.player, self.store)
         self.expert_manager = fake_expert_manager(self)

@@ -19,9 +19,12 @@ from jarvis_desktop.ui.pending_turn import PendingTurn
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import labels
 from jarvis_desktop.ui.widgets.banners import BannerCard
+from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
+    from jarvis_desktop.settings import Settings
+    from jarvis_desktop.ui.actions import Actions
 
 DONE_STAYS = mark("Finished steps are not repeated.")
 NOT_STARTED = mark("Nothing was done yet.")
@@ -141,6 +144,47 @@ class ElsewhereNotice(BannerCard):
     def _go(self) -> None:
         if asking := self._asking():
             self._session.open_place(asking.place)
+
+
+LOOK_MS = 60 * 60 * 1000
+"""Milliseconds after which it is asked again whether a day has passed."""
+
+
+class UpdateNotice(BannerCard):
+    """Says once that there is a newer version, if the user wants to know."""
+
+    def __init__(
+        self, session: WindowSession, actions: Actions, parent: QWidget | None = None
+    ) -> None:
+        super().__init__("download", parent)
+        self._session = session
+        self.later = self.offer(tr("Not now"), kind="quiet")
+        self.later.clicked.connect(self.hide)
+        self.news = self.offer(tr("What is new"), kind="primary")
+        self.news.clicked.connect(lambda: actions.go.emit("settings", "version"))
+        self.news.clicked.connect(self.hide)
+        self._timer = new_timer(self, self._look, LOOK_MS, repeat=True)
+        session.settled.connect(self._settled)
+
+    def _settled(self, settings: Settings) -> None:
+        if not settings.updates.check:
+            self._timer.stop()
+        elif not self._timer.isActive():
+            self._timer.start()
+            self._look()
+
+    def _look(self) -> None:
+        async def look(app: Application) -> str:
+            return await app.updates.look_daily()
+
+        self._session.run(look, self._looked)
+
+    def _looked(self, outcome: Outcome) -> None:
+        if outcome.value:
+            self.say(
+                tr("There is a new version of JARVIS Desktop"),
+                tr("Version {version}. You decide when it is installed.", version=outcome.value),
+            )
 
 
 class QuitNotice(BannerCard):

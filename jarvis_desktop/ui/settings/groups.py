@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from jarvis_desktop.core.i18n import mark
+from jarvis_desktop.ui.settings.about_panels import LicencesPanel, VersionPanel
 from jarvis_desktop.ui.settings.dictation_panels import LastDictations, ReplacementLines
 from jarvis_desktop.ui.settings.mcp_panel import McpPanel
 from jarvis_desktop.ui.settings.panels import (
@@ -209,6 +210,35 @@ NETWORK = SettingsGroup(
     ),
 )
 
+ABOUT = SettingsGroup(
+    "about",
+    mark("About"),
+    "jarvis",
+    (
+        SettingsCard(
+            rows=rows(
+                SettingsRow(
+                    "version",
+                    mark("Version"),
+                    mark("Of this program, and what is new in a newer one."),
+                    search=mark("update upgrade release changelog news"),
+                    make=VersionPanel,
+                    whole=True,
+                ),
+                "updates.check",
+                SettingsRow(
+                    "licences",
+                    mark("Licences"),
+                    mark("Of the libraries, fonts and weights that come with JARVIS."),
+                    search=mark("license copyright third party open source"),
+                    make=LicencesPanel,
+                    whole=True,
+                ),
+            )
+        ),
+    ),
+)
+
 
 HEARING = SettingsCard(
     title=mark("Hearing"),
@@ -369,4 +399,5 @@ GROUPS = (
     HISTORY,
     DATA,
     NETWORK,
+    ABOUT,
 )

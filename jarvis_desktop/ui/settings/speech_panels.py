@@ -20,7 +20,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import SHIPPED_WHISPER, Expert, times_real_time
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Partial, Talking, Transcript
-from jarvis_desktop.settings import SPEECH_LANGUAGES
+from jarvis_desktop.localization import SPEECH_LANGUAGES
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.settings.speech_controller import SpeechOverview
