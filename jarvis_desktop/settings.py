@@ -638,6 +638,36 @@ class UpdateSettings(SettingsTable):
     )
 
 
+class ServerSettings(SettingsTable):
+    """The `[server]` table: the server of the running window."""
+
+    on: bool = setting(
+        False,
+        mark("Let other programs use JARVIS"),
+        mark("As long as this window or its tray icon is there."),
+        search=mark("server api http openai mcp serve"),
+    )
+    host: str = setting(
+        "127.0.0.1",
+        mark("Reached at"),
+        mark(
+            "127.0.0.1 is this computer alone. 0.0.0.0 lets other computers in, and what they send "
+            "is not encrypted."
+        ),
+        search=mark("address host listen network"),
+        invalid=mark("That is an address such as 127.0.0.1, or the name of this computer."),
+        pattern=r"^[A-Za-z0-9.:-]+$",
+    )
+    port: int = setting(
+        8765,
+        mark("Port"),
+        mark("Another one if it is taken."),
+        search=mark("listen number"),
+        ge=1024,
+        le=65535,
+    )
+
+
 class Settings(SettingsTable):
     """The whole of settings.toml."""
 
@@ -661,6 +691,7 @@ class Settings(SettingsTable):
     history: HistorySettings = HistorySettings()
     network: NetworkSettings = NetworkSettings()
     updates: UpdateSettings = UpdateSettings()
+    server: ServerSettings = ServerSettings()
     processes: int = setting(
         0,
         mark("Built-in methods at once"),

@@ -10,7 +10,11 @@ import asyncio
 import hmac
 import ipaddress
 import json
+import math
 import secrets
+import socket
+import time
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -18,6 +22,7 @@ from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.platform import api_keys
 
 PLACE = "api-server"
@@ -28,6 +33,24 @@ MAX_BODY = 64_000_000
 BODY_S = 120.0
 """Seconds in which a request must have arrived."""
 MIN_TOKEN = 16
+PER_MINUTE = 1200
+"""Requests a minute, also at once."""
+WRONG_PER_MINUTE = 60
+"""Requests a minute with a wrong token; further ones get another answer."""
+OPEN = ("/", "/page.css", "/page.js")
+"""The page for a browser, which has nothing but a field for the token."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerTerms:
+    """Who may use the server, and how much."""
+
+    token: str
+    host: str
+    """The name or address that it listens at."""
+    names: tuple[str, ...] = ()
+    """Other names under which it is reached."""
+    per_minute: int = PER_MINUTE
 
 
 def token_from(file: Path | None, variable: str) -> str:
@@ -47,13 +70,24 @@ def token_from(file: Path | None, variable: str) -> str:
         return given
     if kept := api_keys.secret(PLACE):
         return kept
+    return new_token()
+
+
+def new_token() -> str:
+    """Make a token, put it into the keyring, and return it. Raises UnavailableError without one."""
     fresh = secrets.token_urlsafe(32)
     try:
         api_keys.keep_secret(PLACE, fresh)
     except UnavailableError as error:
         raise UnavailableError(
-            "The token of the server could not be kept: the system has no keyring that is open.",
-            hint=f"Unlock or install one, or give a token: set {VARIABLE}, or --token-file FILE.",
+            tr(
+                "The token of the server could not be kept: the system has no keyring that is open."
+            ),
+            hint=tr(
+                "Unlock or install one, or start “jarvis-desktop serve” with a token: set "
+                "{variable}, or --token-file FILE.",
+                variable=VARIABLE,
+            ),
         ) from error
     return fresh
 
@@ -61,11 +95,13 @@ def token_from(file: Path | None, variable: str) -> str:
 class Access:
     """Checks every request before the application sees it."""
 
-    def __init__(self, app: ASGIApp, *, token: str, host: str) -> None:
-        """`host`: the name or address that the server listens at."""
+    def __init__(self, app: ASGIApp, terms: ServerTerms) -> None:
         self._app = app
-        self._token = token.encode()
-        self._host = host
+        self._token = terms.token.encode()
+        own = socket.gethostname()
+        names = ("localhost", own, f"{own}.local", terms.host, *terms.names)
+        self._names = {name.lower() for name in names}
+        self._rate, self._wrong = _Rate(terms.per_minute), _Rate(WRONG_PER_MINUTE)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer why not."""
@@ -78,8 +114,15 @@ class Access:
             await _refuse(send, 403, "This server is not known by that name.")
         elif b"origin" in headers and not self._is_own(headers[b"origin"]):
             await _refuse(send, 403, "Pages of other servers may not use this one.")
+        elif scope["method"] in ("GET", "HEAD") and scope["path"] in OPEN:
+            await self._app(scope, receive, send)
         elif not self._knows(headers.get(b"authorization", "")):
-            await _refuse(send, 401, "The token is missing or wrong.")
+            if wait := self._wrong.wait():
+                await _refuse(send, 429, "There were too many wrong tokens.", wait=wait)
+            else:
+                await _refuse(send, 401, "The token is missing or wrong.")
+        elif wait := self._rate.wait():
+            await _refuse(send, 429, "There were too many requests in a minute.", wait=wait)
         elif not length.isdecimal() or int(length) > MAX_BODY:
             await _refuse(send, 413, f"A request has at most {MAX_BODY // 1_000_000} MB.")
         else:
@@ -91,7 +134,7 @@ class Access:
             name = (urlsplit(url).hostname or "").rstrip(".")
         except ValueError:
             return False
-        if name in ("localhost", self._host):
+        if name in self._names:
             return True
         try:
             ipaddress.ip_address(name)
@@ -127,16 +170,37 @@ def _limited(receive: Receive) -> Receive:
     return next_message
 
 
-async def _refuse(send: Send, status: int, reason: str) -> None:
+class _Rate:
+    """Limits how many events happen in a minute; they may come at once."""
+
+    def __init__(self, per_minute: int) -> None:
+        self._size = self._left = float(per_minute)
+        self._last = time.monotonic()
+
+    def wait(self) -> int:
+        """Count an event. Return the seconds until it may happen; 0 if it may now."""
+        now = time.monotonic()
+        gain = (now - self._last) * self._size / 60
+        self._left, self._last = min(self._size, self._left + gain), now
+        if self._left < 1:
+            return math.ceil((1 - self._left) * 60 / self._size)
+        self._left -= 1
+        return 0
+
+
+async def _refuse(send: Send, status: int, reason: str, *, wait: int = 0) -> None:
     body = json.dumps(error_document(reason, status)).encode()
-    kind = [(b"content-type", b"application/json"), (b"connection", b"close")]
-    await send({"type": "http.response.start", "status": status, "headers": kind})
+    headers = [(b"content-type", b"application/json"), (b"connection", b"close")]
+    if wait:
+        headers.append((b"retry-after", str(wait).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": headers})
     await send({"type": "http.response.body", "body": body})
 
 
 def error_document(message: str, status: int, *, code: str = "") -> dict[str, object]:
     """Return an error in OpenAI's form."""
     kind = {401: "authentication_error", 403: "permission_error", 404: "not_found_error"}
+    kind[429] = "rate_limit_error"
     error = {"message": message, "type": kind.get(status, "invalid_request_error"), "param": None}
     if status >= 500:
         error["type"] = "server_error"

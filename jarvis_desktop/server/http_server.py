@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import errno
+import os
 import socket
+import ssl
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
+from ipaddress import ip_address
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -14,9 +20,11 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.server import hugginggpt_api, mcp_api, openai_api, responses_api
-from jarvis_desktop.server.access import Access, error_document
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.server import hugginggpt_api, mcp_api, openai_api, page, responses_api
+from jarvis_desktop.server.access import Access, ServerTerms, error_document
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -25,10 +33,12 @@ if TYPE_CHECKING:
 
 AT_ONCE = 256
 """Connections; more get an answer that says so."""
+ENDING_S = 2.0
+"""Seconds in which what is being answered ends once the server is cancelled."""
 
 
 @asynccontextmanager
-async def http_app(app: Application, *, token: str, host: str) -> AsyncIterator[ASGIApp]:
+async def http_app(app: Application, terms: ServerTerms) -> AsyncIterator[ASGIApp]:
     """Provide the ASGI application over a built application."""
 
     async def refused(request: Request, error: Exception) -> Response:
@@ -50,31 +60,79 @@ async def http_app(app: Application, *, token: str, host: str) -> AsyncIterator[
                 *responses_api.routes(app),
                 *hugginggpt_api.routes(app),
                 Route("/mcp", mcp),
+                *page.routes(),
             ],
             exception_handlers={HTTPException: refused, Exception: refused},
         )
-        yield Access(starlette, token=token, host=host)
+        yield Access(starlette, terms)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that listens. Raises UnavailableError."""
+    """Return a socket that is bound. Raises UnavailableError."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.socket(family)
-        with suppress(OSError):
+        if os.name != "nt":  # there it would let two programs have the same port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind((host, port))
+        try:
+            listening.bind((host, port))
+        except OSError:
+            listening.close()
+            raise
     except OSError as error:
+        if error.errno == errno.EADDRINUSE:
+            reason = tr("another program uses it already")
+        else:
+            reason = (error.strerror or str(error)).lower()
         raise UnavailableError(
-            f"The server cannot listen at {host}, port {port}: {error.strerror or error}.",
-            hint="Choose another: --port N.",
+            tr(
+                "The server cannot listen at {host}, port {port}: {reason}.",
+                host=one_line(host, limit=100),
+                port=port,
+                reason=reason,
+            ),
+            hint=tr("Choose another port or address."),
         ) from error
     return listening
 
 
-async def serve(app: Application, listening: socket.socket, *, token: str, host: str) -> None:
-    """Serve until it is stopped by Ctrl-C."""
-    async with http_app(app, token=token, host=host) as asgi:
+def address_of(listening: socket.socket, *, encrypted: bool = False) -> str:
+    """Return the address of OpenAI's protocol at a socket. Without a host it is that under which
+    other computers reach this one, if it is in a network."""
+    host, port = listening.getsockname()[:2]
+    if ip_address(host).is_unspecified:
+        with suppress(OSError), socket.socket(listening.family, socket.SOCK_DGRAM) as probe:
+            # Nothing is sent: it only looks up the way to an address of nobody.
+            probe.connect(("2001:db8::1" if ":" in host else "192.0.2.1", 9))
+            host = probe.getsockname()[0]
+    shown = f"[{host}]" if ":" in host else host
+    return f"{'https' if encrypted else 'http'}://{shown}:{port}/v1"
+
+
+def encryption(certificate: Path, key: Path) -> ssl.SSLContext:
+    """Return what encrypts connections with a certificate. Raises InputError."""
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    try:
+        context.load_cert_chain(certificate, key, password="")
+    except (OSError, ssl.SSLError) as error:
+        reason = getattr(error, "reason", "") or error.strerror or str(error)
+        raise InputError(
+            f"The certificate {certificate} with the key {key} cannot be used: "
+            f"{str(reason).lower().replace('_', ' ')}.",
+            hint="Both are PEM files, and the key has no password.",
+        ) from error
+    return context
+
+
+async def serve(
+    app: Application,
+    listening: socket.socket,
+    terms: ServerTerms,
+    *,
+    encrypted: ssl.SSLContext | None = None,
+) -> None:
+    """Serve until it is stopped by Ctrl-C, or cancelled, which ends what is being answered."""
+    async with http_app(app, terms) as asgi:
         config = uvicorn.Config(
             asgi,
             log_config=None,
@@ -84,5 +142,21 @@ async def serve(app: Application, listening: socket.socket, *, token: str, host:
             timeout_keep_alive=30,
             timeout_graceful_shutdown=5,
             server_header=False,
+            ssl_context_factory=(lambda config, usual: encrypted) if encrypted else None,
         )
-        await uvicorn.Server(config).serve(sockets=[listening])
+        server = uvicorn.Server(config)
+        try:
+            await server.serve(sockets=[listening])
+        except asyncio.CancelledError:
+            await _end(server)
+            raise
+
+
+async def _end(server: uvicorn.Server) -> None:
+    """Close the connections, as if all clients went away, and wait until their turns have ended."""
+    for accepting in getattr(server, "servers", ()):
+        accepting.close()
+    for connection in list(server.server_state.connections):
+        connection.transport.close()
+    if answering := list(server.server_state.tasks):
+        await asyncio.wait(answering, timeout=ENDING_S)

@@ -34,6 +34,7 @@ from jarvis_desktop.ui.pending_turn import (
     Rerun,
     StopScope,
 )
+from jarvis_desktop.ui.server_control import ServerControl
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -85,6 +86,7 @@ class WindowSession(QObject):
         """The commands that other processes may send to the window; they run on the engine."""
         self.app: Application | None = None
         """Set once it is ready."""
+        self.server = ServerControl(self)
         self._lifetime = ApplicationLifetime()
         self._waiting: deque[PendingTurn] = deque()
         """The requests that were sent before the application is ready."""

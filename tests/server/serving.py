@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
+import contextlib
 import json
+import ssl
+from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -12,6 +16,8 @@ import httpx
 import openai
 
 from jarvis_desktop.app.application import Application
+from jarvis_desktop.server.access import ServerTerms
+from jarvis_desktop.server.http_server import listen, serve
 
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 TOKEN = "a-token-that-is-long-enough"
@@ -34,6 +40,19 @@ class Served:
         known = {"Authorization": f"Bearer {TOKEN}"} | headers
         async with httpx.AsyncClient(base_url=self.base) as client:
             return await client.post(path, content=json.dumps(body), headers=known)
+
+
+@contextlib.asynccontextmanager
+async def running(
+    app: Application, terms: ServerTerms, *, encrypted: ssl.SSLContext | None = None
+) -> AsyncIterator[tuple[str, int]]:
+    """Serve on a free port; where."""
+    with listen("127.0.0.1", 0) as listening:
+        server = asyncio.create_task(serve(app, listening, terms, encrypted=encrypted))
+        yield listening.getsockname()
+        server.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await server
 
 
 def said(*texts: str) -> Any:

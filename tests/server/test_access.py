@@ -1,17 +1,37 @@
-"""The token comes from a file, the environment or the keyring, and is made once."""
+"""Who may use the server: the token, the limits, encryption, and the page that needs none of it."""
 
 from __future__ import annotations
 
 import os
+import re
+import socket
+import ssl
+from datetime import UTC, datetime
+from ipaddress import ip_address
 from pathlib import Path
+from types import SimpleNamespace
 
+import httpx
 import keyring
 import keyring.errors
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
 
+from jarvis_desktop.app.build import build
 from jarvis_desktop.cli.main import main
 from jarvis_desktop.core.errors import InputError, UnavailableError
-from jarvis_desktop.server.access import VARIABLE, token_from
+from jarvis_desktop.paths import user_paths
+from jarvis_desktop.server import access, page
+from jarvis_desktop.server.access import VARIABLE, Access, ServerTerms, token_from
+from jarvis_desktop.server.http_server import encryption, listen
+from jarvis_desktop.settings import Settings
+from tests.server.serving import Served, running
 
 
 def test_where_the_token_comes_from(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -50,5 +70,101 @@ def test_the_command_refuses_what_cannot_be(
     assert capsys.readouterr().out == "long-enough-for-a-token\n"
     assert VARIABLE not in os.environ  # no program that is started inherits it
     monkeypatch.setenv(VARIABLE, "long-enough-for-a-token")
-    assert main(["serve", "--port", "70000"]) == 1
-    assert "There is no port 70000." in capsys.readouterr().err
+    for wrong, reason in (
+        (["--port", "70000"], "There is no port 70000."),
+        (["--key", "k.pem"], "A certificate and its key belong together"),
+        (["--key", "k.pem", "--certificate", "c.pem"], "cannot be used: no such file"),
+    ):
+        monkeypatch.setenv(VARIABLE, "long-enough-for-a-token")
+        assert main(["serve", *wrong]) == 1
+        assert reason in capsys.readouterr().err
+
+
+def test_a_port_in_use_is_said_in_a_sentence() -> None:
+    with socket.socket() as other:
+        other.bind(("127.0.0.1", 0))
+        other.listen()
+        with pytest.raises(UnavailableError, match="another program uses it already"):
+            listen("127.0.0.1", other.getsockname()[1])
+
+
+def certificate(folder: Path) -> tuple[Path, Path]:
+    """A certificate of its own for this computer, and its key."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "box.example")])
+    names = x509.SubjectAlternativeName(
+        [x509.DNSName("box.example"), x509.IPAddress(ip_address("127.0.0.1"))]
+    )
+    built = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(datetime(2020, 1, 1, tzinfo=UTC))
+        .not_valid_after(datetime(2200, 1, 1, tzinfo=UTC))
+        .add_extension(names, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    paths = folder / "c.pem", folder / "k.pem"
+    paths[0].write_bytes(built.public_bytes(Encoding.PEM))
+    form = PrivateFormat.PKCS8
+    paths[1].write_bytes(key.private_bytes(Encoding.PEM, form, NoEncryption()))
+    return paths
+
+
+async def test_with_a_certificate_it_is_encrypted(tmp_path: Path) -> None:
+    cert, key = certificate(tmp_path)
+    terms = ServerTerms("a-token-that-is-long-enough", "127.0.0.1", names=("Box.example",))
+    app = build(Settings(processes=1), user_paths())
+    headers = {"Authorization": f"Bearer {terms.token}"}
+    async with running(app, terms, encrypted=encryption(cert, key)) as (host, port):
+        trusted = ssl.create_default_context(cafile=str(cert))
+        base = f"https://{host}:{port}"
+        async with httpx.AsyncClient(base_url=base, headers=headers, verify=trusted) as client:
+            assert (await client.get("/v1/models")).status_code == 200
+            known = await client.get("/v1/models", headers={"Host": "box.example"})
+            assert known.status_code == 200
+        async with httpx.AsyncClient(headers=headers) as plain:
+            with pytest.raises(httpx.TransportError):
+                await plain.get(f"http://{host}:{port}/v1/models")
+    await app.close()
+
+
+async def test_too_many_requests_are_told_to_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access, "WRONG_PER_MINUTE", 1)
+    now = [0.0]
+    monkeypatch.setattr(access, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    terms = ServerTerms("a-token-that-is-long-enough", "127.0.0.1", per_minute=2)
+
+    async def answered(scope: Scope, receive: Receive, send: Send) -> None:
+        await Response("here")(scope, receive, send)
+
+    guarded = httpx.ASGITransport(Access(answered, terms))
+    async with httpx.AsyncClient(transport=guarded, base_url="http://127.0.0.1") as client:
+        right = {"Authorization": f"Bearer {terms.token}"}
+        seen = [(await client.get("/x", headers=right)).status_code for _ in range(3)]
+        assert seen == [200, 200, 429]
+        refused = await client.get("/x", headers=right)
+        assert refused.headers["retry-after"] == "30"
+        assert refused.json()["error"]["type"] == "rate_limit_error"
+        assert [(await client.get("/x")).status_code for _ in range(2)] == [401, 429]
+        now[0] = 30.0
+        assert (await client.get("/x", headers=right)).status_code == 200
+
+
+async def test_the_page_of_a_browser_needs_no_token_and_loads_nothing_foreign(
+    served: Served,
+) -> None:
+    async with httpx.AsyncClient(base_url=served.base) as client:
+        for path in page.FILES:
+            answer = await client.get(path)
+            assert answer.status_code == 200
+            assert "default-src 'none'" in answer.headers["content-security-policy"]
+            assert not re.search(r"https?://|innerHTML|eval\(|style=| on\w+=", answer.text)
+        html = (await client.get("/")).text
+        loaded = {f"/{name}" for name in re.findall(r'(?:href|src)="([\w.]+)"', html)}
+        assert loaded == set(page.FILES) - {"/"}
+        assert (await client.post("/")).status_code == 401
+        assert (await client.get("/", headers={"Host": "evil.example"})).status_code == 403
+        assert (await client.get("/v1/models")).status_code == 401

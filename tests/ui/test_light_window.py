@@ -10,7 +10,8 @@ import sys
 from pathlib import Path
 
 HEAVY = """numpy pandas onnxruntime torch transformers tokenizers py3langid PIL av scipy ctranslate2
-    httpx ollama huggingface_hub PySide6.QtMultimedia PySide6.QtNetwork""".split()
+    httpx ollama huggingface_hub PySide6.QtMultimedia PySide6.QtNetwork
+    starlette uvicorn mcp jarvis_desktop.server""".split()
 
 REST = f"""
 import gc, json, sys, weakref

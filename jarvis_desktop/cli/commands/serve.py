@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.session import Subparsers, add_mode, run
+from jarvis_desktop.cli.session import Subparsers, add_mode, count, run
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.process.network_guard import is_this_computer
 
@@ -29,14 +29,35 @@ def add(subparsers: Subparsers) -> None:
     serve.add_argument(
         "--token-file", type=Path, metavar="FILE", help="the token, instead of the keyring's"
     )
+    serve.add_argument(
+        "--certificate",
+        type=Path,
+        metavar="FILE",
+        help="encrypt with it: a PEM file with its chain",
+    )
+    serve.add_argument("--key", type=Path, metavar="FILE", help="the key of the certificate")
+    serve.add_argument(
+        "--name",
+        action="append",
+        default=[],
+        metavar="HOST",
+        help="a name under which other computers reach it; may be given more than once",
+    )
+    serve.add_argument(
+        "--rate",
+        type=count,
+        default=1200,
+        metavar="N",
+        help="the most requests a minute (default: %(default)s)",
+    )
     serve.add_argument("--show-token", action="store_true", help="print the token and end")
     add_mode(serve)
     serve.set_defaults(command=_serve)
 
 
 def _serve(args: argparse.Namespace) -> int:
-    from jarvis_desktop.server.access import VARIABLE, token_from
-    from jarvis_desktop.server.http_server import listen, serve
+    from jarvis_desktop.server.access import VARIABLE, ServerTerms, token_from
+    from jarvis_desktop.server.http_server import address_of, encryption, listen, serve
 
     # Out of the environment, so that no program that is started inherits it.
     token = token_from(args.token_file, os.environ.pop(VARIABLE, ""))
@@ -45,18 +66,21 @@ def _serve(args: argparse.Namespace) -> int:
         return output.DONE
     if not 0 <= args.port <= 65535:
         raise InputError(f"There is no port {args.port}.")
+    if bool(args.certificate) != bool(args.key):
+        raise InputError("A certificate and its key belong together: --certificate and --key.")
+    encrypted = encryption(args.certificate, args.key) if args.key else None
     listening = listen(args.host, args.port)
-    host, port = listening.getsockname()[:2]
-    shown = f"[{host}]" if ":" in host else host
+    address = address_of(listening, encrypted=bool(encrypted))
 
     async def work(app: Application) -> int:
-        output.note(f"OpenAI's protocol is at http://{shown}:{port}/v1; Ctrl-C ends it.")
-        if not is_this_computer(host):
+        output.note(f"OpenAI's protocol is at {address}; Ctrl-C ends it.")
+        if not (encrypted or is_this_computer(listening.getsockname()[0])):
             output.note(
-                "note    Other computers can reach it, and what is sent is not encrypted: put a "
-                "server with TLS in front."
+                "note    Other computers can reach it, and what is sent is not encrypted: give a "
+                "--certificate, or put a server with TLS in front."
             )
-        await serve(app, listening, token=token, host=args.host)
+        terms = ServerTerms(token, args.host, tuple(args.name), args.rate)
+        await serve(app, listening, terms, encrypted=encrypted)
         return output.DONE
 
     with listening:

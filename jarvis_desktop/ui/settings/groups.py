@@ -17,6 +17,7 @@ from jarvis_desktop.ui.settings.panels import (
     link,
 )
 from jarvis_desktop.ui.settings.schema import SettingsCard, SettingsGroup, SettingsRow, row, rows
+from jarvis_desktop.ui.settings.server_panel import ServerPanel
 from jarvis_desktop.ui.settings.shortcut_recorder import KeyRecorder
 from jarvis_desktop.ui.settings.speech_panels import (
     DeviceChoice,
@@ -206,6 +207,27 @@ NETWORK = SettingsGroup(
                     whole=True,
                 ),
             )
+        ),
+        SettingsCard(
+            title=mark("For other programs"),
+            description=mark(
+                "Editors, chat programs and home automation use JARVIS as they would a service of "
+                "OpenAI, or as an MCP server. Each request needs the token, and what needs a yes "
+                "is not done."
+            ),
+            rows=rows(
+                "server.on",
+                "server.host",
+                "server.port",
+                SettingsRow(
+                    "server-state",
+                    mark("Address and token"),
+                    mark("Give both to the other program; the token is its key."),
+                    search=mark("server api key password copy"),
+                    make=ServerPanel,
+                    whole=True,
+                ),
+            ),
         ),
     ),
 )

@@ -34,6 +34,8 @@ TYPED: dict[str, tuple[str, Any]] = {
     "api.provider": ("groq", "groq"),
     "agent.tokens": ("20000", 20000),
     "llm.context": ("4096", 4096),
+    "server.host": ("localhost", "localhost"),
+    "server.port": ("9000", 9000),
     "network.proxy": ("http://proxy:3128", "http://proxy:3128"),
 }
 """What is typed into a field, and the value that it means; a number is 7 elsewhere."""

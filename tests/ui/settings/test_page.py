@@ -176,7 +176,7 @@ def test_a_subject_is_chosen_from_the_list_or_unfolded(page: SettingsPage) -> No
 
 def test_one_can_go_to_a_subject_or_a_row(page: SettingsPage, qtbot: QtBot) -> None:
     page.appear("network")
-    assert shown(page) == ["network.proxy", "network-test"]
+    assert shown(page)[:2] == ["network.proxy", "network-test"]
     page.search.setText("proxy")
     page.appear("speech.wake_word")
     row = page.row("speech.wake_word")
