@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from jarvis_desktop.app.application import Application
-    from jarvis_desktop.settings import ServerSettings, Settings
+    from jarvis_desktop.network_settings import ServerSettings
+    from jarvis_desktop.settings import Settings
     from jarvis_desktop.ui.session import WindowSession
 
 

@@ -20,6 +20,7 @@ from jarvis_desktop.core.goal import CodeTerms, GoalLimits
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.task import Call
 from jarvis_desktop.experts.downloads import DownloadState
+from jarvis_desktop.network_settings import NetworkSettings
 from jarvis_desktop.paths import user_paths
 from jarvis_desktop.process import network_guard
 from jarvis_desktop.process.child import Child, end_outward
@@ -28,7 +29,6 @@ from jarvis_desktop.settings import (
     ApiSettings,
     ExpertSettings,
     LLMSettings,
-    NetworkSettings,
     PlannerSettings,
     Settings,
     SpeechSettings,

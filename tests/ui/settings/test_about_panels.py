@@ -7,7 +7,8 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.app.release import Release
-from jarvis_desktop.settings import Settings, UpdateSettings
+from jarvis_desktop.network_settings import UpdateSettings
+from jarvis_desktop.settings import Settings
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.notices import UpdateNotice
 from jarvis_desktop.ui.session import WindowSession

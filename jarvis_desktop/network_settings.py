@@ -1,0 +1,68 @@
+"""The settings of what goes over the network: to the proxy, for updates, and to other programs."""
+
+from __future__ import annotations
+
+from jarvis_desktop.core.i18n import mark
+from jarvis_desktop.setting_fields import SettingsTable, setting
+
+
+class NetworkSettings(SettingsTable):
+    """The `[network]` table."""
+
+    proxy: str = setting(
+        "",
+        mark("Proxy"),
+        mark(
+            "For downloads and the API, such as http://proxy:3128. Ollama is a separate "
+            "program with its own setting."
+        ),
+        search=mark("http https firewall company"),
+        empty=mark("The system’s"),
+        invalid=mark(
+            "That is an address such as http://proxy:3128, without a name or password. "
+            "Those belong into the variable HTTPS_PROXY of your system."
+        ),
+        pattern=r"^(https?://[^\s/@]+/?)?$",
+    )
+    """"" is the system's. User name and password belong into the environment's variables."""
+
+
+class UpdateSettings(SettingsTable):
+    """The `[updates]` table."""
+
+    check: bool = setting(
+        False,
+        mark("Look for new versions"),
+        mark("Fetches one small file a day and sends nothing about you. Installing is up to you."),
+        search=mark("update upgrade release version automatic"),
+    )
+
+
+class ServerSettings(SettingsTable):
+    """The `[server]` table: the server of the running window."""
+
+    on: bool = setting(
+        False,
+        mark("Let other programs use JARVIS"),
+        mark("As long as this window or its tray icon is there."),
+        search=mark("server api http openai mcp serve"),
+    )
+    host: str = setting(
+        "127.0.0.1",
+        mark("Reached at"),
+        mark(
+            "127.0.0.1 is this computer alone. 0.0.0.0 lets other computers in, and what they send "
+            "is not encrypted."
+        ),
+        search=mark("address host listen network"),
+        invalid=mark("That is an address such as 127.0.0.1, or the name of this computer."),
+        pattern=r"^[A-Za-z0-9.:-]+$",
+    )
+    port: int = setting(
+        8765,
+        mark("Port"),
+        mark("Another one if it is taken."),
+        search=mark("listen number"),
+        ge=1024,
+        le=65535,
+    )
