@@ -8,7 +8,9 @@ is cut off, either the old version is in its place or the new one, and each of t
 from __future__ import annotations
 
 import ctypes
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -20,6 +22,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 from jarvis_desktop.app.release import NAME, PackageKind
 from jarvis_desktop.core.display import one_line
@@ -29,6 +32,7 @@ from jarvis_desktop.platform.desktop import shell_line
 
 DEB_PREFIX = Path("/usr/lib/jarvis-desktop")
 RECEIPT = "uv-receipt.toml"
+SBOM = "sbom.cdx.json"
 STAGE = f".{NAME}-update"
 INSTALL_TIMEOUT_S = 1800.0
 START_TIMEOUT_S = 180.0
@@ -39,6 +43,8 @@ AT_FDCWD, RENAME_EXCHANGE = -100, 2
 """Of renameat2(2)."""
 RENAME_SWAP = 2
 """Of macOS' renamex_np(2)."""
+
+_pin = re.compile(r"[A-Za-z0-9._-]+==[A-Za-z0-9._+!-]+")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -148,28 +154,39 @@ def replace_tool(
 
 def _install_beside(stage: Path, prefix: Path, wheel: Path, run: Run) -> Path:
     """Let uv install the wheel below `stage`, as the tool was installed; return the environment."""
-    wanted, others = _requirements(prefix / RECEIPT, wheel)
     python = str(getattr(sys, "_base_executable", sys.executable))
-    options = [part for each in others for part in ("--with", each)]
+    command = [_uv(), "tool", "install", "--no-progress", "--python", python]
+    command += _arguments(prefix / RECEIPT, wheel)
     places = {"UV_TOOL_DIR": str(stage), "UV_TOOL_BIN_DIR": str(stage / "bin")}
-    done = _finished(
-        run,
-        [_uv(), "tool", "install", "--no-progress", "--python", python, *options, wanted],
-        environment=places,
-        timeout=INSTALL_TIMEOUT_S,
-    )
-    fresh = stage / NAME
-    if done.returncode or not fresh.is_dir():
-        raise _not_updated(tr("it could not be installed ({reason})", reason=_last_line(done)))
-    return fresh
+    fresh, pins = stage / NAME, stage / "constraints.txt"
+    stage.mkdir(parents=True)
+    pins.write_text("".join(f"{pin}\n" for pin in _pins(wheel)), "utf-8")
+    # The index that is in use here may not have the versions with which the release was tested.
+    for options in (["-c", str(pins)], []):
+        done = _finished(run, [*command, *options], environment=places, timeout=INSTALL_TIMEOUT_S)
+        if not done.returncode and fresh.is_dir():
+            return fresh
+    raise _not_updated(tr("it could not be installed ({reason})", reason=_last_line(done)))
 
 
-def _requirements(receipt: Path, wheel: Path) -> tuple[str, list[str]]:
-    """Return the requirement of the wheel, and the others that the tool was installed with."""
+def _pins(wheel: Path) -> list[str]:
+    """Return the libraries with which a release was tested, each with its version."""
     try:
-        listed = tomllib.loads(receipt.read_text("utf-8"))["tool"]["requirements"]
+        with ZipFile(wheel) as packed:
+            told = json.loads(packed.read(f"jarvis_desktop/_data/resources/release/{SBOM}"))
+        named = (str(each["purl"]) for each in told["components"] if "purl" in each)
+        pins = [name.removeprefix("pkg:pypi/").replace("@", "==", 1) for name in named]
+    except (OSError, ValueError, KeyError, TypeError, BadZipFile):
+        return []
+    return [pin for pin in pins if _pin.fullmatch(pin)]
+
+
+def _arguments(receipt: Path, wheel: Path) -> list[str]:
+    """Return the arguments with which uv installs the wheel as the tool was installed before."""
+    try:
+        told = tomllib.loads(receipt.read_text("utf-8"))["tool"]
         extras, others = "", []
-        for each in listed:
+        for each in told["requirements"]:
             own = f"[{','.join(each['extras'])}]" if each.get("extras") else ""
             if each["name"] == NAME:
                 extras = own
@@ -177,9 +194,18 @@ def _requirements(receipt: Path, wheel: Path) -> tuple[str, list[str]]:
                 others.append(f"{each['name']}{own} @ {place}")
             else:
                 others.append(f"{each['name']}{own}{each.get('specifier', '')}")
+        options = [
+            (f"--{name}", value)
+            for name, value in told.get("options", {}).items()
+            if isinstance(value, str)
+        ]
+        for each in told.get("options", {}).get("index", ()):
+            options.append(("--default-index" if each.get("default") else "--index", each["url"]))
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise _not_updated(tr("uv's record of it cannot be read")) from error
-    return f"{NAME}{extras} @ {wheel.absolute().as_uri()}", others
+    options += [("--with", each) for each in others]
+    given = [part for option in options for part in option]
+    return [*given, f"{NAME}{extras} @ {wheel.absolute().as_uri()}"]
 
 
 def _uv() -> str:
