@@ -84,11 +84,11 @@ class Installation:
         """Return what the user can do to update it, with the downloaded file if there is one."""
         match self.kind:
             case InstallKind.CHECKOUT:
-                return tr("In its folder: git pull")
+                return tr("It is a checkout: git pull brings it up to date.")
             case InstallKind.BUNDLE:
                 return tr("Get the new version where you got this one.")
         if file is None:
-            return "jarvis-desktop update"
+            return f"{NAME} update"
         commands: dict[InstallKind, Sequence[str]] = {
             InstallKind.DEB: ("sudo", "apt", "install", str(file)),
             InstallKind.UV: ("uv", "tool", "install", "--force", str(file)),

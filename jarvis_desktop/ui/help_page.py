@@ -53,11 +53,11 @@ class HelpPage(WindowPage):
     def show_topic(self, name: str) -> None:
         """Show the topic of that name from its beginning."""
         self.topics[name].setChecked(True)
-        self.text.show_text(_unwrapped(help_page(name)))
+        self.text.show_text(unwrapped(help_page(name)))
         self.scroller.verticalScrollBar().setValue(0)
 
 
-def _unwrapped(page: str) -> str:
+def unwrapped(page: str) -> str:
     """Join the lines of each paragraph, because an answer's line breaks are shown as they are."""
     parts = _block.split(page)
     parts[::2] = [_break.sub(" ", text) for text in parts[::2]]

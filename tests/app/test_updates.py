@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 
@@ -431,3 +432,36 @@ async def test_a_change_to_offline_ends_the_download(server: ReleaseServer, tmp_
     end_outward("The mode is offline now.")
     with pytest.raises(JarvisError, match="offline now"):
         await looking
+
+
+def test_a_tool_is_installed_as_before_with_the_versions_of_the_release(tmp_path: Path) -> None:
+    receipt, wheel = tmp_path / "uv-receipt.toml", tmp_path / "x.whl"
+    receipt.write_text(
+        """
+        [tool]
+        requirements = [
+            { name = "jarvis-desktop", extras = ["experts"], path = "/gone/old.whl" },
+            { name = "pandas", specifier = ">=2" },
+            { name = "mine", directory = "/home/anna/mine" },
+        ]
+        [tool.options]
+        prerelease = "allow"
+        index = [{ url = "https://example.org/simple", default = true }]
+        """
+    )
+    assert installation._arguments(receipt, wheel) == [
+        "--prerelease", "allow", "--default-index", "https://example.org/simple",
+        "--with", "pandas>=2", "--with", "mine @ /home/anna/mine",
+        f"jarvis-desktop[experts] @ {wheel.as_uri()}",
+    ]  # fmt: skip
+    parts = [{"purl": "pkg:pypi/httpx@0.28.1"}, {"name": "Inter"}, {"purl": "pkg:pypi/a b@--x"}]
+    with ZipFile(wheel, "w") as packed:
+        packed.writestr(
+            "jarvis_desktop/_data/resources/release/sbom.cdx.json",
+            json.dumps({"components": parts}),
+        )
+    assert installation._pins(wheel) == ["httpx==0.28.1"]
+    assert installation._pins(receipt) == []
+    receipt.write_text("[tool")
+    with pytest.raises(UnavailableError, match="uv's record of it cannot be read"):
+        installation._arguments(receipt, wheel)

@@ -13,6 +13,7 @@ from jarvis_desktop import __version__
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.conversation.answer import AnswerText
 from jarvis_desktop.ui.engine import Outcome, unexpected
+from jarvis_desktop.ui.help_page import unwrapped
 from jarvis_desktop.ui.session import AppJobs
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.widgets import theme
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
     from jarvis_desktop.app.release import Release
 
+COMMAND = "jarvis-desktop update"
 TEXT_HEIGHT = 260
 
 
@@ -34,7 +36,6 @@ class VersionPanel(SettingsPanel):
         super().__init__(tr(row.title))
         self._settings = hands.settings
         self._jobs = AppJobs(hands.settings.session, self)
-        self._command = ""
         version = tr(
             "{version} on Python {python}", version=__version__, python=platform.python_version()
         )
@@ -45,12 +46,12 @@ class VersionPanel(SettingsPanel):
         self.news = AnswerText(hands.context.actions)
         self.news.hide()
         self.copy = button(tr("Copy the command"))
-        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self._command))
+        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(COMMAND))
         self.copy.hide()
         self.column.addWidget(self.version)
         self.column.addLayout(hbox(self.look, (self.message, 1), spacing=theme.space()))
-        self.column.addWidget(self.news)
         self.column.addLayout(hbox(self.copy, None))
+        self.column.addWidget(self.news)
         self.setFocusProxy(self.look)
 
     def _look(self) -> None:
@@ -60,8 +61,7 @@ class VersionPanel(SettingsPanel):
         async def look(app: Application) -> tuple[Release | None, str]:
             await self._settings.taken_up()
             own = app.updates.own
-            way = own.advice() if own.package is None else "jarvis-desktop update"
-            return await app.updates.look(), way
+            return await app.updates.look(), own.advice() if own.package is None else ""
 
         if self._jobs.start("look", look, self._looked):
             self.message.setText(tr("Asking…"))
@@ -72,21 +72,17 @@ class VersionPanel(SettingsPanel):
             if not outcome.cancelled:
                 self.complain(str(outcome.error or unexpected()))
             return
-        release, self._command = outcome.value
+        release, advice = outcome.value
         self.news.setVisible(release is not None)
-        self.copy.setVisible(release is not None)
+        self.copy.setVisible(release is not None and not advice)
         if release is None:
             self.message.setText(tr("This is the newest version."))
             return
-        self.news.show_text(release.news(__version__))
-        self.message.setText(
-            tr(
-                "There is version {version}, of {date}. Quit JARVIS, then: {command}",
-                version=release.version,
-                date=release.date,
-                command=self._command,
-            )
-        )
+        self.news.show_text(unwrapped(release.news(__version__)))
+        found = tr("There is version {version}, of {date}.",
+                   version=release.version, date=release.date)  # fmt: skip
+        advice = advice or tr("Quit JARVIS, then: {command}", command=COMMAND)
+        self.message.setText(f"{found} {advice}")
 
 
 class LicencesPanel(SettingsPanel):

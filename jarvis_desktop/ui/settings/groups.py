@@ -235,7 +235,7 @@ NETWORK = SettingsGroup(
 ABOUT = SettingsGroup(
     "about",
     mark("About"),
-    "jarvis",
+    "note",
     (
         SettingsCard(
             rows=rows(

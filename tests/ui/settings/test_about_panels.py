@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
+from jarvis_desktop.app.installation import Installation, InstallKind
 from jarvis_desktop.app.release import Release
 from jarvis_desktop.network_settings import UpdateSettings
 from jarvis_desktop.settings import Settings
@@ -37,8 +40,14 @@ def test_a_newer_version_is_shown_with_its_news(
     panel.look.click()
     qtbot.waitUntil(lambda: "There is version 0.3.0" in panel.message.text())
     assert panel.news.isVisible()
+    assert "git pull" in panel.message.text()  # for this copy is a checkout
+    assert panel.copy.isHidden()
+    app.updates.own = Installation(InstallKind.UV, Path("/nowhere"))
+    found.append(NEW)
+    panel.look.click()
+    qtbot.waitUntil(panel.copy.isVisible)
     panel.copy.click()
-    assert "git pull" in QGuiApplication.clipboard().text()
+    assert QGuiApplication.clipboard().text() == "jarvis-desktop update"
 
 
 def test_without_a_place_the_reason_is_shown(page: SettingsPage, qtbot: QtBot) -> None:
