@@ -34,6 +34,8 @@ class RingingTimers:
         self._now = now
         self._waiting: dict[str, tuple[Timer, asyncio.TimerHandle]] = {}
         self._none_left = asyncio.Event()
+        self.on_change: Callable[[], None] = lambda: None
+        """Called on the loop when a timer was set, was cancelled or has rung."""
 
     async def all_rung(self) -> None:
         """Return when no timer is left."""
@@ -46,6 +48,7 @@ class RingingTimers:
         for timer in self._records.pending():
             if timer.id not in self._waiting:
                 self._wait_for(timer)
+        self.on_change()
 
     def set(self, seconds: float, label: str) -> Timer:
         """Start a timer."""
@@ -53,6 +56,7 @@ class RingingTimers:
         timer = Timer(secrets.token_hex(4), label, due)
         self._records.add(timer)
         self._wait_for(timer)
+        self.on_change()
         return timer
 
     def pending(self) -> Sequence[Timer]:
@@ -68,7 +72,17 @@ class RingingTimers:
             self._records.remove(timer.id)
         self._waiting.clear()
         self._none_left.set()
+        self.on_change()
         return count
+
+    def cancel(self, timer_id: str) -> None:
+        """Cancel one timer, if it has not rung yet."""
+        if found := self._waiting.pop(timer_id, None):
+            found[1].cancel()
+            self._records.remove(timer_id)
+            if not self._waiting:
+                self._none_left.set()
+            self.on_change()
 
     def close(self) -> None:
         """Stop waiting; the records stay for the next start."""
@@ -88,6 +102,7 @@ class RingingTimers:
             return
         del self._waiting[timer.id]
         self._ring(timer)
+        self.on_change()
         # It has rung, which is what matters; a record that stays rings again at the next start.
         with contextlib.suppress(JarvisError):
             self._records.remove(timer.id)

@@ -1,4 +1,4 @@
-"""The line above the conversation: its title, the microphone, the LLM, the mode, which plans are
+"""The line above the conversation: its title, timers, the microphone, the LLM, the mode, which plans are
 asked about, and whether answers are spoken."""
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.plan import SIMPLE, Ask
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.speech import MicrophoneState, TalkState
+from jarvis_desktop.ui.countdown import Countdown, TimerButton
 from jarvis_desktop.ui.mode_picker import MEANINGS, ModeMenu, opens_more
 from jarvis_desktop.ui.plan.list_view import plain_menu
 from jarvis_desktop.ui.widgets import theme
@@ -76,6 +77,7 @@ class Header(QFrame):
             margins=(theme.space("three"), 10, theme.space("two"), 10),
             spacing=theme.space(),
         )
+        self.timers = TimerButton()
         self.voice = _Shrinking("mic", tr("Voice"), kind="mic")
         self.voice.clicked.connect(self.voice_wanted)
         self._microphone = ""
@@ -95,10 +97,15 @@ class Header(QFrame):
         self.speak = _switch(
             "speaker", tr("Speak answers"), tr("Say answers to spoken requests aloud")
         )
-        for button in (self.voice, self.llm, self.mode, self.review, self.speak):
+        for button in (self.timers, self.voice, self.llm, self.mode, self.review, self.speak):
             layout.addWidget(button)
         self.show_microphone("closed", "idle")
         settings.session.settled.connect(self.show_settings)
+
+    def serve(self, countdown: Countdown) -> None:
+        """Show these timers."""
+        self.timers.serve(countdown)
+        countdown.changed.connect(self._fit)
 
     def show_title(self, title: str) -> None:
         """Show the title of the conversation; "" for a new one."""
@@ -195,7 +202,8 @@ class Header(QFrame):
     def _fits(self) -> bool:
         layout = self.layout()
         assert layout is not None
-        buttons = (self.lists, self.voice, self.llm, self.mode, self.review, self.speak)
+        words = (self.timers, self.voice, self.llm, self.mode, self.review, self.speak)
+        buttons = (self.lists, *words)
         shown = [item for item in buttons if not item.isHidden()]
         widths = [item.sizeHint().width() + layout.spacing() for item in shown]
         margins = layout.contentsMargins()

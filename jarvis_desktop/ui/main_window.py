@@ -15,6 +15,7 @@ from PySide6.QtGui import (
     QKeySequence,
     QPaintEvent,
     QShortcut,
+    QShowEvent,
 )
 from PySide6.QtWidgets import (
     QApplication,
@@ -37,6 +38,7 @@ from jarvis_desktop.ui.conversation.notices import (
     UpdateNotice,
 )
 from jarvis_desktop.ui.conversation.turn_controller import TurnController
+from jarvis_desktop.ui.countdown import Countdown
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts.controller import DownloadMark, LLMMonitor, LLMOverview, described
 from jarvis_desktop.ui.experts.llm_status import LLMNotice
@@ -88,6 +90,7 @@ class MainWindow(QMainWindow):
         self.filing = FileDialogs(self, session.engine)
         self.talker = TalkController(session.engine, self)
         self.llms = LLMMonitor(session, self)
+        self.countdown = Countdown(session, self)
         self.settings_controller = SettingsController(session, self)
         self.history = HistoryPanel(self, HistoryController(session, self))
         self.user_actions.history = self.history.controller
@@ -168,6 +171,9 @@ class MainWindow(QMainWindow):
         self.user_actions.media.serve(session)
         self.user_actions.media.failed.connect(self.banner.say)
         session.rang.connect(self._rang)
+        self.countdown.show_in(self)
+        self.header.serve(self.countdown)
+        self.banner.closed.connect(self.countdown.acknowledge)
         session.failed.connect(self.banner.say)
 
     def _connect_parts(self) -> None:
@@ -218,6 +224,7 @@ class MainWindow(QMainWindow):
         """Send a request, by default in the open conversation. What was asked aloud is answered
         aloud, if the switch in the header is on; the settings decide about what was typed."""
         self.banner.hide()
+        self.countdown.acknowledge()
         settings = self.settings_controller.now
         aloud = request.speak or bool(settings and settings.speech.speak_typed)
         given = replace(request, speak=aloud and self.header.speak.isChecked())
@@ -363,6 +370,12 @@ class MainWindow(QMainWindow):
         super().changeEvent(change)
         if change.type() == QEvent.Type.ActivationChange and self.isActiveWindow():
             self.llms.look(wanted=self.llm_notice.isVisible())
+        elif change.type() == QEvent.Type.WindowStateChange:
+            self.countdown.look()
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self.countdown.look()
 
     def paintEvent(self, event: QPaintEvent) -> None:
         super().paintEvent(event)

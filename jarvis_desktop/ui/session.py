@@ -69,6 +69,8 @@ class WindowSession(QObject):
     """Carries a PendingTurn whose question is new or no longer needs an answer."""
     rang = Signal(object)
     """Carries a Timer that is due; may be emitted from any thread."""
+    timers_changed = Signal()
+    """A timer was set, was cancelled or has rung; may be emitted from any thread."""
     settled = Signal(object)
     """Carries the current Settings: at the start, and after every change."""
     failed = Signal(str)
@@ -270,6 +272,7 @@ class WindowSession(QObject):
             self._refuse()
             return
         self.app = outcome.value
+        self.app.timers.on_change = self.timers_changed.emit
         self.ready.emit(self.app)
         self.settled.emit(self.app.settings)
         self._start_waiting()

@@ -106,3 +106,20 @@ async def test_a_record_that_cannot_be_removed_does_not_silence_the_bell(
     timers.set(0, "tea")
     await timers.all_rung()
     assert len(rung) == 1
+
+
+async def test_one_of_them_is_cancelled_and_each_change_is_reported(rung: list[Timer]) -> None:
+    records, seen = Records(), list[list[str]]()
+    timers = RingingTimers(records, ring=rung.append, now=now)
+    timers.on_change = lambda: seen.append([timer.label for timer in timers.pending()])
+    tea, eggs = timers.set(100, "tea"), timers.set(200, "eggs")
+    timers.cancel(tea.id)
+    timers.cancel(tea.id)
+    assert records.pending() == [eggs]
+    timers.cancel(eggs.id)
+    timers.restore()
+    await timers.all_rung()
+    timers.set(0, "now")
+    await timers.all_rung()
+    assert seen == [["tea"], ["tea", "eggs"], ["eggs"], [], [], ["now"], []]
+    assert [timer.label for timer in rung] == ["now"]

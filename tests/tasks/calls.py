@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -78,10 +78,12 @@ class FakeTimers:
 
     now: datetime = NOON
     running: list[Timer] = field(default_factory=list)
+    on_change: Callable[[], None] = lambda: None
 
     def set(self, seconds: float, label: str) -> Timer:
         timer = Timer(str(len(self.running) + 1), label, self.now + timedelta(seconds=seconds))
         self.running.append(timer)
+        self.on_change()
         return timer
 
     def pending(self) -> list[Timer]:
@@ -90,7 +92,12 @@ class FakeTimers:
     def cancel_all(self) -> int:
         count = len(self.running)
         self.running.clear()
+        self.on_change()
         return count
+
+    def cancel(self, timer_id: str) -> None:
+        self.running = [timer for timer in self.running if timer.id != timer_id]
+        self.on_change()
 
 
 @dataclass

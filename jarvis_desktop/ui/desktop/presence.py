@@ -88,7 +88,8 @@ class Presence(QObject):
         window.quit_wanted.connect(self.quit)
         window.leaving.agreed.connect(self._quit)
         session.rang.connect(self._timers_changed)
-        session.busy_changed.connect(self._timers_changed)
+        session.timers_changed.connect(self._timers_changed)
+        tray.serve(window.countdown)
         tray.came.connect(self._late_enough)
         tray.went.connect(self._surface)
         tray.clicked_note.connect(self.notifier.clicked)
@@ -203,8 +204,7 @@ class Presence(QObject):
 
     def _timers_changed(self) -> None:
         """Update the question: timers were set or have rung."""
-        if app := self._session.app:
-            self.window.leaving.follow(app.timers.pending())
+        self.window.leaving.follow(self.window.countdown.timers)
 
     def _become_hidden(self) -> None:
         # What is closed while the window is hidden, such as a dialog, must not end JARVIS.

@@ -25,6 +25,7 @@ from jarvis_desktop.core.speech import Hotkey, HotkeyStatus, Talking, Transcript
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import shortcuts
 from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.countdown import TimerButton
 from jarvis_desktop.ui.engine import Outcome, while_there
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.mode_picker import MEANINGS
@@ -120,6 +121,8 @@ class QuickBox(FloatingWindow):
         row.addSpacing(4)
         self.mode = ElidedLabel(role="small")
         row.addWidget(self.mode, 1)
+        self.timers = TimerButton("hint")
+        row.addWidget(self.timers)
         self.fresh = _hint(tr("New"), "Ctrl+N", self.begin)
         self.open = _hint(tr("Open in the window"), "Ctrl+↵", self.window_wanted.emit)
         self.away = _hint(tr("Close"), "Esc", self.leave)
@@ -389,6 +392,9 @@ class QuickBoxController(QObject):
             box.window_wanted.connect(self._move)
             box.shown.connect(lambda: self.see(self._window.isActiveWindow()))
             box.show_mode(self._mode)
+            window.countdown.show_in(box)
+            box.timers.serve(window.countdown)
+            box.shown.connect(window.countdown.look)
             box.line.show_busy(self._session.busy)
             box.winId()  # the desktop's part of it takes the longest
             window.spoken.elsewhere = box

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import QMenu, QSystemTrayIcon
 from jarvis_desktop import paths
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.ui.countdown import Countdown
 from jarvis_desktop.ui.mode_picker import MEANINGS
 from jarvis_desktop.ui.quick.overlay import MICROPHONE_OPEN, PHASE_NAMES, Phase, PhaseTracker
 from jarvis_desktop.ui.widgets import theme
@@ -107,6 +108,9 @@ class TrayIcon(QObject):
         self._is_shown = True
         self.menu = QMenu()
         self.menu.setAccessibleName("JARVIS")
+        self.timers = self._action(tr("Timers"), self._see_timers)
+        self.timers.setVisible(False)
+        self._countdown: Countdown | None = None
         self.show_window = self._action(tr("Show JARVIS"), self._show_or_hide)
         self.menu.setDefaultAction(self.show_window)
         self.quick = self._action(tr("Ask quickly"), self.quick_wanted.emit)
@@ -129,6 +133,13 @@ class TrayIcon(QObject):
         )
         phases.changed.connect(self._draw)
         self._draw()
+
+    def serve(self, countdown: Countdown) -> None:
+        """Show these timers in the menu and the tooltip."""
+        self._countdown = countdown
+        countdown.show_in(self.menu)
+        countdown.changed.connect(self._show_timers)
+        self.menu.aboutToShow.connect(countdown.look)
 
     @property
     def is_there(self) -> bool:
@@ -204,8 +215,27 @@ class TrayIcon(QObject):
         self.talk.setText(tr("Stop listening") if phase is Phase.LISTENING else tr("Talk"))
         if self._icon:
             self._icon.setIcon(tray_icon(phase, microphone_open=is_open))
-            words = tr(PHASE_NAMES[phase])
-            self._icon.setToolTip(f"{words} · {tr(MICROPHONE_OPEN)}" if is_open else words)
+            self._show_tip()
+
+    def _show_timers(self) -> None:
+        assert self._countdown is not None
+        words = self._countdown.words
+        self.timers.setText(words.replace("&", "&&"))
+        self.timers.setVisible(bool(words))
+        self._show_tip()
+
+    def _show_tip(self) -> None:
+        phase, is_open = self._phases.now, self._phases.microphone_open
+        words = [tr(PHASE_NAMES[phase])] + [tr(MICROPHONE_OPEN)] * is_open
+        timers = self._countdown.tip if self._countdown else ""
+        tip = " · ".join(words) + (f"\n{timers}" if timers else "")
+        if self._icon and tip != self._icon.toolTip():
+            self._icon.setToolTip(tip)
+
+    def _see_timers(self) -> None:
+        if self._countdown:
+            self._countdown.acknowledge()
+        self.show_wanted.emit()
 
     def _activated(self, reason: QSystemTrayIcon.ActivationReason) -> None:
         if reason in _clicks:

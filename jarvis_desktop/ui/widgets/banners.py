@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtWidgets import QFrame, QPushButton, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.i18n import tr
@@ -21,6 +21,9 @@ class Banner(QFrame):
     """One message across the window. An error stays until it is closed or replaced; a calm message
     is hidden after a while, unless the mouse is over it."""
 
+    closed = Signal()
+    """The user has closed it."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.setObjectName("banner")
@@ -29,6 +32,7 @@ class Banner(QFrame):
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         close = IconButton("close", tr("Close this message"), kind="tiny")
         close.clicked.connect(self.hide)
+        close.clicked.connect(self.closed)
         hbox(
             (self._symbol, Qt.AlignmentFlag.AlignTop),
             (self.message, 1),
