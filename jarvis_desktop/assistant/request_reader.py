@@ -113,7 +113,7 @@ class AttachmentIntake:
                 ),
                 hint=tr("Choose another mode, or give the file itself."),
             )
-        current_note.get()(tr("Fetching {url} …", url=one_line(url, limit=100)))
+        current_note.get()(tr("Downloading {url} …", url=one_line(url, limit=100)))
         folder = self._store.workdir()
         try:
             path = await self._web.fetch(url, folder)

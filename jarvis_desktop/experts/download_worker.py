@@ -432,7 +432,7 @@ def hub_errors(endpoint: str, patience: float, repo: str = "") -> Iterator[None]
         ) from error
     except (httpx2.HTTPError, httpx2.InvalidURL, OSError) as error:
         raise UnavailableError(
-            tr("The Hub at {endpoint} cannot be reached, or broke off.", endpoint=endpoint),
+            tr("The Hub at {endpoint} cannot be reached.", endpoint=endpoint),
             hint=retry,
             retryable=True,
             fault=Fault.NETWORK,

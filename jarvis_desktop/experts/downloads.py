@@ -510,7 +510,7 @@ class QueuedFetcher:
         key = key_of(expert)
 
         def on_progress(fraction: float | None, how: str) -> None:
-            report(fraction, tr("Fetching {name}: {how}", name=expert.id, how=how))
+            report(fraction, tr("Downloading {name}: {how}", name=expert.id, how=how))
 
         while True:
             try:

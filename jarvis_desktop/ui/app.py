@@ -36,12 +36,12 @@ from jarvis_desktop import localization, paths
 from jarvis_desktop.app.ipc_client import LaunchRequest
 from jarvis_desktop.paths import log_to_file
 from jarvis_desktop.ui.desktop.presence import Presence
-from jarvis_desktop.ui.engine import EngineThread, unexpected
+from jarvis_desktop.ui.engine import EngineThread, Outcome, unexpected
 from jarvis_desktop.ui.gc_on_main_thread import GarbageCollection
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.controller import RESTART, restart
-from jarvis_desktop.ui.widgets import icons, images
+from jarvis_desktop.ui.widgets import icons, images, theme
 from jarvis_desktop.ui.widgets.forms import ReturnPresses
 from jarvis_desktop.ui.widgets.theme import Appearance
 from jarvis_desktop.ui.widgets.timers import new_timer
@@ -206,6 +206,7 @@ def run(build: Build = composed, wish: LaunchRequest = NO_WISH) -> int:
     engine = EngineThread()
     session = WindowSession(engine)
     session.ready.connect(GarbageCollection(lambda: session.busy, session).begin)
+    session.ready.connect(lambda: _look_at_motion(engine))
     face = WindowSet(session, appearance, kept)
     application.quitting.connect(face.let_end)
     application.commitDataRequest.connect(face.let_end)
@@ -252,6 +253,17 @@ def close(engine: EngineThread, session: WindowSession) -> bool:
 def _begin(engine: EngineThread, session: WindowSession, build: Build) -> None:
     engine.start()
     session.start(lambda: build(session))
+
+
+def _look_at_motion(engine: EngineThread) -> None:
+    from jarvis_desktop.platform.motion import wants_motion
+
+    engine.run(wants_motion, _adopt_motion)
+
+
+def _adopt_motion(outcome: Outcome) -> None:
+    if outcome.value is not None:
+        theme.let_move(outcome.value)
 
 
 class _Application(QApplication):

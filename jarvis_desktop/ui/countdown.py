@@ -192,6 +192,8 @@ class TimerButton(IconButton):
         for timer in countdown.timers:
             name = one_line(timer.label, limit=40)
             unnamed = tr("Cancel the timer of {time}", time=_time(timer))
-            action = menu.addAction(menu_text(tr("Cancel “{name}”", name=name) if name else unnamed))
+            action = menu.addAction(
+                menu_text(tr("Cancel “{name}”", name=name) if name else unnamed)
+            )
             action.triggered.connect(partial(countdown.cancel, timer))
         menu.popup(self.mapToGlobal(self.rect().bottomLeft()))

@@ -1,5 +1,5 @@
-"""The line above the conversation: its title, timers, the microphone, the LLM, the mode, which plans are
-asked about, and whether answers are spoken."""
+"""The line above the conversation: its title, the timers, the microphone, the LLM, the mode, which
+plans are asked about, and whether answers are spoken."""
 
 from __future__ import annotations
 

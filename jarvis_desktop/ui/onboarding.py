@@ -177,8 +177,8 @@ class RequestStep(OnboardingStep):
         super().__init__(
             tr("Ask for something"),
             tr(
-                "Try one of these, or write and say what you like. F4 held is the key to talk; "
-                "{key} held writes what you say into any program.",
+                "Try one of these, or type what you like. Hold F4 to talk; hold {key} to write "
+                "what you say into any program.",
                 key=DictationSettings().key,
             ),
         )

@@ -27,7 +27,7 @@ ENTER = ("Ctrl+Return", "Ctrl+Enter")
 
 WINDOW: tuple[WindowShortcut, ...] = (
     WindowShortcut(("Ctrl+N",), mark("Begin a new conversation"), "begin"),
-    WindowShortcut(("Ctrl+Shift+N",), mark("Begin one that is not remembered"), "aside"),
+    WindowShortcut(("Ctrl+Shift+N",), mark("Start a private conversation"), "aside"),
     WindowShortcut(("Ctrl+F",), mark("Search your conversations"), "search"),
     WindowShortcut(("Ctrl+L",), mark("Write a request"), "write"),
     WindowShortcut(("Ctrl+G",), mark("Switch between a request and a goal"), "goal"),
@@ -62,7 +62,7 @@ PICTURE: tuple[WindowShortcut, ...] = (
     WindowShortcut(("Ctrl+S",), mark("Keep a copy")),
 )
 QUICK: tuple[WindowShortcut, ...] = (
-    WindowShortcut(ENTER, mark("Go on in the window"), "window"),
+    WindowShortcut(ENTER, mark("Continue in the window"), "window"),
     WindowShortcut(("Ctrl+N",), mark("Start over"), "begin"),
     WindowShortcut(("Esc",), mark("Stop, or close it"), "escape"),
 )

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import PurePath
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
@@ -37,7 +38,8 @@ async def transcribe(call: Call, report: Report, services: Services) -> Iterable
         raise ExpertError(tr("No words were heard in {title}.", title=title))
     format = str(call.options.get("format", "text"))
     if format != "text" and transcript.segments:
-        return [text_artifact(format_transcript(transcript, format))]
+        name = f"{PurePath(title).stem}.{format}"
+        return [Artifact(Kind.TEXT, format_transcript(transcript, format), name=name)]
     if call.options.get("timestamps") and transcript.segments:
         lines = [(segment.start, segment.text.strip()) for segment in transcript.segments]
         return [text_artifact(format_segments(lines, times=True))]

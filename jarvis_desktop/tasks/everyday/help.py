@@ -72,7 +72,8 @@ def answer(topic: str, definitions: Sequence[Definition]) -> str:
             return reply
     working = [item for item in definitions if item.method or item.skill]
     if about := [item for item in definitions if _is_about(item.type, words)]:
-        return "\n".join(_describe(item) for item in about[:5])
+        lines = [_describe(item) for item in about[:5]]
+        return lines[0] if len(lines) == 1 else "\n".join(f"- {line}" for line in lines)
     return overview(working)
 
 

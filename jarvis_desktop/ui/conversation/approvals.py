@@ -18,6 +18,7 @@ from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Review
 from jarvis_desktop.ui.conversation.code_view import CodeText, escape_invisible
+from jarvis_desktop.ui.conversation.markdown import to_plain_text
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.shortcuts import ENTER
 from jarvis_desktop.ui.voice.talk import Dictation
@@ -105,7 +106,8 @@ class QuestionPanel(ApprovalPanel):
         super().__init__(question)
         head = hbox((Symbol("question", "accent", size=20), Qt.AlignmentFlag.AlignTop), spacing=10)
         words = LongText(tr("Question"), first=QUESTION_CHARS)
-        words.show_text(question.text)
+        # Only an LLM asks for words; what is to be allowed is shown as it stands, sign by sign.
+        words.show_text(to_plain_text(question.text) if question.open_ended else question.text)
         head.addWidget(words, 1)
         self.column.addLayout(head)
         row = QHBoxLayout()
@@ -170,7 +172,7 @@ class OutlineReview(ApprovalPanel):
         self.head("review", question.text)
         self.why = LongText(tr("Why the plan looks like this"), role="note", first=1200)
         self.column.addWidget(self.why)
-        explanation = _explanation(question.why, changes(before, self.outline))
+        explanation = _explanation(to_plain_text(question.why), changes(before, self.outline))
         self.why.show_text(explanation)
         self.why.setVisible(bool(explanation))
         self.text = CodeText(

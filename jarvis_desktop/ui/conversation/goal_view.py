@@ -14,12 +14,14 @@ from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.turn import Round, Turn
 from jarvis_desktop.ui.actions import Actions
+from jarvis_desktop.ui.conversation.answer import AnswerText
 from jarvis_desktop.ui.conversation.code_view import MAX_CODE_LINES, CodeText
+from jarvis_desktop.ui.conversation.markdown import without_markup
 from jarvis_desktop.ui.media.cards import ResultCards
 from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.forms import Fold
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
-from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, LongText
+from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.timers import new_timer
 
@@ -47,6 +49,7 @@ _branches = {
     "write_function": mark("Write a function"),
     "finish": mark("Hand back"),
 }
+_verbatim = ("run_experts", "look")
 _outcomes = {
     Status.PARTLY: mark("partly"),
     Status.FAILED: mark("failed"),
@@ -121,7 +124,7 @@ class RoundRow(QWidget):
         self.icon.show_state("running" if status is None else status.value)
         self.title.setText(branch_name(item))
         latest = "" if status else _latest(item)
-        self.what.show_text(latest or one_line(item.what, limit=300))
+        self.what.show_text(latest or without_markup(one_line(item.what, limit=300)))
         self.who.setText(role_name(item.path))
         word = tr(_outcomes.get(status, "")) if status else ""
         count = len(item.artifacts)
@@ -168,8 +171,8 @@ class _RoundDetails(QFrame):
         self.printed = self._block(column, tr("Printed"), numbered=False)
         self.gave = self._block(column, tr(RESULT), numbered=False)
         self._came = Label(tr(RESULT), role="heading")
-        name = tr("Result of round {number}", number=number)
-        self.observation = LongText(name, first=4000)
+        self.observation = AnswerText(actions)
+        self.observation.setAccessibleName(tr("Result of round {number}", number=number))
         column.addWidget(self._came)
         column.addWidget(self.observation)
         self._results = ResultCards(actions, most=MAX_ROUND_RESULTS)
@@ -177,7 +180,7 @@ class _RoundDetails(QFrame):
 
     def draw(self, item: Round) -> None:
         """Show a round."""
-        self.what.setText(one_line(item.what, limit=2000))
+        self.what.setText(without_markup(one_line(item.what, limit=2000)))
         self.what.setVisible(bool(item.what.strip()))
         self.code.show_text(item.code)
         said = " ".join(item.observation.split())
@@ -185,7 +188,10 @@ class _RoundDetails(QFrame):
         self.printed.show_text("" if known else item.printed, at_end=True)
         # the output of a script is shown as in a terminal, anything else as prose
         self.gave.show_text(item.observation if item.code else "")
-        self.observation.show_text("" if item.code else item.observation)
+        # what files and experts gave is shown as it stands, what the LLM wrote is Markdown
+        self.observation.show_text(
+            "" if item.code else item.observation, plain=item.branch in _verbatim
+        )
         for widget in (self.observation, self._came):
             widget.setVisible(bool(said) and not item.code)
         self._results.show_results(item.artifacts)
@@ -388,15 +394,16 @@ class StepRow(QWidget):
         self.step = step
         self.icon.show_state(step.state.value)
         self.number.setText(f"{step.id}.")
-        self.text.setText(step.text)
+        text = without_markup(step.text)
+        self.text.setText(text)
         font = self.text.font()
         font.setStrikeOut(step.state is StepState.DROPPED)
         self.text.setFont(font)
-        self.note.show_or_hide(step.note)
+        self.note.show_or_hide(without_markup(step.note))
         self.word.setText(tr(STATE_NAMES[step.state]))
         theme.restyle(self.word, role=_state_styles[step.state])
         state = tr(STATE_NAMES[step.state])
-        name = tr("Step {number}, {state}: {text}", number=step.id, state=state, text=step.text)
+        name = tr("Step {number}, {state}: {text}", number=step.id, state=state, text=text)
         self.setAccessibleName(name)
 
 

@@ -292,6 +292,11 @@ def to_plain_text(text: str) -> str:
     return "\n".join(lines)
 
 
+def without_markup(line: str) -> str:
+    """One line of Markdown without its signs, for what is shown as plain text."""
+    return "".join(span.text for span in parse_inline(line))
+
+
 def _plain_lines(block: Block) -> list[str]:
     match block:
         case MarkdownText():

@@ -40,10 +40,10 @@ class ResumeNotice(BannerCard):
         super().__init__("clock", parent)
         self._session = session
         self._left: deque[Unfinished] = deque()
-        self.leave = self.offer(tr("Leave it"), kind="quiet")
+        self.leave = self.offer(tr("Discard"), kind="quiet")
         self.leave.setToolTip(tr("Do not resume it; the history keeps what was done"))
         self.leave.clicked.connect(self._leave)
-        self.go_on = self.offer(tr("Go on"), kind="primary")
+        self.go_on = self.offer(tr("Continue"), kind="primary")
         self.go_on.clicked.connect(self._go_on)
         session.ready.connect(self._look)
 

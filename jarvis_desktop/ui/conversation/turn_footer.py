@@ -80,9 +80,24 @@ def is_in_reply(artifact: Artifact, reply: str) -> bool:
     return artifact.text is not None and " ".join(artifact.text.split()) in reply
 
 
+def is_reply_as_file(artifact: Artifact, reply: str) -> bool:
+    """Whether the whole answer is a text that one wants as a file, such as subtitles."""
+    return (
+        bool(artifact.name and artifact.text)
+        and is_in_reply(artifact, reply)
+        and (len(reply) == len(" ".join((artifact.text or "").split())))
+    )
+
+
+OUR_WORDS = frozenset({"help"})
+"""Tasks whose answers are our own Markdown, with nothing of a file or an expert in it."""
+
+
 def is_plain(turn: Turn) -> bool:
     """Whether the answer is plain text, because no LLM contributed to it."""
     if turn.plan is None or not len(turn.plan) or turn.agentic:
+        return False
+    if all(task.type.name in OUR_WORDS for task in turn.plan):
         return False
     doers = [item.attempts[-1].candidate for item in turn.results.values() if item.attempts]
     doers += [item.candidate for item in turn.trying.values()]

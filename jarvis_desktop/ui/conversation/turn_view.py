@@ -54,6 +54,7 @@ from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS, Label, TextView
 from jarvis_desktop.ui.widgets.layout import FlowLayout, discard, hbox, vbox
+from jarvis_desktop.ui.widgets.motion import fade_in
 
 MAX_CHIPS = 100
 
@@ -132,6 +133,7 @@ class TurnView(QFrame):
         self._panel: ApprovalPanel | None = None
         self._hovered = self._held = self._newest = self._read = False
         self._plain: tuple[str, bool] = "", False
+        self._reply_is_file = False
         self._spoken = ""  # the sentence that is marked
         side = theme.space()
         layout = vbox(parent=self, margins=(side, side, side, theme.space("two")), spacing=12)
@@ -183,7 +185,7 @@ class TurnView(QFrame):
         self._draw_plan(turn, question)
         self._draw_question(question)
         self._draw_results(turn)
-        self.reply.setVisible(bool(turn.reply))
+        self.reply.setVisible(bool(turn.reply) and not self._reply_is_file)
         self.reply.show_text(turn.reply, plain=self._is_plain(turn))
         if turn.speaking != self._spoken:
             self._spoken = turn.speaking
@@ -292,6 +294,8 @@ class TurnView(QFrame):
         if question and self._panel is None:
             self._panel = self._panel_for(question)
             self._question_place.column.addWidget(self._panel)
+            self._question_place.show()
+            fade_in(self._question_place)
         self._question_place.setVisible(question is not None)
 
     def _panel_for(self, question: EngineQuestion) -> ApprovalPanel:
@@ -329,7 +333,9 @@ class TurnView(QFrame):
     def _draw_results(self, turn: Turn) -> None:
         reply = " ".join(turn.reply.split())
         made = () if turn.agentic and turn.status is None else turn.artifacts[:MAX_CARDS]
-        wanted = [item for item in made if not turn_footer.is_in_reply(item, reply)]
+        files = [item for item in made if turn_footer.is_reply_as_file(item, reply)]
+        self._reply_is_file = bool(files)
+        wanted = files or [item for item in made if not turn_footer.is_in_reply(item, reply)]
         self._results.show_results(wanted)
 
     def _draw_sources(self, turn: Turn) -> None:

@@ -20,7 +20,7 @@ from jarvis_desktop.ui.widgets.layout import hbox, vbox
 
 STATES = {
     DownloadState.WAITING: (mark("Waits its turn"), "plain"),
-    DownloadState.FETCHING: (mark("Fetching"), "accent"),
+    DownloadState.FETCHING: (mark("Downloading"), "accent"),
     DownloadState.PAUSED: (mark("Paused"), "fair"),
     DownloadState.FAILED: (mark("Failed"), "bad"),
     DownloadState.DONE: (mark("Ready"), "good"),
@@ -100,11 +100,11 @@ class DownloadsPart(QWidget):
             pause.clicked.connect(partial(self._do, "pause", download))
             made.append(pause)
         elif download.state is DownloadState.PAUSED:
-            resume = button(tr("Go on"), tr("Resume {name}", name=name), kind="primary")
+            resume = button(tr("Continue"), tr("Resume {name}", name=name), kind="primary")
             resume.clicked.connect(partial(self._do, "resume", download))
             made.append(resume)
         elif download.state is DownloadState.FAILED:
-            again = button(tr("Try again"), tr("Try {name} again", name=name), kind="primary")
+            again = button(tr("Retry"), tr("Retry {name}", name=name), kind="primary")
             again.clicked.connect(partial(self._do, "resume", download))
             made.append(again)
         if download.over:

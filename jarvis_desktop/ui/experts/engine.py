@@ -48,7 +48,7 @@ class EngineCard(EntryList):
             entry.show_words(tr("Runs experts on this computer."), facts)
         buttons = []
         if not status.newest:
-            get = button(tr("Get it"), tr("Get {name}", name=KEY), kind="primary")
+            get = button(tr("Download"), tr("Download {name}", name=KEY), kind="primary")
             get.clicked.connect(
                 lambda: self._controller.do(
                     lambda manager: manager.downloads.add(

@@ -37,8 +37,8 @@ TONES: Mapping[FitLevel, str] = {
 """How each is coloured, besides its words."""
 LONG: Mapping[FitLevel, str] = {
     FitLevel.CARD: mark("needs {need} of {room} of the graphics card"),
-    FitLevel.MEMORY: mark("needs {need} of {room} of memory"),
-    FitLevel.SLOWLY: mark("needs {need} of {room} of memory"),
+    FitLevel.MEMORY: mark("needs {need} of memory"),
+    FitLevel.SLOWLY: mark("needs {need} of memory"),
     FitLevel.NO: mark("needs {need} of memory, and experts may have {room}"),
     FitLevel.SERVED: mark("somebody else runs it; it is asked over the network"),
     FitLevel.UNKNOWN: "",

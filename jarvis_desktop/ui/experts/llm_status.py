@@ -145,8 +145,8 @@ class LLMNotice(QFrame):
             page.clicked.connect(_open_download_page)
             self._offers.addWidget(_row(wish, page, needs=tr("needs Ollama")))
         for offer in missing.offers:
-            said = tr("Fetch {name}, {size}", name=offer.name, size=_size(offer))
-            fetch = button(tr("Fetch it"), said, kind="primary" if primary else "")
+            said = tr("Download {name}, {size}", name=offer.name, size=_size(offer))
+            fetch = button(tr("Download"), said, kind="primary" if primary else "")
             primary = False
             fetch.clicked.connect(lambda _=False, offer=offer: self._want(offer))
             self._offers.addWidget(_row(offer, fetch))
@@ -168,7 +168,7 @@ class LLMNotice(QFrame):
 
     def _want(self, offer: LLMOffer) -> None:
         self._name = offer.name
-        self.title.setText(tr("Fetching {name}", name=offer.name))
+        self.title.setText(tr("Downloading {name}", name=offer.name))
         self._show_parts(fetching=True)
         self.advance(None, tr("The download begins…"))
         self.stop.setFocus()
@@ -233,16 +233,16 @@ class Need(StrEnum):
 LABELS = {
     Need.GET: mark("Get Ollama"),
     Need.START: mark("Start Ollama"),
-    Need.FETCH: mark("Fetch the one that fits"),
-    Need.AUTO: mark("Use the best that is there"),
+    Need.FETCH: mark("Download the one that fits"),
+    Need.AUTO: mark("Choose automatically"),
     Need.LOOK: mark("Look again"),
 }
 
 
 RUN = {
     "ollama": mark("Ollama runs it."),
-    "openai": mark("A service runs it."),
-    "transformers": mark("JARVIS runs it itself, from the disk."),
+    "openai": mark("It runs on a server."),
+    "transformers": mark("JARVIS runs it."),
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Qt, QTimer, Signal
 from PySide6.QtWidgets import (
     QCompleter,
     QFrame,
@@ -29,7 +29,7 @@ from jarvis_desktop.ui.experts.llm_status import LLMState, Need
 from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.labels import Label
-from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.layout import bring_into_view, hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -135,12 +135,12 @@ class LLMOffers(QWidget):
             return
         entry.setProperty("shown", state)
         if coming:
-            show = button(tr("In line"), tr("Show the download of {name}", name=name), kind="quiet")
+            show = button(tr("Waiting"), tr("Show the download of {name}", name=name), kind="quiet")
             show.clicked.connect(self.downloads_wanted)
             entry.do(show)
             return
-        said = tr("Fetch {name}, {size}", name=name, size=_size(known, shelved))
-        fetch = button(tr("Fetch"), said, kind="primary" if best else "")
+        said = tr("Download {name}, {size}", name=name, size=_size(known, shelved))
+        fetch = button(tr("Download"), said, kind="primary" if best else "")
         fetch.setEnabled(may_fetch)
         fetch.clicked.connect(lambda: self._fetch(known, shelved))
         entry.do(fetch)
@@ -288,9 +288,10 @@ class ServerForm(QFrame):
             for name in names:
                 entry = self.list.entries[name]
                 entry.show_name(formatting.name(name))
-                use = button(tr("Use it"), tr("Use {name}", name=formatting.name(name)))
+                use = button(tr("Use"), tr("Use {name}", name=formatting.name(name)))
                 use.clicked.connect(partial(self._use, address, name))
                 entry.do(use)
+            QTimer.singleShot(0, self.list, lambda: bring_into_view(self.list))
 
         if address and self._controller.jobs.start("look at server", work, looked):
             self.trouble.hide()
@@ -315,7 +316,7 @@ class LLMPart(QWidget):
         self._may_fetch = True
         self.state = LLMState()
         self.state.need.connect(self._met)
-        self.here_title = Label(tr("Here"), role="heading")
+        self.here_title = Label(tr("Available"), role="heading")
         self.here = EntryList(tr("LLMs that are here"))
         self.more = LLMOffers(controller, watch)
         self.more.downloads_wanted.connect(self.downloads_wanted)
@@ -325,7 +326,7 @@ class LLMPart(QWidget):
         self.name.setPlaceholderText(tr("Another one of Ollama’s library, such as gemma3:4b"))
         self.name.setAccessibleName(tr("Name of an LLM of Ollama’s library"))
         self.name.returnPressed.connect(self._pull_named)
-        self.pull = button(tr("Fetch"), tr("Fetch the LLM of that name"))
+        self.pull = button(tr("Download"), tr("Download the LLM of that name"))
         self.pull.setEnabled(False)
         self.name.textChanged.connect(lambda text: self.pull.setEnabled(bool(text.strip())))
         self.pull.clicked.connect(self._pull_named)
@@ -394,7 +395,7 @@ class LLMPart(QWidget):
         name = formatting.name(known.name)
         made: list[QPushButton] = []
         if not known.used and known.where:
-            use = button(tr("Use it"), tr("Use {name}", name=name))
+            use = button(tr("Use"), tr("Use {name}", name=name))
             use.clicked.connect(lambda: self._controller.use(known.name))
             made.append(use)
         test = button(tr("Test"), tr("Test {name}", name=name))

@@ -76,7 +76,7 @@ class ExpertsPage(WindowPage):
         flow = FlowLayout(held, gap=theme.space("half"))
         for name, tab in self.tabs.items():
             tab.setCheckable(True)
-            tab.clicked.connect(lambda _=False, name=name: self.show_part(name))
+            tab.clicked.connect(lambda _=False, name=name: self._choose(name))
             flow.addWidget(tab)
         self.column.addWidget(held)
 
@@ -114,7 +114,14 @@ class ExpertsPage(WindowPage):
         for each, part in self._parts.items():
             part.setVisible(each == name)
             self.tabs[each].setChecked(each == name)
+        # Where one searches, the results are what matters.
+        self.gauges.setVisible(name in ("installed", "downloads"))
         self.scroller.verticalScrollBar().setValue(0)
+
+    def _choose(self, name: str) -> None:
+        self.show_part(name)
+        if name == "more":
+            self.finding.take_focus()
 
     def focusNextPrevChild(self, forwards: bool) -> bool:
         if not go_on(self, forwards=forwards):

@@ -331,7 +331,7 @@ class ExpertSearchSection(QWidget):
         self._inventory: Mapping[str, TaskType] = {}
         self.offline = Label(
             tr(
-                "In the mode “offline” nothing is fetched. What is found can be read about; to "
+                "In the mode “offline” nothing is downloaded. What is found can be read about; to "
                 "get it, choose another mode, or take the weights from a folder with "
                 "`jarvis-desktop experts import`."
             ),
@@ -371,6 +371,10 @@ class ExpertSearchSection(QWidget):
         controller.found.connect(self._found)
         controller.kept.connect(lambda kept: self.search() if self._hits else None)
         watch.changed.connect(lambda listed: self._mark())
+
+    def take_focus(self) -> None:
+        """Let the user type what is looked for."""
+        self.filters.words.setFocus()
 
     def know(self, inventory: Mapping[str, TaskType], tasks: Sequence[TaskType]) -> None:
         """How tasks are called, and which ones experts are for."""
@@ -523,12 +527,12 @@ class ExpertSearchSection(QWidget):
     def _buttons(self, entry: ExpertListItem, hit: ExpertHit, state: str) -> list[QPushButton]:
         name, size = formatting.name(hit.expert.id), formatting.download(hit.expert)
         if state == "coming":
-            show = button(tr("In line"), tr("Show the download of {name}", name=name), kind="quiet")
+            show = button(tr("Waiting"), tr("Show the download of {name}", name=name), kind="quiet")
             show.clicked.connect(self.downloads_wanted)
             return [show]
         if state not in ("open", "offline"):
             return []
-        get = button(tr("Get"), formatting.joined(tr("Get {name}", name=name), size))
+        get = button(tr("Download"), formatting.joined(tr("Download {name}", name=name), size))
         get.setEnabled(state == "open")
         get.clicked.connect(lambda: self._wanted(entry, hit))
         return [get]
@@ -546,7 +550,7 @@ class ExpertSearchSection(QWidget):
                 terms = tr("Open its page"), partial(QDesktopServices.openUrl, page)
                 entry.ask(
                     " ".join(doubts),
-                    tr("Get it"),
+                    tr("Download"),
                     lambda: self._get(expert),
                     risk=False,
                     first=terms if expert.gated else None,

@@ -371,13 +371,13 @@ class Sidebar(QFrame):
         self.new = _wide(IconButton("plus", words, kind="new", text=words))
         self.new.setToolTip(tr("New conversation (Ctrl+N)"))
         self.new.clicked.connect(lambda: self.new_wanted.emit(True))
-        self.new_private = IconButton("unkept", tr("New conversation that is not remembered"))
-        self.new_private.setToolTip(tr("Talk without being remembered (Ctrl+Shift+N)"))
+        self.new_private = IconButton("unkept", tr("New private conversation"))
+        self.new_private.setToolTip(tr("New private conversation (Ctrl+Shift+N)"))
         self.new_private.clicked.connect(lambda: self.new_wanted.emit(False))
         row = hbox(self.new, self.new_private, spacing=theme.space("half"))
-        words = tr("Not remembered")
+        words = tr("Private conversation")
         self.private = _wide(IconButton("unkept", words, kind="place", text=words))
-        self.private.setToolTip(tr("The conversation that is not remembered"))
+        self.private.setToolTip(tr("The private conversation"))
         self.private.setCheckable(True)
         self.private.clicked.connect(self.private_wanted)
         self.private.hide()
@@ -452,10 +452,10 @@ class AsideSign(QFrame):
     def __init__(self) -> None:
         super().__init__()
         self.setObjectName("aside")
-        message = tr("Not remembered: nothing of this conversation is kept or learned from.")
+        message = tr("Private: nothing of this conversation is kept or learned from.")
         self.setAccessibleName(message)
         self.forget = button(
-            tr("Forget it"),
+            tr("Discard"),
             tr("Forget this conversation now"),
             tip=tr("End this conversation; nothing of it is left"),
         )

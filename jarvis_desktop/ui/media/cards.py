@@ -59,8 +59,9 @@ from jarvis_desktop.ui.media.video import (
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.images import PictureLoader
-from jarvis_desktop.ui.widgets.labels import Label, LongText
+from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, LongText
 from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
+from jarvis_desktop.ui.widgets.motion import fade_in
 
 MAX_THUMBNAIL = QSize(380, 280)
 PLACEHOLDER = QSize(240, 160)  # pixels reserved until the image is read
@@ -431,10 +432,19 @@ class TextCard(QFrame):
         self._text = artifact.text or ""
         text = LongText(tr("Result"))
         text.show_text(self._text)
-        layout = hbox((text, 1), parent=self, margins=(theme.space("two"), 12, theme.space(), 12))
+        words = vbox(spacing=theme.space("half"))
+        if artifact.name:
+            words.addWidget(ElidedLabel(artifact.title, role="strong"))
+        words.addWidget(text)
+        layout = hbox((words, 1), parent=self, margins=(theme.space("two"), 12, theme.space(), 12))
+        self.save = IconButton("save", tr("Save as a file"))
+        self.save.clicked.connect(
+            lambda: actions.save_text.emit(artifact.name or tr("Text") + ".txt", self._text)
+        )
         copy = IconButton("copy", tr("Copy this text"))
         copy.clicked.connect(lambda: actions.copy_text.emit(self._text))
-        layout.addWidget(copy, alignment=Qt.AlignmentFlag.AlignTop)
+        for each in (self.save, copy):
+            layout.addWidget(each, alignment=Qt.AlignmentFlag.AlignTop)
 
 
 VISIBLE_ROWS = 8
@@ -628,4 +638,10 @@ class ResultCards(QWidget):
             if artifact not in self._cards:
                 self._cards[artifact] = card(artifact, self._actions)
                 self._column.addWidget(self._cards[artifact])
+                if self.isVisible():
+                    self._cards[artifact].show()
+                    fade_in(self._cards[artifact])
+        if self._cards and self.isHidden():
+            self.show()
+            fade_in(self)
         self.setVisible(bool(self._cards))

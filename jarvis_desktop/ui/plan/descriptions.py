@@ -233,9 +233,9 @@ def _words(task_type: TaskType, name: str, item: Artifact | Value) -> str:
         return _line(item.title, limit=60)
     if task_type.port(name):
         return f"“{_line(str(item), limit=60)}”"
-    option, value = task_type.option(name), str(item)
+    option, value = task_type.option(name), f"{item:g}" if isinstance(item, float) else str(item)
     if option and value in option.choices:
-        value = tr(as_words(value))
+        return _line(tr(as_words(value)), limit=30)  # a choice needs no name: "rotate", "left"
     return f"{tr(as_words(name))}: {_line(value, limit=30)}"
 
 

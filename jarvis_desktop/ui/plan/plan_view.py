@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 
 from PySide6.QtCore import QEvent, QPointF, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QKeyEvent, QResizeEvent
-from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QScrollArea, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QBoxLayout, QFrame, QHBoxLayout, QVBoxLayout, QWidget
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import Status
@@ -26,7 +26,8 @@ from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import GrowingTextField, button
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
-from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
+from jarvis_desktop.ui.widgets.layout import bring_into_view, discard, hbox, vbox
+from jarvis_desktop.ui.widgets.motion import fade_in
 from jarvis_desktop.ui.widgets.timers import new_timer
 
 MAX_STEP_NAMES = 5
@@ -248,7 +249,11 @@ class PlanView(QFrame):
             self._timer.stop()
 
     def review(self, reviewed: bool) -> None:
-        """Start or end the approval of the plan."""
+        """Start or end the approval of the plan. The panel of a step closes with it, so that the
+        plan folds and the answer is in sight when it is done."""
+        if self._reviewed and not reviewed:
+            self._close_panel()
+            self._unfolded = None
         self._reviewed = reviewed
         if self._turn:
             self.editor.follow(self._turn, reviewed=reviewed)
@@ -470,9 +475,10 @@ class PlanView(QFrame):
         if self._graph:
             self._graph.show_open(task_id)
         panel.show()
+        fade_in(panel)
         if self.editor.open:
             panel.take_focus()
-        QTimer.singleShot(0, panel, lambda: _bring_into_view(panel))
+        QTimer.singleShot(0, panel, lambda: bring_into_view(panel))
 
     def _close_panel(self) -> None:
         panel, self._panel = self._panel, None
@@ -534,15 +540,6 @@ class PlanView(QFrame):
             self.editor.redo()
         else:
             super().keyPressEvent(event)
-
-
-def _bring_into_view(widget: QWidget) -> None:
-    """Scroll all parents to a widget, once it has its size."""
-    holder = widget.parentWidget()
-    while holder is not None:
-        if isinstance(holder, QScrollArea):
-            holder.ensureWidgetVisible(widget, 0, theme.space("two"))
-        holder = holder.parentWidget()
 
 
 class PlanReviewPanel(ApprovalPanel):

@@ -38,7 +38,7 @@ from jarvis_desktop.ui.plan.list_view import (
     step_menu,
 )
 from jarvis_desktop.ui.widgets import icons, labels, theme
-from jarvis_desktop.ui.widgets.forms import GrowingTextField, SelectOption, Tick, unmoved
+from jarvis_desktop.ui.widgets.forms import Fold, GrowingTextField, SelectOption, Tick, unmoved
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 from jarvis_desktop.ui.widgets.layout import FlowLayout, clear, discard, hbox, vbox
@@ -317,8 +317,19 @@ def _words(item: Item) -> str | None:
 
 
 MAX_RESULTS = 20
+MAIN_FIELDS = 3
+"""The fields of a step that are shown at first, unless more of them are set."""
 OPTION_WIDTH = 168
 MAX_REASON_CHARS = 600
+
+
+def main_fields(task: Task) -> set[str]:
+    """The names of the fields that matter for a step: what it needs and what is set, then what
+    its type names first."""
+    main = [port.name for port in task.type.ports if port.required or port.name in task.args]
+    main += [option.name for option in task.type.options if option.name in task.args]
+    others = [option.name for option in task.type.options if option.name not in task.args]
+    return {*main, *others[: max(0, MAIN_FIELDS - len(main))]}
 
 
 class StepPanel(QFrame):
@@ -333,7 +344,7 @@ class StepPanel(QFrame):
         self._editor = editor
         self._actions = actions
         self._task: Task | None = None
-        self._editable = False
+        self._editable = self._shows_rest = False
         self.rows: dict[str, Row] = {}
         self.column = vbox(
             self._head(),
@@ -440,26 +451,39 @@ class StepPanel(QFrame):
         form = QWidget()
         column = vbox(parent=form, spacing=10)
         numbers = {each.id: number for number, each in enumerate(plan, 1)}
+        rest = Fold(tr("the other fields"), unfolded=self._shows_rest)
+        rest.say(tr("More"))
+        rest.heading.clicked.connect(lambda: self._keep_rest(rest.unfolded))
+        fields = main_fields(task)
         for port in task.type.ports:
             sources = sources_for(plan, task, port)
             numbered = [(numbers[each.id], each) for each in sources]
             arg = task.args.get(port.name)
             row = PortRow(port, arg, numbered, self._editor.choose_file)
             self._take_row(row)
-            column.addWidget(row)
-        if task.type.options:
-            cells = QWidget()
-            flow = FlowLayout(cells, gap=12)
-            for option in task.type.options:
-                arg = task.args.get(option.name, option.default)
-                cell = option_row(option, arg if isinstance(arg, str | int | float) else "")
-                cell.setFixedWidth(max(OPTION_WIDTH, cell.sizeHint().width()))
-                self._take_row(cell)
-                flow.addWidget(cell)
-            column.addWidget(cells)
-        column.addWidget(Label(tr("Expert"), role="small"))
-        column.addWidget(self.expert)
+            (column if port.name in fields else rest.column).addWidget(row)
+        for main, into in ((True, column), (False, rest.column)):
+            options = [item for item in task.type.options if (item.name in fields) is main]
+            if options:
+                into.addWidget(self._cells(options, task))
+        rest.column.addWidget(Label(tr("Expert"), role="small"))
+        rest.column.addWidget(self.expert)
+        column.addWidget(rest)
         return form
+
+    def _cells(self, options: Sequence[TaskOption], task: Task) -> QWidget:
+        cells = QWidget()
+        flow = FlowLayout(cells, gap=12)
+        for option in options:
+            arg = task.args.get(option.name, option.default)
+            cell = option_row(option, arg if isinstance(arg, str | int | float) else "")
+            cell.setFixedWidth(max(OPTION_WIDTH, cell.sizeHint().width()))
+            self._take_row(cell)
+            flow.addWidget(cell)
+        return cells
+
+    def _keep_rest(self, shown: bool) -> None:
+        self._shows_rest = shown
 
     def _take_row(self, row: Row) -> None:
         self.rows[row.name] = row

@@ -269,7 +269,7 @@ HEARING = SettingsCard(
         SettingsRow(
             "level",
             mark("Level"),
-            mark("Shows how loud you are there. Nothing is kept."),
+            mark("Shows how loud you are. Nothing is kept."),
             search=mark("volume loudness test meter gain"),
             make=LevelPanel,
             whole=True,

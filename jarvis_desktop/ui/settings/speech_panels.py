@@ -435,13 +435,13 @@ class RecogniserPanel(SettingsPanel):
         ]
         if seconds:
             time = labels.seconds(max(0.1, seconds))
-            facts.append(tr("hears a sentence in about {time} here, as measured", time=time))
+            facts.append(tr("understands a sentence in about {time} here", time=time))
         elif expert.speed:
             times = times_real_time(expert.speed, os.cpu_count() or 1)
             facts.append(tr("here about {times} times as fast as people speak", times=round(times)))
         words.addWidget(Label(one_line(" · ".join(facts), limit=300), role="small", wrap=True))
         layout.addLayout(words, 1)
-        fetch = button(tr("Fetch it"), tr("Fetch {name}, {size}", name=expert.id, size=size))
+        fetch = button(tr("Download"), tr("Download {name}, {size}", name=expert.id, size=size))
         fetch.clicked.connect(lambda: self._fetch(expert))
         layout.addWidget(fetch, alignment=Qt.AlignmentFlag.AlignVCenter)
         return row, fetch
@@ -457,7 +457,7 @@ class RecogniserPanel(SettingsPanel):
     def _progressed(self, fraction: float | None, message: str) -> None:
         name = self._fetching.id if self._fetching else ""
         said = one_line(message, limit=200)
-        self.coming.setText(tr("Fetching {name}: {message}", name=name, message=said))
+        self.coming.setText(tr("Downloading {name}: {message}", name=name, message=said))
         self.progress.setVisible(fraction is not None)
         self.progress.setValue(round(100 * min(max(fraction or 0.0, 0.0), 1.0)))
 

@@ -184,7 +184,7 @@ class UnheardNotice(QFrame):
         self.reason = Label(wrap=True)
         self.reason.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         layout.addWidget(self.reason, 1)
-        self.try_again = IconButton("mic", tr("Try again"), kind="quiet", text=tr("Try again"))
+        self.try_again = IconButton("mic", tr("Retry"), kind="quiet", text=tr("Retry"))
         self.try_again.setToolTip(tr("Say it again; recording ends when you stop speaking"))
         self.try_again.clicked.connect(self.again)
         self.settings = IconButton("sliders", tr("Voice settings"), kind="icon")

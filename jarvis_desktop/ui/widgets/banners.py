@@ -11,6 +11,7 @@ from jarvis_desktop.ui.widgets.forms import button
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
+from jarvis_desktop.ui.widgets.motion import fade_in
 from jarvis_desktop.ui.widgets.timers import new_timer
 
 CALM_MS = 12_000
@@ -50,7 +51,9 @@ class Banner(QFrame):
         self._symbol.show_icon(*(("note", "muted") if calm else ("failed", "danger")))
         self.message.setText(message[:2000])
         self.setAccessibleName(message[:2000])
-        self.show()
+        if self.isHidden():
+            self.show()
+            fade_in(self)
         self._leaving.start() if calm and not stays else self._leaving.stop()
 
     def _leave(self) -> None:
@@ -87,7 +90,9 @@ class BannerCard(QFrame):
         self.title.setText(title)
         self.words.setText(words)
         self.setAccessibleName(f"{title} {words}")
-        self.show()
+        if self.isHidden():
+            self.show()
+            fade_in(self)
 
 
 MARGIN = 12

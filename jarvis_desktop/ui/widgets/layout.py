@@ -252,3 +252,12 @@ def _in_layout(layout: QLayout) -> Iterator[QWidget]:
             yield from stops(inner)
         elif item and (nested := item.layout()):
             yield from _in_layout(nested)
+
+
+def bring_into_view(widget: QWidget) -> None:
+    """Scroll all parents to a widget, once it has its size."""
+    holder = widget.parentWidget()
+    while holder is not None:
+        if isinstance(holder, QScrollArea):
+            holder.ensureWidgetVisible(widget, 0, 16)
+        holder = holder.parentWidget()

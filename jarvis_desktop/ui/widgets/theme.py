@@ -64,6 +64,8 @@ SMALLEST_POINTS = 10.0  # so that small text is 13 pixels high at 96 dots an inc
 
 _wish = ThemeChoice()
 """The current look; like the palette, it is that of the whole application."""
+_desktop_moves = True
+"""Whether the desktop wants motion."""
 
 
 @cache
@@ -85,8 +87,14 @@ def is_dark() -> bool:
 
 
 def duration(name: str = "usual") -> int:
-    """How long an animation takes, in milliseconds; 0 if motion is off."""
-    return tokens().motion[name] if _wish.motion else 0
+    """How long an animation takes, in milliseconds; 0 if motion is off, here or in the desktop."""
+    return tokens().motion[name] if _wish.motion and _desktop_moves else 0
+
+
+def let_move(moves: bool) -> None:
+    """Note whether the desktop wants motion."""
+    global _desktop_moves
+    _desktop_moves = moves
 
 
 def palette(colours: Mapping[str, str]) -> QPalette:

@@ -213,7 +213,7 @@ def test_it_is_fetched_through_ollama_and_used(world: World) -> None:
     button(notice, "Fetch qwen3.5:4b, about 3.4 GB").setFocus()
     world.ollama.llms["qwen3.5:4b"] = Shown()
     with world.qtbot.waitSignal(window.llms.fetched):
-        click(notice, "Fetch")
+        click(notice, "Download")
         assert words(notice) == "Fetching qwen3.5:4b\nThe download begins…"
     assert not notice.isVisible()
     assert window.banner.message.text() == "qwen3.5:4b (Ollama) is ready. It is used now."
@@ -225,7 +225,7 @@ def test_progress_is_shown_and_the_fetching_can_be_cancelled(world: World) -> No
     notice = window.llm_notice
     world.ollama.pulls = [layer("a", 1_000_000_000, 4_000_000_000)]
     world.ollama.pull_holds = True
-    click(notice, "Fetch")
+    click(notice, "Download")
     world.qtbot.waitUntil(lambda: notice.words.text().startswith("1.0 GB of 4.0 GB"))
     assert notice.progress.value() == 25
     assert notice.progress.isVisible()
@@ -235,7 +235,7 @@ def test_progress_is_shown_and_the_fetching_can_be_cancelled(world: World) -> No
     click(notice, "Cancel")
     world.qtbot.waitUntil(lambda: not window.llms.fetching)
     assert "What arrived is kept" in notice.trouble.text()
-    assert button(notice, "Fetch").isVisible()
+    assert button(notice, "Download").isVisible()
     assert not notice.progress.isVisible()
 
 
@@ -243,15 +243,15 @@ def test_a_download_that_fails_says_why_and_can_be_tried_again(world: World) -> 
     window = world.open()
     world.ollama.pulls = [{"error": "no space left on device"}]
     with world.qtbot.waitSignal(window.llms.fetched):
-        click(window.llm_notice, "Fetch")
+        click(window.llm_notice, "Download")
     assert "no space left on device" in window.llm_notice.trouble.text()
-    assert button(window.llm_notice, "Fetch").isEnabled()
+    assert button(window.llm_notice, "Download").isEnabled()
 
 
 def test_one_that_was_fetched_and_cannot_be_used_says_so(world: World) -> None:
     window = world.open()
     with world.qtbot.waitSignal(window.llms.fetched):
-        click(window.llm_notice, "Fetch")
+        click(window.llm_notice, "Download")
     assert window.llm_notice.trouble.text() == "qwen3.5:4b was fetched, but cannot be used."
 
 
@@ -296,7 +296,7 @@ def test_a_disk_that_fails_is_told(world: World) -> None:
     window = world.open()
     world.weights.error = UnavailableError("The Hub cannot be reached.", hint="Try again later.")
     with world.qtbot.waitSignal(window.llms.fetched):
-        click(window.llm_notice, "Fetch")
+        click(window.llm_notice, "Download")
     assert window.llm_notice.trouble.text() == "The Hub cannot be reached. Try again later."
 
 
@@ -331,7 +331,7 @@ def test_offline_nothing_is_offered_and_the_note_says_so(world: World) -> None:
     ("provider", "id", "memory", "mode", "buttons"),
     [
         ("ollama", "", 16, Mode.LOCAL, ["Not now", "Get Ollama"]),
-        ("transformers", "", 16, Mode.LOCAL, ["Not now", "Fetch it"]),
+        ("transformers", "", 16, Mode.LOCAL, ["Not now", "Download"]),
         ("auto", "", 16, Mode.LITE, ["Not now", "Get Ollama"]),
         ("auto", "llama", 16, Mode.LOCAL, ["Not now"]),
         ("auto", "", 1, Mode.LOCAL, ["Not now"]),

@@ -143,7 +143,7 @@ def test_one_is_fetched_by_its_button_and_shown_when_it_is_here(
             [(each.name, each.have) for each in downloads.listed] == [("qwen3.5:4b", 1_000_000_000)]
         ),
     )
-    world.qtbot.waitUntil(lambda: "In line" in [b.text() for b in buttons(part)])
+    world.qtbot.waitUntil(lambda: "Waiting" in [b.text() for b in buttons(part)])
     world.engine.call(downloads.pause, ("llm", "qwen3.5:4b"))
     world.qtbot.waitUntil(lambda: downloads.listed[0].state is DownloadState.PAUSED)
     assert downloads.listed[0].fraction == 0.25
@@ -258,7 +258,7 @@ def test_one_that_is_not_there_can_be_given_up(
 def test_offline_nothing_is_fetched(world: World, ollama: Ollama) -> None:
     part = opened(world, mode=Mode.OFFLINE)
     assert not part.by_name.isVisible()
-    assert all(not each.isEnabled() for each in buttons(part.more) if each.text() == "Fetch")
+    assert all(not each.isEnabled() for each in buttons(part.more) if each.text() == "Download")
 
 
 def test_what_the_cloud_runs_says_so(world: World, ollama: Ollama) -> None:

@@ -117,7 +117,7 @@ def test_while_one_comes_its_line_leads_to_the_downloads(world: World) -> None:
     page = world.open("more")
     click(page.finding, "Get opus-en-fr")
     world.qtbot.waitUntil(lambda: in_line(world) == [("opus-en-fr", DownloadState.FAILED)])
-    world.qtbot.waitUntil(lambda: "In line" in button_texts(page))
+    world.qtbot.waitUntil(lambda: "Waiting" in button_texts(page))
     click(page.finding, "Show the download of opus-en-fr")
     assert page.downloads.isVisible()
     world.qtbot.waitUntil(lambda: "The Hub cannot be reached." in said(page.downloads))
@@ -139,7 +139,7 @@ def test_what_is_too_large_is_asked_about(world: World) -> None:
     assert in_line(world) == []
     click(giant, "Get giant")
     world.settle(page)
-    click(giant, "Get it")
+    click(giant, "Download")
     world.qtbot.waitUntil(lambda: in_line(world) == [("giant", DownloadState.FAILED)])
 
 
@@ -151,7 +151,7 @@ def test_a_pickle_and_what_would_be_deleted_are_asked_about(world: World) -> Non
     world.settle(page)
     assert "a format that can contain code" in said(pickled)
     assert "these are deleted: old-one." in said(pickled)
-    click(pickled, "Get it")
+    click(pickled, "Download")
     world.qtbot.waitUntil(lambda: in_line(world) == [("pickled", DownloadState.DONE)])
 
 
@@ -166,7 +166,7 @@ def test_a_gated_one_says_what_to_do(world: World, monkeypatch) -> None:
     assert "save your Hub key in the settings" in said(gated)
     click(gated, "Open its page")
     assert opened == [QUrl("https://huggingface.co/someone/gated")]
-    click(gated, "Get it")
+    click(gated, "Download")
     world.qtbot.waitUntil(lambda: in_line(world) == [("gated", DownloadState.DONE)])
 
 

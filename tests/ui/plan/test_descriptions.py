@@ -27,4 +27,4 @@ def test_a_step_does_not_name_the_usual_choice() -> None:
     )
     usual, other = Task(0, ring, {"action": "set"}), Task(1, ring, {"action": "list"})
     first, second = card_states(Plan((usual, other)), Turn("t", NOW, "Timers, please"))
-    assert (first.subject, second.subject) == ("", "action: list")
+    assert (first.subject, second.subject) == ("", "list")
