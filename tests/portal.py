@@ -54,6 +54,8 @@ class Portal:
     """How the key is described; "" takes what was asked for, None gives no description."""
     closes: bool = False
     """Takes the session back as soon as it is bound."""
+    settings: dict[tuple[str, str], tuple[str, object]] = field(default_factory=dict)
+    """Namespace and key of a setting of the desktop: its signature and value."""
     calls: list[str] = field(default_factory=list)
     callers: set[str] = field(default_factory=set)
     """Who called anything before it registered."""
@@ -139,6 +141,8 @@ class Portal:
                 "BindShortcuts": self._bind,
                 "ListShortcuts": self._list,
             }[method](message, sender)
+        elif method == "Read" and message.body in self.settings:
+            await self._return(message, "v", (("v", self.settings[message.body]),))
         else:
             await self._refuse(message, "org.freedesktop.DBus.Error.UnknownMethod")
 

@@ -271,7 +271,7 @@ def _cut(text: str, size: int) -> str:
 
 
 MISSING_FILE = "(a file that is not there)"
-MISSING_LINK = "(a link that nobody gave)"
+MISSING_LINK = "(link removed)"
 
 MAX_WORD_CHARS = 1000
 """A longer run without a space is not a file name and is not waited for."""

@@ -59,6 +59,7 @@ _line = re.compile(
 _marked = re.compile(
     r"^\s*(?:[-*+•]\s+|\[[ ~xX!-]\]\s*|(?:step\s+)?\d{1,5}[.):]\s+)", re.IGNORECASE
 )
+_bold = re.compile(r"\*\*([^*]+)\*\*")
 _note = " — "
 _dash = re.compile(r" —(?= )")
 
@@ -252,7 +253,8 @@ def _text_of(match: re.Match[str]) -> tuple[str, str]:
 
 def _trimmed(text: str) -> str:
     """Return the text on one line, without emphasis and without a dash that would begin a note."""
-    return one_line(text.strip("*— \t"), limit=MAX_STEP_CHARS).strip("*— ")
+    words = _bold.sub(r"\1", text).strip("*— \t")
+    return one_line(words, limit=MAX_STEP_CHARS).strip("*— ")
 
 
 def _bare(text: str) -> str:

@@ -86,7 +86,7 @@ async def test_files_and_links_that_nobody_gave_are_taken_out():
     asked = call("summarization", text=text_artifact("Read a.txt."))
     (result,) = await backend.run(candidate, asked, report)
     assert result.text == (
-        "It is in a.txt, and saved as (a file that is not there): see (a link that nobody gave)"
+        "It is in a.txt, and saved as (a file that is not there): see (link removed)"
     )
 
 

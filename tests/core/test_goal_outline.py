@@ -118,6 +118,7 @@ def test_the_numbers_of_steps_that_went_are_not_given_again() -> None:
         ("# The plan\n\n1) Load\n2) Plot\nThat is all.", [(1, "Load"), (2, "Plot")]),
         ("Step 1: Load\nStep 2: Plot", [(1, "Load"), (2, "Plot")]),
         ("* [ ] **Load**\n+ Plot\n• Tell", [(1, "Load"), (2, "Plot"), (3, "Tell")]),
+        ("1. **Load** the prices of **May**", [(1, "Load the prices of May")]),
         ("3. Load\n3. Plot", [(3, "Load"), (4, "Plot")]),
         ("- [ ] 5. Load\n- [ ] Plot", [(5, "Load"), (6, "Plot")]),
         ("- **\n- — \n- Load", [(1, "Load")]),

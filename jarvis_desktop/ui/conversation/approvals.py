@@ -18,7 +18,6 @@ from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Review
 from jarvis_desktop.ui.conversation.code_view import CodeText, escape_invisible
-from jarvis_desktop.ui.conversation.markdown import to_plain_text
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.shortcuts import ENTER
 from jarvis_desktop.ui.voice.talk import Dictation
@@ -107,7 +106,7 @@ class QuestionPanel(ApprovalPanel):
         head = hbox((Symbol("question", "accent", size=20), Qt.AlignmentFlag.AlignTop), spacing=10)
         words = LongText(tr("Question"), first=QUESTION_CHARS)
         # Only an LLM asks for words; what is to be allowed is shown as it stands, sign by sign.
-        words.show_text(to_plain_text(question.text) if question.open_ended else question.text)
+        words.show_text(_rendered(question.text) if question.open_ended else question.text)
         head.addWidget(words, 1)
         self.column.addLayout(head)
         row = QHBoxLayout()
@@ -153,6 +152,14 @@ class QuestionPanel(ApprovalPanel):
         self.answer("" if self.question.open_ended else False)
 
 
+def _rendered(text: str) -> str:
+    """What an LLM wrote, without the signs of its Markdown. The parser is loaded here: the first
+    paint does not wait for it."""
+    from jarvis_desktop.ui.conversation.markdown import to_plain_text
+
+    return to_plain_text(text)
+
+
 MAX_OUTLINE_LINES = 14
 MAX_CHANGES_SHOWN = 8
 EDIT_COMMENT = mark("I changed the plan. Rewrite it from what it says now.")
@@ -172,7 +179,7 @@ class OutlineReview(ApprovalPanel):
         self.head("review", question.text)
         self.why = LongText(tr("Why the plan looks like this"), role="note", first=1200)
         self.column.addWidget(self.why)
-        explanation = _explanation(to_plain_text(question.why), changes(before, self.outline))
+        explanation = _explanation(_rendered(question.why), changes(before, self.outline))
         self.why.show_text(explanation)
         self.why.setVisible(bool(explanation))
         self.text = CodeText(

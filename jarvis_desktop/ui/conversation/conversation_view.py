@@ -74,7 +74,8 @@ class ConversationView(TurnList):
         self._places[id(entry)] = len(self._entries)
         self._entries.append(entry)
         self._heights.append(estimate_height(entry.turn, self._width()))
-        self.to_end()
+        self._follow = self._from_request = True
+        self._arrange()
 
     def remove(self, entry: TurnEntry) -> None:
         """Remove a turn."""
@@ -140,8 +141,8 @@ class ConversationView(TurnList):
         return self._follow
 
     def to_end(self) -> None:
-        """Scroll to the newest turn and follow it."""
-        self._follow = True
+        """Scroll to the end of the newest turn and follow it."""
+        self._follow, self._from_request = True, False
         self._arrange()
 
     def go_to(self, index: int) -> None:

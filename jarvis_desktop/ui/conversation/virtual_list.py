@@ -120,6 +120,9 @@ class TurnList(QAbstractScrollArea):
         self._views: dict[int, TurnView] = {}  # by the index of the entry
         self._threaded: list[TurnView] = []  # the views in tab order
         self._follow = True
+        self._from_request = False
+        """Whether the newest turn was asked for here and is read from its beginning: the view
+        follows its answer only as far as the request stays in sight."""
         self._held: tuple[int, QWidget | None, int] = (0, None, 0)
         """The turn at the upper edge, the part of it there, and how far that reaches above."""
         self._arranging = self._scrolls = False
@@ -232,6 +235,10 @@ class TurnList(QAbstractScrollArea):
         """The scroll position."""
         end = max(0, self._heights.total + 2 * self._margin() - self.viewport().height())
         if self._follow or not self._entries:
+            if self._from_request and self._entries:
+                newest = self._entries[-1]
+                if not (newest.question or newest.turn.agentic):
+                    return min(end, self._heights.before(len(self._entries) - 1))
             return end
         index, part, by = self._held
         inner = part.y() if part is not None and index in self._views else 0
@@ -287,6 +294,7 @@ class TurnList(QAbstractScrollArea):
     def scrollContentsBy(self, dx: int, dy: int) -> None:
         bar = self.verticalScrollBar()
         self._follow = bar.value() >= bar.maximum() - NEAR_END_PX
+        self._from_request = False
         if not self._follow:
             self._hold(bar.value())
         self._scrolls = True

@@ -115,7 +115,7 @@ class ExpertsPage(WindowPage):
             part.setVisible(each == name)
             self.tabs[each].setChecked(each == name)
         # Where one searches, the results are what matters.
-        self.gauges.setVisible(name in ("installed", "downloads"))
+        self.gauges.setVisible(name != "more")
         self.scroller.verticalScrollBar().setValue(0)
 
     def _choose(self, name: str) -> None:

@@ -550,7 +550,7 @@ class ExpertSearchSection(QWidget):
                 terms = tr("Open its page"), partial(QDesktopServices.openUrl, page)
                 entry.ask(
                     " ".join(doubts),
-                    tr("Download"),
+                    tr("Download anyway"),
                     lambda: self._get(expert),
                     risk=False,
                     first=terms if expert.gated else None,

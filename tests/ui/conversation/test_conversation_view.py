@@ -311,3 +311,22 @@ def test_it_fits_any_width(view: Shown, width: int) -> None:
         if not item.isHidden():
             assert item.x() >= 0
             assert item.geometry().right() <= view.viewport().width()
+
+
+def test_a_long_answer_is_read_from_its_beginning(view: Shown) -> None:
+    view.show_entries(entries(3))
+    asked = PendingTurn(replace(turn(9), reply="", status=None), PLACE)
+    view.append(asked)
+    asked.turn = turn(9, reply="one line and another\n\n" * 60)
+    view.refresh(asked)
+    settle()
+    newest = view.views()[-1]
+    bar = view.verticalScrollBar()
+    assert 0 <= newest.y() <= 40, "the request is in sight"
+    assert bar.value() < bar.maximum()
+    bar.setValue(bar.value() + 60)
+    settle()
+    assert newest.y() < 0, "whoever scrolls is not taken back"
+    view.to_end()
+    settle()
+    assert bar.value() == bar.maximum()

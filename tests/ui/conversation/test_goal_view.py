@@ -29,6 +29,7 @@ from jarvis_desktop.core.goal import Outline, OutlineStep, StepState
 from jarvis_desktop.core.turn import MAX_PRINTED_CHARS, Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation import goal_view
+from jarvis_desktop.ui.conversation.answer import AnswerText
 from jarvis_desktop.ui.conversation.goal_view import (
     INITIAL_ROUNDS,
     ROUNDS_PER_CLICK,
@@ -379,3 +380,29 @@ def test_how_far_a_plan_is(states: str, told: str) -> None:
     for number, mark in enumerate(states, 1):
         outline = outline.with_state(number, by_mark[mark])
     assert goal_view.tally_steps(outline) == told
+
+
+RAW = "**Read** `prices.csv` <img src=http://127.0.0.1:9/x.png> ![p](file:///dev/zero)"
+READ = "Read prices.csv <img src=http://127.0.0.1:9/x.png> "
+
+
+def test_what_an_llm_says_is_rendered_and_loads_nothing(view: TurnView) -> None:
+    turn = folded(under_way())
+    steps = Outline((OutlineStep(1, RAW, StepState.DOING, "see *this*"),))
+    turn = turn.apply(OutlineChanged(steps))
+    number, said = next(
+        (number, item) for number, item in turn.rounds.items() if not item.code and item.status
+    )
+    told = replace(said, branch="intermediate_answer", what=RAW, observation=f"# So\n\n{RAW}")
+    view.draw(replace(turn, rounds={number: told}))
+    row = view.findChildren(GoalOutlineView)[0].rows[0]
+    assert row.text.text().startswith(READ)
+    assert row.note.text() == "see this"
+    shown = open_round(view, 0)
+    assert "**" not in shown
+    assert "`" not in shown
+    answer = rounds(view)[0].findChild(AnswerText)
+    assert answer is not None
+    assert READ.strip() in answer.toPlainText()
+    assert "# " not in answer.toPlainText()
+    assert "\ufffc" not in answer.toPlainText(), "no picture"

@@ -68,7 +68,7 @@ def test_each_state_has_its_words_and_what_can_be_done(world: World) -> None:
     assert said(shown["gemma3:4b"]).split("\n") == [
         "gemma3:4b",
         "LLM of Ollama",
-        "Fetching",
+        "Downloading",
         "1.0 GB of 4.0 GB · 10 MB a second · 5 min left",
     ]
     assert shown["gemma3:4b"].progress.value() == 250
@@ -87,7 +87,7 @@ def test_each_state_has_its_words_and_what_can_be_done(world: World) -> None:
         "opus-en-fr": ["Pause opus-en-fr", "Cancel opus-en-fr"],
         "painter": ["Pause painter", "Cancel painter"],
         "gated": ["Resume gated", "Cancel gated"],
-        "giant": ["Try giant again", "Cancel giant"],
+        "giant": ["Retry giant", "Cancel giant"],
         "pickled": ["Take pickled off the list"],
     }
     page.downloads.show_downloads((CHECKING,))
@@ -117,7 +117,7 @@ def test_one_is_paused_and_gone_on_with_by_keyboard(world: World, held: Held) ->
     assert focused
     assert focused.accessibleName() == "Resume opus-en-fr"
     QTest.keyClick(focused, Qt.Key.Key_Space)
-    wait(world, lambda: "Fetching" in said(page.downloads))
+    wait(world, lambda: "Downloading" in said(page.downloads))
     assert page.tabs["downloads"].text() == "Downloads (1)"
     world.engine.call(held.go.set)
     wait(world, lambda: "Ready" in said(page.downloads))
@@ -164,7 +164,7 @@ def test_one_that_failed_is_tried_again(world: World) -> None:
     get(world, page, TRANSLATOR)
     wait(world, lambda: "The Hub cannot be reached." in said(page.downloads))
     world.weights.error = None
-    click(page.downloads, "Try opus-en-fr again")
+    click(page.downloads, "Retry opus-en-fr")
     wait(world, lambda: "Ready" in said(page.downloads))
     click(page.downloads, "Take opus-en-fr off the list")
     wait(world, lambda: "Nothing is being fetched" in said(page.downloads))

@@ -36,7 +36,7 @@ def test_it_is_offered_with_its_size(world: World, monkeypatch: pytest.MonkeyPat
     (shown,) = entries(page.installed.engine).values()
     assert "Not installed" in said(shown)
     assert "about 300 MB to download" in said(shown)
-    click(shown, "Get torch")
+    click(shown, "Download torch")
     world.qtbot.waitUntil(lambda: bool(page.watch.listed), timeout=10_000)
     (download,) = page.watch.listed
     assert (download.key, download.size) == (("engine", "torch"), 300 * MB)

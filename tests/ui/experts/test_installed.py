@@ -51,8 +51,7 @@ def test_each_is_listed_with_what_a_person_wants_to_know(world: World) -> None:
     assert said(shown["opus-en-fr"]).split("\n") == [
         "opus-en-fr",
         "Translate",
-        "300 MB · used today · licence Apache-2.0 · English to French · "
-        "needs 1.0 GB of 13 GB of memory",
+        "300 MB · used today · licence Apache-2.0 · English to French · needs 1.0 GB of memory",
     ]
     assert "At work" in said(shown["painter"])
     assert "used 3 days ago" in said(shown["painter"])
@@ -158,7 +157,7 @@ def test_one_that_fails_its_test_says_why_and_one_that_lasts_can_be_stopped(
     page = world.open("installed")
 
     async def fails(candidate, call, report) -> list[Artifact]:
-        raise ExpertError("It is damaged.", hint="Fetch it again.")
+        raise ExpertError("It is damaged.", hint="Download it again.")
 
     async def lasts(candidate, call, report) -> list[Artifact]:
         await asyncio.sleep(60)
@@ -168,7 +167,7 @@ def test_one_that_fails_its_test_says_why_and_one_that_lasts_can_be_stopped(
     monkeypatch.setattr(world.house.local, "run", fails)
     click(entry, "Test opus-en-fr")
     world.settle(page)
-    assert "It is damaged. Fetch it again." in said(entry)
+    assert "It is damaged. Download it again." in said(entry)
     monkeypatch.setattr(world.house.local, "run", lasts)
     click(entry, "Test opus-en-fr")
     assert button(entry, "Test opus-en-fr").text() == "Stop"

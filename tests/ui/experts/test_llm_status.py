@@ -210,11 +210,11 @@ def test_a_chosen_server_that_is_gone_is_told_with_the_one_step(world: World) ->
 def test_it_is_fetched_through_ollama_and_used(world: World) -> None:
     window = world.open()
     notice = window.llm_notice
-    button(notice, "Fetch qwen3.5:4b, about 3.4 GB").setFocus()
+    button(notice, "Download qwen3.5:4b, about 3.4 GB").setFocus()
     world.ollama.llms["qwen3.5:4b"] = Shown()
     with world.qtbot.waitSignal(window.llms.fetched):
         click(notice, "Download")
-        assert words(notice) == "Fetching qwen3.5:4b\nThe download begins…"
+        assert words(notice) == "Downloading qwen3.5:4b\nThe download begins…"
     assert not notice.isVisible()
     assert window.banner.message.text() == "qwen3.5:4b (Ollama) is ready. It is used now."
     world.qtbot.waitUntil(lambda: window.header.llm.text() == "qwen3.5:4b (Ollama)")
@@ -270,7 +270,7 @@ def test_without_ollama_one_is_offered_for_the_disk(
     click(notice, "Get Ollama")
     assert opened == [QUrl(OLLAMA_URL)]
     with world.qtbot.waitSignal(window.llms.fetched):
-        click(notice, "Fetch qwen2.5-1.5b")
+        click(notice, "Download qwen2.5-1.5b")
     assert world.weights.fetched == [WRITER]
     assert (
         window.banner.message.text() == "qwen2.5-1.5b (on this computer) is ready. It is used now."
@@ -288,7 +288,7 @@ def test_the_tab_key_goes_through_the_notice_from_top_to_bottom(world: World) ->
         assert focused
         seen.append(focused.accessibleName())
         QTest.keyClick(focused, Qt.Key.Key_Tab)
-    assert seen == ["Not now", "Get Ollama", "Fetch qwen2.5-1.5b, about 3.1 GB"]
+    assert seen == ["Not now", "Get Ollama", "Download qwen2.5-1.5b, about 3.1 GB"]
 
 
 @pytest.mark.usefixtures("no_ollama")
@@ -310,7 +310,7 @@ def test_ollama_that_was_installed_meanwhile_is_found_when_the_window_comes_back
     monkeypatch.setattr(window, "isActiveWindow", lambda: True)
     with world.qtbot.waitSignal(window.llms.looked):
         QApplication.sendEvent(window, QEvent(QEvent.Type.ActivationChange))
-    assert button(window.llm_notice, "Fetch qwen3.5:4b").isVisible()
+    assert button(window.llm_notice, "Download qwen3.5:4b").isVisible()
     ollama.llms["qwen3.5:4b"] = Shown()
     with world.qtbot.waitSignal(window.llms.looked):
         QApplication.sendEvent(window, QEvent(QEvent.Type.ActivationChange))

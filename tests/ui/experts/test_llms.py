@@ -85,7 +85,7 @@ def test_another_one_is_used_from_now_on(world: World, ollama: Ollama) -> None:
 def test_what_was_chosen_can_be_left_to_jarvis_again(world: World, ollama: Ollama) -> None:
     part = opened(world, LLMPreference("ollama", "gemma3:12b"))
     assert "gemma3:12b is used\nOllama runs it. You chose it." in said(part.state)
-    click(part.state, "Use the best that is there")
+    click(part.state, "Choose automatically")
     world.qtbot.waitUntil(lambda: bool(world.app.adopted))
     assert world.app.adopted[-1].llm.provider == "auto"
 
@@ -136,7 +136,7 @@ def test_one_is_fetched_by_its_button_and_shown_when_it_is_here(
     ollama.pull_holds = True
     part = opened(world)
     assert "Ollama runs, but has no LLM that can be used" in said(part.state)
-    click(part.state, "Fetch the one that fits")
+    click(part.state, "Download the one that fits")
     downloads = world.app.expert_manager.downloads
     world.qtbot.waitUntil(
         lambda: (
@@ -204,7 +204,7 @@ def test_without_ollama_the_way_to_it_is_shown_and_what_runs_without(
     assert list(entries(part.more)) == ["qwen2.5-1.5b"]
     assert "about 3.1 GB · needs 7.5 GB of memory" in said(part.more)
     assert not part.by_name.isVisible()
-    click(part.more, "Fetch qwen2.5-1.5b, about 3.1 GB")
+    click(part.more, "Download qwen2.5-1.5b, about 3.1 GB")
     world.qtbot.waitUntil(lambda: [each.id for each in world.weights.fetched] == ["qwen2.5-1.5b"])
 
 
@@ -252,7 +252,7 @@ def test_one_that_is_not_there_can_be_given_up(
 ) -> None:
     part = opened(world, wanted)
     assert said(part.state).startswith(title)
-    assert button(part.state, "Use the best that is there").isEnabled()
+    assert button(part.state, "Choose automatically").isEnabled()
 
 
 def test_offline_nothing_is_fetched(world: World, ollama: Ollama) -> None:

@@ -103,7 +103,7 @@ def test_what_is_sought_can_be_narrowed(world: World) -> None:
 def test_one_is_put_in_line_with_what_it_is_built_upon(world: World) -> None:
     page = world.open("more")
     steered = entries(page.finding)["steered"]
-    click(steered, "Get steered · about 5.7 GB")
+    click(steered, "Download steered · about 5.7 GB")
     world.qtbot.waitUntil(
         lambda: in_line(world) == [("painter", DownloadState.DONE), ("steered", DownloadState.DONE)]
     )
@@ -115,7 +115,7 @@ def test_one_is_put_in_line_with_what_it_is_built_upon(world: World) -> None:
 def test_while_one_comes_its_line_leads_to_the_downloads(world: World) -> None:
     world.weights.error = UnavailableError("The Hub cannot be reached.")
     page = world.open("more")
-    click(page.finding, "Get opus-en-fr")
+    click(page.finding, "Download opus-en-fr")
     world.qtbot.waitUntil(lambda: in_line(world) == [("opus-en-fr", DownloadState.FAILED)])
     world.qtbot.waitUntil(lambda: "Waiting" in button_texts(page))
     click(page.finding, "Show the download of opus-en-fr")
@@ -132,14 +132,14 @@ def button_texts(page: ExpertsPage) -> list[str]:
 def test_what_is_too_large_is_asked_about(world: World) -> None:
     page = world.open("more")
     giant = entries(page.finding)["giant"]
-    click(giant, "Get giant")
+    click(giant, "Download giant")
     world.settle(page)
     assert "It is too large for this computer" in said(giant)
     click(giant, "Not now")
     assert in_line(world) == []
-    click(giant, "Get giant")
+    click(giant, "Download giant")
     world.settle(page)
-    click(giant, "Download")
+    click(giant, "Download anyway")
     world.qtbot.waitUntil(lambda: in_line(world) == [("giant", DownloadState.FAILED)])
 
 
@@ -147,11 +147,11 @@ def test_a_pickle_and_what_would_be_deleted_are_asked_about(world: World) -> Non
     world.weights.gone = ("old-one",)
     page = world.open("more")
     pickled = entries(page.finding)["pickled"]
-    click(pickled, "Get pickled")
+    click(pickled, "Download pickled")
     world.settle(page)
     assert "a format that can contain code" in said(pickled)
     assert "these are deleted: old-one." in said(pickled)
-    click(pickled, "Download")
+    click(pickled, "Download anyway")
     world.qtbot.waitUntil(lambda: in_line(world) == [("pickled", DownloadState.DONE)])
 
 
@@ -161,19 +161,19 @@ def test_a_gated_one_says_what_to_do(world: World, monkeypatch) -> None:
     page = world.open("more")
     gated = entries(page.finding)["gated"]
     assert "Terms to accept" in said(gated)
-    click(gated, "Get gated")
+    click(gated, "Download gated")
     world.settle(page)
     assert "save your Hub key in the settings" in said(gated)
     click(gated, "Open its page")
     assert opened == [QUrl("https://huggingface.co/someone/gated")]
-    click(gated, "Download")
+    click(gated, "Download anyway")
     world.qtbot.waitUntil(lambda: in_line(world) == [("gated", DownloadState.DONE)])
 
 
 def test_offline_everything_can_be_read_and_nothing_got(world: World) -> None:
     page = world.open("more", mode=Mode.OFFLINE)
     assert "nothing is fetched" in said(page.finding.offline) or page.finding.offline.isVisible()
-    assert not button(page.finding, "Get opus-en-fr").isEnabled()
+    assert not button(page.finding, "Download opus-en-fr").isEnabled()
     assert not page.finding.hub.act.isEnabled()
 
 
@@ -185,7 +185,7 @@ def test_a_budget_that_would_not_do_is_said(world: World, monkeypatch) -> None:
 
     monkeypatch.setattr(world.weights, "displaced", refuse)
     painter = entries(page.finding)["painter"]
-    click(painter, "Get painter")
+    click(painter, "Download painter")
     world.settle(page)
     assert "experts may take 1.0 GB in all" in said(painter)
 
@@ -202,7 +202,7 @@ def test_the_hub_is_searched_where_its_list_was_read(world: World) -> None:
     assert "2 experts of the Hugging Face Hub" in page.finding.hub.said.text()
     assert "Cannot run here yet" in said(shown["org/strange"])
     assert not shown["org/strange"].doings.isVisible()
-    assert button(shown["org/moods"], "Get org--moods").isEnabled()
+    assert button(shown["org/moods"], "Download org--moods").isEnabled()
 
 
 def test_the_list_of_the_hub_is_read(world: World) -> None:
@@ -249,7 +249,7 @@ def test_two_thousand_are_shown_at_once_and_more_on_demand(world: World) -> None
     assert len(shown) == 2 * SHOWN
     focused = page.focusWidget()
     assert focused
-    assert focused.accessibleName().startswith(f"Get expert-{SHOWN} ")
+    assert focused.accessibleName().startswith(f"Download expert-{SHOWN} ")
 
 
 def test_only_what_was_sought_last_is_shown(world: World) -> None:

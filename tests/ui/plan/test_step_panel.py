@@ -17,7 +17,7 @@ from jarvis_desktop.core.task import Ref, Task
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.plan.plan_view import PlanView
 from jarvis_desktop.ui.plan.step_panel import PortRow, StepPanel
-from jarvis_desktop.ui.widgets.forms import GrowingTextField
+from jarvis_desktop.ui.widgets.forms import Fold, GrowingTextField
 from tests.ui.plan.plan_scene import (
     COMPARE,
     FAR,
@@ -325,3 +325,17 @@ def test_unused_kinds_say_that_nothing_is_there(
     assert "Nothing yet" in [label.text() for label in row.findChildren(type(row.label))]
     choose(row, "A file…")
     assert row.value == letter(controller.file)
+
+
+def test_what_matters_is_in_sight_and_the_rest_under_more(view: PlanView) -> None:
+    rows: Any = panel(view, 2).rows
+    assert [name for name, row in rows.items() if row.isVisible()] == ["prompt", "style", "seed"]
+    (fold,) = [item for item in view.findChildren(Fold) if item.isAncestorOf(rows["avoid"])]
+    QTest.mouseClick(fold.heading, Qt.MouseButton.LeftButton)
+    assert all(row.isVisible() for row in rows.values())
+
+
+def test_the_panel_closes_when_the_plan_runs(view: PlanView) -> None:
+    panel(view, 1)
+    view.review(False)
+    assert view.panel is None

@@ -111,15 +111,18 @@ def test_whisper_is_offered_fetched_and_used(
     assert isinstance(which, WhichWhisper)
     assert not which.isEnabled()
     fetch = offers(recognisers)
-    assert list(fetch) == ["Fetch whisper-tiny, about 78 MB", "Fetch whisper-small, about 486 MB"]
+    assert list(fetch) == [
+        "Download whisper-tiny, about 78 MB",
+        "Download whisper-small, about 486 MB",
+    ]
     with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
-        QTest.mouseClick(fetch["Fetch whisper-small, about 486 MB"], LEFT)
+        QTest.mouseClick(fetch["Download whisper-small, about 486 MB"], LEFT)
         assert recognisers.stop.isVisible()
         assert not recognisers.offers.isVisible()
     assert recognisers.used.text() == "whisper-small is used, on this computer."
     assert "whisper-tiny" in words(recognisers)
     with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
-        offers(recognisers)["Fetch whisper-tiny, about 78 MB"].click()
+        offers(recognisers)["Download whisper-tiny, about 78 MB"].click()
     assert recognisers.used.text().startswith("On this computer: whisper-tiny, whisper-small.")
     with qtbot.waitSignals([page.controller.saved, page.voice.looked]):
         which.setCurrentIndex(which.findData("whisper-tiny"))
@@ -140,8 +143,8 @@ def test_another_language_is_said_to_need_one_of_the_offers_and_how_fast_they_ar
         page.controller.change("speech.language", "de")
     qtbot.waitUntil(lambda: "German needs another one" in recognisers.used.text())
     said = words(recognisers)
-    assert "hears a sentence in about 1.3 s here, as measured" in said  # TINY, by its speed
-    assert next(iter(offers(recognisers))) == "Fetch whisper-tiny, about 78 MB"
+    assert "understands a sentence in about 1.3 s here" in said  # TINY, by its speed
+    assert next(iter(offers(recognisers))) == "Download whisper-tiny, about 78 MB"
 
 
 def test_a_fetch_that_fails_says_why_and_can_be_tried_again(
@@ -169,7 +172,7 @@ def test_a_fetch_shows_its_progress_and_can_be_cancelled(
     monkeypatch.setattr(app.weights, "fetch", fetch)
     next(iter(offers(recognisers).values())).click()
     qtbot.waitUntil(lambda: recognisers.progress.value() == 25)
-    assert recognisers.coming.text() == "Fetching whisper-tiny: 20 MB of 78 MB"
+    assert recognisers.coming.text() == "Downloading whisper-tiny: 20 MB of 78 MB"
     with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
         QTest.mouseClick(recognisers.stop, LEFT)
     assert "What arrived is kept" in recognisers.trouble.text()

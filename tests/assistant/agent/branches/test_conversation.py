@@ -77,7 +77,7 @@ async def test_the_final_answer_names_no_file_that_is_not_there(frontend: FakeFr
     given = await does(goal_run, "final_answer", text=text, uses=["prices.csv", "nothing.txt"])
     shown = (
         "It is in plot.png and (a file that is not there); see https://a.example/x, "
-        "not (a link that nobody gave)."
+        "not (link removed)."
     )
     assert given == Observation(shown, artifacts=(PRICES, PLOT), ends=True)
     assert goal_run.live.turn.reply == f"Before.\n\n{shown}"
