@@ -47,7 +47,7 @@ async def test_a_missing_expert_is_offered_and_used_at_once(house: House) -> Non
     lacking(house)
     turn = await house.handle(Request(text="a"))
     assert house.frontend.questions == [
-        "This needs sun-dial (about 2.5 GB to download). Fetch it now?"
+        "This needs sun-dial (about 2.5 GB to download). Download it now?"
     ]
     assert house.fetcher.fetched == [SUN_DIAL]
     assert turn.status is Status.DONE

@@ -94,7 +94,7 @@ async def test_all_are_fetched_at_once_and_each_is_told(store):
     current_note.set(note)
     web = Together({CAT: ("cat.png", "a cat"), PAGE: ("Cat.html", "<p>cats</p>")})
     assert len(await AttachmentIntake(store, web=web).linked(f"Blur {CAT}, read {PAGE}")) == 2
-    assert notes == [f"Fetching {CAT} …", f"Fetching {PAGE} …"]
+    assert notes == [f"Downloading {CAT} …", f"Downloading {PAGE} …"]
 
 
 async def test_one_that_fails_ends_the_others_with_its_own_sentence(store):
@@ -129,7 +129,7 @@ async def test_the_words_tell_an_address_from_a_file_that_was_given(house, tmp_p
     ((words, context),) = house.planner.asked
     assert words == "Compare a.txt with a-2.txt"
     assert [item.name for item in context.attachments] == ["a.txt", "a-2.txt"]
-    assert "Fetching https://example.com/a.txt …" in turn.notes
+    assert "Downloading https://example.com/a.txt …" in turn.notes
 
 
 async def test_so_many_addresses_are_refused(store, web):

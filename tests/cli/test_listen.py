@@ -129,7 +129,7 @@ def test_a_question_takes_the_keys(tmp_path: Path, sound_server: SoundServer) ->
         running.until("Listening")
         sound_server.say_into_microphone(question).wait()
         running.type("\n")
-        running.until("Fetch it now? [y/N] ")
+        running.until("Download it now? [y/N] ")
         assert running.shows_what_is_typed()
         running.type("no\n")
         assert running.ends() == 1

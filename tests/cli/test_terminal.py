@@ -12,7 +12,7 @@ from tests.cli.terminal import Terminal, terminal
 from tests.hub import running_hub
 
 CASTLE = "Draw me a castle"
-FETCH = "Fetch it now? [y/N] "
+FETCH = "Download it now? [y/N] "
 
 
 def test_the_conversation(tmp_path: Path) -> None:

@@ -76,7 +76,7 @@ async def test_it_stands_in_the_list_and_both_tell_how_far_it_is(scene, road):
     await until(lambda: road.begun == ["base", "own"])
     assert states(scene.downloads) == {"base": DownloadState.DONE, "own": DownloadState.FETCHING}
     assert scene.told[-1][0] == scene.downloads.listed[1].fraction == 0.5
-    assert scene.told[-1][1].startswith("Fetching own: ")
+    assert scene.told[-1][1].startswith("Downloading own: ")
     road.let("own")
     assert await waiting == Path("own")
     assert scene.disk.spared == [("other",)]

@@ -199,7 +199,7 @@ async def test_a_drawing_needs_an_expert_and_says_which(person: Person) -> None:
     assert turn.status is Status.FAILED
     assert "sd-turbo" in turn.reply
     assert "GB to download" in turn.reply
-    assert person.frontend.questions[-1].endswith("Fetch it now?")
+    assert person.frontend.questions[-1].endswith("Download it now?")
 
 
 async def test_nothing_is_deleted(person: Person) -> None:

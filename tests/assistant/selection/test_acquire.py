@@ -81,7 +81,7 @@ async def test_others_are_asked_about(mode, expert, words):
     assert not await scene.obtain(expert)
     (question,) = scene.frontend.questions
     assert words in question
-    assert question.endswith("Fetch it now?")
+    assert question.endswith("Download it now?")
     assert not scene.fetcher.fetched
     assert await Scene(mode).obtain(expert)
 
@@ -95,11 +95,11 @@ RUNNER = Expert("torch", "", download_mb=300, licence="BSD-3-Clause")
         (
             (),
             "This needs small-one (300 MB to download, licence MIT). It also needs torch (about "
-            "300 MB to download, licence BSD-3-Clause), which runs experts here. Fetch it now?",
+            "300 MB to download, licence BSD-3-Clause), which runs experts here. Download it now?",
         ),
         (
             ("small-one",),
-            "This needs torch (about 300 MB to download, licence BSD-3-Clause). Fetch it now?",
+            "This needs torch (about 300 MB to download, licence BSD-3-Clause). Download it now?",
         ),
     ],
 )
