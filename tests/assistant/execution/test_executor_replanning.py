@@ -124,7 +124,9 @@ async def test_what_the_person_refused_is_neither_done_another_way_nor_asked_aga
     house.frontend.questions.clear()
     await house.handle(Request(text="shorten the time"))
     assert len(replanned(house)) == 1
-    assert house.frontend.questions == ["This needs big (about 10 MB to download). Download it now?"]
+    assert house.frontend.questions == [
+        "This needs big (about 10 MB to download). Download it now?"
+    ]
 
 
 async def test_a_plan_that_was_given_runs_as_it_is(house: House) -> None:
