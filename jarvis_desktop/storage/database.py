@@ -118,6 +118,7 @@ def _open(path: Path) -> Database:
     path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     # Created first, so that it and the files that SQLite puts beside it are private to the user.
     os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+    _refuse_newer(path)
     db = sqlite3.connect(path, timeout=OPENING_SECONDS, factory=Database)
     try:
         _configure(db)
@@ -168,16 +169,38 @@ def _migrate(db: Database) -> None:
     try:
         applied = _applied_steps(db)
         if not applied <= _known_steps():
-            raise StorageError(
-                tr("The history was written by a newer version of JARVIS Desktop."),
-                hint=tr("Install that version; the history is left as it is."),
-            )
+            raise _newer()
         if applied < _known_steps():
             _apply_pending(db)
         db.execute("COMMIT")
     except BaseException:
         db.rollback()
         raise
+
+
+def _refuse_newer(path: Path) -> None:
+    """Raise StorageError if a newer version wrote the file, without changing a byte of it.
+
+    Even to open and close a database may write to it: its mode, or what its log still holds.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    mode = "mode=ro" if log.exists() and log.stat().st_size else "immutable=1"
+    try:
+        with closing(
+            sqlite3.connect(f"{path.absolute().as_uri()}?{mode}", uri=True, factory=Database)
+        ) as db:
+            newer = not _applied_steps(db) <= _known_steps()
+    except sqlite3.Error:
+        return  # a damaged one, say; it is found out below
+    if newer:
+        raise _newer()
+
+
+def _newer() -> StorageError:
+    return StorageError(
+        tr("The history was written by a newer version of JARVIS Desktop."),
+        hint=tr("Install that version; the history is left as it is."),
+    )
 
 
 def _apply_pending(db: Database) -> None:
