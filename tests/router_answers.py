@@ -47,7 +47,8 @@ def polled(path: str, files: dict[str, bytes]) -> Any:
 
 def type_of(body: bytes) -> str:
     """A media type by the first bytes."""
-    return {b"\x89PNG": "image/png", b"RIFF": "audio/wav"}.get(body[:4], "video/mp4")
+    known = {b"\x89PNG": "image/png", b"RIFF": "audio/wav", b"data": "text/event-stream"}
+    return known.get(body[:4], "video/mp4")
 
 
 def picture(colour: str = "navy", size: tuple[int, int] = (64, 48), kind: str = "PNG") -> bytes:
@@ -197,18 +198,24 @@ HF: dict[str, Any] = {
 }  # fmt: skip
 
 
-def _chat(body: Any) -> dict[str, Any]:
+def _chat(body: Any) -> bytes:
+    """An answer as server-sent events."""
+    assert body["stream"], body
     content = body["messages"][-1]["content"]
     if isinstance(content, list):
         (shown,) = [part["image_url"]["url"] for part in content if part["type"] == "image_url"]
         raw = base64.b64decode(shown.removeprefix("data:image/jpeg;base64,"))
         (asked,) = [part["text"] for part in content if part["type"] == "text"]
         content = f"{asked} ({Image.open(io.BytesIO(raw)).width} wide)"
-    message = {"role": "assistant", "content": f"<think>hm</think>\nYou said: {content}"}
-    choice = {"index": 0, "message": message, "finish_reason": "stop"}
-    return {"id": "1", "object": "chat.completion", "created": 1, "model": body["model"],
-            "choices": [choice],
-            "usage": {"total_tokens": 42, "estimated_cost": 0.0003}}  # fmt: skip
+    pieces = ["<think>hm</", "think>\nYou ", f"said: {content}"]
+    deltas: list[Any] = [{"delta": {"role": "assistant", "content": each}} for each in pieces]
+    deltas.append({"delta": {}, "finish_reason": "stop"})
+    usage = {"total_tokens": 42, "estimated_cost": 0.0003}
+    chunks: list[Any] = [{"choices": [{"index": 0, **delta}]} for delta in deltas]
+    chunks.append({"choices": [], "usage": usage})
+    about = {"id": "1", "object": "chat.completion.chunk", "created": 1, "model": body["model"]}
+    lines = [f"data: {json.dumps(about | chunk)}\n\n" for chunk in chunks]
+    return "".join([*lines, "data: [DONE]\n\n"]).encode()
 
 
 def _fal(service: str, body: Any, files: dict[str, bytes]) -> Any:

@@ -13,14 +13,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from jarvis_desktop.backends.inference_api.errors import ApiTarget, not_served, unusable
+from jarvis_desktop.backends.draft import Draft
+from jarvis_desktop.backends.inference_api.errors import ApiTarget, cut_off, not_served, unusable
 from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert, Spent
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.tasks.audio.media import read_audio
 from jarvis_desktop.tasks.images.io import on_white, read_image
+from jarvis_desktop.text.thinking import ThinkingFilter
 
 if TYPE_CHECKING:
     from huggingface_hub.inference._common import MimeBytes
@@ -207,16 +210,27 @@ class ApiQuestion:
 
 
 def chat(question: ApiQuestion, content: object, *, longest: int = 2048) -> str:
-    """The expert's answer to one message. `content` is in the format of OpenAI's API."""
-    answer = question.client.chat_completion(
-        [{"role": "user", "content": content}], max_tokens=longest
+    """The expert's answer to one message, shown while it arrives, without its reasoning.
+
+    `content` is in the format of OpenAI's API. Raises ExpertError, also if the answer breaks off.
+    """
+    chunks = question.client.chat_completion(
+        [{"role": "user", "content": content}],
+        max_tokens=longest,
+        stream=True,
+        stream_options={"include_usage": True},
     )
-    question.usage.append(price_of(answer.usage))
-    (first, *_) = question.several(answer.choices)
-    said = question.words(first.message.content)
-    if "</think>" in said:  # leave out its reasoning
-        said = question.words(said.rpartition("</think>")[2])
-    if first.finish_reason == "length":
+    draft, ended = Draft(current_draft.get(), ThinkingFilter()), ""
+    for chunk in chunks:
+        if chunk.usage:
+            question.usage.append(price_of(chunk.usage))
+        for choice in chunk.choices[:1]:
+            draft.feed(choice.delta.content or "")
+            ended = choice.finish_reason or ended
+    said = question.words(draft.finished())
+    if not ended:
+        raise cut_off(question.asked)
+    if ended == "length":
         said += "\n\n(The answer ends here: it reached its longest length.)"
     return said
 

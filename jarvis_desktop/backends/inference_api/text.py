@@ -6,12 +6,14 @@ import csv
 import math
 from collections.abc import Iterable, Iterator, Sequence
 
+from jarvis_desktop.backends.draft import Draft
 from jarvis_desktop.backends.inference_api.tasks import ApiQuestion, chat, join_pieces
 from jarvis_desktop.backends.local.pipelines.embeddings import format_similarity, save_vectors
 from jarvis_desktop.backends.local.pipelines.question_answering import evidence, largest_table
 from jarvis_desktop.backends.local.pipelines.text_classification import named
 from jarvis_desktop.backends.local.pipelines.text_generation import GAP
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import report_part
@@ -60,16 +62,17 @@ def translate(question: ApiQuestion) -> Iterable[Artifact]:
     blocks = [join_pieces(sentences(block), PART_CHARS) for block in paragraphs(text)]
     count = sum(map(len, blocks))
     _check_number(question, count)
-    done, lines = 0, []
+    done, translated = 0, ""
+    draft = Draft(current_draft.get())
     for block in blocks:
-        said = []
-        for part in block:
+        for at, part in enumerate(block):
             report_part(question.report, done, count)
             answer = question.client.translation(part, **codes)
-            said.append(question.words(answer.translation_text))
+            piece = (" " if at else "\n\n") + question.words(answer.translation_text)
+            translated += piece
+            draft.feed(piece)
             done += 1
-        lines.append(" ".join(said))
-    return [text_artifact("\n\n".join(lines))]
+    return [text_artifact(translated.strip())]
 
 
 def _codes(question: ApiQuestion, text: str, to: str) -> dict[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,11 +12,13 @@ from PIL import Image
 
 from jarvis_desktop.backends.inference_api.tasks import CHAT
 from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.context import current_draft
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.task import Value
 from jarvis_desktop.tasks.audio.media import open_media, read_audio
 from jarvis_desktop.tasks.images.io import read_image
 from tests.backends.inference_api.desk import Desk
+from tests.router import Day
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
@@ -48,6 +51,34 @@ TEXTS: dict[str, tuple[dict[str, Any], dict[str, Value], str]] = {
 async def test_what_is_read_and_written(desk: Desk, task: str) -> None:
     inputs, options, expected = TEXTS[task]
     assert expected in said(await desk.ask(task, options=options, **inputs))
+
+
+@pytest.mark.parametrize(
+    ("task", "inputs", "options"),
+    [("text-generation", {"prompt": "Hello?"}, {}),
+     ("translation", {"text": "Guten Tag.\n\nIch bin da."}, {"language": "English"})],
+)  # fmt: skip
+async def test_words_are_shown_while_they_arrive(
+    desk: Desk, task: str, inputs: dict[str, Any], options: dict[str, Value]
+) -> None:
+    pieces: list[str] = []
+    token = current_draft.set(pieces.append)
+    try:
+        written = said(await desk.ask(task, options=options, **inputs))
+    finally:
+        current_draft.reset(token)
+    assert len(pieces) > 1
+    assert "".join(pieces) == written
+
+
+async def test_an_answer_that_breaks_off_is_no_answer(desk: Desk) -> None:
+    chunk = {"choices": [{"index": 0, "delta": {"role": "assistant", "content": "You sa"}}]}
+    about = {"id": "1", "created": 1, "model": "x", "system_fingerprint": ""}
+    event = f"data: {json.dumps(about | chunk)}\n\n".encode()
+    desk.router.days.append(Day(body=event, kind="text/event-stream"))
+    with pytest.raises(ExpertError, match="was cut off") as caught:
+        await desk.ask("text-generation", prompt="Hello?")
+    assert caught.value.retryable
 
 
 async def test_a_translator_for_many_languages_is_told_which(desk: Desk) -> None:

@@ -155,7 +155,11 @@ async def test_opus_translates_its_own_direction_only(road):
     assert "model.safetensors" in json.loads((folder / MARKER).read_text())["files"]
     assert not any(path.suffix == ".bin" for path in folder.rglob("*"))
     text = text_artifact("The cat sat on the mat.\n\nA dog ran home.")
+    pieces: list[str] = []
+    token = current_draft.set(pieces.append)
     answer = await road.text(expert, text=text, language="French")
+    current_draft.reset(token)
+    assert (len(pieces), "".join(pieces)) == (2, answer)
     assert len(answer.split("\n\n")) == 2
     assert set(answer.split()) == {"chat"}
     with pytest.raises(ExpertError, match="translates into French, not into German"):

@@ -134,14 +134,18 @@ def load_translator(loading: ExpertLoader) -> Run:
         flat = [prefix + sentence for block in blocks for sentence in block]
         if not flat:
             raise InputError(tr("There is no text to translate."))
-        done: list[str] = []
+        gaps = [" " if at else "\n\n" for block in blocks for at in range(len(block))]
+        draft = Draft(current_draft.get())
+        translated = ""
         for at in range(0, len(flat), TRANSLATION_BATCH):
             report_part(report, at, len(flat))
-            done += _rewrite(tokenizer, network, flat[at : at + TRANSLATION_BATCH], **extra)
-        # Some tokenizers decode the language token as a word.
-        answers = iter(text.removeprefix(f"__{to}__").strip() for text in done)
-        lines = [" ".join(next(answers) for _ in block) for block in blocks]
-        return [text_artifact("\n\n".join(lines))]
+            done = _rewrite(tokenizer, network, flat[at : at + TRANSLATION_BATCH], **extra)
+            for gap, answer in zip(gaps[at:], done, strict=False):
+                # Some tokenizers decode the language token as a word.
+                piece = gap + answer.removeprefix(f"__{to}__").strip()
+                translated += piece
+                draft.feed(piece)
+        return [text_artifact(translated.strip())]
 
     return run
 
