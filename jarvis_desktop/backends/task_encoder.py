@@ -22,6 +22,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Scores
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.process.background import BackgroundProcess
+from jarvis_desktop.process.onnx import small_network
 
 if TYPE_CHECKING:
     import numpy as np
@@ -210,21 +211,13 @@ class _EncoderWeights:
 
     def __init__(self, folder: Path) -> None:
         try:
-            import onnxruntime as ort
             from tokenizers import Tokenizer
 
             self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
             self.tokenizer.enable_truncation(MAX_TOKENS)
             self.tokenizer.no_padding()
-            options = ort.SessionOptions()
-            options.intra_op_num_threads = 1
-            options.inter_op_num_threads = 1
-            options.log_severity_level = 3
             self.encoder, self.decoder = (
-                ort.InferenceSession(
-                    str(folder / name), options, providers=["CPUExecutionProvider"]
-                )
-                for name in ("encoder.onnx", "decoder.onnx")
+                small_network(folder / name) for name in ("encoder.onnx", "decoder.onnx")
             )
         except Exception as error:
             raise _unavailable() from error

@@ -22,6 +22,7 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import RATE
 from jarvis_desktop.paths import shipped
+from jarvis_desktop.process.onnx import small_network
 
 WEIGHTS = shipped("models", "end_of_turn", "smart_turn.onnx")
 SAMPLES = 8 * RATE  # what the network takes; shorter speech has silence before it
@@ -76,15 +77,8 @@ class SmartTurn:
     """The network and its features. Raises UnavailableError if its weights cannot be used."""
 
     def __init__(self, weights: Path = WEIGHTS) -> None:
-        import onnxruntime
-
-        options = onnxruntime.SessionOptions()
-        options.inter_op_num_threads = options.intra_op_num_threads = 1
-        options.log_severity_level = 4
         try:
-            self._session = onnxruntime.InferenceSession(
-                str(weights), providers=["CPUExecutionProvider"], sess_options=options
-            )
+            self._session = small_network(weights)
         except Exception as error:
             if "onnxruntime" not in type(error).__module__:
                 raise

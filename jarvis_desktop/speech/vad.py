@@ -18,6 +18,7 @@ import numpy as np
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import FRAME, RATE
+from jarvis_desktop.process.onnx import small_network
 
 if TYPE_CHECKING:
     from jarvis_desktop.speech.decoding import Samples
@@ -55,16 +56,7 @@ class Silero:
 
 @functools.cache
 def _session() -> Any:
-    import onnxruntime
-
-    options = onnxruntime.SessionOptions()
-    # More threads cost more than they save on so small a model.
-    options.inter_op_num_threads = options.intra_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
-    options.log_severity_level = 4
-    return onnxruntime.InferenceSession(
-        str(_file()), providers=["CPUExecutionProvider"], sess_options=options
-    )
+    return small_network(_file())
 
 
 def _file() -> Path:

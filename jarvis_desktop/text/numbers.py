@@ -340,9 +340,30 @@ _OPERATORS: dict[type[ast.operator], Callable[[Number, Number], Number]] = {
 }
 
 
+_LIST_ITEM = r"-?(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_LIST_GAP = r"(?:\s*,\s*(?:and\s+)?|\s+and\s+)"
+_list = lazy_re(
+    r"\b(?:the )?(sum|total|product|average|mean|median)(?: of)? (?:the numbers )?"
+    rf"({_LIST_ITEM}(?:{_LIST_GAP}{_LIST_ITEM})+)(?![\w.])",
+    re.IGNORECASE,
+)
+
+
+def _of_list(found: re.Match[str]) -> str:
+    """Write the sum, product, mean or median of listed numbers in signs."""
+    given = [item.replace(",", "") for item in re.findall(_LIST_ITEM, found[2])]
+    if found[1].lower() == "product":
+        return "(" + "*".join(given) + ")"
+    if found[1].lower() == "median":
+        middle = (len(given) - 1) // 2
+        given = sorted(given, key=float)[middle : len(given) - middle]
+    total = "(" + "+".join(given) + ")"
+    return total if found[1].lower() in ("sum", "total") else f"({total}/{len(given)})"
+
+
 def formula(words: str) -> str:
     """Return the sum in signs, from words whose numbers are already in digits."""
-    text = words
+    text = _list.sub(_of_list, words)
     for spoken, sign in _COMPILED:
         text = spoken.sub(sign, text)
     # A function takes the number or bracket after it: "sqrt 625 + 1" is 26.

@@ -31,6 +31,8 @@ that neither disturbs the other."""
 EPOCHS, BATCH, RATE, DROP, DECAY = 10, 128, 2e-3, 0.3, 1e-3
 OWN_TIMES = 4
 """How often each request of our own counts: there are few, and only they ask for other tasks."""
+LIVE_NETWORKS = 5
+"""Whose answers about live data are averaged: so few questions leave much to chance."""
 LIVE_TIMES = 10
 """How often each question with and without live data is read in an epoch."""
 
@@ -75,10 +77,15 @@ def targets(said: list[people.Said], names: tuple[str, ...]) -> tuple[np.ndarray
 
 
 def train(
-    inputs: np.ndarray, wanted: np.ndarray, weight: np.ndarray, *, hidden_units: int
+    inputs: np.ndarray,
+    wanted: np.ndarray,
+    weight: np.ndarray,
+    *,
+    hidden_units: int,
+    seed: int = 1,
 ) -> list[np.ndarray]:
     """Two layers with Adam, dropout and a rate that falls to nothing: weights and biases."""
-    dice = np.random.default_rng(1)
+    dice = np.random.default_rng(seed)
     sizes = (inputs.shape[1], hidden_units, wanted.shape[1])
     layers = []
     for rows, columns in itertools.pairwise(sizes):
@@ -120,6 +127,29 @@ def beside(one: list[np.ndarray], other: list[np.ndarray]) -> list[np.ndarray]:
     ]
 
 
+def averaged(networks: list[list[np.ndarray]]) -> list[np.ndarray]:
+    """The network whose answers are the means of theirs."""
+    first, before, second, after = zip(*networks, strict=True)
+    count = np.float32(len(networks))
+    return [np.hstack(first), np.hstack(before), np.vstack(second) / count, sum(after) / count]
+
+
+class Scale:
+    """Scales states to a mean of 0 and a spread of 1."""
+
+    def __init__(self, states: np.ndarray) -> None:
+        self.center, self.spread = states.mean(0), states.std(0) + 1e-6
+
+    def done(self, states: np.ndarray) -> np.ndarray:
+        """The scaled states."""
+        return (states - self.center) / self.spread
+
+    def undone(self, layers: list[np.ndarray]) -> list[np.ndarray]:
+        """The network that answers the same to states that are not scaled."""
+        first = layers[0] / self.spread[:, None]
+        return [first, layers[1] - self.center @ first, *layers[2:]]
+
+
 def main() -> None:
     """Write models/planner/everyday.npz."""
     parser = argparse.ArgumentParser(
@@ -129,21 +159,23 @@ def main() -> None:
     args = parser.parse_args()
     said = samples(args.folder, random.Random(5))
     encoder = TaskEncoder(SHIPPED)
-    states = encoder.features([text for text, _ in said])
     own = {text for text, _ in own_requests()}
     rows = [at for at, (text, _) in enumerate(said) for _ in range(OWN_TIMES if text in own else 1)]
-    center, spread = states.mean(0), states.std(0) + 1e-6
     names = (*TASKS, *people.CHOICES)
     wanted, weight = targets([said[at] for at in rows], names)
-    layers = train(((states - center) / spread)[rows], wanted, weight, hidden_units=HIDDEN)
+    states = encoder.features([text for text, _ in said])
+    scale = Scale(states)
+    layers = scale.undone(train(scale.done(states)[rows], wanted, weight, hidden_units=HIDDEN))
     questions, live = live_questions()
-    asked = np.tile((encoder.features(questions) - center) / spread, (LIVE_TIMES, 1))
+    states = encoder.features(questions)
+    scale = Scale(states)
+    asked = np.tile(scale.done(states), (LIVE_TIMES, 1))
     is_live = np.tile(np.array(live, np.float32)[:, None], (LIVE_TIMES, 1))
-    of_live = train(asked, is_live, np.ones_like(is_live), hidden_units=LIVE_HIDDEN)
-    layers = beside(layers, of_live)
-    # The scaling of the inputs becomes part of the first layer.
-    layers[1] = layers[1] - (center / spread) @ layers[0]
-    layers[0] = layers[0] / spread[:, None]
+    of_live = [
+        train(asked, is_live, np.ones_like(is_live), hidden_units=LIVE_HIDDEN, seed=seed)
+        for seed in range(1, LIVE_NETWORKS + 1)
+    ]
+    layers = beside(layers, scale.undone(averaged(of_live)))
     halves: dict[str, Any] = {
         f"layer{place}": layer.astype(np.float16) for place, layer in enumerate(layers)
     }

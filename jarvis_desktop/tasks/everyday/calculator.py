@@ -76,6 +76,7 @@ CALCULATOR = define(
     cues=(
         "^#@#", "what is #@#", "what's #@#", "whats #@#", "how much is #@#", "#+#", "#×#", "#÷#",
         "#^#", "# plus #", "# minus #", "# times #", "# divided by #", "# percent of #", "#% of #",
+        "average # and #", "average of #", "mean of #", "median of #", "sum of #",
         "# days in hours", "# hours in minutes", "# minutes in seconds", "# minutes in hours",
     ),
     skill=calculate, note="sums, percentages, roots, units (Pint)",

@@ -49,7 +49,7 @@ async def test_they_ask_the_table_of_the_last_turn() -> None:
         ("summarise this in 5 sentences", "summarization"),
         ("book a table for two", ""), ("top news today", ""), ("order a pizza", ""),
         ("sort this by price", ""), ("send an email by tomorrow", ""), ("play some music", ""),
-        ("average 3 and 5", ""), ("turn on the lights in every room", ""),
+        ("average 3 and 5", "calculator"), ("turn on the lights in every room", ""),
         ("Übersetze nach Englisch", "translation"), ("the weather by tomorrow", ""),
     ],
 )  # fmt: skip
