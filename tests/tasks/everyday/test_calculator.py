@@ -28,7 +28,7 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
         ("100 plus 20%", "100 plus 20% is 120."),
         ("average 3 and 5", "Average 3 and 5 is 4."),
         ("what is the mean of 1,200, 300 and 3", "The mean of 1,200, 300 and 3 is 501."),
-        ("the median of 4, 1, 9 and 3", "Median of 4, 1, 9 and 3 is 3.5."),
+        ("the median of 4, 1, 9 and 3", "The median of 4, 1, 9 and 3 is 3.5."),
         ("twice the sum of 3, 4 and 5", "Twice the sum of 3, 4 and 5 is 24."),
         ("product of 2, 3, and 7", "Product of 2, 3, and 7 is 42."),
         ("7!", "7! is 5,040."),
