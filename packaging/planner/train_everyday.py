@@ -131,7 +131,7 @@ def averaged(networks: list[list[np.ndarray]]) -> list[np.ndarray]:
     """The network whose answers are the means of theirs."""
     first, before, second, after = zip(*networks, strict=True)
     count = np.float32(len(networks))
-    return [np.hstack(first), np.hstack(before), np.vstack(second) / count, sum(after) / count]
+    return [np.hstack(first), np.hstack(before), np.vstack(second) / count, np.mean(after, 0)]
 
 
 class Scale:
@@ -142,7 +142,7 @@ class Scale:
 
     def done(self, states: np.ndarray) -> np.ndarray:
         """The scaled states."""
-        return (states - self.center) / self.spread
+        return np.asarray((states - self.center) / self.spread)
 
     def undone(self, layers: list[np.ndarray]) -> list[np.ndarray]:
         """The network that answers the same to states that are not scaled."""
