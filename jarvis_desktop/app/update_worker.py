@@ -67,7 +67,7 @@ def serve(
         fetch_files(place, RemoteListing("", (entry,)), folder, report=report, reserve=room)
         path = folder / file.name
         try:
-            if file.kind is PackageKind.WHEEL:
+            if file.kind == PackageKind.WHEEL.value:
                 check_wheel(path, version)
         except UnavailableError:
             path.unlink()

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from jarvis_desktop import __version__
-from jarvis_desktop.app.installation import Installation, InstallKind, installation, replace_tool
+from jarvis_desktop.app.installation import Installation, installation, replace
 from jarvis_desktop.app.release import Release, ReleaseChannel, order, this_system
 from jarvis_desktop.core.errors import InputError, JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.i18n import tr
@@ -150,10 +150,10 @@ class Updates:
     def install(self, update: DownloadedUpdate, report: Callable[[str], None]) -> None:
         """Replace this copy. Blocks for long; import nothing afterwards, since the files are those
         of the other version. Raises JarvisError, and the copy is then as it was."""
-        if self.own.kind is not InstallKind.UV:
+        if not self.own.updates_itself:
             raise UnavailableError(tr("It is installed with: {command}", command=update.command))
         with lock_folder(self._folder / "install", "JARVIS Desktop"):
-            replace_tool(self.own.prefix, update.path, update.version, report=report)
+            replace(self.own, update.path, update.version, report=report)
 
     def _child(self) -> Child:
         return Child(
@@ -166,7 +166,7 @@ class Updates:
     def _keep_only(self, path: Path) -> None:
         """Remove earlier downloads, but not the lock or the state."""
         for old in self._folder.iterdir():
-            if old != path and old.suffix in (".whl", ".deb", ".incomplete"):
+            if old != path and old.suffix in (".whl", ".deb", ".gz", ".incomplete"):
                 with suppress(OSError):
                     old.unlink()
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import json
 import subprocess
+import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zipfile import ZipFile
@@ -14,7 +16,7 @@ from zipfile import ZipFile
 import pytest
 
 from jarvis_desktop.app import installation, updates
-from jarvis_desktop.app.installation import Installation, InstallKind, replace_tool
+from jarvis_desktop.app.installation import Installation, InstallKind, replace
 from jarvis_desktop.app.release import ReleaseChannel, release_channel
 from jarvis_desktop.app.update_worker import serve
 from jarvis_desktop.app.updates import Updates
@@ -399,13 +401,15 @@ async def test_an_update_that_ends_at_any_step_leaves_a_version_that_starts(
     monkeypatch.setattr(installation, "_forget", step(installation._forget))
     monkeypatch.setattr(installation, "_move_paths", step(installation._move_paths))
     with suppress(KeyboardInterrupt):
-        replace_tool(tool, wheel, "0.3.0", run=step(subprocess.run))
+        replace(Installation(InstallKind.UV, tool), wheel, "0.3.0", run=step(subprocess.run))
     assert shown_version(tool) in ("jarvis-desktop 0.1.0", "jarvis-desktop 0.3.0")
     monkeypatch.undo()
     for name, value in uv_places(tmp_path).items():
         if name.startswith("UV_") and "TOOL" not in name:
             monkeypatch.setenv(name, value)
-    replace_tool(tool, wheel, "0.3.0")  # what an earlier one left is in nobody's way
+    replace(
+        Installation(InstallKind.UV, tool), wheel, "0.3.0"
+    )  # what an earlier one left is in nobody's way
     assert shown_version(tool) == "jarvis-desktop 0.3.0"
 
 
@@ -418,7 +422,7 @@ async def test_a_version_that_fails_only_in_its_place_goes_back(
     program = "import sys, os\nif '.jarvis' not in sys.prefix: sys.exit('not here')\n" + PROGRAM
     wheel.write_bytes(program_wheel("0.3.0", program))
     with pytest.raises(UnavailableError, match="not here"):
-        replace_tool(tool, wheel, "0.3.0")
+        replace(Installation(InstallKind.UV, tool), wheel, "0.3.0")
     assert contents(tool) == before
 
 
@@ -465,3 +469,69 @@ def test_a_tool_is_installed_as_before_with_the_versions_of_the_release(tmp_path
     receipt.write_text("[tool")
     with pytest.raises(UnavailableError, match="uv's record of it cannot be read"):
         installation._arguments(receipt, wheel)
+
+
+# The update of a folder
+
+
+def program_folder(folder: Path, version: str, script: str = "") -> Path:
+    """A folder that runs wherever it is put, with a program that states its version."""
+    root = folder / "jarvis-desktop"
+    (root / "bin").mkdir(parents=True)
+    (root / "onedir").write_text(f"{version}\n")
+    command = root / "bin" / "jarvis-desktop"
+    command.write_text(script or f"#!/bin/sh\necho jarvis-desktop {version}\n")
+    command.chmod(0o755)
+    return root
+
+
+def packed_folder(folder: Path, version: str, script: str = "") -> bytes:
+    """The archive of such a folder."""
+    made, file = program_folder(folder / f"made-{version}", version, script), BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as packed:
+        packed.add(made, "jarvis-desktop")
+    return file.getvalue()
+
+
+def escaping(folder: Path) -> bytes:
+    file = BytesIO()
+    with tarfile.open(fileobj=file, mode="w:gz") as packed:
+        packed.add(program_folder(folder / "made", "0.3.0") / "onedir", "../../escaped")
+    return file.getvalue()
+
+
+@pytest.mark.usefixtures("near")
+async def test_a_folder_is_replaced_and_a_broken_archive_leaves_it_as_it_is(
+    server: ReleaseServer, tmp_path: Path
+) -> None:
+    own = program_folder(tmp_path / "apps", "0.1.0")
+    one = made(server, tmp_path, "folder", prefix=own, system="linux-x86_64")
+    before = contents(tmp_path / "apps")
+    cases: dict[str, tuple[bytes, str]] = {
+        "no archive": (b"MZ" * 500, "its archive is damaged"),
+        "cut": (packed_folder(tmp_path, "0.3.0")[:-40], "its archive is damaged"),
+        "escapes": (escaping(tmp_path), "its archive is damaged"),
+        "another version": (packed_folder(tmp_path, "0.2.0"), "it is version 0.2.0"),
+        "does not start": (
+            packed_folder(tmp_path / "x", "0.3.0", "#!/bin/sh\necho no >&2; exit 1\n"),
+            "does not start here",
+        ),
+    }
+    for name, (body, why) in (
+        *cases.items(),
+        ("good", (packed_folder(tmp_path / "y", "0.3.0"), "")),
+    ):
+        server.offer(body, name="x.tar.gz", kind="folder", system="linux-x86_64")
+        release = await one.look()
+        assert release
+        update = await one.fetch(release, nothing)
+        assert update.command == ""
+        if why:
+            with pytest.raises(JarvisError, match=why):
+                one.install(update, lambda words: None)
+            assert contents(tmp_path / "apps") == before, name
+        else:
+            one.install(update, lambda words: None)
+    assert (own / "onedir").read_text() == "0.3.0\n"
+    assert list((tmp_path / "apps").iterdir()) == [own]
+    assert not list(tmp_path.rglob("escaped"))
