@@ -18,6 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from h11 import LocalProtocolError
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -108,6 +109,15 @@ class Access:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        try:
+            await self._answer(scope, receive, send)
+        except LocalProtocolError:
+            # The rest of the request is not HTTP: uvicorn has refused it already, and closes the
+            # connection. Without this it would log a traceback each time.
+            while (await receive())["type"] != "http.disconnect":
+                pass
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {key.lower(): value.decode("latin-1") for key, value in scope["headers"]}
         length = headers.get(b"content-length", "0")
         if not self._is_own(f"//{headers.get(b'host', '')}"):

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 AT_ONCE = 256
 """Connections; more get an answer that says so."""
+BACKLOG = 512
+"""Connections that wait to be accepted."""
 ENDING_S = 2.0
 """Seconds in which what is being answered ends once the server is cancelled."""
 
@@ -68,7 +70,7 @@ async def http_app(app: Application, terms: ServerTerms) -> AsyncIterator[ASGIAp
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Return a socket that is bound. Raises UnavailableError."""
+    """Return a socket that listens; who connects waits for `serve`. Raises UnavailableError."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
         listening = socket.socket(family)
@@ -76,6 +78,7 @@ def listen(host: str, port: int) -> socket.socket:
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             listening.bind((host, port))
+            listening.listen(BACKLOG)
         except OSError:
             listening.close()
             raise
@@ -139,9 +142,11 @@ async def serve(
             access_log=False,
             lifespan="off",
             limit_concurrency=AT_ONCE,
+            backlog=BACKLOG,
             timeout_keep_alive=30,
             timeout_graceful_shutdown=5,
             server_header=False,
+            proxy_headers=False,
             ssl_context_factory=(lambda config, usual: encrypted) if encrypted else None,
         )
         server = uvicorn.Server(config)

@@ -81,6 +81,8 @@ log = logging.getLogger(__name__)
 
 MAX_TURNS = 50
 """Turns whose results are kept; the oldest goes first."""
+MAX_SESSIONS = 256
+"""Clients of the older protocol at once, until half an hour after their last request."""
 MAX_INLINE = 1_000_000
 """Bytes of a picture that is in the answer itself."""
 MAX_RESOURCE = 24_000_000
@@ -523,7 +525,7 @@ async def over_http(app: Application) -> AsyncIterator[ASGIApp]:
     """Provide the ASGI application for `/mcp`. Who may use it is checked before."""
     api = McpApi(app)
     sessions = StreamableHTTPSessionManager(
-        api.server, max_sessions=64, max_request_body_size=MAX_BODY
+        api.server, max_sessions=MAX_SESSIONS, max_request_body_size=MAX_BODY
     )
     try:
         async with sessions.run():

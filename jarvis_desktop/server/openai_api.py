@@ -28,7 +28,7 @@ from starlette.routing import Route
 
 from jarvis_desktop.assistant.execution.task_runner import INTERNAL_ERROR
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.display import frames, one_line
+from jarvis_desktop.core.display import encodable, frames, one_line
 from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.events import ReplyChunk
 from jarvis_desktop.core.i18n import tr
@@ -42,6 +42,7 @@ from jarvis_desktop.server.turns import (
     Said,
     described,
     file_document,
+    file_name,
     instructions,
     read_messages,
     running_turn,
@@ -112,12 +113,23 @@ def refusal(error: JarvisError, status: int, *, code: str = "") -> JSONResponse:
 async def json_of(request: Request) -> dict[str, Any]:
     """Return the body, an object. Raises InputError."""
     try:
-        body = json.loads(await request.body())
+        body = _encodable(json.loads(await request.body()))
     except (ValueError, RecursionError) as error:
         raise InputError("The request is not valid JSON.") from error
     if not isinstance(body, dict):
         raise InputError("The request is not an object.")
     return body
+
+
+def _encodable(value: Any) -> Any:
+    """The same without halves of surrogate pairs, which JSON can name and UTF-8 cannot."""
+    if isinstance(value, str):
+        return encodable(value)
+    if isinstance(value, list):
+        return [_encodable(each) for each in value]
+    if isinstance(value, dict):
+        return {encodable(key): _encodable(each) for key, each in value.items()}
+    return value
 
 
 async def while_connected(request: Request, work: asyncio.Task[T]) -> T:
@@ -219,7 +231,7 @@ class OpenAIApi:
             if wanted not in ("json", "text", "verbose_json"):
                 raise InputError("“response_format” is json, text or verbose_json.")
             with TemporaryDirectory(prefix="jarvis-api-") as folder:
-                path = Path(folder) / (Path(recording.filename or "").name or "recording")
+                path = Path(folder) / file_name(recording.filename or "recording")
                 await asyncio.to_thread(path.write_bytes, await recording.read())
                 heard = await self._app.recogniser.transcribe(path, lambda fraction, words: None)
         if wanted == "text":

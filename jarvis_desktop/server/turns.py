@@ -16,14 +16,14 @@ import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from anyio import CancelScope
 
 from jarvis_desktop.core import events
-from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.code import Allow, CodeRequest, Verdict
 from jarvis_desktop.core.context import current_conversation, local_now
 from jarvis_desktop.core.errors import InputError
@@ -34,12 +34,14 @@ from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, PlanR
 from jarvis_desktop.core.serialization import plan_to_wire
 from jarvis_desktop.core.task import Item
 from jarvis_desktop.core.turn import Request, Turn
+from jarvis_desktop.storage.artifacts import safe_name
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
 
 MAX_FILES = 32
 """Files in one request."""
+MAX_SUFFIX = 12
 _data = re.compile(r"data:([\w.+-]+/[\w.+-]+)?(?:;[\w=.-]+)*;base64,", re.ASCII)
 _suffixes = {"image/webp": ".webp", "audio/mp3": ".mp3", "audio/wav": ".wav"}
 
@@ -106,7 +108,16 @@ def given_file(url: str, kind: str, name: str = "") -> GivenFile:
     except (binascii.Error, ValueError) as error:
         raise InputError(f"The {kind} is not valid base64.") from error
     suffix = _suffixes.get(mime) or mimetypes.guess_extension(mime) or ""
-    return GivenFile(Path(name).name or f"{kind}{suffix}", content)
+    return GivenFile(file_name(name or f"{kind}{suffix}"), content)
+
+
+def file_name(given: str) -> str:
+    """Return the name that a client gave a file, as one that every system accepts."""
+    name = PurePosixPath(given.replace("\\", "/")).name
+    suffix = PurePosixPath(name).suffix
+    if len(suffix) > MAX_SUFFIX:
+        name, suffix = name.replace(".", " "), ""
+    return safe_name(Artifact(Kind.DOCUMENT, path=Path(f"file{suffix}"), name=name))
 
 
 class RunningTurn(NamedTuple):

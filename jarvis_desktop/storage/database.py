@@ -13,6 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -65,13 +66,22 @@ def connect(path: Path) -> tuple[Database, Path | None]:
 def in_memory() -> Database:
     """Create a database with all tables that never touches the disk."""
     db = sqlite3.connect(":memory:", factory=Database)
+    db.deserialize(_empty_tables())
     for pragma in ("temp_store = MEMORY", "foreign_keys = ON"):
         db.execute(f"PRAGMA {pragma}").fetchall()
     _register_functions(db)
-    for step in STEPS:
-        step(db)
-    db.commit()
     return db
+
+
+@cache
+def _empty_tables() -> bytes:
+    """All tables. A copy takes a twentieth of the time in which the migrations make them."""
+    with closing(sqlite3.connect(":memory:", factory=Database)) as db:
+        _register_functions(db)
+        for step in STEPS:
+            step(db)
+        db.commit()
+        return db.serialize()
 
 
 @contextmanager

@@ -49,10 +49,12 @@ async def running(
     """Serve on a free port; where."""
     with listen("127.0.0.1", 0) as listening:
         server = asyncio.create_task(serve(app, listening, terms, encrypted=encrypted))
-        yield listening.getsockname()
-        server.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await server
+        try:
+            yield listening.getsockname()
+        finally:
+            server.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await server
 
 
 def said(*texts: str) -> Any:
