@@ -217,6 +217,16 @@ def somebody_is_there() -> bool:
     return sys.stdin is not None and sys.stdin.isatty()
 
 
+def wake_by_signals() -> None:
+    """Have the running event loop notice Ctrl-C at once.
+
+    If another thread receives the signal, the loop would sleep on until its next event. asyncio has
+    it woken by each signal once it handles one. Windows has no such handlers.
+    """
+    with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
+        asyncio.get_running_loop().add_signal_handler(signal.SIGURG, lambda: None)
+
+
 async def agreed(question: str) -> bool:
     """Ask the user to agree. Returns False without a terminal."""
     if not somebody_is_there():
@@ -361,9 +371,5 @@ def stoppable(stop: Callable[[], bool]) -> Iterator[None]:
             waiting = True
             loop.call_soon_threadsafe(ask, number)
 
-    # With a handler of any signal, asyncio has the loop woken by each. Else Ctrl-C would wait for
-    # the next event if another thread received it. Windows has no such handlers.
-    with contextlib.suppress(AttributeError, NotImplementedError, RuntimeError, ValueError):
-        loop.add_signal_handler(signal.SIGURG, lambda: None)
     with _on_ctrl_c(pressed):
         yield

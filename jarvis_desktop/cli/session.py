@@ -14,6 +14,7 @@ from jarvis_desktop import settings as settings_file
 from jarvis_desktop.app.application import Application, apply_network_settings
 from jarvis_desktop.app.build import build
 from jarvis_desktop.cli import output
+from jarvis_desktop.cli.input import wake_by_signals
 from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
@@ -77,6 +78,7 @@ def conversation(app: Application, settings_minutes: int, args: argparse.Namespa
 
 
 async def _run(settings: Settings, paths: Paths, work: Work) -> int:
+    wake_by_signals()
     app = build(settings, paths, on_ring=_report_ring)
     if app.history.notice:
         output.note(f"note    {app.history.notice}")

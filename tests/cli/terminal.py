@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import signal
 import subprocess
 import sys
 import termios
@@ -41,7 +42,12 @@ class Terminal:
 
     def ends(self) -> int:
         """The exit code; nothing shown may have been a traceback."""
-        code = self.process.wait(60)
+        try:
+            code = self.process.wait(60)
+        except subprocess.TimeoutExpired:
+            self.process.send_signal(signal.SIGABRT)  # it then shows what each thread does
+            self._unseen += b"".join(iter(self._read, b""))
+            raise AssertionError(f"it does not end: {self._unseen.decode()}") from None
         while more := self._read():
             self._unseen += more
         self.shown += self._unseen.decode(errors="replace")
@@ -86,7 +92,8 @@ def terminal(
 
 
 START = """
-import fcntl, sys, termios
+import faulthandler, fcntl, sys, termios
+faulthandler.enable()
 fcntl.ioctl(0, termios.TIOCSCTTY, 0)
 from {module} import main
 sys.exit(main())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import queue
 import signal
 import sys
 import threading
@@ -13,7 +14,7 @@ from types import FrameType
 
 import pytest
 
-from jarvis_desktop.cli.input import edited, stoppable
+from jarvis_desktop.cli.input import edited, stoppable, wake_by_signals
 from jarvis_desktop.core.errors import InputError
 
 
@@ -85,6 +86,30 @@ def test_other_threads_leave_ctrl_c_alone() -> None:
     thread.start()
     thread.join()
     assert seen == [before]
+
+
+async def test_ctrl_c_that_another_thread_receives_wakes_the_loop() -> None:
+    wanted: queue.SimpleQueue[bool] = queue.SimpleQueue()
+
+    def receive() -> None:
+        while wanted.get():
+            signal.pthread_kill(threading.get_ident(), signal.SIGINT)
+
+    heard = asyncio.Event()
+    before = signal.signal(signal.SIGINT, lambda number, frame: heard.set())
+    thread = threading.Thread(target=receive)
+    thread.start()
+    try:
+        wake_by_signals()
+        for _ in range(20):  # in some, the loop sleeps when the signal arrives
+            heard.clear()
+            wanted.put(True)
+            await heard.wait()
+    finally:
+        wanted.put(False)
+        thread.join()
+        signal.signal(signal.SIGINT, before)
+        asyncio.get_running_loop().remove_signal_handler(signal.SIGURG)
 
 
 def use_editor(folder: Path, monkeypatch: pytest.MonkeyPatch, does: str) -> None:
