@@ -6,6 +6,7 @@ import asyncio
 import math
 import os
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 import platformdirs
@@ -110,6 +111,7 @@ OPEN_FOLDER = define(
 _LASTING = "recording audio sound song track podcast video film movie clip".split()
 _SHOWN = "picture photo image video".split()
 _SEEN = [*_SHOWN, *"film file recording clip document".split()]
+_WRITTEN = "text document file pdf essay letter report article story".split()
 _WHICH = ("the", "this", "that", "my")
 _POINTED = ("it", "this", "that")
 _OF_SOUND = ("length", "duration", "playing time", "running time", "sample rate")
@@ -150,6 +152,22 @@ def _counting() -> Iterable[str]:
             yield from (f"how many {unit} long is {it}$", f"how many {unit} does {it} last$")
 
 
+def _counting_text() -> Iterable[str]:
+    """Cues for the length of a text. They must mention a file: "how many pages has the Bible" is a
+    general question."""
+    for unit in ("words", "lines", "characters", "letters", "pages"):
+        amount = f"how many {unit}"
+        yield from _of((f"{amount} are in", f"{amount} are there in", f"{amount} does"), _WRITTEN)
+        yield from _of((f"count the {unit} in", f"count the {unit} of", f"{amount} has"), _WRITTEN)
+        yield from (f"{amount} {has} xfile*" for has in ("are in", "are there in", "does", "has"))
+        yield from (f"count the {unit} {of} xfile*" for of in ("in", "of"))
+        yield from (f"{amount}$", f"count the {unit}$", f"{unit[:-1]} count")
+        for it in _POINTED:
+            yield from (f"{amount} are in {it}$", f"{amount} are there in {it}$")
+            yield from (f"{amount} does {it} have$", f"{amount} is {it}$", f"{amount} has {it}$")
+            yield f"count the {unit} in {it}$"
+
+
 def _pointing() -> Iterable[str]:
     """Cues with only "it", or no object. They end the request, because "how big is it in real life"
     and "what is the duration of a match" ask something else."""
@@ -188,9 +206,44 @@ def describe_file(call: Call, report: Report) -> Iterable[Artifact]:
         case Kind.AUDIO | Kind.VIDEO:
             lasts, more = _media_details(path, name)
             told = f"{name} {lasts}. It is {about}{more}."
+        case Kind.DOCUMENT:
+            try:
+                counts = _text_details(call, report)
+                told = f"{name} has {counts}. It is {about}." if counts else f"{name} is {about}."
+            except InputError as error:
+                told = f"{name} is {about}. {error.message}"
         case _:
             told = f"{name} is {about}."
     return [text_artifact(told)]
+
+
+def _text_details(call: Call, report: Report) -> str:
+    """Such as "3 pages, 1,204 words in 96 lines and 7,310 characters"; "" if it has no text. Raises
+    InputError if it cannot be read."""
+    from jarvis_desktop.tasks.documents.pdf import is_pdf, open_pdf, read_pdf
+    from jarvis_desktop.tasks.documents.to_text import read_document
+
+    path, name, workdir = call.file("file"), call.title("file"), call.workdir
+    pages = text = ""
+    if is_pdf(path):
+        with open_pdf(path, name=name) as reader:
+            pages = _counted(len(reader.pages), "page")
+        with suppress(InputError):  # a scan has no text, and reading pictures takes long
+            text = read_pdf(
+                path, name=name, report=report, recognise=lambda *given: "", workdir=workdir
+            )
+    else:
+        text = read_document(path, name=name, report=report, workdir=workdir)
+    if not (words := len(text.split())):
+        return pages
+    lines = sum(bool(line.strip()) for line in text.splitlines())
+    counts = f"{_counted(words, 'word')} in {_counted(lines, 'line')} and "
+    counts += _counted(len(text.strip()), "character")
+    return f"{pages}, {counts}" if pages else counts
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _size_and_type(path: Path, name: str) -> str:
@@ -257,7 +310,8 @@ FILE_DETAILS = define(
         *(cue for noun in _LASTING for cue in _asking(noun, _OF_SOUND)),
         *(cue for noun in _SEEN for cue in _asking(noun, _OF_ALL)),
         "how big is xfile*", "how large is xfile*", "what ... size of xfile*",
-        *_counting(), *_pointing(),
+        "how long is xfile*", *_of(("how long is",), _WRITTEN),
+        *_counting(), *_counting_text(), *_pointing(),
     ),
-    method=describe_file, note="what the file itself says, by PyAV and Pillow",
+    method=describe_file, note="what the file itself says, by PyAV, Pillow and pypdf",
 )  # fmt: skip

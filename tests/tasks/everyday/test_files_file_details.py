@@ -13,6 +13,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.tasks.audio.media import write_wav
 from jarvis_desktop.tasks.everyday.files import FILE_DETAILS, describe_file
 from tests.tasks.calls import call_of, quiet, text_of
+from tests.tasks.documents.test_to_text import pdf_with
 from tests.tasks.filming import film
 from tests.tasks.test_cues import planned
 
@@ -79,10 +80,22 @@ def test_how_large_a_picture_is(tmp_path: Path) -> None:
 
 
 def test_how_large_another_file_is(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("x" * 500)
+    (tmp_path / "a.pdf").write_text("x" * 500)
     (tmp_path / "b").write_bytes(b"x" * 2500)
-    assert said(Kind.DOCUMENT, tmp_path / "a.txt", tmp_path) == "a.txt is a TXT file of 500 bytes."
-    assert said(Kind.DOCUMENT, tmp_path / "b", tmp_path) == "b is a file of 2 kB."
+    told = said(Kind.DOCUMENT, tmp_path / "a.pdf", tmp_path)
+    assert told.startswith("a.pdf is a PDF file of 500 bytes. a.pdf is damaged")
+    assert said(Kind.TABLE, tmp_path / "b", tmp_path) == "b is a file of 2 kB."
+
+
+def test_how_long_a_text_is(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("One two three.\n\nFour\n")
+    told = said(Kind.DOCUMENT, tmp_path / "a.txt", tmp_path)
+    assert told.startswith("a.txt has 4 words in 2 lines and 20 characters. It is a TXT file of ")
+    (tmp_path / "b.pdf").write_bytes(pdf_with("Dear Ada, all is well.", pages=2))
+    told = said(Kind.DOCUMENT, tmp_path / "b.pdf", tmp_path)
+    assert told.startswith("b.pdf has 2 pages, 10 words in 2 lines and ")
+    Image.new("RGB", (90, 90)).save(tmp_path / "scan.pdf")
+    assert said(Kind.DOCUMENT, tmp_path / "scan.pdf", tmp_path).startswith("scan.pdf has 1 page. ")
 
 
 @pytest.mark.parametrize("kind", [Kind.AUDIO, Kind.IMAGE])
@@ -131,6 +144,12 @@ def test_what_cannot_be_read_is_named(tmp_path: Path, kind: Kind) -> None:
         ("what file format is a.png", "a.png"),
         ("what is the sample rate of this recording", "a.wav"),
         ("what sample rate does it have", "a.wav"),
+        ("how many words are in notes.txt", "notes.txt"),
+        ("count the words in notes.txt", "notes.txt"),
+        ("how long is notes.txt", "notes.txt"),
+        ("how many pages does this pdf have", "a.pdf"),
+        ("how many pages does this have?", "a.pdf"),
+        ("word count", "a.txt"),
     ],
 )
 async def test_is_heard(text: str, name: str) -> None:
@@ -165,6 +184,9 @@ async def test_is_heard(text: str, name: str) -> None:
         ("what type of file is best for photos", ["a.pdf"]),
         ("what kind of file is the best for music", ["a.pdf"]),
         ("what is a good sample rate", ["a.pdf"]),
+        ("how many words does a child know", ["a.pdf"]),
+        ("how many pages has the bible", []),
+        ("count the words that begin with b in a.txt", ["a.txt"]),
     ],
 )
 async def test_everyday_words_are_not_caught(text: str, names: list[str]) -> None:
