@@ -65,6 +65,10 @@ _nouns = {
 }
 
 
+MAX_MATERIAL_CHARS = 600
+"""Characters of a text that are shown if the step that needed it failed; its card has all of it."""
+
+
 def turn_status(turn: Turn) -> Status:
     """Done if every task was and the plan left no wish out, partly if some were, failed if none
     was."""
@@ -84,7 +88,11 @@ def compose_answer(turn: Turn) -> str:
     done = shown_results(turn)
     several = len(done) > 1
     parts = [_labelled(turn, task, result, several) for task, result in done]
-    return "\n\n".join(part for part in [*parts, *_not_done(turn), *_instead(turn)] if part)
+    notes = [*_not_done(turn), *_instead(turn)]
+    if done and done[0][0] not in turn.plan.answers and len(parts[0]) > MAX_MATERIAL_CHARS:
+        # Only what the answer would have been made of: it must not hide why there is none.
+        parts, notes = notes, [f"{parts[0][:MAX_MATERIAL_CHARS]}…"]
+    return "\n\n".join(part for part in [*parts, *notes] if part)
 
 
 def asks_for_words(turn: Turn) -> bool:

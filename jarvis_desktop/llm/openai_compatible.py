@@ -260,11 +260,11 @@ def server_at(base_url: str) -> Server:
     except ValueError:  # Server raises it in a sentence
         has_path = True
     return Server(
-        program="The LLM server",
+        program=tr("The LLM server"),
         kind="an OpenAI-compatible server",
         address=plain if has_path else f"{plain}/v1",
-        start="Start it, or look at the address.",
-        obtain="Choose one of the LLMs that it lists; most addresses end in /v1.",
+        start=tr("Start it, or look at the address."),
+        obtain=tr("Choose one of the LLMs that it lists; most addresses end in /v1."),
     )
 
 

@@ -236,6 +236,7 @@ class MainWindow(QMainWindow):
         """Attach files to the next request, after they are inspected."""
         self.uncover()
         self.composer.attached.offer(files)
+        self.composer.field.setFocus()
 
     def uncover(self) -> None:
         """Show the conversation, and close what covers it."""

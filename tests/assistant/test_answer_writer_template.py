@@ -144,6 +144,15 @@ def test_half_a_chain_is_better_than_nothing() -> None:
     assert answer_writer.turn_status(made) is Status.PARTLY
 
 
+def test_a_long_text_does_not_hide_why_there_is_no_answer() -> None:
+    plan = Plan((Task(0, READ, {"image": PICTURE}), Task(1, SHORTEN, {"text": Ref(0)})))
+    made = turn(plan, done(0, text_artifact("word " * 1000)), failed(1))
+    failure, text = answer_writer.compose_answer(made).split("\n\n")
+    assert failure == "Not done: Summarization. It broke."
+    assert len(text) == answer_writer.MAX_MATERIAL_CHARS + 1
+    assert text.endswith("…")
+
+
 def test_nothing_done() -> None:
     made = turn(Plan((Task(0, CLOCK),)), failed(0))
     assert answer_writer.compose_answer(made) == "Not done: Clock. It broke."

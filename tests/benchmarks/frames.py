@@ -29,7 +29,7 @@ TURNS = 5_000
 FRAME_MS, ANSWER_MS = 16.7, 100.0
 WHEEL = 60
 """Pixels of one frame of a smooth scroll."""
-FRAMES, QUESTIONS = 600, 12
+FRAMES, QUESTIONS = 600, 20
 LONG = "And the wind goes on over the hills, and nobody counts the hours. "
 SETTINGS = """
 [llm]

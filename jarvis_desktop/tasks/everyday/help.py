@@ -5,55 +5,64 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Report, TaskOption, TaskType
 from jarvis_desktop.tasks.definition import Definition, Services, define
 from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 _SMALL_TALK: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("thank", "thanks", "cheers", "thank you"), "You're welcome."),
-    (("good night",), "Good night."),
-    (("bye", "goodbye", "see you"), "Goodbye."),
+    (("thank", "thanks", "cheers", "thank you"), mark("You're welcome.")),
+    (("good night",), mark("Good night.")),
+    (("bye", "goodbye", "see you"), mark("Goodbye.")),
     (("who are you", "your name", "introduce"),
-     "I am JARVIS, an assistant that runs on this computer: I plan what you ask for and hand each "
-     "step to a program that can do it."),
-    (("who made", "who built", "who created"), "I am JARVIS Desktop, a free program."),
-    (("robot", "human", "alive", "real person", "machine"), "I am a program on this computer."),
-    (("how are you", "how do you do"), "I am a program and always ready. What shall I do?"),
-    (("are you there", "can you hear"), "Yes, I am here."),
-    (("good morning",), "Good morning. What shall I do?"),
-    (("good evening",), "Good evening. What shall I do?"),
-    (("good afternoon",), "Good afternoon. What shall I do?"),
-    (("hello", "hi", "hey", "nice to meet", "greetings"), "Hello. What shall I do?"),
+     mark("I am JARVIS, an assistant that runs on this computer: I plan what you ask for and hand "
+          "each step to a program that can do it.")),
+    (("who made", "who built", "who created"), mark("I am JARVIS Desktop, a free program.")),
+    (("robot", "human", "alive", "real person", "machine"),
+     mark("I am a program on this computer.")),
+    (("how are you", "how do you do"), mark("I am a program and always ready. What shall I do?")),
+    (("are you there", "can you hear"), mark("Yes, I am here.")),
+    (("good morning",), mark("Good morning. What shall I do?")),
+    (("good evening",), mark("Good evening. What shall I do?")),
+    (("good afternoon",), mark("Good afternoon. What shall I do?")),
+    (("hello", "hi", "hey", "nice to meet", "greetings"), mark("Hello. What shall I do?")),
 )  # fmt: skip
 
-_GROUPS = ("Everyday", "Text", "Documents and tables", "Pictures", "Sound and speech", "Video")
+_GROUPS = (
+    mark("Everyday"),
+    mark("Text"),
+    mark("Documents and tables"),
+    mark("Pictures"),
+    mark("Sound and speech"),
+    mark("Video"),
+)
 _EXAMPLES = {
-    "clock": "What time is it in Tokyo?",
-    "calculator": "What is 15 percent of 240?",
-    "timer": "Set a timer for ten minutes",
-    "open-folder": "Open my downloads folder",
-    "chance": "Flip a coin",
-    "convert-file": "Convert report.docx to PDF",
-    "cut-file": "Keep pages 2 to 5 of report.pdf",
-    "join-files": "Turn these photos into one PDF",
-    "spell": "How do you spell rhythm?",
-    "summarization": "Summarise report.pdf in three sentences and read it to me",
-    "text-classification": "Is this review positive or negative: “…”",
-    "sentence-similarity": "How do these two sentences compare: “…” and “…”",
-    "question-answering": "When does the contract in lease.docx end?",
-    "document-to-text": "Read the text of letter.pdf",
-    "table-question-answering": "Which country in table.csv has the highest income?",
-    "chart": "Plot the price in table.csv over time",
-    "image-to-text": "What does this sign say?",
-    "image-to-image": "Turn photo.jpg into a pencil sketch and rotate it 90 degrees",
-    "image-editing": "Make photo.jpg brighter",
-    "object-detection": "Find the faces in group.jpg",
-    "document-question-answering": "What is the total on this receipt?",
-    "automatic-speech-recognition": "Transcribe meeting.wav and give me the key words",
-    "file-details": "How long is this recording?",
-    "text-to-speech": "Say “good morning” and save it as hello.wav",
-    "audio-to-audio": "Clean up the noise in memo.wav",
-    "video-to-audio": "Take the audio out of clip.mp4",
+    "clock": mark("What time is it in Tokyo?"),
+    "calculator": mark("What is 15 percent of 240?"),
+    "timer": mark("Set a timer for ten minutes"),
+    "open-folder": mark("Open my downloads folder"),
+    "chance": mark("Flip a coin"),
+    "convert-file": mark("Convert report.docx to PDF"),
+    "cut-file": mark("Keep pages 2 to 5 of report.pdf"),
+    "join-files": mark("Turn these photos into one PDF"),
+    "spell": mark("How do you spell rhythm?"),
+    "summarization": mark("Summarise report.pdf in three sentences and read it to me"),
+    "text-classification": mark("Is this review positive or negative: “…”"),
+    "sentence-similarity": mark("How do these two sentences compare: “…” and “…”"),
+    "question-answering": mark("When does the contract in lease.docx end?"),
+    "document-to-text": mark("Read the text of letter.pdf"),
+    "table-question-answering": mark("Which country in table.csv has the highest income?"),
+    "chart": mark("Plot the price in table.csv over time"),
+    "image-to-text": mark("What does this sign say?"),
+    "image-to-image": mark("Turn photo.jpg into a pencil sketch and rotate it 90 degrees"),
+    "image-editing": mark("Make photo.jpg brighter"),
+    "object-detection": mark("Find the faces in group.jpg"),
+    "document-question-answering": mark("What is the total on this receipt?"),
+    "automatic-speech-recognition": mark("Transcribe meeting.wav and give me the key words"),
+    "file-details": mark("How long is this recording?"),
+    "text-to-speech": mark("Say “good morning” and save it as hello.wav"),
+    "audio-to-audio": mark("Clean up the noise in memo.wav"),
+    "video-to-audio": mark("Take the audio out of clip.mp4"),
 }
 
 
@@ -69,7 +78,7 @@ def answer(topic: str, definitions: Sequence[Definition]) -> str:
     line = f" {' '.join(words)} "
     for phrases, reply in _SMALL_TALK:
         if len(words) <= 8 and any(f" {phrase} " in line for phrase in phrases):
-            return reply
+            return tr(reply)
     working = [item for item in definitions if item.method or item.skill]
     if about := [item for item in definitions if _is_about(item.type, words)]:
         lines = [_describe(item) for item in about[:5]]
@@ -79,18 +88,18 @@ def answer(topic: str, definitions: Sequence[Definition]) -> str:
 
 def overview(definitions: Sequence[Definition]) -> str:
     """What works now, in groups, with example requests."""
-    lines = ["You can say or type, with files dropped on the window:"]
+    lines = [tr("You can say or type, with files dropped on the window:")]
     for group in _GROUPS:
         members = [item for item in definitions if _group(item.type) == group]
         if not members:
             continue
-        lines += ["", f"{group}:"]
+        lines += ["", f"{tr(group)}:"]
         examples = [_EXAMPLES[item.type.name] for item in members if item.type.name in _EXAMPLES]
-        lines += [f"- {example}" for example in examples[:8]]
+        lines += [f"- {tr(example)}" for example in examples[:8]]
         others = [item.type.summary for item in members if item.type.name not in _EXAMPLES]
         if not examples:
-            lines += [f"- {summary}" for summary in others[:5]]
-    lines += ["", "Ask for “help with pictures”, say, to hear more."]
+            lines += [f"- {tr(summary)}" for summary in others[:5]]
+    lines += ["", tr("Ask for “help with pictures”, say, to hear more.")]
     return "\n".join(lines)
 
 
@@ -124,11 +133,11 @@ def _is_about(type: TaskType, words: Sequence[str]) -> bool:
 
 def _describe(definition: Definition) -> str:
     example = _EXAMPLES.get(definition.type.name, "")
-    parts = [definition.type.summary]
+    parts = [tr(definition.type.summary)]
     if not definition.method and not definition.skill:
-        parts.append("That needs an expert that is not built in.")
+        parts.append(tr("That needs an expert that is not built in."))
     elif example:
-        parts.append(f"Try: {example}")
+        parts.append(tr("Try: {example}", example=tr(example)))
     return " ".join(parts)
 
 

@@ -431,7 +431,7 @@ class TextCard(QFrame):
         self.setObjectName("card")
         self._text = artifact.text or ""
         text = LongText(tr("Result"))
-        text.show_text(self._text)
+        text.show_text(self._text.rstrip("\n"))
         words = vbox(spacing=theme.space("half"))
         if artifact.name:
             words.addWidget(ElidedLabel(artifact.title, role="strong"))

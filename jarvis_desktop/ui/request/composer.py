@@ -150,7 +150,9 @@ class RequestInput(QFrame):
         raise NotImplementedError
 
     def _show_state(self) -> None:
-        self.go.setEnabled(not self.is_empty() and not self._talker.active)
+        sends = not self.is_empty() and not self._talker.active
+        self.go.setEnabled(sends)
+        self.go.show_colour("on_accent" if sends else "muted")
 
 
 INVITING = mark("Ask for anything, or drop a file")

@@ -24,7 +24,7 @@ from jarvis_desktop.core.events import (
 )
 from jarvis_desktop.core.expert import Attempt, Status, TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.task import Task
+from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.conversation.prose import Prose
@@ -380,3 +380,20 @@ def test_what_was_sent_opens_on_a_click_and_with_the_keyboard(
     QTest.keyClick(paper, Qt.Key.Key_A)
     assert opened == [document]
     assert paper.toolTip() == "Open"
+
+
+def test_subtitles_are_a_file_to_save_and_no_answer_in_raw_text(
+    view: TurnView, actions: Actions, qtbot: QtBot
+) -> None:
+    subtitles = Artifact(Kind.TEXT, "1\n00:00:01,000 --> 00:00:02,000\nHello\n", name="a.srt")
+    listen = TaskType("automatic-speech-recognition", "", (), (Kind.TEXT,))
+    turn = Turn("t", NOW, "Make subtitles", plan=Plan((Task(0, listen),)))
+    turn = turn.apply(TaskFinished(done(0, subtitles))).apply(ReplyChunk(str(subtitles.text)))
+    view.draw(replace(turn, status=Status.DONE))
+    (card,) = view.findChildren(TextCard)
+    assert card.isVisible()
+    assert not view.reply.isVisible()
+    assert "a.srt" in words(view)
+    with qtbot.waitSignal(actions.save_text) as saved:
+        card.save.click()
+    assert saved.args == ["a.srt", subtitles.text]
