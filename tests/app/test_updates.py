@@ -500,6 +500,14 @@ def escaping(folder: Path) -> bytes:
     return file.getvalue()
 
 
+def leading_away(folder: Path) -> bytes:
+    file, link = BytesIO(), folder / "link"
+    link.symlink_to(folder)
+    with tarfile.open(fileobj=file, mode="w:gz") as packed:
+        packed.add(link, "jarvis-desktop")
+    return file.getvalue()
+
+
 @pytest.mark.usefixtures("near")
 async def test_a_folder_is_replaced_and_a_broken_archive_leaves_it_as_it_is(
     server: ReleaseServer, tmp_path: Path
@@ -511,6 +519,7 @@ async def test_a_folder_is_replaced_and_a_broken_archive_leaves_it_as_it_is(
         "no archive": (b"MZ" * 500, "its archive is damaged"),
         "cut": (packed_folder(tmp_path, "0.3.0")[:-40], "its archive is damaged"),
         "escapes": (escaping(tmp_path), "its archive is damaged"),
+        "leads away": (leading_away(tmp_path), "its archive is damaged"),
         "another version": (packed_folder(tmp_path, "0.2.0"), "it is version 0.2.0"),
         "does not start": (
             packed_folder(tmp_path / "x", "0.3.0", "#!/bin/sh\necho no >&2; exit 1\n"),
