@@ -43,6 +43,7 @@ from jarvis_desktop.core.context import (
     current_conversation,
     current_detail,
     current_note,
+    current_question,
     current_turn,
     current_usage,
     current_wait,
@@ -601,6 +602,7 @@ class Assistant:
         turn_id = live.turn.id
         note, wait = current_note.set(live.note), current_wait.set(live.wait_for_llm)
         usage, detail = current_usage.set(live.trace_usage), current_detail.set(live.trace)
+        question = current_question.set(live.ask)
         others = self._running.values()
         before = [each.answered for each in others if each.conversation == conversation]
         running = _RunningTurn(_this_task(), conversation, asyncio.Event(), silenced)
@@ -613,6 +615,7 @@ class Assistant:
             running.answered.set()
             self._lives.remove(live)
             del self._running[turn_id]
+            current_question.reset(question)
             current_detail.reset(detail)
             current_usage.reset(usage)
             current_wait.reset(wait)

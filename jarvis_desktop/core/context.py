@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from contextvars import ContextVar
 from datetime import datetime
@@ -46,6 +46,18 @@ current_detail: ContextVar[Callable[[str], None]] = ContextVar("current_detail",
 
 current_usage: ContextVar[Callable[[Usage], None]] = ContextVar("current_usage", default=_discard)
 """Receives the tokens and seconds of each call of an LLM."""
+
+
+async def _nobody(question: str) -> str:
+    """Answer a question that nobody is asked."""
+    return ""
+
+
+current_question: ContextVar[Callable[[str], Awaitable[str]]] = ContextVar(
+    "current_question", default=_nobody
+)
+"""Asks the user something in the middle of a task, and returns the words of the answer; "" if there
+is none."""
 
 
 class Urgency(IntEnum):

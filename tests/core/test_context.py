@@ -5,6 +5,7 @@ import pytest
 from jarvis_desktop.core.context import (
     Urgency,
     current_conversation,
+    current_question,
     current_urgency,
     current_wait,
     in_private_conversation,
@@ -110,3 +111,7 @@ def test_a_block_has_an_urgency_of_its_own():
             assert current_urgency.get() is Urgency.BACKGROUND
         assert current_urgency.get() is Urgency.GOAL
     assert current_urgency.get() is Urgency.REQUEST
+
+
+async def test_outside_of_a_turn_nobody_answers():
+    assert await current_question.get()("Which one?") == ""

@@ -14,14 +14,15 @@ import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Awaitable
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from dataclasses import dataclass
 from typing import IO, Any, TypeVar
 
 import anyio
 import httpx2
 from mcp.client.client import Client
-from mcp.client.session import IncomingMessage
+from mcp.client.session import ClientRequestContext, IncomingMessage
 from mcp.client.stdio import get_default_environment
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
@@ -29,13 +30,18 @@ from mcp.shared.message import SessionMessage
 from mcp_types import (
     CONNECTION_CLOSED,
     CallToolResult,
+    ElicitRequestFormParams,
+    ElicitRequestParams,
+    ElicitResult,
     Implementation,
     ToolListChangedNotification,
     jsonrpc_message_adapter,
 )
 
 from jarvis_desktop import __version__
+from jarvis_desktop.backends.mcp import elicitation
 from jarvis_desktop.backends.mcp.servers import McpServer, McpTool
+from jarvis_desktop.core.context import current_question
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import tr
@@ -64,6 +70,7 @@ class McpConnection:
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._tools: tuple[McpTool, ...] | None = None
         self._too_large = self._locked_out = False
+        self._callers: list[_Caller] = []
         self._errors: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 - closed with it
         self._life = asyncio.create_task(self._live())
 
@@ -108,9 +115,14 @@ class McpConnection:
             timeout.reschedule(clock() + self._limit)
             report(min(1.0, progress / total) if total else None, one_line(message or ""))
 
-        return await self._within(
-            client.call_tool(tool, given, progress_callback=progress), timeout
-        )
+        caller = _Caller(tool, current_question.get(), timeout, self._limit)
+        self._callers.append(caller)
+        try:
+            return await self._within(
+                client.call_tool(tool, given, progress_callback=progress), timeout
+            )
+        finally:
+            self._callers.remove(caller)
 
     async def close(self) -> None:
         """End the server and what it started."""
@@ -172,6 +184,7 @@ class McpConnection:
                 transport,
                 client_info=Implementation(name="jarvis-desktop", version=__version__),
                 message_handler=self._heard,
+                elicitation_callback=self._asked,
                 cache=None,
             ) as client:
                 self._ready.set_result(client)
@@ -186,6 +199,17 @@ class McpConnection:
     async def _heard(self, message: IncomingMessage) -> None:
         if isinstance(message, ToolListChangedNotification):
             self._tools = None
+
+    async def _asked(
+        self, context: ClientRequestContext, params: ElicitRequestParams
+    ) -> ElicitResult:
+        """Pass a question of the server on to the user who waits for its tool.
+
+        Of two calls at once it is not known which one it is for, so nobody is asked.
+        """
+        if len(self._callers) != 1 or not isinstance(params, ElicitRequestFormParams):
+            return ElicitResult(action="decline")
+        return await self._callers[0].answer(self.server.name, params)
 
     def _over_http(self) -> AbstractAsyncContextManager[Any]:
         @asynccontextmanager
@@ -339,6 +363,33 @@ class McpConnection:
         self._errors.seek(max(0, self._errors.seek(0, os.SEEK_END) - 4000))
         lines = self._errors.read().decode("utf-8", "replace").strip().splitlines()
         return lines[-1] if lines else ""
+
+
+@dataclass(eq=False, slots=True)
+class _Caller:
+    """Who waits for a tool, and how long yet."""
+
+    tool: str
+    ask: Callable[[str], Awaitable[str]]
+    timeout: asyncio.Timeout
+    limit: float
+
+    async def answer(self, server: str, params: ElicitRequestFormParams) -> ElicitResult:
+        """Ask for each value that the server wants. The clock stands still meanwhile."""
+        told = tr(
+            "The MCP server {server} asks, for its tool {tool}: {message}",
+            server=server,
+            tool=self.tool,
+            message=one_line(params.message, limit=500),
+        )
+        self.timeout.reschedule(None)
+        try:
+            content = await elicitation.answers(told, params.requested_schema, self.ask)
+        finally:
+            self.timeout.reschedule(asyncio.get_running_loop().time() + self.limit)
+        if content is None:
+            return ElicitResult(action="decline")
+        return ElicitResult(action="accept", content=content)
 
 
 async def _write(stdin: asyncio.StreamWriter, questions: Any) -> None:

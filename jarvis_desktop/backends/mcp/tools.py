@@ -90,7 +90,7 @@ def arguments(tool: McpTool, call: Call) -> dict[str, Any]:
     for name, prop in properties.items():
         if items := call.inputs.get(name):
             texts = [_text(item) for item in items]
-            given[name] = _value(tool.name, name, prop, texts)
+            given[name] = value_of(tool.name, name, prop, texts)
         elif name in call.options and (option := _option(name, prop)):
             value = call.options[name]
             if value != option.default:
@@ -102,22 +102,13 @@ def results(tool: str, answer: CallToolResult, folder: Path) -> list[Artifact]:
     """Return the results of a call, its files in `folder`. Raises ExpertError."""
     texts: list[str] = []
     files: list[Artifact] = []
-    for block in answer.content:
-        if block.type == "text":
-            texts.append(block.text)
-        elif block.type == "image" or block.type == "audio":
-            files.append(_file(folder, len(files), Kind(block.type), block.data, block.mime_type))
-        elif block.type == "resource_link":
-            texts.append(f"{block.name}: {block.uri}")
-        elif isinstance(words := getattr(block.resource, "text", None), str):
-            texts.append(words)
-        else:
-            mime, blob = block.resource.mime_type or "", getattr(block.resource, "blob", "")
-            kind = kind_of_name(f"x{mimetypes.guess_extension(mime) or ''}")
-            if kind in GIVES:
-                files.append(_file(folder, len(files), kind, blob, mime))
-            else:
-                texts.append(str(block.resource.uri))
+    try:
+        _sort(answer, folder, texts, files)
+    except ValueError as error:  # also one with letters that are not ASCII
+        raise ExpertError(
+            tr("{tool} returned a file that is not valid base64, so it was left.", tool=tool),
+            fault=Fault.ANSWER,
+        ) from error
     if not texts and answer.structured_content is not None:
         texts.append(json.dumps(answer.structured_content, ensure_ascii=False, indent=1))
     said = "\n\n".join(filter(str.strip, texts))
@@ -138,9 +129,29 @@ def results(tool: str, answer: CallToolResult, folder: Path) -> list[Artifact]:
     return [*([text_artifact(said)] if said else []), *files]
 
 
+def _sort(answer: CallToolResult, folder: Path, texts: list[str], files: list[Artifact]) -> None:
+    """Add the parts of an answer to the texts or files. Raises ValueError."""
+    for block in answer.content:
+        if block.type == "text":
+            texts.append(block.text)
+        elif block.type == "image" or block.type == "audio":
+            files.append(_file(folder, len(files), Kind(block.type), block.data, block.mime_type))
+        elif block.type == "resource_link":
+            texts.append(f"{block.name}: {block.uri}")
+        elif isinstance(words := getattr(block.resource, "text", None), str):
+            texts.append(words)
+        else:
+            mime, blob = block.resource.mime_type or "", getattr(block.resource, "blob", "")
+            kind = kind_of_name(f"x{mimetypes.guess_extension(mime) or ''}")
+            if kind in GIVES:
+                files.append(_file(folder, len(files), kind, blob, mime))
+            else:
+                texts.append(str(block.resource.uri))
+
+
 def _file(folder: Path, number: int, kind: Kind, data: str, mime: str) -> Artifact:
     path = folder / f"result-{number}{mimetypes.guess_extension(mime) or '.bin'}"
-    path.write_bytes(base64.b64decode(data))
+    path.write_bytes(base64.b64decode("".join(data.split()), validate=True))
     return Artifact(kind, path=path)
 
 
@@ -220,7 +231,8 @@ def _summary(tool: McpTool, ports: list[str], properties: Mapping[str, Mapping[s
     return f"{summary.rstrip('.')}. {'; '.join(hints)}".strip().rstrip(".")
 
 
-def _value(tool: str, name: str, prop: Mapping[str, Any], texts: list[str]) -> Any:
+def value_of(tool: str, name: str, prop: Mapping[str, Any], texts: list[str]) -> Any:
+    """Return words as a value of the form of a property. Raises InputError."""
     kind, text = str(prop.get("type", "")), "\n\n".join(texts).strip()
     wrong = InputError(
         tr(

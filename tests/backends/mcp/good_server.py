@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from typing import Annotated, Literal
+
 from mcp.server.mcpserver import Image, MCPServer
+from mcp.server.mcpserver.resolve import Elicit, Resolve
+from pydantic import BaseModel
 
 server = MCPServer("good")
 
@@ -22,6 +26,20 @@ def greet(name: str, times: int = 1) -> str:
 def draw() -> list[str | Image]:
     """Draws a picture."""
     return ["Here it is.", Image(data=PNG, format="png")]
+
+
+class Colour(BaseModel):
+    colour: Literal["red", "blue"]
+
+
+async def asked() -> Elicit[Colour]:
+    return Elicit("Which colour?", Colour)
+
+
+@server.tool()
+def paint(colour: Annotated[Colour, Resolve(asked)]) -> str:
+    """Paints."""
+    return f"It is {colour.colour}."
 
 
 if __name__ == "__main__":

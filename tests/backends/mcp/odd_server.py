@@ -55,12 +55,12 @@ def main(way: str, notes: Path) -> None:
                 tool = {**TOOL, "description": about or TOOL["description"]}
                 say({"id": asked["id"], "result": {"tools": [tool]}})
             case "tools/call":
-                called(way, asked)
+                called(way, asked, notes)
             case _ if "id" in asked:
                 say({"id": asked["id"], "error": {"code": -32601, "message": "no such method"}})
 
 
-def called(way: str, asked: dict[str, Any]) -> None:
+def called(way: str, asked: dict[str, Any], notes: Path) -> None:
     text = json.dumps(asked["params"]["arguments"], sort_keys=True)
     match way:
         case "hangs":
@@ -77,6 +77,15 @@ def called(way: str, asked: dict[str, Any]) -> None:
             token = asked["params"]["_meta"]["progressToken"]
             part = {"progressToken": token, "progress": 1, "total": 4, "message": "a quarter"}
             say({"method": "notifications/progress", "params": part})
+            return
+        case "asks":
+            schema = json.loads((notes.parent / "schema.json").read_text())
+            about = {"message": "Which one?", "requestedSchema": schema}
+            say({"id": "q", "method": "elicitation/create", "params": about})
+            text = json.dumps(json.loads(sys.stdin.readline())["result"], sort_keys=True)
+        case "garbles":
+            picture = {"type": "image", "data": "no base64!", "mimeType": "image/png"}
+            say({"id": asked["id"], "result": {"content": [picture]}})
             return
     content = [{"type": "text", "text": text}]
     failed = way == "fails"

@@ -15,6 +15,7 @@ from jarvis_desktop.backends.mcp import connection
 from jarvis_desktop.backends.mcp.backend import McpBackend
 from jarvis_desktop.backends.mcp.servers import Approval, McpServer, McpServers
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.context import current_question
 from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.task import Call, TaskType
 
@@ -67,6 +68,18 @@ class House:
         return [json.loads(line)["method"] for line in self.notes.read_text().splitlines()]
 
 
+class Person:
+    """Answers the questions of a server."""
+
+    def __init__(self, *answers: str) -> None:
+        self.asked: list[str] = []
+        self._answers = list(answers)
+
+    async def answer(self, question: str) -> str:
+        self.asked.append(question)
+        return self._answers.pop(0) if self._answers else ""
+
+
 @pytest.fixture
 async def house(tmp_path: Path) -> AsyncIterator[House]:
     found = House(tmp_path)
@@ -82,7 +95,7 @@ async def test_a_server_of_the_library_is_asked_planned_and_called(house: House)
     )  # fmt: skip
     check = await house.backend.test("good")
     assert check.protocol >= "2026"
-    greet, draw = check.rows
+    greet, draw, paint = check.rows
     assert (greet.task.name, greet.approval) == ("good-greet", Approval.ASK)
     assert [port.name for port in greet.task.ports] == ["name"]
     assert [(option.name, option.default) for option in greet.task.options] == [("times", 1)]
@@ -97,6 +110,14 @@ async def test_a_server_of_the_library_is_asked_planned_and_called(house: House)
         Call(draw.task.name, {}, {}, house.folder),
         nothing,
     )
+    before = current_question.set(Person("red").answer)
+    painted = await house.backend.run(
+        house.backend.candidates("good-paint")[0],
+        Call(paint.task.name, {}, {}, house.folder),
+        nothing,
+    )
+    current_question.reset(before)
+    assert painted == [text_artifact("It is red.")]
     assert [item.kind for item in drawn] == [Kind.TEXT, Kind.IMAGE]
     assert drawn[1].path
     assert drawn[1].path.read_bytes().startswith(b"\x89PNG")
@@ -260,7 +281,7 @@ async def test_a_server_over_http_gets_its_headers_and_says_when_it_wants_a_logi
         monkeypatch.setenv("KEY", "open")
         await house.backend.add(McpServer("good", url=url, headers={"X-Key": "${KEY}"}))
         check = await house.backend.test("good")
-        assert [row.tool.name for row in check.rows] == ["greet", "draw"]
+        assert [row.tool.name for row in check.rows] == ["greet", "draw", "paint"]
         call = Call("good-greet", {"name": (text_artifact("Ada"),)}, {"times": 1}, house.folder)
         candidate = house.backend.candidates("good-greet")[0]
         assert await house.backend.run(candidate, call, nothing) == [text_artifact("Hello Ada!")]
@@ -275,3 +296,41 @@ async def test_a_server_over_http_gets_its_headers_and_says_when_it_wants_a_logi
         await serving
     with pytest.raises(ExpertError, match=r"good at 127\.0\.0\.1 cannot be used"):
         await house.backend.test("good")
+
+
+WISHES: list[tuple[dict[str, object], list[str], dict[str, object]]] = [
+    ({"type": "object", "properties": {"name": {"type": "string", "title": "Your name"}},
+      "required": ["name"]}, ["Ada"], {"action": "accept", "content": {"name": "Ada"}}),
+    ({"type": "object", "properties": {"count": {"type": "integer"}}, "required": ["count"]},
+     ["many", "3"], {"action": "accept", "content": {"count": 3}}),
+    ({"type": "object", "properties": {
+        "size": {"type": "string", "oneOf": [{"const": "s", "title": "Small"}]},
+        "sure": {"type": "boolean"},
+        "tags": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}}},
+     ["small", "yes", "a, b"],
+     {"action": "accept", "content": {"size": "s", "sure": True, "tags": ["a", "b"]}}),
+    ({"type": "object", "properties": {"name": {"type": "string"}}}, [""],
+     {"action": "accept", "content": {}}),
+    ({"type": "object", "properties": {"name": {"type": "string"}}, "required": ["name"]}, [],
+     {"action": "decline"}),
+    ({"type": "object", "properties": {}}, ["yes"], {"action": "accept", "content": {}}),
+    ({"type": "object", "properties": {}}, ["no"], {"action": "decline"}),
+]  # fmt: skip
+
+
+async def test_a_server_may_ask_the_user(house: House) -> None:
+    await house.with_odd("asks")
+    for schema, answers, outcome in WISHES:
+        (house.folder / "schema.json").write_text(json.dumps(schema))
+        person = Person(*answers)
+        before = current_question.set(person.answer)
+        assert json.loads(await house.run()) == outcome
+        current_question.reset(before)
+        for question in person.asked:
+            assert question.startswith("The MCP server odd asks, for its tool add_row: Which one?")
+
+
+async def test_a_file_that_is_no_base64_gets_a_sentence(house: House) -> None:
+    await house.with_odd("garbles")
+    with pytest.raises(ExpertError, match="a file that is not valid base64"):
+        await house.run()
