@@ -375,7 +375,7 @@ class _Caller:
     limit: float
 
     async def answer(self, server: str, params: ElicitRequestFormParams) -> ElicitResult:
-        """Ask for each value that the server wants. The clock stands still meanwhile."""
+        """Ask for each value that the server wants. That time does not count."""
         told = tr(
             "The MCP server {server} asks, for its tool {tool}: {message}",
             server=server,
