@@ -18,6 +18,7 @@ from jarvis_desktop.process.network_guard import is_this_computer
 SERVICE = "jarvis-desktop"
 VARIABLE = "JARVIS_LLM_KEY"
 HUB_VARIABLE = "HF_TOKEN"
+SERVER_VARIABLE = "JARVIS_API_TOKEN"
 HUGGING_FACE = "router.huggingface.co"
 """The one host that receives the key of the Hub, HF_TOKEN."""
 HUB = f"https://{HUGGING_FACE}"
@@ -71,7 +72,7 @@ def hide() -> None:
 
     This process still knows them.
     """
-    for name in (VARIABLE, HUB_VARIABLE):
+    for name in (VARIABLE, HUB_VARIABLE, SERVER_VARIABLE):
         if key := os.environ.pop(name, ""):
             _hidden[name] = key
 
@@ -250,6 +251,11 @@ def origin(address: str) -> str:
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}" + (f":{port}" if port else "")
+
+
+def server_token() -> str:
+    """Return the token that the environment gives this computer's own server, or ""."""
+    return _variable(SERVER_VARIABLE)
 
 
 def _variable(name: str) -> str:

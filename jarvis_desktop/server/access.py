@@ -28,7 +28,6 @@ from jarvis_desktop.platform import api_keys
 
 PLACE = "api-server"
 """Under which the token is in the keyring."""
-VARIABLE = "JARVIS_API_TOKEN"
 MAX_BODY = 64_000_000
 """Bytes of a request."""
 BODY_S = 120.0
@@ -87,7 +86,7 @@ def new_token() -> str:
             hint=tr(
                 "Unlock or install one, or start “jarvis-desktop serve” with a token: set "
                 "{variable}, or --token-file FILE.",
-                variable=VARIABLE,
+                variable=api_keys.SERVER_VARIABLE,
             ),
         ) from error
     return fresh

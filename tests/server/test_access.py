@@ -27,8 +27,10 @@ from jarvis_desktop.app.build import build
 from jarvis_desktop.cli.main import main
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.paths import user_paths
+from jarvis_desktop.platform import api_keys
+from jarvis_desktop.platform.api_keys import SERVER_VARIABLE as VARIABLE
 from jarvis_desktop.server import access, page
-from jarvis_desktop.server.access import VARIABLE, Access, ServerTerms, token_from
+from jarvis_desktop.server.access import Access, ServerTerms, token_from
 from jarvis_desktop.server.http_server import encryption, listen
 from jarvis_desktop.settings import Settings
 from tests.server.serving import Served, running
@@ -65,17 +67,16 @@ def test_without_a_keyring_a_token_is_given(monkeypatch: pytest.MonkeyPatch) -> 
 def test_the_command_refuses_what_cannot_be(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(api_keys, "_hidden", {})
     monkeypatch.setenv(VARIABLE, "long-enough-for-a-token")
     assert main(["serve", "--show-token"]) == 0
     assert capsys.readouterr().out == "long-enough-for-a-token\n"
     assert VARIABLE not in os.environ  # no program that is started inherits it
-    monkeypatch.setenv(VARIABLE, "long-enough-for-a-token")
     for wrong, reason in (
         (["--port", "70000"], "There is no port 70000."),
         (["--key", "k.pem"], "A certificate and its key belong together"),
         (["--key", "k.pem", "--certificate", "c.pem"], "cannot be used: no such file"),
     ):
-        monkeypatch.setenv(VARIABLE, "long-enough-for-a-token")
         assert main(["serve", *wrong]) == 1
         assert reason in capsys.readouterr().err
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.session import Subparsers, add_mode, count, run
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.platform import api_keys
 from jarvis_desktop.process.network_guard import is_this_computer
 
 if TYPE_CHECKING:
@@ -56,11 +56,11 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _serve(args: argparse.Namespace) -> int:
-    from jarvis_desktop.server.access import VARIABLE, ServerTerms, token_from
+    from jarvis_desktop.server.access import ServerTerms, token_from
     from jarvis_desktop.server.http_server import address_of, encryption, listen, serve
 
-    # Out of the environment, so that no program that is started inherits it.
-    token = token_from(args.token_file, os.environ.pop(VARIABLE, ""))
+    api_keys.hide()  # no program that is started inherits it
+    token = token_from(args.token_file, api_keys.server_token())
     if args.show_token:
         output.say(token)
         return output.DONE
