@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, UnavailableError
@@ -35,8 +36,45 @@ AT_ONCE = 256
 """Connections; more get an answer that says so."""
 BACKLOG = 512
 """Connections that wait to be accepted."""
+HEADERS_S = 30.0
+"""Seconds in which the headers of a request must have arrived."""
 ENDING_S = 2.0
 """Seconds in which what is being answered ends once the server is cancelled."""
+
+
+class TimedHeaders(H11Protocol):
+    """A connection that is closed if the headers of a request do not arrive in time.
+
+    uvicorn waits for ever, so that those who never finish one could take all connections.
+    """
+
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Wait for the first request."""
+        super().connection_made(transport)
+        self._expect()
+
+    def data_received(self, data: bytes) -> None:
+        """Take a part of a request."""
+        super().data_received(data)
+        self._expect()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop waiting."""
+        super().connection_lost(exc)
+        self._stop()
+
+    def _expect(self) -> None:
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._stop()
+        elif self._late is None:
+            self._late = self.loop.call_later(HEADERS_S, self.transport.close)
+
+    def _stop(self) -> None:
+        if self._late:
+            self._late.cancel()
+            self._late = None
 
 
 @asynccontextmanager
@@ -138,6 +176,7 @@ async def serve(
     async with http_app(app, terms) as asgi:
         config = uvicorn.Config(
             asgi,
+            http=TimedHeaders,
             log_config=None,
             access_log=False,
             lifespan="off",

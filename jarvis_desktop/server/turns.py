@@ -14,7 +14,7 @@ import mimetypes
 import re
 import secrets
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -186,32 +186,34 @@ async def running_turn(
     `files` on this computer are attached as well. With `kept`, a turn that ended on its own remains
     until its conversation is forgotten.
     """
-    conversation = app.history.open_private().id
-    with TemporaryDirectory(prefix="jarvis-api-") as folder:
-        given = await asyncio.to_thread(_write, said, Path(folder))
-        before = _remember(app, conversation, said[:-1])
-        text = "\n".join([*before, said[-1].text])
-        request = Request(text=text, files=(*files, *given))
-        task = asyncio.create_task(
-            app.assistant.handle(request, frontend, conversation=conversation, plan=plan)
-        )
-        task.add_done_callback(lambda _: frontend.shown.put_nowait(None))
-        ended = False
-        try:
-            yield RunningTurn(task, conversation)
-            ended = task.done()
-        finally:
-            task.cancel()
-            # Also when a scope of anyio is cancelled, which would interrupt each further wait.
-            with CancelScope(shield=True):
-                await asyncio.wait([task])
-            if not (kept and ended):
-                app.history.forget_private(conversation)
+    conversation, ended = app.history.open_private().id, False
+    sent = [given for each in said for given in each.files]
+    try:
+        with TemporaryDirectory(prefix="jarvis-api-") if sent else nullcontext("") as folder:
+            given = await asyncio.to_thread(_write, sent, Path(folder)) if sent else []
+            before = _remember(app, conversation, said[:-1])
+            text = "\n".join([*before, said[-1].text])
+            request = Request(text=text, files=(*files, *given))
+            task = asyncio.create_task(
+                app.assistant.handle(request, frontend, conversation=conversation, plan=plan)
+            )
+            task.add_done_callback(lambda _: frontend.shown.put_nowait(None))
+            try:
+                yield RunningTurn(task, conversation)
+                ended = task.done()
+            finally:
+                task.cancel()
+                # Also when a scope of anyio is cancelled, which would interrupt each further wait.
+                with CancelScope(shield=True):
+                    await asyncio.wait([task])
+    finally:
+        if not (kept and ended):
+            app.history.forget_private(conversation)
 
 
-def _write(said: Sequence[Said], folder: Path) -> list[Path]:
+def _write(sent: Sequence[GivenFile], folder: Path) -> list[Path]:
     paths = []
-    for number, given in enumerate(given for each in said for given in each.files):
+    for number, given in enumerate(sent):
         path = folder / str(number) / given.name
         path.parent.mkdir()
         path.write_bytes(given.content)

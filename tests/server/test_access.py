@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import re
 import socket
@@ -29,7 +30,7 @@ from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.paths import user_paths
 from jarvis_desktop.platform import api_keys
 from jarvis_desktop.platform.api_keys import SERVER_VARIABLE as VARIABLE
-from jarvis_desktop.server import access, page
+from jarvis_desktop.server import access, http_server, page
 from jarvis_desktop.server.access import Access, ServerTerms, token_from
 from jarvis_desktop.server.http_server import encryption, listen
 from jarvis_desktop.settings import Settings
@@ -152,6 +153,21 @@ async def test_too_many_requests_are_told_to_wait(monkeypatch: pytest.MonkeyPatc
         assert [(await client.get("/x")).status_code for _ in range(2)] == [401, 429]
         now[0] = 30.0
         assert (await client.get("/x", headers=right)).status_code == 200
+
+
+async def test_who_never_finishes_a_request_is_cut_off(
+    served: Served, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "HEADERS_S", 0.05)
+    address = httpx.URL(served.base)
+    for before in (b"", b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"):
+        reader, writer = await asyncio.open_connection(address.host, address.port)
+        writer.write(before)
+        if before:
+            assert b"200 OK" in await reader.readuntil(b"</html>")
+        writer.write(b"GET / HT")
+        await reader.read()  # until it is closed
+        writer.close()
 
 
 async def test_the_page_of_a_browser_needs_no_token_and_loads_nothing_foreign(
