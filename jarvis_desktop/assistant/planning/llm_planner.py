@@ -329,7 +329,12 @@ class LlmPlanner:
                 request=llm_prompt.request_text(words, llm_prompt.list_files(named, short.context)),
             )
             small = llm.ability is not Ability.FULL_PLANS
-            return await self._ask(llm, asked, types, context, read, short=small)
+            revised = await self._ask(llm, asked, types, context, read, short=small)
+            if isinstance(revised, Plan):
+                return revised
+            # A small LLM often fails at what is clear from the words alone: "drop the first step".
+            own = await self._fallback.revise(words, inventory, context, plan=plan)
+            return own if isinstance(own, Plan) else revised
         except JarvisError as error:
             context.trace(f"{llm.name} did not revise the plan: {error.message}")
             return await self._fallback.revise(words, inventory, context, plan=plan)

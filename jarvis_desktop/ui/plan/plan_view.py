@@ -254,6 +254,7 @@ class PlanView(QFrame):
         if self._reviewed and not reviewed:
             self._close_panel()
             self._unfolded = None
+            self.trouble.hide()
         self._reviewed = reviewed
         if self._turn:
             self.editor.follow(self._turn, reviewed=reviewed)

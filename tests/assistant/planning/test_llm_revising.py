@@ -137,6 +137,12 @@ async def test_an_llm_that_does_not_understand_says_so() -> None:
     assert await revised(room) == PlanRejected("fake:1b did not understand what should change.")
 
 
+async def test_what_an_llm_does_not_understand_may_be_clear_from_the_words() -> None:
+    room = Room('{"direct": true, "plan": []}')
+    room.fallback.says = PLAN.without(2)
+    assert await revised(room, "drop the last step") == PLAN.without(2)
+
+
 async def test_of_two_planners_the_one_with_the_llm_is_asked() -> None:
     room = Room(written(READ))
     layered = LayeredPlanner(room.fallback, room.planner)
