@@ -73,7 +73,9 @@ def _serve(args: argparse.Namespace) -> int:
     address = address_of(listening, encrypted=bool(encrypted))
 
     async def work(app: Application) -> int:
-        output.note(f"OpenAI's protocol is at {address}; Ctrl-C ends it.")
+        base = address.removesuffix("v1")
+        output.note(f"OpenAI's protocol is at {address}, MCP at {base}mcp, and a page to try it at")
+        output.note(f"{base}; Ctrl-C ends it.")
         if not (encrypted or is_this_computer(listening.getsockname()[0])):
             output.note(
                 "note    Other computers can reach it, and what is sent is not encrypted: give a "
