@@ -215,7 +215,12 @@ async def test_too_much_is_refused(served: Served, monkeypatch: pytest.MonkeyPat
 
 
 async def test_a_client_that_goes_away_stops_its_turn(served: Served) -> None:
-    begun, ended = asyncio.Event(), asyncio.Event()
+    begun, ended, forgotten = asyncio.Event(), asyncio.Event(), asyncio.Event()
+    forget = served.app.history.forget_private
+
+    def noted(conversation_id: str) -> None:
+        forget(conversation_id)
+        forgotten.set()
 
     async def handle(*args: object, **options: object) -> None:
         begun.set()
@@ -225,11 +230,19 @@ async def test_a_client_that_goes_away_stops_its_turn(served: Served) -> None:
             ended.set()
 
     served.app.assistant.handle = handle  # type: ignore[assignment, method-assign]
-    for stream in (False, True):
-        begun.clear()
-        ended.clear()
-        body = {"messages": said("x"), "stream": stream}
-        asking = asyncio.create_task(served.post("/v1/chat/completions", body))
+    served.app.history.forget_private = noted  # type: ignore[method-assign]
+    for path, body in (
+        ("/v1/chat/completions", {"messages": said("x")}),
+        ("/v1/chat/completions", {"messages": said("x"), "stream": True}),
+        ("/v1/responses", {"input": "x"}),
+        ("/v1/responses", {"input": "x", "stream": True}),
+        ("/v1/images/generations", {"prompt": "x"}),
+        ("/results", {"messages": said("x")}),
+    ):
+        for event in (begun, ended, forgotten):
+            event.clear()
+        asking = asyncio.create_task(served.post(path, body))
         await begun.wait()
         asking.cancel()
         await ended.wait()
+        await forgotten.wait()
