@@ -32,6 +32,7 @@ from jarvis_desktop.ui.widgets.layout import go_round, hbox, vbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.settings import Settings
+    from jarvis_desktop.ui.experts.llms import ServerForm
 
 
 TRIED = (
@@ -129,7 +130,7 @@ class VoiceStep(OnboardingStep):
 class LLMStep(OnboardingStep):
     """The page that shows whether there is an LLM, and how to get one."""
 
-    def __init__(self, watch: LLMMonitor) -> None:
+    def __init__(self, context: PageContext, watch: LLMMonitor) -> None:
         super().__init__(
             tr("Answers in its own words"),
             tr(
@@ -137,7 +138,8 @@ class LLMStep(OnboardingStep):
                 "this computer lets it talk freely and understand harder requests."
             ),
         )
-        self._watch = watch
+        self._context, self._watch = context, watch
+        self.server: ServerForm | None = None
         self.state = Label(wrap=True)
         self.notice = LLMNotice()
         self.notice.later.hide()
@@ -149,8 +151,24 @@ class LLMStep(OnboardingStep):
 
     def appear(self) -> None:
         """Look for an LLM."""
+        if self.server is None:
+            self._offer_server()
         self.state.setText(tr("Looking for a language model…"))
         self._watch.look(wanted=True)
+
+    def _offer_server(self) -> None:
+        from jarvis_desktop.ui.experts.controller import ExpertsController
+        from jarvis_desktop.ui.experts.llms import ServerForm
+
+        self.server = ServerForm(ExpertsController(self._context.settings, self))
+        before = self.column.count() - 1  # what stretches
+        self.column.insertWidget(before, Label(tr("Or use a server"), role="heading"))
+        self.column.insertWidget(before + 1, self.server)
+        self._context.session.settled.connect(self._look_again)
+
+    def _look_again(self) -> None:
+        if self.isVisible():
+            self._watch.look(wanted=True)
 
     def _looked(self, look: LLMOverview) -> None:
         if self._watch.fetching:
@@ -214,7 +232,7 @@ class FirstStart(QFrame):
         self.steps: tuple[OnboardingStep, ...] = (
             ModeStep(context),
             VoiceStep(context),
-            LLMStep(watch),
+            LLMStep(context, watch),
             asking,
         )
         self._here = 0

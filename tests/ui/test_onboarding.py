@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
-from PySide6.QtWidgets import QAbstractButton, QWidget
+from PySide6.QtWidgets import QAbstractButton, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.core.policy import Mode
@@ -13,6 +13,7 @@ from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.onboarding import FirstStart, LLMStep, ModeStep, RequestStep, VoiceStep
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.settings.speech_panels import RecogniserPanel
+from tests.openai_server import running_openai_server
 from tests.ui.scene import FakeApp
 
 LEFT = Qt.MouseButton.LeftButton
@@ -54,6 +55,27 @@ def test_better_recognisers_are_offered_with_the_voice(first: FirstStart, qtbot:
     assert panel
     qtbot.waitUntil(lambda: "understands English only" in panel.used.text())
     assert panel.isVisible()
+
+
+def test_a_server_is_added_by_its_address(
+    window: MainWindow, first: FirstStart, qtbot: QtBot
+) -> None:
+    for _ in range(2):
+        click(first.next)
+    step = first.steps[2]
+    assert isinstance(step, LLMStep)
+    form = step.server
+    assert form
+    with running_openai_server(llms=("qwen3-8b",)) as server:
+        form.address.setText(server.address)
+        click(form.look)
+        qtbot.waitUntil(lambda: "qwen3-8b" in form.list.entries)
+        (use,) = form.list.entries["qwen3-8b"].findChildren(QPushButton, "")
+        with qtbot.waitSignal(window.settings_controller.saved):
+            click(use)
+    settings = window.settings_controller.now
+    assert settings
+    assert (settings.llm.id, settings.llm.address) == ("qwen3-8b", server.address)
 
 
 def test_the_mode_is_chosen(

@@ -45,7 +45,7 @@ class McpPanel(SettingsPanel):
         self._servers = vbox(spacing=theme.space())
         self.column.addLayout(self._servers)
         self.name = _field(tr("Name, such as time"))
-        self.place = _field(tr("Command or address, such as uvx mcp-server-time"))
+        self.place = _field(tr("Address or command"))
         self.name.setMaximumWidth(180)
         self.add = button(tr("Add"), tr("Add an MCP server"))
         self.load = button(tr("Import…"), tr("Import the servers of another program"))
