@@ -97,6 +97,8 @@ def matches(
         if chances.get(NO_TASK, 0.0) >= MIN_NOTHING and not may_be_ours:
             held = [cue for cue in held if cue.type.name == steps.WRITING or _is_all(cue, read)]
         chance = chances[task_type.name] * (whole[task_type.name] >= MIN_OF_WHOLE)
+        if read.files_in(start, end) and not task_type.ports:
+            chance = 0.0  # "correct the spelling in notes.txt" spells nothing
         others = [
             cue.weight
             for cue in held

@@ -24,6 +24,9 @@ _VERDICTS = frozenset(
     | {"sentence-similarity", "file-details"}
 )
 """Tasks whose result is only a word about their text."""
+_EXTRACTS = frozenset({"keyword-extraction", "token-classification"})
+"""Tasks whose result is a list of words from their text, which nobody sums up."""
+SUMMARISING = "summarization"
 
 SPEAKS_OF_WRITING = lazy_re(
     r"\b(?:text|words?|(?:reads?|sa(?:ys?|id))(?! (?:it|this|that|them)\b)|written|letter|mail|"
@@ -228,7 +231,7 @@ class PlanWiring:
             lambda: self._attached(words, port),
             lambda: self._literal(step, port),
             lambda: self._best(self._outputs, port),
-            lambda: self._best(self._spoken_of(step, words) or self._earlier, port),
+            lambda: self._best(self._of_conversation(step, words), port),
         )
         for look in looks:
             fitting = [
@@ -250,6 +253,8 @@ class PlanWiring:
         translated or answered is the text that it is about."""
         if step.type.name in ("text-to-speech", inputs.SAVE, inputs.CONVERT):
             return self._outputs
+        if step.type.name == SUMMARISING:
+            return [item for item in self._outputs if item.step not in _VERDICTS | _EXTRACTS]
         return [item for item in self._outputs if item.step not in _VERDICTS]
 
     def _named(self, step: PlannedStep) -> list[PortSource]:
@@ -260,6 +265,15 @@ class PlanWiring:
         ]
         known = {**_by_name(self._earlier), **_by_name(self._given)}
         return list(dict.fromkeys(known[name] for name in names if name in known))
+
+    def _of_conversation(self, step: PlannedStep, words: str) -> list[PortSource]:
+        """Return what a step without a clear reference may mean of the conversation: nothing if it
+        names a file that it does not take as it is, since another file is not meant."""
+        kinds = {kind for port in step.type.ports for kind in port.kinds}
+        named = self._named(step)
+        if named and not any(kinds & set(item.kinds) for item in named):
+            return []
+        return self._spoken_of(step, words) or self._earlier
 
     def _quoted(self, step: PlannedStep, port: Port) -> list[PortSource]:
         if Kind.TEXT not in port.kinds:

@@ -587,7 +587,8 @@ CHART = define(
         TaskOption("look", "light or dark; as the window, if empty", ""),
     ),
     cues=(
-        "^plot", "^chart", "^graph", "^visuali* ... by", "^visuali* ... per", "^zeichne den",
+        "^plot", "^chart", "^graph", "plot ... against", "plot ... versus", "plot ... vs",
+        "plot ... over", "plot ... by", "^visuali* ... by", "^visuali* ... per", "^zeichne den",
         "^visuali* ... over time", "chart of", "graph of", "plot of", "diagram of", "a chart",
         "a graph", "a plot", "chart from", "bar chart", "column chart", "line chart", "pie chart",
         "scatter plot", "scatter chart", "bar graph", "line graph", "bar plot", "line plot",

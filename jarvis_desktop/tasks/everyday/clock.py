@@ -222,6 +222,12 @@ CLOCK = define(
     presets=presets(
         ({"what": "day"}, "what day is it"),
         ({"what": "date"}, "what date is it$|what is the date$|what's the date$"),
+        ({"what": "days until"},
+         [*(f"how many {unit} {there}{until}" for unit in ("days", "weeks")
+            for there in ("", "are there ", "are left ", "is it ", "are there left ")
+            for until in ("until", "till")),
+          *(f"how long {it}{until} {feast}" for it in ("", "is it ") for until in ("until", "till")
+            for feast in ("christmas", "easter", "new year", "halloween", "thanksgiving"))]),
     ),
     skill=tell_time, note="this computer's clock and the time zone database",
 )  # fmt: skip

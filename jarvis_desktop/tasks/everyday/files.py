@@ -173,6 +173,7 @@ def _pointing() -> Iterable[str]:
     and "what is the duration of a match" ask something else."""
     for it in _POINTED:
         yield from (f"how {asked} is {it}$" for asked in ("long", "big", "large"))
+        yield from (f"tell me how {asked} {it} is$" for asked in ("long", "big", "large"))
         yield from (f"how {asked} is {it} in *bytes$" for asked in ("big", "large"))
         yield from (f"how long does {it} {lasts}$" for lasts in ("last", "play", "run", "go on"))
         yield from (f"how much space does {it} {takes}$" for takes in ("take", "take up"))

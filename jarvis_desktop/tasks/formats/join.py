@@ -23,6 +23,9 @@ from jarvis_desktop.tasks.formats.documents import DocumentTree, read_tree
 from jarvis_desktop.tasks.formats.film import FilmPart, write_parts
 from jarvis_desktop.tasks.formats.sound import SOUNDS, join_sounds
 
+FRAME_SIDE, FRAME_MS = 800, 600
+"""Pixels of the longer side of an animation of pictures, and how long it shows each."""
+
 
 def join_files(call: Call, report: Report) -> Iterable[Artifact]:
     """Join the files, in the order given. Raises InputError, which names what does not fit."""
@@ -44,6 +47,9 @@ def join_files(call: Call, report: Report) -> Iterable[Artifact]:
     elif sorts <= {"video", "animation"} and ending in ("", "mp4") and sorts:
         to = call.workdir / "joined.mp4"
         write_parts([FilmPart(_path(item), item.title) for item in items], to, report=report)
+    elif ending == "gif" and sorts <= {"picture", "animation"} and sorts:
+        to = call.workdir / "joined.gif"
+        _animate(items, to)
     elif sorts <= {"document", "text", "pdf", "picture", "animation", "table"}:
         to = call.workdir / f"joined.{ending or _common_ending(items)}"
         _join_documents(items, to, report)
@@ -52,6 +58,22 @@ def join_files(call: Call, report: Report) -> Iterable[Artifact]:
     tail = "joined" if len(items) > 1 else ""
     name = "-".join(filter(None, (stem_of(items[0]), tail))) + to.suffix
     return [Artifact(kind_of(to), path=to, name=name)]
+
+
+def _animate(items: Sequence[Artifact], to: Path) -> None:
+    """Write pictures as an animated GIF, each fitted into the size of the first."""
+    from PIL import Image, ImageOps
+
+    from jarvis_desktop.tasks.images.io import on_white, read_image
+
+    frames: list[Image.Image] = []
+    size = (FRAME_SIDE, FRAME_SIDE)
+    for item in items:
+        picture = on_white(read_image(_path(item), name=item.title))
+        if not frames:
+            size = ImageOps.contain(picture, size).size
+        frames.append(ImageOps.pad(picture, size, color="white"))
+    frames[0].save(to, save_all=True, append_images=frames[1:], duration=FRAME_MS, loop=0)
 
 
 def _path(item: Artifact) -> Path:
@@ -110,6 +132,7 @@ def _join_pages(items: Sequence[Artifact], to: Path, report: Report) -> None:
 
 _pictures = ("photos", "pictures", "images", "scans", "screenshots", "drawings", "fotos", "bilder")
 _one = ("a pdf", "one pdf", "a single pdf", "pdf", "ein pdf", "einem pdf")
+_gif = ("a gif", "an animated gif", "one gif", "an animation")
 _into = ("into", "to", "as", "in", "zu", "als")
 
 JOIN_FILES = define(
@@ -121,7 +144,7 @@ JOIN_FILES = define(
             (Kind.DOCUMENT, Kind.IMAGE, Kind.AUDIO, Kind.VIDEO, Kind.TEXT, Kind.TABLE), many=True,
         ),
     ),
-    gives=(Kind.DOCUMENT, Kind.AUDIO, Kind.VIDEO),
+    gives=(Kind.DOCUMENT, Kind.AUDIO, Kind.VIDEO, Kind.IMAGE),
     options=(TaskOption("format", "the ending, such as pdf or mp3", "", reads="format"),),
     cues=(
         "join", "join together", "merge", "merge ... into", "combine", "combine ... into",
@@ -147,6 +170,15 @@ JOIN_FILES = define(
           "xfile* and xfile* ... a pdf", "xfile* and xfile* ... one pdf", "one pdf of",
           "xfile* and xfile* ... single pdf", "a pdf of these", "a pdf from these", "a single pdf",
           "a pdf out of these", "into one pdf", "ein einziges pdf", "zu einem pdf zusammen"]),
+        ({"format": "gif"},
+         [*(f"{noun} {how} {what}" for noun in _pictures for how in _into for what in _gif),
+          *(f"{verb} ... {noun} {how} {what}" for verb in ("turn", "convert", "make")
+            for noun in _pictures for how in _into for what in _gif),
+          *(f"{what} {of} {which}" for what in _gif for of in ("of", "from", "out of")
+            for which in ("these", "them", "the photos", "the pictures", "my photos",
+            "xfile* and xfile*", "xfile*, xfile*")),
+          *(f"{which} {how} {what}" for which in ("these", "them", "xfile* and xfile*")
+            for how in _into for what in _gif)]),
     ),
     method=join_files, patience=10,
     note="pypdf, fpdf2, PyAV (FFmpeg); the originals stay as they are",

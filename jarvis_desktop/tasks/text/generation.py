@@ -29,7 +29,11 @@ TEXT_GENERATION = define(
         "paraphrase", "reword", "generate text", "generate a text", "text generation",
         "explain the", "explain why", "explain how", "explain what", "explain to me",
         "explain this", "tell me a story", "tell me a joke", "tell a joke", "lyrics for",
-        "lyrics about", "a slogan for", "recipe for",
+        "lyrics about", "a slogan for", "recipe for", "proofread",
+        *(f"{verb} the {slips}" for verb in ("correct", "fix")
+          for slips in ("spelling", "grammar", "punctuation", "typos", "mistakes", "errors")),
+        *(f"make ... {how}" for how in ("formal", "more formal", "less formal", "informal",
+          "more polite", "friendlier", "more friendly")),
     ),
     note="needs an LLM",
 )  # fmt: skip

@@ -108,3 +108,15 @@ async def test_what_only_the_whole_request_says_is_understood(guesses: bool) -> 
     planner = EmbeddedPlanner(OnlyAsAWhole(), guesses=guesses)
     planned = await planner.plan("over there, is it late", INVENTORY, Context())
     assert show(planned) == ["clock(place=over there, is it late)"]
+
+
+async def test_a_task_without_a_file_is_not_meant_by_words_that_name_one() -> None:
+    assert show(await ask("correct the spelling in notes.txt", "notes.txt")) == [
+        "document-to-text(document=notes.txt)",
+        "text-generation(prompt=correct the spelling in notes.txt, text=#0)",
+    ]
+
+
+async def test_days_are_counted_beside_another_wish() -> None:
+    planned = await ask("what time is it in Rome, and how many days are there until Christmas")
+    assert [task.type.name for task in planned] == ["clock", "clock"]  # type: ignore[union-attr]

@@ -179,6 +179,12 @@ async def test_what_was_said_before_may_be_of_no_use() -> None:
     assert isinstance(planned, PlanRejected)
 
 
+async def test_another_file_than_the_one_that_is_named_is_not_meant() -> None:
+    planned = await ask("rotate page 2 of report.pdf", "report.pdf", earlier=conversation(SKETCH))
+    assert isinstance(planned, PlanRejected)
+    assert "picture" in planned.reason, planned.reason
+
+
 async def test_a_file_is_converted_once_for_all_who_need_it() -> None:
     assert show(await ask("summarise x.wav and give me the key words of x.wav")) == [
         "automatic-speech-recognition(audio=x.wav)",

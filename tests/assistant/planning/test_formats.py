@@ -79,6 +79,8 @@ from tests.assistant.planning.planned import PLANNER, ask, file, show
             "a.wav b.wav",
             ["join-files(files=a.wav+b.wav, format=mp3)"],
         ),
+        ("make a gif out of these", "a.jpg b.jpg", ["join-files(files=a.jpg+b.jpg, format=gif)"]),
+        ("make a gif of it", "a.mp4", ["convert-file(file=a.mp4, format=gif)"]),
         ("put these clips together", "a.mp4 b.mp4", ["join-files(files=a.mp4+b.mp4)"]),
         (
             "extract the first two pages and summarise them",

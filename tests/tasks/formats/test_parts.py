@@ -217,6 +217,18 @@ def test_films_become_one(tmp_path: Path) -> None:
     assert samples.shape[1] / rate == pytest.approx(3.0, abs=0.1)
 
 
+def test_pictures_become_an_animation_of_the_size_of_the_first(tmp_path: Path) -> None:
+    Image.new("RGB", (1600, 400), "red").save(tmp_path / "a.png")
+    Image.new("RGB", (30, 90), "blue").save(tmp_path / "b.png")
+    items = [Artifact(Kind.IMAGE, path=tmp_path / name, name=name) for name in ("a.png", "b.png")]
+    made = join(tmp_path, *items, format="gif")
+    assert (made.name, made.kind) == ("a-joined.gif", Kind.IMAGE)
+    assert made.path
+    with Image.open(made.path) as shown:
+        assert (shown.size, getattr(shown, "n_frames", 1)) == ((800, 200), 2)
+        assert shown.info["duration"] == 600
+
+
 def test_what_cannot_be_joined(memo: Artifact, report: Artifact, tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"These cannot be joined: memo\.wav, report\.pdf"):
         join(tmp_path, memo, report)
