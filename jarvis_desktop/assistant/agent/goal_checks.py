@@ -142,7 +142,11 @@ def _wrong_file(
         return _repeated_period(goal, [[moment] for moment in _moment.findall(told)])
     if expected.kind is ResultKind.TEXT:
         text = plain_text(item)
-        return _wrong_words(goal, text) or _cut_off(goal, text, given)
+        return (
+            _wrong_words(goal, text)
+            or _cut_off(goal, text, given)
+            or _lost_headings(goal, text, given)
+        )
     if expected.kind is not ResultKind.TABLE:
         return ""
     if told.startswith("0 rows"):
@@ -425,6 +429,27 @@ def _cut_off(goal: str, text: str, given: Collection[Artifact]) -> str:
             '[line for line in jarvis.read_lines(name) if "…" in line]'
         )
     return ""
+
+
+_all_headings = re.compile(
+    r"\b(?:all|every|each)\b[^.?]{0,20}\bhead(?:ing|line)s?\b|\balle[nr]?\b[^.?]{0,20}überschriften",
+    re.IGNORECASE,
+)
+_heading = re.compile(r"^#{1,6} +(.*\S)", re.MULTILINE)
+
+
+def _lost_headings(goal: str, text: str, given: Collection[Artifact]) -> str:
+    """Return what is wrong if a goal lists all headings of Markdown, and some are not listed."""
+    if not _all_headings.search(goal):
+        return ""
+    listed = {line.strip(" #-*\t") for line in text.splitlines()}
+    headings = [found[1] for item in given for found in _heading.finditer(plain_text(item))]
+    if all(heading.strip(" #-*") in listed for heading in headings):
+        return ""
+    return (
+        "headings are missing: each line that begins with # is one, "
+        're.findall(r"^#+ +(.+)", text, re.MULTILINE)'
+    )
 
 
 def _has_whole_lines(rows: Rows, given: Collection[Artifact]) -> bool:

@@ -272,6 +272,16 @@ def test_items_are_whole(tmp_path: Path) -> None:
     assert not wrong("Write the names to t.md", file(tmp_path, "t.md", "Ann\nCem\n"), given=given)
 
 
+def test_all_headings_are_listed(tmp_path: Path) -> None:
+    given = [file(tmp_path, "a.md", "# Tea\nHot.\n## Green tea\n#### Black\n#none\n")]
+    some = file(tmp_path, "t.txt", "Green tea\nBlack\n")
+    assert wrong("Write all the headings to t.txt", some, given=given).startswith("headings are")
+    assert wrong("Schreibe alle Überschriften in t.txt", some, given=given)
+    assert not wrong("Write the short headings to t.txt", some, given=given)
+    every = file(tmp_path, "t.txt", "# Tea\n## Green tea\n#### Black\n")
+    assert not wrong("Write all the headings to t.txt", every, given=given)
+
+
 def test_a_file_is_written_once(tmp_path: Path) -> None:
     printed = "Wrote t.md: 1 lines\nWrote t.md: 1 lines"
     told = "t.md was written again and again: write it after the loop"
