@@ -89,6 +89,7 @@ PAGES = {
     "engine install": _EXPERTS,
     "experts key set": mark("Settings"),
     "experts key test": mark("Settings"),
+    "licences": mark("Settings"),
     "mcp add": mark("Settings"),
     "doctor": mark("Check-up"),
 }
