@@ -17,8 +17,8 @@ from jarvis_desktop.process.child import Child
 from jarvis_desktop.ui.navigation import PLACES
 
 NO_PAGE = re.compile(
-    r"jarvis-desktop (?:talk|serve|memory|code|history|experts import|llm use ID|\{command\}|--|run|"
-    r"experts pull \{name\}\{source\} --pickle|engine install --build cpu)"
+    r"jarvis-desktop (?:talk|memory|code|history|experts import|llm use ID|\{command\}|--|run|"
+    r"serve|experts pull \{name\}\{source\} --pickle|engine install --build cpu)"
 )
 
 

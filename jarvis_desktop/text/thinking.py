@@ -60,7 +60,7 @@ class ThinkingFilter:
                 self._think()
             case _State.HELD | _State.SPEAKING:
                 return self._speak()
-            case _State.OVER:
+            case _:  # no marks are expected any more
                 return self._take(len(self._unread))
         return ""
 
