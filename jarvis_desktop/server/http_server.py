@@ -111,7 +111,9 @@ def listen(host: str, port: int) -> socket.socket:
     """Return a socket that listens; who connects waits for `serve`. Raises UnavailableError."""
     try:
         family = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0][0]
-        listening = socket.socket(family)
+        # asyncio sends small pieces at once only on sockets that name TCP; on others the second
+        # piece of an answer would wait 40 ms for the client to confirm the first.
+        listening = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
         if os.name != "nt":  # there it would let two programs have the same port
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

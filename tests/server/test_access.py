@@ -90,6 +90,19 @@ def test_a_port_in_use_is_said_in_a_sentence() -> None:
             listen("127.0.0.1", other.getsockname()[1])
 
 
+async def test_small_pieces_of_an_answer_are_sent_at_once() -> None:
+    accepted: asyncio.Queue[asyncio.StreamWriter] = asyncio.Queue()
+    with listen("127.0.0.1", 0) as listening:
+        server = await asyncio.start_server(lambda _, out: accepted.put_nowait(out), sock=listening)
+        async with server:
+            _, ours = await asyncio.open_connection(*listening.getsockname())
+            theirs = await accepted.get()
+            connected = theirs.get_extra_info("socket")
+            assert connected.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY)
+            theirs.close()
+            ours.close()
+
+
 def certificate(folder: Path) -> tuple[Path, Path]:
     """A certificate of its own for this computer, and its key."""
     key = ec.generate_private_key(ec.SECP256R1())
