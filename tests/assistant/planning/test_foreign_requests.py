@@ -31,6 +31,11 @@ from tests.assistant.planning.planned import ask, file, show
         ("übersetze „guten Morgen“ ins Französische", "translate „guten Morgen“ into french"),
         ("Transkribiere diese Aufnahme", "transcribe the recording"),
         ("mach mal das Bild heller", "make the picture brighter"),
+        (
+            "Wecke mich in einer Viertelstunde und rechne aus, was 18 % von 245 sind",
+            "set a timer for 15 minutes and what is 18 percent of 245",
+        ),
+        ("Rechne 12 mal 12 aus", "what is 12 times 12"),
         ("dreh das Foto um 90 Grad", "rotate the picture by 90 degrees"),
         ("was ist 7 mal 8", "what is 7 times 8"),
         ("Wie viele Kilometer sind 2,5 Meilen?", "convert 2.5 miles to kilometres"),
