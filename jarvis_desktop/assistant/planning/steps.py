@@ -317,9 +317,14 @@ _adds = re.compile(r"(?:and |but )?(?:in|with|into|as|so that|like|without|only|
 """How words begin that say how something is to be done."""
 
 
+_condition = re.compile(
+    r"\s*(?:and |but )?(?:if|suppose|supposing|assuming|imagine)\b", re.IGNORECASE
+)
+
+
 def stretches(text: str, matches: Sequence[CueMatch]) -> list[tuple[int, int, list[CueMatch]]]:
     """Split the text at sentence ends, commas and "and", but never inside a cue or a list of files
-    or pages."""
+    or pages, nor between a condition and what depends on it: "if I save 9 a week, how much ..."."""
     cuts = [0]
     for boundary in _boundary.finditer(text):
         before, behind = boundary.start(), boundary.end()
@@ -328,7 +333,9 @@ def stretches(text: str, matches: Sequence[CueMatch]) -> list[tuple[int, int, li
         inside = any(
             item.start < boundary.end() and boundary.start() < item.end for item in matches
         )
-        if not listed and not inside:
+        first_comma = text[before] == "," and "," not in text[cuts[-1] : before]
+        depends = first_comma and _condition.match(text, cuts[-1])
+        if not listed and not inside and not depends:
             cuts.append(boundary.end())
     cuts.append(len(text))
     return [

@@ -35,11 +35,32 @@ def answer(words: str) -> str:
             hint=tr("The limit is {longest} characters.", longest=MAX_CHARS),
         )
     digits = with_digits(said)
+    if saved := _savings.search(digits):
+        return _with_interest(*saved.groups())
     if conversion := units.read(digits):
         return units.convert(*conversion)
     value = numbers.value_of(numbers.formula(digits))
     shown = said[0].upper() + said[1:]
     return f"{shown} is {numbers.readable(value)}."
+
+
+_savings = re.compile(
+    r"\b(?:put|invest|deposit|save|lend|borrow|have)\b\D{0,20}?(\d[\d,]*(?:\.\d+)?)[^\d%]*? at "
+    r"(\d+(?:\.\d+)?)\s*(?:%|per ?cent)[^\d]*\b(?:after|in|for) (\d+) years?\b",
+    re.IGNORECASE,
+)
+
+
+def _with_interest(amount: str, percent: str, years: str) -> str:
+    """Add interest once a year, and interest on it."""
+    whole = float(amount.replace(",", "")) * (1 + float(percent) / 100) ** int(years)
+    return tr(
+        "{amount} at {percent} percent a year is {whole} after {years} years.",
+        amount=numbers.readable(float(amount.replace(",", ""))),
+        percent=percent,
+        whole=f"{whole:,.2f}",
+        years=years,
+    )
 
 
 _PREAMBLE = re.compile(

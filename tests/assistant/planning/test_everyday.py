@@ -117,6 +117,14 @@ async def test_a_task_without_a_file_is_not_meant_by_words_that_name_one() -> No
     ]
 
 
+async def test_a_condition_belongs_to_what_depends_on_it() -> None:
+    text = "If I put 1000 euros at 3 percent a year, how much do I have after 10 years?"
+    assert [task.type.name for task in await ask(text)] == ["calculator"]  # type: ignore[union-attr]
+    planned = show(await ask("if you can, blur a.png, and sharpen it", "a.png"))
+    assert planned[0] == "image-editing(image=a.png, edit=blur)"
+    assert len(planned) == 2
+
+
 async def test_days_are_counted_beside_another_wish() -> None:
     planned = await ask("what time is it in Rome, and how many days are there until Christmas")
     assert [task.type.name for task in planned] == ["clock", "clock"]  # type: ignore[union-attr]

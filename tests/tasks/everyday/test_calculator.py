@@ -26,6 +26,11 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
         ("subtract 5 from 20", "Subtract 5 from 20 is 15."),
         ("20 percent off 50", "20 percent off 50 is 40."),
         ("100 plus 20%", "100 plus 20% is 120."),
+        (
+            "If I put 1,000 euros at 3 percent a year, how much do I have after ten years?",
+            "1,000 at 3 percent a year is 1,343.92 after 10 years.",
+        ),
+        ("invest 250 at 4% for 2 years", "250 at 4 percent a year is 270.40 after 2 years."),
         ("average 3 and 5", "Average 3 and 5 is 4."),
         ("what is the mean of 1,200, 300 and 3", "The mean of 1,200, 300 and 3 is 501."),
         ("the median of 4, 1, 9 and 3", "The median of 4, 1, 9 and 3 is 3.5."),
