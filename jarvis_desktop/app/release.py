@@ -20,7 +20,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from jarvis_desktop.core.errors import UnavailableError
+from jarvis_desktop.core.errors import StorageError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.paths import Paths, shipped
 from jarvis_desktop.process.network_guard import is_this_computer
@@ -194,6 +194,15 @@ def check_wheel(path: Path, version: str) -> None:
         raise refused from error
     if f"Version: {version}" not in about.splitlines() or path.name != wheel_name(version):
         raise refused
+
+
+def not_saved(error: OSError) -> StorageError:
+    """Return the error for a file of a release that cannot be written."""
+    return StorageError(
+        tr("The new version could not be saved: {reason}.",
+           reason=(error.strerror or tr("unknown reason")).lower()),
+        hint=tr("Make sure that the disk has room and the folder is writable."),
+    )  # fmt: skip
 
 
 def _refused(message: str) -> UnavailableError:

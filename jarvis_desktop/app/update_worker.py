@@ -19,9 +19,10 @@ from jarvis_desktop.app.release import (
     ReleaseChannel,
     ReleaseFile,
     check_wheel,
+    not_saved,
     read_release,
 )
-from jarvis_desktop.core.errors import Fault, StorageError, UnavailableError
+from jarvis_desktop.core.errors import Fault, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
@@ -54,11 +55,7 @@ def serve(
             try:
                 return _fetch(client, version, file, report)
             except OSError as error:
-                raise StorageError(
-                    tr("The new version could not be saved: {reason}.",
-                       reason=(error.strerror or tr("unknown reason")).lower()),
-                    hint=tr("Make sure that the disk has room and the folder is writable."),
-                ) from error  # fmt: skip
+                raise not_saved(error) from error
 
     def _fetch(client: Any, version: str, file: ReleaseFile, report: Report) -> Path:
         entry = RemoteFile(file.name, file.size, file.sha256, "")

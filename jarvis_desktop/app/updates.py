@@ -18,8 +18,8 @@ from typing import Any
 
 from jarvis_desktop import __version__
 from jarvis_desktop.app.installation import Installation, installation, replace
-from jarvis_desktop.app.release import Release, ReleaseChannel, order, this_system
-from jarvis_desktop.core.errors import InputError, JarvisError, StorageError, UnavailableError
+from jarvis_desktop.app.release import Release, ReleaseChannel, not_saved, order, this_system
+from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.core.task import Report
@@ -141,7 +141,7 @@ class Updates:
                 )
                 await asyncio.to_thread(self._keep_only, path)
         except OSError as error:
-            raise _not_saved(error) from error
+            raise not_saved(error) from error
         finally:
             await child.close()
         command = "" if self.own.updates_itself else self.own.advice(path)
@@ -182,12 +182,4 @@ class Updates:
         try:
             replace_text(self._folder / STATE, json.dumps(state))
         except OSError as error:
-            raise _not_saved(error) from error
-
-
-def _not_saved(error: OSError) -> StorageError:
-    return StorageError(
-        tr("The new version could not be saved: {reason}.",
-           reason=(error.strerror or tr("unknown reason")).lower()),
-        hint=tr("Make sure that the disk has room and the folder is writable."),
-    )  # fmt: skip
+            raise not_saved(error) from error
