@@ -26,7 +26,6 @@ _VERDICTS = frozenset(
 """Tasks whose result is only a word about their text."""
 _EXTRACTS = frozenset({"keyword-extraction", "token-classification"})
 """Tasks whose result is a list of words from their text, which nobody sums up."""
-SUMMARISING = "summarization"
 
 SPEAKS_OF_WRITING = lazy_re(
     r"\b(?:text|words?|(?:reads?|sa(?:ys?|id))(?! (?:it|this|that|them)\b)|written|letter|mail|"
@@ -253,7 +252,7 @@ class PlanWiring:
         translated or answered is the text that it is about."""
         if step.type.name in ("text-to-speech", inputs.SAVE, inputs.CONVERT):
             return self._outputs
-        if step.type.name == SUMMARISING:
+        if step.type.name == steps.SUMMARY:
             return [item for item in self._outputs if item.step not in _VERDICTS | _EXTRACTS]
         return [item for item in self._outputs if item.step not in _VERDICTS]
 
