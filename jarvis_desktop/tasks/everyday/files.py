@@ -18,6 +18,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import Services, define
 from jarvis_desktop.tasks.everyday.timer import spoken_length
+from jarvis_desktop.tasks.naming import quantity
 
 RUNS_CODE = frozenset(
     """.app .appimage .apk .bat .bin .cmd .com .command .cpl .deb .desktop .dll .dmg .docm .dotm
@@ -228,7 +229,7 @@ def _text_details(call: Call, report: Report) -> str:
     pages = text = ""
     if is_pdf(path):
         with open_pdf(path, name=name) as reader:
-            pages = _counted(len(reader.pages), "page")
+            pages = quantity(len(reader.pages), "page")
         with suppress(InputError):  # a scan has no text, and reading pictures takes long
             text = read_pdf(
                 path, name=name, report=report, recognise=lambda *given: "", workdir=workdir
@@ -238,13 +239,9 @@ def _text_details(call: Call, report: Report) -> str:
     if not (words := len(text.split())):
         return pages
     lines = sum(bool(line.strip()) for line in text.splitlines())
-    counts = f"{_counted(words, 'word')} in {_counted(lines, 'line')} and "
-    counts += _counted(len(text.strip()), "character")
+    counts = f"{quantity(words, 'word')} in {quantity(lines, 'line')} and "
+    counts += quantity(len(text.strip()), "character")
     return f"{pages}, {counts}" if pages else counts
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _size_and_type(path: Path, name: str) -> str:
