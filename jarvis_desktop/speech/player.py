@@ -138,7 +138,9 @@ class SoundPlayer:
             self._ready = self._child.pid
         except asyncio.CancelledError:
             self.silence()
-            await asyncio.wait({call}, timeout=SILENCE_TIMEOUT_S)
+            done, _ = await asyncio.wait({call}, timeout=SILENCE_TIMEOUT_S)
+            # Nobody waits for its error any more, and asyncio logs one that nobody looks at.
+            await asyncio.gather(*done, return_exceptions=True)
             raise
         except (ExpertError, UnavailableError) as error:
             if isinstance(error, ExpertError) or error.retryable:
