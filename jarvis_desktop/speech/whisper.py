@@ -318,9 +318,12 @@ def load(folder: Path, *, device: str = "cpu", compute_type: str = "int8") -> An
         raise broken
     if device == "cuda":
         offer_libraries()
+    import ctranslate2
     from faster_whisper import WhisperModel
     from faster_whisper.transcribe import tqdm
 
+    # What is decoded again at a temperature is the same each time.
+    ctranslate2.set_random_seed(0)
     # The default is a system semaphore, which would be left over when this process is killed.
     tqdm.set_lock(threading.RLock())
     try:
