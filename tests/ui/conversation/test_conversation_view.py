@@ -62,6 +62,7 @@ def settle() -> None:
         loop = QEventLoop()
         QTimer.singleShot(0, loop.quit)
         loop.exec()
+        QApplication.sendPostedEvents()  # of a timer that fired together with this one
         widgets = QApplication.topLevelWidgets()
         timers = [timer for widget in widgets for timer in widget.findChildren(QTimer)]
         if not any(timer.isActive() and timer.isSingleShot() for timer in timers):
