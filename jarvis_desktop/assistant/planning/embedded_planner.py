@@ -164,13 +164,12 @@ class EmbeddedPlanner:
             cues, foreign = await self._cues(read, inventory, context)
             found = steps.split_steps(read, inventory, fit, cues, foreign)
         except NotUnderstoodError as odd:
-            words = read.words(odd.start, odd.end).strip(" ,.;")
-            told = tr("I did not understand “{words}”, so nothing was done.", words=words)
-            return PlanRejected(f"{told} {tr(CAN_DO)}")
+            return _not_read(read.words(odd.start, odd.end))
         if _judging.search(read.text) and any(_is_judged(step, read) for step in found):
             if len(context.attachments) > 1:
                 return PlanRejected(
-                    tr("Nothing here compares pictures. Ask about each of them by itself.")
+                    tr("Nothing here compares pictures. Ask about each of them by itself."),
+                    final=True,
                 )
             found = []
         else:
@@ -190,6 +189,8 @@ class EmbeddedPlanner:
                     _missing_input(MissingInputError(charts[0], charts[0].ports[0]))
                 )
             return PlanRejected(_not_understood(text, read))
+        if words := _not_just_saved(found, read):
+            return _not_read(words)
         return _wire(found, read, inventory, context)
 
     async def replan(
@@ -303,6 +304,29 @@ def _is_judged(step: PlannedStep, read: ParsedRequest) -> bool:
     cues = intents.find_cues(read.text, (step.type,))
     words = [read.text[cue.start : cue.end] for cue in cues]
     return bool(step.type.exact) and all(word.endswith(("er", "est", "y")) for word in words)
+
+
+def _not_read(words: str) -> PlanRejected:
+    told = tr("I did not understand “{words}”, so nothing was done.", words=words.strip(" ,.;"))
+    return PlanRejected(f"{told} {tr(CAN_DO)}")
+
+
+_part_of = re.compile(
+    rf"\b(?!(?:{'|'.join(inputs.NOUNS)}|copy|rest|contents?|results?|version|all|both|each|name)\b)"
+    r"\w+ of (?:all )?(?:the|my|this|these|that|those|our|your|his|her|their|xfile\d+x\w*)\b"
+)
+"""A part that is to be taken out of a file: "the headings of the handbook"."""
+
+
+def _not_just_saved(found: Sequence[PlannedStep], read: ParsedRequest) -> str:
+    """Return the words of a request that asks for more than a file to be saved as it is, where
+    saving is all that is understood; "" for any other request."""
+    if not found or any(step.type.name != inputs.SAVE for step in found):
+        return ""
+    if unread := [words for step in found for words in step.unread]:
+        return unread[0]
+    part = _part_of.search(read.text)
+    return read.words(*part.span()) if part else ""
 
 
 NO_WAY = -30.0

@@ -45,8 +45,11 @@ _url = lazy_re(r"\b(?:https?://|www\.)[^\s<>\"'“”«»„]+", re.IGNORECASE)
 _CLOSING = ".,;:!?)]}'"
 """Signs that end a sentence rather than an address."""
 _as_output = lazy_re(
-    r"(?:\bas|\binto|\bit to|\bin a file|"
-    r"\b(?:save|store|write|export|put|keep|make|create)\b[^.;!?\n]{0,60}?\b(?:called|named)|"
+    r"(?:\bas|\binto|\b(?:it|them|that|this) to|\b(?:it|them|those) in|\bin a file|"
+    r"\b(?:save|store|write|export|create)\b[^.;!?\n]{0,60}?\b(?:to|in)|"
+    r"\b(?:create|produce|generate)(?: (?:me|an?|another|new|file|table)){0,3}|"
+    r"\b(?:save|store|write|export|put|keep|make|create|turn|convert|collect|gather)\b"
+    r"[^.;!?\n]{0,60}?\b(?:called|named)|"
     r"\b(?:convert|turn|change|transcode|export)\b[^;!?\n]{1,60}\bto|\bals|\bnach)\s*$",
     re.IGNORECASE,
 )

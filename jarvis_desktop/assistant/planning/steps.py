@@ -138,7 +138,11 @@ def split_steps(
                     steps[-1] = _with_unread(steps[-1], _bare(reading.words(start, end)))
                 else:
                     steps[-1] = _lengthened(steps[-1], end, refers, reading)
-            elif not steps and found == inside and _is_order(reading.text[start:end]):
+            elif (
+                not steps
+                and found == inside
+                and (_is_order(reading.text[start:end]) or _is_question(reading.text[start:end]))
+            ):
                 leading.append(_bare(reading.words(start, end)))
             continue
         groups = _groups(reading.text, asked)
@@ -216,6 +220,15 @@ def _is_order(words: str, step: PlannedStep | None = None) -> bool:
         return PRONOUN.search(found[2]) is not None
     said = set(re.findall(r"[a-z'\d]+", _marked.sub(" ", found[2])))
     return bool(said - _small_words) or (step is not None and bool(said))
+
+
+_question = re.compile(
+    r"\W*(?:what|how|why|who|when|where|which|is|are|was|were|do|does|did|has|have)\b[^?]*\?"
+)
+
+
+def _is_question(words: str) -> bool:
+    return (_asks.match(words) or _question.match(words)) is not None
 
 
 _result_told = re.compile(r"\W*(?:tell|show|give) me\b[^.!?]*\b(?:it|they|the result)\b")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from jarvis_desktop.assistant.planning import request_parser
 from jarvis_desktop.core.ports import PlanRejected
 from tests.assistant.planning.planned import ask, show
 
@@ -333,3 +334,41 @@ async def test_says_in_one_sentence_which_file_it_needs(
 )
 async def test_wishes_in_other_words(text: str, names: list[str], plan: list[str]) -> None:
     assert show(await ask(text, *names)) == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "unread"),
+    [
+        ("Number the lines of my poem and save it as b.txt", "poem.txt", "number the lines of my"),
+        ("Who wrote this? Save it as b.txt", "letter.txt", "who wrote this"),
+        ("Save the names of the guests to b.txt", "guests.txt", "names of the"),
+        ("Write all the headings of the handbook to b.txt", "handbook.md", "headings of the"),
+    ],
+)
+async def test_a_file_is_not_just_saved_where_more_was_asked(
+    text: str, name: str, unread: str
+) -> None:
+    planned = await ask(text, name)
+    assert isinstance(planned, PlanRejected)
+    assert planned.reason.startswith(f"I did not understand “{unread}")
+
+
+@pytest.mark.parametrize(
+    "text", ["Save a copy of the letter as b.txt", "Save the text of the letter as b.txt"]
+)
+async def test_a_whole_file_is_saved(text: str) -> None:
+    assert show(await ask(text, "letter.txt")) == ["save-file(content=letter.txt, name=b.txt)"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Create a table year.csv from this",
+        "Turn this JSON into a CSV called year.csv",
+        "Count the errors and write them to year.csv",
+        "List them in year.csv",
+    ],
+)
+async def test_the_name_of_a_file_to_be_made_is_not_looked_for(text: str) -> None:
+    (found,) = request_parser.find_files(text)
+    assert found.output

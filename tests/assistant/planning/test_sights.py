@@ -200,3 +200,4 @@ async def test_a_question_about_a_picture_edits_nothing() -> None:
         refused = await ask(text, "a.jpg", "b.jpg")
         assert isinstance(refused, PlanRejected)
         assert refused.reason.startswith("Nothing here compares pictures.")
+        assert refused.final  # an LLM sees no pictures either
