@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -21,15 +22,17 @@ from jarvis_desktop.assistant.agent.controller import Controller
 from jarvis_desktop.assistant.agent.expert_functions import ExpertFunctions
 from jarvis_desktop.assistant.agent.function_tests import FunctionTester, LibraryTester
 from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
+from jarvis_desktop.assistant.agent.queries import TableReader
 from jarvis_desktop.assistant.agent.roles import BranchRunner, roles
 from jarvis_desktop.assistant.execution.executor import ReplanningRunner
 from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.backends.task_encoder import BackgroundScorer
-from jarvis_desktop.core.expert import Expert
+from jarvis_desktop.core.artifact import Artifact, text_artifact
+from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.goal import GoalLimits
 from jarvis_desktop.core.policy import Policy
-from jarvis_desktop.core.ports import Planner
-from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.ports import Backend, Planner
+from jarvis_desktop.core.task import Call, TaskType
 from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.llm.catalogue import LLMOfferFinder
 from jarvis_desktop.llm.choice import LLMChoice
@@ -41,6 +44,7 @@ from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.code_library import CodeLibrary
 from jarvis_desktop.storage.goals import SqliteGoalMemory
 from jarvis_desktop.storage.web_fetch import checked, look_up
+from jarvis_desktop.tasks.documents.table_qa import TABLE_QUESTION_ANSWERING, is_doubtful
 from jarvis_desktop.tasks.registry import ACTING
 
 
@@ -60,6 +64,8 @@ class AgentDependencies:
     now: Callable[[], datetime]
     goal_folder: Callable[[str], Path]
     """The folder in which the code of a goal works."""
+    builtin: Backend
+    """Runs the built-in methods."""
 
 
 @dataclass(frozen=True)
@@ -143,7 +149,14 @@ def build_agent(
         memory=dependencies.goals,
         writer=writer,
         controller=controller,
-        code_loop=CodeLoop(run_code, workshop, store, llms=llms, prompts=prompts),
+        code_loop=CodeLoop(
+            run_code,
+            workshop,
+            store,
+            llms=llms,
+            prompts=prompts,
+            read_tables=table_reader(dependencies.builtin, store),
+        ),
         approvals=approvals,
         limits=limits_of(settings),
         close=workshop.close,
@@ -153,3 +166,23 @@ def build_agent(
     return AgentMode(
         agent, library, sandbox, packages, LibraryTester(sandbox, trying), approvals, writer
     )
+
+
+def table_reader(builtin: Backend, store: FileStore) -> TableReader:
+    """Return a reader of tables that is the built-in method of the task for questions."""
+    task = TABLE_QUESTION_ANSWERING.type.name
+    candidate = Candidate(Expert(f"builtin/{task}", task), "builtin")
+
+    async def answer(question: str, tables: Sequence[Artifact]) -> str:
+        workdir = await asyncio.to_thread(store.workdir)
+        inputs = {"table": tuple(tables), "question": (text_artifact(question),)}
+        try:
+            made = await builtin.run(
+                candidate, Call(task, inputs, {"sql": ""}, workdir), lambda fraction, message: None
+            )
+        finally:
+            await asyncio.to_thread(store.discard, workdir)
+        told = made[0].text or ""
+        return "" if is_doubtful(told) or len(made) > 1 else told
+
+    return answer

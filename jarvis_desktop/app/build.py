@@ -270,6 +270,7 @@ def build(
                 history.goals,
                 local_now,
                 records.goal_folder,
+                builtin,
             ),
             planner=inner,
             replanning_runner=ReplanningRunner(

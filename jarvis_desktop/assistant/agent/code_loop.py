@@ -45,11 +45,15 @@ from jarvis_desktop.assistant.agent.queries import (
     RESULT_FILE,
     SAME_QUERY,
     SHOWN_CHARS,
+    TableReader,
     describe_code,
     parse_query,
     query_code,
     query_prompt,
     query_purpose,
+    questions,
+    told_rows,
+    without_values,
     wrong_rows,
 )
 from jarvis_desktop.assistant.agent.roles import Observation
@@ -190,6 +194,8 @@ class _GoalWork:
     """The tables that queries have, as they are created: data."""
     rows: dict[int, QueryResult] = field(default_factory=dict)
     """What the queries returned, by the number of their round."""
+    reading: Sequence[str] = ()
+    """What the reader of tables answers, if it is sure of all that the goal asks."""
 
     @property
     def rounds(self) -> Sequence[LogEntry]:
@@ -207,10 +213,10 @@ class _GoalWork:
         return [each for each in self.expected if not self._confirms(each, thread)]
 
     def _confirms(self, expected: ExpectedResult, thread: ScriptThread) -> bool:
-        if any(
-            agrees(expected, thread.result, each, self.words, self.files)
-            for each in self.rows.values()
-        ):
+        rows = [*self.rows.values()]
+        if expected.kind is ResultKind.ANSWER and self.reading:
+            rows = [told_rows(self.reading)]  # a query that says something else is no proof
+        if any(agrees(expected, thread.result, each, self.words, self.files) for each in rows):
             return True
         return expected.kind is ResultKind.FILES and pictures_as_asked(
             expected, thread.made, self.files
@@ -255,6 +261,7 @@ class CodeLoop:
         *,
         llms: LLMs,
         prompts: Prompts,
+        read_tables: TableReader,
         timeout: float = 300.0,
     ) -> None:
         """`timeout`, in seconds, is for one answer of the LLM."""
@@ -263,6 +270,7 @@ class CodeLoop:
         self._store = store
         self._llms = llms
         self._prompts = prompts
+        self._read_tables = read_tables
         self._timeout = timeout
 
     def given(self, run: GoalRun) -> Sequence[str]:
@@ -278,6 +286,7 @@ class CodeLoop:
         expected = expected_results(run.goal.text, list(files))
         work = _GoalWork(run, list(files), expected, list(files.values()), words)
         await self._look(work)
+        await self._read(work)
         await self._query_again(work)
         while True:
             left = [await asyncio.to_thread(work.unconfirmed, each) for each in work.results]
@@ -325,6 +334,22 @@ class CodeLoop:
             return ran.outcome.printed, text
         finally:
             await asyncio.to_thread(self._store.discard, to)
+
+    async def _read(self, work: _GoalWork) -> None:
+        """Have the reader of tables answer what the goal asks. It changes nothing and takes less
+        than a second, so it is not a round."""
+        asked = [each.clause for each in work.expected if each.kind is ResultKind.ANSWER]
+        if not asked or not work.files or any(each.kind is not Kind.TABLE for each in work.files):
+            return
+        answers = []
+        for question in (each for clause in asked for each in questions(clause)):
+            try:
+                answers.append(await self._read_tables(question, list(work.files)))
+            except JarvisError as error:
+                work.run.live.trace(f"The tables could not be read for “{question}”: {error}")
+                return
+        if all(answers):
+            work.reading = answers
 
     async def _query(self, work: _GoalWork, expected: ExpectedResult) -> None:
         """Let the LLM write a query for a part of the goal, and run it."""
@@ -486,6 +511,9 @@ class CodeLoop:
             _lessons(work.rounds[: len(work.rounds) - len(thread.rounds)], run.goal.text)
         ):
             task += "\nMind: " + "; ".join(lessons[:MAX_LESSONS]) + "."
+        if work.reading and work.results:
+            understood = " ".join(without_values(each, work.words) for each in work.reading)
+            task += "\nThe answer has this form: " + understood
         if run.answers:
             task += "\nThe user said:\n" + "\n".join(run.answers)
         messages.append(Message(MessageRole.USER, task))
@@ -555,6 +583,7 @@ class CodeLoop:
                     "Please look at it before you use it."
                 ),
                 _told(*results[0].result),
+                *(tr("The table itself says: {answer}", answer=each) for each in work.reading),
             ]
             return _answer(work.run, "\n\n".join(told), Status.PARTLY, results[0].made)
         self._mark(work, StepState.FAILED)
@@ -604,6 +633,7 @@ def _next_query(work: _GoalWork, left: Sequence[ExpectedResult]) -> ExpectedResu
     allows one more, so that scripts and queries take turns."""
     most = min(MAX_QUERIES, 1 + len(work.results))
     can = work.queried or not work.names
+    left = [each for each in left if each.kind is not ResultKind.ANSWER or not work.reading]
     can = can and calls_only(work.results[-1].rounds[-1].code, ())
     return next((each for each in left if can and len(work.queries(each)) < most), None)
 

@@ -1,17 +1,20 @@
 """A second opinion on a script's result: the same computed by a query over the given files.
 
 Two scripts by one small LLM share slips. A query is another form: it has no loops to get wrong, and
-is a few lines long. It runs in the sandbox on copies in memory and can only read.
+is a few lines long. It runs in the sandbox on copies in memory and can only read. Questions about
+tables that the built-in reader of tables is sure of need no query by the LLM.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Awaitable, Callable, Collection, Sequence
 
+from jarvis_desktop.assistant.agent.agreement import QueryResult
 from jarvis_desktop.assistant.agent.expected_results import ExpectedResult, ResultKind
 from jarvis_desktop.assistant.prompts import keep_ends, keep_start
+from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.goal import LogEntry
 from jarvis_desktop.core.i18n import tr
@@ -31,7 +34,15 @@ NO_QUERY = "Write one SELECT statement."
 SAME_QUERY = "This query was written before. Write another one: compute it in another way."
 ANOTHER_TEMPERATURE = 0.4
 
+TableReader = Callable[[str, Sequence[Artifact]], Awaitable[str]]
+"""Answers a question about tables without an LLM; "" if it is not sure."""
+
 _fence = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
+_next_question = re.compile(
+    r"(?:[,;]\s*|\s)(?:and|und)\s+(?=(?:which|what|who|when|where|how\s+(?:many|much|old|long)"
+    r"|welche\w*|was|wer|wann|wo|wie\s?viele?)\b)",
+    re.IGNORECASE,
+)
 _returns = {
     ResultKind.CHART: "a row for each point of the chart",
     ResultKind.TABLE: "the rows of the new table",
@@ -116,3 +127,27 @@ def parse_query(text: str) -> str:
     found = _fence.search(text)
     query = (found[1] if found else text).strip().rstrip(";").strip()
     return query if re.match(r"(?:select|with)\b", query, re.IGNORECASE) else ""
+
+
+def questions(clause: str) -> Sequence[str]:
+    """Return the questions in a clause of a goal."""
+    return _next_question.split(clause)
+
+
+def told_rows(answers: Sequence[str]) -> QueryResult:
+    """Return answers in words as rows: a row for each item of a list, or for the whole answer."""
+    rows = []
+    for answer in answers:
+        items = re.findall(r"(?m)^- (.+)$", answer)
+        rows += [[item] for item in items or [answer]]
+    return QueryResult(["answer"], rows, ranked=False)
+
+
+def without_values(answer: str, words: Collection[str]) -> str:
+    """Return an answer with … for its numbers and for these words: how a question is understood,
+    for an author who is to compute it."""
+    return re.sub(r"[^\W\d_]+|\d[\d,.]*\d|\d", lambda found: _hidden(found[0], words), answer)
+
+
+def _hidden(word: str, words: Collection[str]) -> str:
+    return "…" if word[0].isdigit() or word.casefold() in words else word

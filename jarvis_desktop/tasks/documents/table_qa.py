@@ -116,12 +116,17 @@ def _written(query: TableQuery, db: TableDatabase, call: Call) -> list[Artifact]
     return made
 
 
+_UNSURE = mark("I am not sure of this. {doubts}")
+
+
 def with_doubts(told: str, doubts: Sequence[str]) -> str:
     """Return an answer with what makes it doubtful."""
-    if not doubts:
-        return told
-    unsure = tr("I am not sure of this. {doubts}", doubts=" ".join(doubts))
-    return f"{told}\n\n{unsure}"
+    return "\n\n".join([told, *([tr(_UNSURE, doubts=" ".join(doubts))] if doubts else [])])
+
+
+def is_doubtful(answer: str) -> bool:
+    """Return whether an answer says that it is not sure."""
+    return tr(_UNSURE, doubts="").strip() in answer
 
 
 def _other_reading(

@@ -64,6 +64,8 @@ class Bench:
     files: tuple[str, ...] = ("sales.csv",)
     rows: dict[str, object] = field(default_factory=dict)
     """What queries return by a word in them: columns and rows, or an error."""
+    read: dict[str, str | Exception] = field(default_factory=dict)
+    """What the reader of tables answers by the question."""
 
     def __post_init__(self) -> None:
         self.place = Workplace(self.root, self.frontend, code=CodeTerms.SANDBOXED)
@@ -76,6 +78,7 @@ class Bench:
             self.place.store,
             llms=FakeLLMs(self.llm),
             prompts=prompts,
+            read_tables=self._read,
         )
         given = []
         for name in self.files:
@@ -89,6 +92,13 @@ class Bench:
             ],
             files=given,
         )
+
+    async def _read(self, question: str, tables: Sequence[Artifact]) -> str:
+        assert [item.title for item in tables] == list(self.files)
+        answer = self.read.get(question, "")
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     def _outcome(self, source: Script, to: Path) -> CodeOutcome:
         if "describe_tables" in source.source:
@@ -189,6 +199,72 @@ async def test_another_script_is_written_if_no_query_agrees(bench: Callable[...,
     # The second script works in a folder of its own, on fresh files.
     folders = [session.folder.name for session in at.place.sandbox.sessions]
     assert folders == ["files", "files-2"]
+
+
+TWO_QUESTIONS = "Which region is ahead, and how many sales are there?"
+
+
+@pytest.mark.parametrize(
+    ("goal", "printed", "read"),
+    [
+        (WHICH, "West leads: 5", {WHICH: "West has the highest amount: 5."}),
+        (
+            TWO_QUESTIONS,
+            "West (5), 2 sales",
+            {
+                "Which region is ahead": "West has the highest amount: 5.",
+                "how many sales are there?": "There are 2 rows.",
+            },
+        ),
+        (
+            "Which regions have more than 2?",
+            "East and West",
+            {"Which regions have more than 2?": "The region:\n- East\n- West"},
+        ),
+    ],
+)
+async def test_the_reader_of_tables_confirms_a_script(
+    bench: Callable[..., Bench], goal: str, printed: str, read: dict[str, str]
+) -> None:
+    at = bench(
+        [script("one()")], {"one()": CodeOutcome(Ending.DONE, printed)}, goal=goal, read=read
+    )
+    found = await at.work()
+    assert (found.status, found.text) == (Status.DONE, printed)
+    assert at.branches == [LOOK, "run_code", "final_answer"]
+
+
+@pytest.mark.parametrize("left", ["", ExpertError("I did not understand.")])
+async def test_the_reader_confirms_nothing_if_it_is_not_sure_of_all(
+    bench: Callable[..., Bench], left: str | Exception
+) -> None:
+    read = {"Which region is ahead": "West: 5.", "how many sales are there?": left}
+    at = bench(
+        [script("one()"), query("both")],
+        {"one()": CodeOutcome(Ending.DONE, "West (5), 2 sales")},
+        goal=TWO_QUESTIONS,
+        read=read,
+        rows={"both": [["region", "amount", "sales"], [["West", 5, 2]]]},
+    )
+    assert (await at.work()).status is Status.DONE
+    assert at.branches == [LOOK, "run_code", QUERY, "final_answer"]
+
+
+async def test_what_the_table_itself_says_is_told_where_scripts_say_something_else(
+    bench: Callable[..., Bench],
+) -> None:
+    at = bench(
+        lambda prompt: ExpertError("Gone.") if "SELECT" in told(prompt) else script("one()"),
+        {"one()": CodeOutcome(Ending.DONE, "East 7")},
+        goal=WHICH,
+        read={WHICH: "West has the highest amount: 5."},
+    )
+    found = await at.work()
+    assert found.status is Status.PARTLY
+    asked = [told(prompt) for prompt in at.llm.prompts]
+    assert "has this form" not in asked[0]
+    assert "The answer has this form: … has the highest amount: …." in asked[1]
+    assert found.text.endswith("East 7\n\nThe table itself says: West has the highest amount: 5.")
 
 
 async def test_a_query_may_fail(bench: Callable[..., Bench]) -> None:

@@ -271,7 +271,9 @@ class World:
             memory=self.memory,
             writer=writer,
             controller=controller,
-            code_loop=CodeLoop(run_code, workshop, store, llms=llms, prompts=PROMPTS),
+            code_loop=CodeLoop(
+                run_code, workshop, store, llms=llms, prompts=PROMPTS, read_tables=_unsure
+            ),
             approvals=approvals,
             limits=GoalLimits(rounds=24, repairs=2),
             close=workshop.close,
@@ -372,6 +374,10 @@ class World:
             self.accepted.append(mended)
             return Review(mended)
         return None
+
+
+async def _unsure(question: str, tables: Sequence[Artifact]) -> str:
+    return ""
 
 
 async def _advice() -> str:
