@@ -29,7 +29,7 @@ class TableCase:
 
     tables: str
     question: str
-    expected: Answer
+    expected: Answer | None
 
 
 def _days(start: date, count: int) -> list[date]:

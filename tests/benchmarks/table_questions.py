@@ -1,6 +1,6 @@
 """How many questions about tables are answered right, without a language model.
 
-.venv/bin/python -m tests.benchmarks.table_questions [--show] [--half 1|2]
+.venv/bin/python -m tests.benchmarks.table_questions [--show] [--set "half 1"]
 
 A hundred questions over twelve tables, in two halves (`table_cases.py`). An answer is right if its
 text has every expected value and lists no others; "confident" means that it comes without a doubt.
@@ -21,6 +21,7 @@ from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.task import Call
 from jarvis_desktop.tasks.documents.table_qa import TABLE_QUESTION_ANSWERING, reply
 from jarvis_desktop.text.dates import MONTHS
+from tests.benchmarks.fresh_table_cases import asked_first, make_fresh_rows, write_fresh_tables
 from tests.benchmarks.table_cases import (
     TableCase,
     first_half,
@@ -36,22 +37,24 @@ def main() -> None:
     """Print the figures of both halves."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--show", action="store_true", help="print what is wrong or doubtful")
-    options.add_argument("--half", type=int, choices=(1, 2))
+    options.add_argument("--set", choices=("half 1", "half 2", "fresh 1", "fresh 2"))
     args = options.parse_args()
-    rows = make_rows()
+    rows, fresh = make_rows(), make_fresh_rows()
+    sets = {"half 1": first_half(rows), "half 2": second_half(rows), "fresh 1": asked_first(fresh)}
     with tempfile.TemporaryDirectory() as folder:
         write_tables(Path(folder), rows)
-        for number, half in enumerate((first_half, second_half), 1):
-            if args.half in (None, number):
-                _measure(number, half(rows), Path(folder), show=args.show)
+        write_fresh_tables(Path(folder), fresh)
+        for name, cases in sets.items():
+            if args.set in (None, name):
+                _measure(name, cases, Path(folder), show=args.show)
 
 
-def _measure(number: int, cases: list[TableCase], folder: Path, *, show: bool) -> None:
+def _measure(name: str, cases: list[TableCase], folder: Path, *, show: bool) -> None:
     right = surely_wrong = doubtful = declined = longest = 0
     for case in cases:
         text = _answer(case, folder)
         said, _, doubt = text.partition("\n\nI am not sure of this.")
-        fine = bool(text) and _is_right(case.expected, said)
+        fine = not text if case.expected is None else bool(text) and _is_right(case.expected, said)
         right += fine
         declined += not text
         doubtful += bool(doubt)
@@ -62,7 +65,7 @@ def _measure(number: int, cases: list[TableCase], folder: Path, *, show: bool) -
                 f"{'right' if fine else 'WRONG'}: {case.question}\n  {text!r}\n  {case.expected!r}"
             )
     print(
-        f"half {number}: {right} of {len(cases)} right, {surely_wrong} wrong and sure, "
+        f"{name}: {right} of {len(cases)} right, {surely_wrong} wrong and sure, "
         f"{doubtful} with a doubt, {declined} declined, longest answer {longest} lines"
     )
 

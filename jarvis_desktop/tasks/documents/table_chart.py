@@ -152,7 +152,7 @@ class _ChartReader(QuestionReader):
         self.aggregate, _ = self._aggregate()
         if self.largest is not None and self.limit == 1 and not self.aggregate:
             self.aggregate = "max" if self.largest else "min"
-        while (found := self._measure()) and found not in self._measures:
+        while (found := self.measure()) and found not in self._measures:
             self._measures.append(found)
             if len(self._measures) == MAX_SERIES or self._kind in ("pie", "histogram"):
                 break
@@ -346,7 +346,7 @@ class _ChartReader(QuestionReader):
         told = tr("{value} over time", value=value) if over_days else tr(
             "{value} for each {names}", value=value, names=both(*(name for _, name, _ in keys))
         )  # fmt: skip
-        told += self._where_told()
+        told += self.where_told()
         kind = self._kind or self._fitting_kind(places, adds=adds)
         places, series = self._shortened(kind, places, series, adds=adds, top=top)
         column = self._measures[0].column if self._measures else None
@@ -485,7 +485,7 @@ class _ChartReader(QuestionReader):
         rows = self._db.rows(sql, MAX_POINTS)[1]
         names = self._series_names([row[2] for row in rows]) if group else [""]
         parts = [[row for row in rows if not group or self._entry(row[2]) == n] for n in names]
-        told = tr("{name} against {other}", name=up.name, other=across.name) + self._where_told()
+        told = tr("{name} against {other}", name=up.name, other=across.name) + self.where_told()
         return Chart(
             "scatter", _capital(told), [],
             [ChartSeries(n, [row[1] for row in of]) for n, of in zip(names, parts, strict=True)],
@@ -504,7 +504,7 @@ class _ChartReader(QuestionReader):
         return [name for name, _ in counted.most_common(MAX_SERIES)]
 
     def _histogram(self) -> tuple[Chart, str]:
-        measure = next(iter(self._measures), None) or self._only_measure()
+        measure = next(iter(self._measures), None) or self.only_measure()
         if measure is None:
             raise InputError(
                 tr("Name the column of numbers whose distribution is drawn."), hint=self._columns
@@ -540,7 +540,7 @@ class _ChartReader(QuestionReader):
         if len(weight) > MAX_SERIES:
             self._note_cut(MAX_SERIES, len(weight))
         bins = range(rows[-1][0] + 1)
-        told = tr("distribution of {name}", name=measure.name) + self._where_told()
+        told = tr("distribution of {name}", name=measure.name) + self.where_told()
         return Chart(
             "histogram", _capital(told), [start + place * width for place in bins],
             [ChartSeries(name, [counts[name][place] for place in bins])

@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from datetime import date, timedelta
 from functools import cache
-from typing import NamedTuple
 
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.tasks.documents.table_database import (
@@ -19,12 +17,14 @@ from jarvis_desktop.tasks.documents.table_database import (
     TableDatabase,
     literal,
 )
-from jarvis_desktop.tasks.documents.table_german import in_english
+from jarvis_desktop.tasks.documents.table_german import in_english, noun_in_english
+from jarvis_desktop.tasks.documents.table_times import read_times
 from jarvis_desktop.tasks.documents.table_words import (
     ADJECTIVES,
     ASKING,
     CONVERSIONS,
     DOWN,
+    GRAINS,
     MAX_MATCHED,
     RESERVED,
     UNIT_NAMES,
@@ -42,7 +42,7 @@ from jarvis_desktop.tasks.documents.table_words import (
     strength,
     words_of,
 )
-from jarvis_desktop.text.dates import MONTH, MONTHS, WEEKDAYS
+from jarvis_desktop.text.dates import MONTHS, WEEKDAYS
 from jarvis_desktop.text.numbers import with_digits
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
 
@@ -52,11 +52,15 @@ def read_words(question: str, relation: Relation, db: TableDatabase) -> ReadWord
     names = {folded(word) for it in relation.fields for word in name_words(it.name)}
     text = in_english(folded(question), names)
     text = re.sub(r"\ban? (?=(?:hour|minute|second|kilomet|mile|day|kg)s?\b)", "1 ", text)
-    text = with_digits(text)
-    read = ReadWords(text, words_of(text), relation)
+    text = _as_superlative(_spelled(with_digits(text), relation, db))
+    shouted = re.findall(r"\b[A-Z]{2,}\b", question) if not question.isupper() else ()
+    read = ReadWords(
+        text, words_of(text), relation, shouted=frozenset(word.lower() for word in shouted)
+    )
     read.mentions = list(mentions_of(read))
-    _read_dates(read)
+    read_times(read, db)
     _read_comparisons(read)
+    _read_wording(read)
     _read_numbered(read)
     _read_values(read, db)
     _read_flags(read)
@@ -64,202 +68,113 @@ def read_words(question: str, relation: Relation, db: TableDatabase) -> ReadWord
     return read
 
 
-_day = r"(\d{1,2})(?:st|nd|rd|th)?"
-_year = r"((?:1[5-9]|20)\d\d)"
-_when = rf"""
-    (?P<iso>\b\d{{4}}-\d\d?-\d\d?\b)|(?P<isomonth>\b\d{{4}}-\d\d?\b)|
-    (?P<dotted>\b\d{{1,2}}\.\d{{1,2}}\.\d{{4}}\b)|(?P<slashed>\b\d{{1,2}}/\d{{1,2}}/\d{{4}}\b)|
-    (?P<full>\b(?:{_day}\ (?:of\ )?{MONTH}|{MONTH}\ (?:the\ )?{_day}),?\ (?:of\ )?{_year}\b)|
-    (?P<month>\b{MONTH}(?:,?\ (?:of\ )?{_year}\b)?)|
-    (?P<quarter>\b(?:q[1-4]|(?:first|second|third|fourth|last|1st|2nd|3rd|4th)\ quarter)
-        (?:\ (?:of\ )?{_year}\b)?)|
-    (?P<decade>\b(?:the\ )?(?:(?:1[5-9]|20)\d|['’]?\d)0s\b)|
-    (?P<weekday>\bon\ (?:a\ )?(?:{"|".join(WEEKDAYS)})s?\b|\bweekends?\b)|
-    (?P<year>\b(?:the\ year\ )?{_year}\b(?!\s*(?:%|percent|€|\$|euro|dollar)))
-"""
-_dated = re.compile(_when, re.VERBOSE)
-_before_date = re.compile(
-    r"\b(since|from|starting|after|later than|before|earlier than|prior to|until|till|up to|"
-    r"through|to|and|between|by|than|over|above|under|below|least|most|exceeding|exactly)"
-    r"(?: (?:the|end of|start of|beginning of))*\s*$"
+_correct = tuple(
+    word
+    for word in (*MONTHS, *WEEKDAYS, *RESERVED, "number", "different", "average", "percentage")
+    if len(word) >= 6
 )
 
 
-class _Time(NamedTuple):
-    """A time in a question, and its first day and the first day after; None if of any year."""
+def _spelled(text: str, relation: Relation, db: TableDatabase) -> str:
+    """The question with slips in words that ask mended, unless the table has the word."""
+    from rapidfuzz.distance import DamerauLevenshtein
 
-    found: re.Match[str]
-    kind: str
-    first: date | None
-    end: date | None
-
-
-_ways = {
-    how: (told, sql)
-    for hows, told, sql in (
-        (("since", "from", "starting"), mark("{name} is since {time}"), "{at} >= {low}"),
-        (("after", "later than"), mark("{name} is after {time}"), "{at} {beyond} {high}"),
-        (("before", "earlier than", "prior to"), mark("{name} is before {time}"), "{at} < {low}"),
-        (("until", "till", "up to", "through", "by"), mark("{name} is until {time}"),
-         "{at} {upto} {high}"),
-    )
-    for how in hows
-}  # fmt: skip
-_no_time = frozenset("than over above under below least most exceeding exactly".split())
-
-
-def _read_dates(read: ReadWords) -> None:
-    times: list[_Time] = []
-    for found in _dated.finditer(read.text):
-        kind = found.lastgroup or next(k for k, v in found.groupdict().items() if v)
-        before = read.text[: found.start()].rstrip()
-        is_verb = found[0] == "may" and not re.search(
-            r"\b(?:in|of|from|to|between|since|until|during|for|after|before)$", before
-        )
-        if not is_verb and (before or found[0] not in ("mar", "jan", "dec", "sep")):
-            times.append(_Time(found, kind, *_span(kind, found[0])))
-    dates, years = read.relation.dates, [it for it in read.relation.fields if it.is_year]
-    if not dates and not years:
-        return
-    other: _Time | None = None
-    for at, time in enumerate(times):
-        if time is other:
+    parts = {part for item in relation.fields for part in item.parts}
+    slips: dict[str, str] = {}
+    for word in {*re.findall(r"[a-z]{5,}", text)} - parts - ASKING - RESERVED - {*_correct}:
+        if any(strength(QuestionWord(word, stem(word), 0, 0), part) for part in parts):
             continue
-        found, other = time.found, None
-        lead = _before_date.search(read.text[: found.start()])
-        how = lead[1] if lead else ""
-        if time.kind == "year" and (how in _no_time or _is_value_like(read, found)):
+        if stem(word) in map(stem, _correct) or word in VERBS or word in ADJECTIVES:
             continue
-        which = _date_field(read, dates or years, found)
-        if how in ("between", "from") and at + 1 < len(times):
-            between = read.text[found.end() : times[at + 1].found.start()]
-            if re.fullmatch(r"\s*(?:and|to|until|till|through|-|–)\s*(?:the )?", between):
-                other = times[at + 1]
-                if time.kind == "month" and other.first and not time.first:
-                    first, _ = _span("month", f"{found[0]} {other.first.year}")
-                    time = time._replace(first=first)
-        condition = _date_condition(which, how, time, other)
-        if condition is None:
+        most = 1 if len(word) < 9 else 2
+        found = [
+            right
+            for right in _correct
+            if right[0] == word[0]
+            and DamerauLevenshtein.distance(word, right, score_cutoff=most) <= most
+        ]
+        if found:
+            slips[word] = found[0]
+    texts = [it for it in relation.fields if it.column.type is ColumnType.TEXT and not it.made]
+    for word in list(slips):
+        single = {(0, 1): stem(word)}
+        plain = ReadWords(word, words_of(word), relation)
+        if any(
+            word in folded(value).split()
+            for it in texts
+            for value in entries_of(it, plain, db, single)
+        ):
+            del slips[word]
+    return re.sub(r"[a-z]{5,}", lambda it: slips.get(it[0], it[0]), text)
+
+
+_of_two = re.compile(r"\b(?:which|who|whose|what|where|did|does|do|is|are|was|were)\b.*\bor\b")
+
+
+def _as_superlative(text: str) -> str:
+    """ "Which is cheaper, A or B" asks for the cheapest of them."""
+    if not _of_two.search(text) or re.search(r"\bthan\b|\bor (?:more|less|fewer|\w+er)\b", text):
+        return text
+
+    def most(found: re.Match[str]) -> str:
+        word = found[0]
+        plain = {"more": "most", "less": "least", "fewer": "fewest", "better": "best",
+                 "worse": "worst"}.get(word, word.removesuffix("er") + "est")  # fmt: skip
+        return plain if plain in UP or plain in DOWN or plain in ADJECTIVES else word
+
+    return re.sub(r"\b(?:more|less|worse|\w+er)\b", most, text)
+
+
+_wording = re.compile(
+    r"\b(?:(?P<first>(?:start|begin)(?:s|ing|ning)? (?:with|by))|"
+    r"(?P<last>end(?:s|ing)? (?:with|in|on))|(?P<inside>contain(?:s|ing)?)) "
+    r"(?:the )?(?:(?:letters?|words?|text|syllable) )?[\"“„'‘]?"
+    r"(?P<words>(?<=[\"“„'‘])[^\"”“'’]+|[^\s?.,!]+)"
+)
+
+
+def _read_wording(read: ReadWords) -> None:
+    """How the entries of a column begin or end, or what is in them."""
+    texts = [item for item in read.relation.fields if item.column.type is ColumnType.TEXT]
+    for found in _wording.finditer(read.text):
+        before = [item for item in read.mentions if item.end <= found.start()]
+        near = next((it for it in reversed(before) if it.field in texts), None)
+        which = read.relation.label
+        if near and (
+            read.text[near.start : near.end] != "name"
+            or near.field.parts == ("name",)
+            or near.score >= 2
+        ):
+            which = near.field
+            read.use(near.start, near.end)
+        words = found["words"].strip("\"“”'")
+        if which is None or not words or not texts:
             continue
-        told = mark("{name} is between {time} and {last}")
-        if other is None:
-            told = _ways[how][0] if how in _ways else mark("{name} is in {time}")
-        told = tr(told, name=which.name, time=found[0], last=other.found[0] if other else "")
-        start = lead.start() if lead and how not in ("and", "to") else found.start()
-        read.filters.append(Filter(condition, told, start, which))
-        read.use(start, (other or time).found.end())
-
-
-def _is_value_like(read: ReadWords, found: re.Match[str]) -> bool:
-    """Whether a number that looks like a year belongs to a measure: "2000 votes"."""
-    behind = next((at for at, word in enumerate(read.words) if word.start >= found.end()), None)
-    named = read.mention_at(behind) if behind is not None else None
-    return bool(named and named.field.is_measure and named.score > 1.5)
-
-
-def _span(kind: str, words: str) -> tuple[date | None, date | None]:
-    """The first day, and the first day after; None if it is of any year."""
-    numbers = [int(item) for item in re.findall(r"\d+", words)]
-    month = next((n for n, name in enumerate(MONTHS, 1) if re.search(rf"\b{name[:3]}", words)), 0)
-    try:
-        if kind in ("iso", "dotted", "slashed", "full"):
-            if kind == "full":
-                numbers = [numbers[1], month, numbers[0]]
-            elif kind == "slashed" and numbers[0] <= 12:  # the month first
-                numbers = [numbers[2], *numbers[:2]]
-            elif kind != "iso":
-                numbers.reverse()
-            first = date(*numbers)
-            return first, first + timedelta(days=1)
-        if kind == "isomonth":
-            return _months(numbers[0], numbers[1], 1)
-        if kind == "month":
-            return _months(numbers[0], month, 1) if numbers else (None, None)
-        if kind == "quarter":
-            year = next((number for number in numbers if number > 1000), 0)
-            return _months(year, 3 * _quarter(words) - 2, 3) if year else (None, None)
-        if kind == "decade":
-            year = (
-                numbers[0] if numbers[0] > 100 else 1900 + numbers[0] if numbers[0] > 20 else 2000
+        plain = f"strip_accents(lower({which.sql}))"
+        function = "starts_with" if found["first"] else "suffix" if found["last"] else "contains"
+        form = mark("{name} contains “{words}”")
+        if function != "contains":
+            begins = function == "starts_with"
+            form = (
+                mark("{name} begins with “{words}”")
+                if begins
+                else mark("{name} ends with “{words}”")
             )
-            return date(year, 1, 1), date(year + 10, 1, 1)
-        if kind == "year":
-            return date(numbers[-1], 1, 1), date(numbers[-1] + 1, 1, 1)
-    except ValueError:
-        return None, None
-    return None, None
-
-
-def _months(year: int, month: int, count: int) -> tuple[date, date]:
-    after = 12 * year + month - 1 + count
-    return date(year, month, 1), date(after // 12, after % 12 + 1, 1)
-
-
-def _quarter(words: str) -> int:
-    if found := re.search(r"q([1-4])|([1-4])(?:st|nd|rd|th)", words):
-        return int(found[1] or found[2])
-    ordinals = ("first", "second", "third", "fourth")
-    return next((n for n, name in enumerate(ordinals, 1) if name in words), 4)
-
-
-def _date_field(read: ReadWords, pool: Sequence[TableField], found: re.Match[str]) -> TableField:
-    """The column of dates or years that is named, the nearest to the time."""
-    named = [
-        (abs(word.start - found.start()), pool.index(item))
-        for word in read.words
-        for item in pool
-        if _names_date(word, item, but="date")
-    ]
-    if len(pool) > 1 and not named:
-        read.doubt_time(pool)
-        return pool[0]
-    chosen = pool[min(named)[1]] if len(pool) > 1 else pool[0]
-    for at, word in enumerate(read.words):
-        if _names_date(word, chosen):
-            read.used.add(at)
-            if at + 1 < len(read.words) and read.words[at + 1].text in "".join(chosen.parts):
-                read.used.add(at + 1)
-    return chosen
-
-
-def _names_date(word: QuestionWord, item: TableField, but: str = "") -> bool:
-    begins = len(word.text) >= 4 and word.text[:4] == "".join(item.parts)[:4]
-    return begins or any(strength(word, part) >= 0.6 for part in item.parts if part != but)
-
-
-def _date_condition(which: TableField, how: str, time: _Time, other: _Time | None) -> str | None:
-    at, first, end = which.sql, time.first, other.end if other else time.end
-    if first is None:
-        return None if which.is_year else _any_year(at, time, other)
-    last = end or time.end
-    assert last is not None
-    if which.is_year:
-        if time.kind not in ("year", "decade"):
-            return None
-        low, high, upto, beyond = str(first.year), str(last.year - 1), "<=", ">"
-    else:
-        low, high, upto, beyond = f"DATE '{first}'", f"DATE '{last}'", "<", ">="
-    form = "{at} >= {low} AND {at} {upto} {high}"
-    if not other and how in _ways:
-        form = _ways[how][1]
-    return form.format(at=at, low=low, high=high, upto=upto, beyond=beyond)
-
-
-def _any_year(at: str, time: _Time, other: _Time | None) -> str | None:
-    words = time.found[0]
-    if time.kind == "month":
-        last = other if other and other.kind == "month" else time
-        first, end = (
-            next(n for n, name in enumerate(MONTHS, 1) if it.found[0].startswith(name[:3]))
-            for it in (time, last)
+        denied = re.search(r"\b(?:not|n['’]t|never) $", read.text[: found.start()])
+        sql = (
+            f"{plain} IS NULL OR NOT {function}({plain}, {literal(words)})"
+            if denied
+            else f"{function}({plain}, {literal(words)})"
         )
-        return f"month({at}) BETWEEN {first} AND {end}"
-    if time.kind == "quarter":
-        return f"quarter({at}) = {_quarter(words)}"
-    if "weekend" in words:
-        return f"isodow({at}) >= 6"
-    day = next((n for n, name in enumerate(WEEKDAYS, 1) if name in words), None)
-    return f"isodow({at}) = {day}" if day else None
+        told = tr(form, name=which.name, words=words)
+        if denied:
+            told = tr("not: {condition}", condition=told)
+            read.use(found.start() - 4, found.start())
+        read.filters.append(Filter(sql, told, found.start(), which))
+        read.use(*found.span())
+
+
+_empty = re.compile(r"\b(?:out of|zero|sold out of) (\w+)")
 
 
 _amount = (
@@ -286,7 +201,7 @@ _or_more = re.compile(
 )
 
 
-def _comparative(word: str) -> tuple[bool, str] | None:
+def comparative_of(word: str) -> tuple[bool, str] | None:
     """Whether a comparative means more, and of which column: "older" is of age."""
     most = f"{word.removesuffix('er')}est"
     if most in UP or most in DOWN:
@@ -295,13 +210,20 @@ def _comparative(word: str) -> tuple[bool, str] | None:
 
 
 def _read_comparisons(read: ReadWords) -> None:
+    for found in _empty.finditer(read.text):
+        place = next(n for n, word in enumerate(read.words) if word.start == found.start(1))
+        named = read.mention_at(place)
+        if named and named.field.is_measure:
+            told = f"{named.field.name} = 0"
+            read.filters.append(Filter(f"{named.field.sql} = 0", told, found.start(), named.field))
+            read.use(*found.span())
     for found in [*_compared.finditer(read.text), *_or_more.finditer(read.text)]:
         if any(read.words[at].start in range(*found.span("number")) for at in read.used):
             continue
         groups = found.groupdict()
         low = _value(found["number"], groups.get("scale"))
         adjective = groups.get("adjective") or ""
-        if adjective and _comparative(adjective) is None:
+        if adjective and comparative_of(adjective) is None:
             continue
         which, used = _compared_field(read, found, adjective)
         if which is None:
@@ -375,7 +297,7 @@ def _value(number: str, scale: str | None) -> float:
 
 def _sign(groups: Mapping[str, str | None], adjective: str, start: int, text: str) -> str:
     if adjective:
-        more = _comparative(adjective)
+        more = comparative_of(adjective)
         sign = ">" if more and more[0] else "<"
         return {">": "<=", "<": ">="}[sign] if re.search(r"\b(?:no|not) $", text[:start]) else sign
     ways = {"more": ">", "less": "<", "least": ">=", "most": "<=", "equal": "="}
@@ -401,12 +323,17 @@ def _compared_field(
             return named.field, span
         if named and not named.field.is_number:
             break
-    more = _comparative(adjective)
+    more = comparative_of(adjective)
     if more and (hinted := hinted_fields(numbers, more[1])):
         unit = [
             at for at in following[:1] if read.words[at].stem in ("year", "minut", "hour", "km")
         ]
         return hinted[0], [(read.words[at].start, read.words[at].end) for at in unit]
+    if following:
+        measured = UNIT_NAMES.get(read.words[following[0]].text, "")
+        same = [item for item in numbers if measured and measured in item.units]
+        if len(same) == 1:
+            return same[0], []
     before = [
         item for item in read.mentions
         if item.end <= found.start() and item.field in numbers
@@ -454,7 +381,7 @@ def _read_values(read: ReadWords, db: TableDatabase) -> None:
     }
     entries: dict[str, list[tuple[TableField, str]]] = defaultdict(list)
     for each in read.relation.fields:
-        if each.column.type is ColumnType.TEXT:
+        if each.column.type is ColumnType.TEXT and not each.made:
             for value in entries_of(each, read, db, grams):
                 entries[_key(value)].append((each, value))
     taken: set[int] = set()
@@ -465,7 +392,9 @@ def _read_values(read: ReadWords, db: TableDatabase) -> None:
             continue
         only = read.words[start]
         if end - start == 1 and (
-            only.text in FUNCTION_WORDS | {"number", "total", "average"}
+            (only.text in FUNCTION_WORDS and only.text not in read.shouted)
+            or only.text in ("number", "total", "average")
+            or _asks_time(read, start)
             or _names_column(read, start)
         ):
             continue
@@ -500,6 +429,12 @@ def _key(value: str) -> str:
     return " ".join(word.stem for word in words_of(value)[:7])
 
 
+def _asks_time(read: ReadWords, at: int) -> bool:
+    """Whether a word asks for a time: "how many days" of a table with the entry "day"."""
+    asking = at > 0 and read.words[at - 1].text in ("many", "which", "what", "per", "each", "every")
+    return asking and bool(read.relation.dates) and read.words[at].text.removesuffix("s") in GRAINS
+
+
 def _names_column(read: ReadWords, at: int) -> bool:
     """Whether a word is the whole name of a column."""
     named = read.mention_at(at)
@@ -511,7 +446,7 @@ def _names_column(read: ReadWords, at: int) -> bool:
 
 
 _not = frozenset(("not", "except", "excluding", "without", "other", "besides", "non", "no", "never",
-                  "isn't", "aren't", "wasn't", "don't", "but"))  # fmt: skip
+                  "isn't", "aren't", "wasn't", "don't", "but", "neither", "nor"))  # fmt: skip
 _from = frozenset(("from", "leaving", "departing"))
 _to = frozenset(("to", "into", "towards", "for"))
 _origins = frozenset("origin from source departure start sender home seller".split())
@@ -621,6 +556,15 @@ def _read_flags(read: ReadWords) -> None:
             break
 
 
+def _begins_compound(value: str, word: str) -> bool:
+    """Whether an entry and a noun are one word, as in German: "Stromrechnungen"."""
+    entry = folded(value)
+    tail = word.removeprefix(entry)
+    if len(entry) < 4 or tail == word or len(tail) < 4:
+        return False
+    return any(noun_in_english(form) != form for form in (tail, tail.removeprefix("s")))
+
+
 def _read_partial_values(read: ReadWords, db: TableDatabase) -> None:
     """Words that are left and stand in entries of several words: "Keller" in "Keller GmbH"."""
     left = [
@@ -632,13 +576,12 @@ def _read_partial_values(read: ReadWords, db: TableDatabase) -> None:
     for at in left:
         word = read.words[at]
         for each in read.relation.fields:
-            if each.column.type is not ColumnType.TEXT or each.column.distinct > MAX_VALUES:
+            wide = each.made or each.column.distinct > MAX_VALUES
+            if each.column.type is not ColumnType.TEXT or wide:
                 continue
-            values = [
-                value
-                for value in entries_of(each, read, db, {})
-                if word.stem in _key(value).split()
-            ]
+            entries = entries_of(each, read, db, {})
+            values = [value for value in entries if word.stem in _key(value).split()]
+            values = values or [value for value in entries if _begins_compound(value, word.text)]
             if 0 < len(values) <= MAX_MATCHED:
                 _filter_by(read, at, at + 1, [(each, value) for value in values])
                 if len(values) > 1:

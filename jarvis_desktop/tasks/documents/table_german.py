@@ -24,7 +24,8 @@ _NOUNS = {
         "month": "monat", "year": "jahr", "week": "woche", "quarter": "quartal",
         "weekday": "wochentag", "hour": "stunde", "country": "staat", "street": "straße",
         "supplier": "lieferant", "share": "anteil", "height": "höhe körpergröße",
-        "unit": "einheit", "rain": "niederschlag regen", "rating": "bewertung",
+        "unit": "einheit", "consumption": "verbrauch", "yield": "ertrag", "goal": "tor",
+        "game": "spiel", "rain": "niederschlag regen", "rating": "bewertung",
     }.items()
     for german in listed.split()
 }  # fmt: skip
@@ -37,9 +38,11 @@ _WORDS = {
         "with": "mit", "without": "ohne", "not": "nicht kein keine keinen", "per": "pro je",
         "each": "jede jeder jedes jeden jedem jeweils", "which": "welche welcher welches welchen "
         "welchem", "what": "was", "who": "wer", "when": "wann", "where": "wo", "has": "hat",
-        "have": "haben", "had": "hatte hatten", "is": "ist", "are": "sind", "was": "war",
-        "were": "waren", "sum": "summe", "average": "durchschnitt mittelwert mittlere mittlerer "
-        "mittleren durchschnittliche durchschnittlicher durchschnittlichen durchschnittlich",
+        "have": "habe haben hast habt", "had": "hatte hatten", "is": "ist", "are": "sind",
+        "was": "war wurde",
+        "were": "waren wurden", "sum": "summe gesamtsumme", "average": "durchschnitt "
+        "mittelwert mittlere mittlerer mittleren durchschnittliche durchschnittlicher "
+        "durchschnittlichen durchschnittlich",
         "total": "gesamt insgesamt gesamte", "percent": "prozent",
         "highest": "höchste höchster höchsten höchstes", "lowest": "niedrigste niedrigster "
         "niedrigsten tiefste tiefsten", "largest": "größte größter größten größtes",
@@ -59,14 +62,34 @@ _WORDS = {
         "june": "juni", "july": "juli", "october": "oktober", "december": "dezember",
         "monday": "montag", "tuesday": "dienstag", "wednesday": "mittwoch",
         "thursday": "donnerstag", "friday": "freitag", "saturday": "samstag sonnabend",
-        "sunday": "sonntag", "monthly": "monatlich monatliche", "yearly": "jährlich jährliche",
+        "sunday": "sonntag", "second": "zweite zweiten zweiter zweites",
+        "third": "dritte dritten dritter drittes", "fourth": "vierte vierten viertes",
+        "half": "hälfte halbjahr", "i": "ich", "we": "wir", "my": "mein meine meiner meinen",
+        "our": "unser unsere unserer", "still": "noch", "spent": "ausgegeben",
+        "used": "verbraucht verbrauchen", "sold": "verkauft", "to": "an", "on": "auf",
+        "earn": "verdient verdienen verdiene", "cost": "kostet kosten",
+        "live": "wohnen wohnt lebt leben", "work": "arbeiten arbeitet", "all": "alle aller allen",
+        "only": "nur", "belong": "entfallen entfällt", "newest": "neueste neuesten neuester",
+        "latest": "späteste spätesten", "earliest": "früheste frühesten",
+        "higher": "höher höhere höheren höherer", "lower": "niedriger niedrigere",
+        "cheaper": "billiger günstiger", "expensive": "teuer", "older": "älter ältere",
+        "younger": "jünger jüngere", "difference": "unterschied differenz",
+        "other": "andere anderen anderer", "heaviest": "schwerste schwersten",
+        "tallest": "größter", "monthly": "monatlich monatliche", "yearly": "jährlich jährliche",
     }.items()
     for german in listed.split()
 }  # fmt: skip
 _PHRASES = (
-    (r"\bwie viele?n?\b|\bwieviele?\b", "how many"), (r"\bgibt es\b", "are there"),
+    (r"\bwie viel(?:en?)\b|\bwieviele\b", "how many"),
+    (r"\bwie viel\b|\bwieviel\b", "how much"),
+    (r"\bgibt es\b", "are there"), (r"\bgab es\b|\bes gab\b", "were there"),
     (r"\bam (meisten|wenigsten)\b", r"\1"), (r"\bim jahre?\b", "in"),
     (r"\bwie (?:hoch|groß|teuer)\b", "what"), (r"\banzahl(?: (?:der|von|aller))?\b", "number of"),
+    (r"\bweder (.+?) noch\b", r"neither \1 nor"),
+    (r"\bmit (\S+) (?:beginn|anfang)\w*", r"starting with \1"),
+    (r"\bmit (\S+) end(?:en|et)\b", r"ending with \1"),
+    (r"(\S+) (?:im namen )?enthal(?:ten|t)\b", r"containing \1"),
+    (r"\bhalfte (?:von|des)\b", "half of"),
     (r"\bnach(?= (?:dem )?\d)", "after"), (r"\bdurchschnitts(?=\w{3})", "average "),
     (r"\bgesamt(?=\w{4})", "total "), (r"\bmedian(?=\w{3})", "median "),
     (r"\bhochst(?!e)(?=\w{4})", "highest "), (r"\b(?:tiefst|mindest)(?!e)(?=\w{4})", "lowest "),
@@ -74,7 +97,8 @@ _PHRASES = (
 _ENDINGS = ("", "s", "e", "n", "es", "en", "er", "ern", "nen")
 _german = re.compile(
     r"\b(?:je|nach|und|der|das|den|von|des|dem|wie|welche\w?|ist|sind|hat|gibt|summe|anzahl|pro|nenne|"
-    r"(?:durchschnitt|gesamt|hochst|mittler|niedrigst|meist|teuerst|billigst)\w*|im|vom|uber|seit)\b"
+    r"wann|wer|wo|ich|wir|habe|haben|fur|mit|ohne|nicht|keine?|zeige?|welcher|wurden?|kostet|alle|"
+    r"(?:letzte|erste)\w?|(?:durchschnitt|gesamt|hochst|mittler|niedrigst|meist|teuerst|billigst)\w*|im|vom|uber|seit)\b"
 )
 _UMLAUTS = str.maketrans("äöü", "aou")
 
@@ -103,4 +127,8 @@ def in_english(question: str, names: Collection[str]) -> str:
             lambda found: found[0] if found[0] in names else words.get(found[0], found[0]),
             question,
         )
-    return re.sub(r"[^\W\d_]+", lambda found: noun_in_english(found[0]), question)
+    return re.sub(
+        r"(?<!starting with )(?<!ending with )(?<!containing )\b[^\W\d_]+",
+        lambda found: noun_in_english(found[0]),
+        question,
+    )

@@ -9,6 +9,7 @@ from collections.abc import Collection
 
 from jarvis_desktop.core.i18n import both, mark, tr
 from jarvis_desktop.tasks.documents.table_database import TableColumn, TableDatabase
+from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_words import (
     ADJECTIVES,
     DOWN,
@@ -76,6 +77,12 @@ class QuestionParts:
         self.grain = ""
         self.looked_up: TableField | None = None
         """The measure of which single values are asked for."""
+        self.limit, self.hint, self.best_at = 1, "", -1
+        self.largest: bool | None = None
+        """Whether the largest or the smallest is asked for; None if neither."""
+        self.aggregate, self.aggregate_at = "", -1
+        self.ungrouped = False
+        """Whether the question has groups that the table does not: "goals per team"."""
         self.of_rows = False
         """Whether single rows are looked for: "the largest order"."""
 
@@ -88,7 +95,8 @@ class QuestionParts:
         parts = [f"({item.sql})" for item in self.read.filters] + [item for item in more if item]
         return f" WHERE {' AND '.join(parts)}" if parts else ""
 
-    def _where_told(self) -> str:
+    def where_told(self) -> str:
+        """The conditions in words, as a clause; "" if there are none."""
         told = [item.told for item in self.read.filters]
         return tr(", where {conditions}", conditions=both(*told)) if told else ""
 
@@ -179,6 +187,9 @@ class QuestionParts:
                 single, named = self._grain(at), self.read.mention_at(at)
                 rows = word != "by" and self.words[at].stem in self.relation.nouns
                 end = at
+                if single and any(f"{single}ly" in item.parts for item in self.relation.fields):
+                    self._use(place, at)  # "pay per month", of a column of monthly pay
+                    break
                 if single and self.relation.dates and not (named and named.score >= 2):
                     grain = single
                 elif single and named and named.field.is_year:
@@ -194,6 +205,9 @@ class QuestionParts:
                         end += 1
                 else:
                     self._use(*((place, at) if rows else ()))
+                    known = rows or at in self.read.used or self.texts[at] in FUNCTION_WORDS
+                    if not known and not single and word != "by" and not self.texts[at].isdigit():
+                        self.ungrouped = True
                     break
                 self._use(place, *range(at, end + 1))
                 at = end + 2
@@ -245,7 +259,7 @@ class QuestionParts:
         self.told.append(chosen)
         return chosen
 
-    def _measure(self, start: int = 0) -> TableField | None:
+    def measure(self, start: int = 0) -> TableField | None:
         """The column of numbers that the question names, after a word at first."""
         places = [*range(max(start, 0), len(self.words)), *range(max(start, 0))]
         filtered = {item.field for item in self.read.filters if not item.value}
@@ -298,8 +312,9 @@ class QuestionParts:
         found = [item for item in hinted(self.read, "amount total sum price value") if item.adds_up]
         return found[0] if found else None
 
-    def _only_measure(self) -> TableField | None:
-        measures = [item for item in self.relation.fields if item.is_measure]
+    def only_measure(self) -> TableField | None:
+        """The only column of numbers that measure something."""
+        measures = [item for item in self.relation.fields if item.is_measure and not item.made]
         return measures[0] if len(measures) == 1 else None
 
     def _noun(self, start: int) -> tuple[int, str, TableField | None]:
@@ -379,3 +394,23 @@ class QuestionParts:
                 return "count(*)", tr(ROWS)
             return f"count(DISTINCT {named.sql})", tr(DIFFERENT, name=named.name)
         return None
+
+    def grouped(self, value: str, told: str, column: TableColumn | None) -> TableQuery:
+        """A value, for each group if there are groups."""
+        keys = self._keys()
+        if not keys:
+            sql = f"SELECT {value} AS value FROM {self.relation.sql}{self.where}"
+            return TableQuery(sql, Shape.VALUE, f"{told}{self.where_told()}", (column,))
+        named = ", ".join(name for _, name, _ in keys)
+        chosen = ", ".join(f'{sql} AS "{name}"' for sql, name, _ in keys)
+        numbers = ", ".join(str(at) for at in range(1, len(keys) + 1))
+        order = numbers if self.grain else f"{len(keys) + 1} DESC NULLS LAST, {numbers}"
+        sql = (
+            f"SELECT {chosen}, {value} AS value FROM {self.relation.sql}"
+            f"{self._where(f'{keys[0][0]} IS NOT NULL')} GROUP BY {numbers} ORDER BY {order}"
+        )
+        return TableQuery(
+            sql, Shape.GROUPS,
+            tr("{value} for each {names}", value=told, names=named) + self.where_told(),
+            (*(column for _, _, column in keys), column), grain=self.grain,
+        )  # fmt: skip

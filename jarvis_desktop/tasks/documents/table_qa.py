@@ -25,7 +25,8 @@ from jarvis_desktop.tasks.documents.table_database import (
     TableDatabase,
 )
 from jarvis_desktop.tasks.documents.table_parts import ROWS
-from jarvis_desktop.tasks.documents.table_question import Shape, TableQuery, read_question
+from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
+from jarvis_desktop.tasks.documents.table_question import read_question
 from jarvis_desktop.tasks.documents.table_words import TableField
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem, tokens
 
@@ -183,7 +184,8 @@ def _sentence(query: TableQuery, names: Sequence[str], rows: Sequence[tuple[Any,
     if query.shape is Shape.BEST and len(rows) == 1:
         if len(rows[0]) == 1:
             return tr("The {value} is {answer}.", value=told, answer=_line(query, rows[0]))
-        best, number = (_cell(query, rows[0], at) for at in (0, 1))
+        *cells, number = (_cell(query, rows[0], at) for at in range(len(rows[0])))
+        best = ", ".join(cells)
         return tr("{answer} has the {value}: {number}.", answer=best, value=told, number=number)
     if len(rows) == 1 and len(rows[0]) == 1:
         answer = _cell(query, rows[0], 0)

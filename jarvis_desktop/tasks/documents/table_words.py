@@ -10,7 +10,8 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from datetime import date
 from functools import cache
 from typing import NamedTuple
 
@@ -43,7 +44,7 @@ SAME = [
     minimum min lowest
     average avg mean
     quantity qty units pieces count
-    amount amt total value sum price cost spending spent spend
+    amount amt total value worth sum price cost spending spent spend expense expenditure
     department dept
     number num no nr
     percent percentage pct
@@ -81,6 +82,10 @@ SAME = [
     start hired joined started began
     signup joined registered
     profit gain margin
+    attendance spectators visitors crowd audience viewers turnout
+    energy kwh electricity power consumption usage consumed
+    payee recipient vendor supplier
+    location place site office
     stock inventory
     year released published founded
     """.strip().splitlines()
@@ -100,7 +105,8 @@ VERBS: Mapping[str, str] = {
     "hot": "temp temperature", "warm": "temp temperature",
     "sell": "units quantity revenue sales", "sold": "units quantity revenue sales",
     "far": "distance", "fast": "speed", "high": "height elevation", "delay": "delay",
-    "late": "delay",
+    "late": "delay", "use": "consumption usage kwh", "consume": "consumption usage kwh",
+    "produce": "production output yield generation",
 }  # fmt: skip
 """Verbs and adjectives, and the columns that they speak of."""
 
@@ -127,8 +133,9 @@ ADJECTIVES: dict[str, tuple[bool, str]] = {
     "newest": (True, "date"), "recent": (True, "date"), "last": (True, "date"),
     "earliest": (False, "date"), "first": (False, "date"), "common": (True, "#"),
     "frequent": (True, "#"), "often": (True, "#"), "frequently": (True, "#"),
-    "busiest": (True, "#"), "largest": (True, "area population size"),
-    "biggest": (True, "area population size"), "smallest": (False, "area population size"),
+    "busiest": (True, "#"), "largest": (True, "area population size height"),
+    "biggest": (True, "area population size height"),
+    "smallest": (False, "area population size height"),
     "best": (True, "rating score grade points"), "worst": (False, "rating score grade points"),
     "rated": (True, "rating score"), "paid": (True, "salary wage pay"),
 }  # fmt: skip
@@ -147,9 +154,10 @@ _additive_not = frozenset(
 )
 """Parts of the names of columns that are not added up: nobody asks for a sum of ages."""
 
+_heads = frozenset("day date time year month week no id".split())
 _numbered = frozenset(
     "ward district group class cluster room store section lane page chapter round season quarter "
-    "month day hour week zone region route track season episode gate terminal shift".split()
+    "month day hour week zone region route track episode gate terminal shift matchday".split()
 )
 """Names of columns whose whole numbers name things."""
 
@@ -175,7 +183,7 @@ UNIT_NAMES = {
         "s": "s sec secs second seconds",
         "km": "km kilometre kilometres kilometer kilometers", "m": "m metre metres meter meters",
         "mm": "mm millimetre millimetres", "cm": "cm", "kg": "kg kilos kilograms", "g": "g grams",
-        "d": "day days", "mi": "mile miles",
+        "d": "day days", "mi": "mile miles", "kwh": "kwh",
     }.items()
     for form in forms.split()
 }  # fmt: skip
@@ -203,6 +211,8 @@ class TableField:
     sql: str
     parts: tuple[str, ...]
     rows: int
+    made: bool = False
+    """Whether it is made of other columns of the file."""
 
     @property
     def name(self) -> str:
@@ -274,12 +284,15 @@ class Relation:
     def label(self) -> TableField | None:
         """The column that names the rows."""
         texts = [item for item in self.fields if item.column.type is ColumnType.TEXT]
-        named = [
-            it for it in texts if {"name", "title"} & set(it.parts) or self.nouns & set(it.parts)
-        ]
+        made = [item for item in texts if item.made]
+        called = [it for it in texts if it.parts in (("name",), ("title",))]
+        nouns = [it for it in texts if self.nouns & {*it.parts, *map(stem, it.parts)}]
+        named = [it for it in texts if {"name", "title"} & set(it.parts)]
+        # Of several that differ in each row, the first is the name: the others describe it.
+        unique = [item for item in texts if item.is_unique and not item.is_id]
         wide = sorted(texts, key=lambda item: -item.column.distinct)
-        unique = [item for item in wide if item.is_unique and not item.is_id]
-        return next(iter([*(it for it in named if it.is_unique), *unique, *named, *wide]), None)
+        sure = [item for item in (*called, *nouns) if item.is_unique]
+        return next(iter([*made, *sure, *unique, *nouns, *named, *wide]), None)
 
 
 def folded(text: str) -> str:
@@ -308,7 +321,14 @@ def _is_unique(column: TableColumn, rows: int) -> bool:
 
 def name_words(name: str) -> list[str]:
     """The words that a column's name is made of: "unit", "Price" of "unitPrice"."""
-    return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", re.sub(r"[_\W]+", " ", name)).split()
+    words = re.sub(r"[_\W]+", " ", name).split()
+    return [
+        part
+        for word in words
+        for part in (
+            [word] if word.lower() in _units else re.sub(r"(?<=[a-z])(?=[A-Z])", " ", word).split()
+        )
+    ]
 
 
 @cache
@@ -326,11 +346,57 @@ def name_parts(name: str) -> tuple[str, ...]:
 
 def relation_of(table: LoadedTable) -> Relation:
     """The relation of one table."""
-    fields = tuple(
+    fields = [
         TableField(item, f"{table.sql}.{item.sql}", name_parts(item.name), table.rows)
         for item in table.columns
-    )
-    return Relation(table.sql, fields, _nouns(table), table.rows)
+    ]
+    made = _made_fields(fields)
+    return Relation(table.sql, (*fields, *made), _nouns(table), table.rows)
+
+
+_given_names, _family_names = {"first", "given", "vorname", "forename"}, {
+    "last", "surname", "family", "nachname", "lastname", "familienname"
+}  # fmt: skip
+_BORN = frozenset("birth birthday born dob birthdate geburtstag geburtsdatum".split())
+
+
+def birth_of(fields: Iterable[TableField]) -> TableField | None:
+    """The column of the dates of birth, if the table has no ages."""
+    pool = list(fields)
+    if any("age" in item.parts for item in pool if not item.made):
+        return None
+    dates = (item for item in pool if item.column.type is ColumnType.DATE)
+    return next((item for item in dates if _BORN & {*item.parts}), None)
+
+
+def _made_fields(fields: Sequence[TableField]) -> list[TableField]:
+    """What a table says without a column for it: the full name of a first and a last name, the age
+    by the date of birth, the worth of a number of things by their price."""
+    made = []
+    texts = [item for item in fields if item.column.type is ColumnType.TEXT]
+    given = next((item for item in texts if _given_names & {*item.parts}), None)
+    family = next((item for item in texts if _family_names & {*item.parts}), None)
+    if given and family:
+        column = TableColumn(f"{given.name}, {family.name}", ColumnType.TEXT, given.rows)
+        sql = f"nullif(concat_ws(' ', {given.sql}, {family.sql}), '')"
+        made.append(TableField(column, sql, ("full", "name"), given.rows, made=True))
+    if birth := birth_of(fields):
+        sql = f"datesub('year', {birth.sql}, TIMESTAMP '{date.today()}')"
+        column = TableColumn(tr("age"), ColumnType.NUMBER, birth.rows, whole=True)
+        made.append(TableField(column, sql, ("age",), birth.rows, made=True))
+    worth = {"value", "worth", "total", "amount", "revenue", "turnover", "sum", "sales"}
+    if not any(worth & {*item.parts} for item in fields):
+        price = [item for item in fields if item.is_measure and {"price", "cost"} & {*item.parts}]
+        count = [item for item in fields if item.is_measure and _COUNTED & {*item.parts}]
+        if len(price) == len(count) == 1 and price != count:
+            column = replace(price[0].column, name=f"{count[0].name} × {price[0].name}")
+            sql = f"({count[0].sql} * {price[0].sql})"
+            parts = ("value",)
+            made.append(TableField(column, sql, parts, price[0].rows, made=True))
+    return made
+
+
+_COUNTED = frozenset("stock quantity qty units pieces inventory count amount".split())
 
 
 def _nouns(table: LoadedTable) -> frozenset[str]:
@@ -342,6 +408,9 @@ def _nouns(table: LoadedTable) -> frozenset[str]:
         parts = name_parts(item.name)
         if parts[-1:] in (("id",), ("no",), ("nr",), ("number",)) and _is_unique(item, table.rows):
             found |= {stem(word) for word in parts[:-1]}
+    first = next((it for it in table.columns if it.type is ColumnType.TEXT), None)
+    if first and _is_unique(first, table.rows) and len(name_parts(first.name)) == 1:
+        found |= {stem(name_parts(first.name)[0])} - {"name", "titl"}
     for same in SAME:
         if found & {stem(word) for word in same}:
             others = {part for item in table.columns for part in name_parts(item.name)}
@@ -439,6 +508,8 @@ class ReadWords:
     filters: list[Filter] = field(default_factory=list)
     mentions: list[ColumnMention] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    shouted: frozenset[str] = frozenset()
+    """Words that the question has in capitals, and in no other: "the IT team"."""
 
     def doubt(self, told: str) -> None:
         """Tell once with the answer that it may be meant otherwise."""
@@ -481,7 +552,8 @@ def strength(word: QuestionWord, part: str) -> float:
     if len(part) >= 4 and len(word.text) >= 4:
         short, long = sorted((word.stem, stem(part)), key=len)
         if long.startswith(short) and len(short) >= 4 and len(long) - len(short) <= 4:
-            return 0.9
+            # A compound is what its last word says: "matches" is not "matchday".
+            return 0.0 if long.removeprefix(short) in _heads else 0.9
     if any({word.text, word.stem} & same and {part, stem(part)} & same for same in SAME):
         return 0.6
     if len(word.text) >= 5 and len(part) >= 5:

@@ -1,0 +1,361 @@
+"""The largest and smallest that a question asks for: rows, groups, times, and the most frequent."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.tasks.documents.table_database import ColumnType, TableColumn
+from jarvis_desktop.tasks.documents.table_parts import (
+    AUXILIARIES,
+    DIFFERENT,
+    PERSON_STEMS,
+    ROWS,
+    QuestionParts,
+    called,
+)
+from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
+from jarvis_desktop.tasks.documents.table_words import DOWN, UP, TableField, birth_of, hinted
+
+MAX_NAMING = 4
+"""Columns that a row without a name is told by."""
+COUNTING = ("most", "least", "fewest")
+_sizes = frozenset((*COUNTING, "biggest", "largest", "smallest"))
+
+
+class Extremes(QuestionParts):
+    """Finds what is the largest or the smallest."""
+
+    def best(self) -> TableQuery | None:
+        """The largest or smallest of something."""
+        if self.largest is None:
+            return None
+        subject, grain = self._subject()
+        measure: TableField | None = None
+        date_wanted = self.hint == "date"
+        counts = self.hint == "#"
+        if self.hint and not counts and not date_wanted and not self._by_birth():
+            measure = self._hinted_measure()
+        group = subject is not None and not subject.is_unique
+        if measure and group and not measure.adds_up and self.texts[self.best_at] in _sizes:
+            return self._most_rows(subject)  # "the biggest team", of a table with heights
+        if measure is None and not counts and not date_wanted and self.hint != "age":
+            counted = self._counts_after()
+            if counted:
+                counts = True
+                sold = re.search(
+                    r"\b(?:sold|bought|ordered|shipped|sells?|buys?)\b", self.read.text
+                )
+                if sold and (units := hinted(self.read, "units quantity qty")):
+                    counts, measure = False, units[0]
+            else:
+                measure = self.measure(self.best_at + 1) or self.only_measure()
+                if measure is None and subject and subject.is_unique:  # "do we have the most of"
+                    held = hinted(self.read, "stock quantity qty units pieces inventory count")
+                    measure = held[0] if held else None
+        birth = birth_of(self.relation.fields) if self.hint == "age" else None
+        if birth is not None:
+            measure, self.largest = birth, not self.largest
+        elif self.hint == "age" and measure is None and self.relation.dates:
+            date_wanted, self.largest = True, not self.largest  # the oldest order
+        if measure is None and self.texts[self.best_at] in ("longest", "shortest"):
+            begun = hinted(self.read, "start hired joined hire since entry began")
+            begun = [item for item in begun if item in self.relation.dates]
+            if begun and subject is not None:  # "who has been with us the longest"
+                measure, self.largest = begun[0], not self.largest
+                self.told.append(measure)
+                return self._best_of(measure, subject, grain)
+        if date_wanted and measure is None:
+            named = self._measure_named_after(self.best_at)
+            measure = (
+                named
+                or self._dated()
+                or next((item for item in self.relation.fields if item.is_year), None)
+            )
+        if subject is None and not grain and self.group and len(self.group) == 1 and not measure:
+            subject = self.group.pop()
+        if counts:
+            return self._most_frequent(subject, grain)
+        if measure is None:
+            return self._most_different(subject) or self._most_rows(subject)
+        self.told.append(measure)
+        keys = self._keys()
+        if keys and subject is None and not grain:
+            function = self.aggregate or ("max" if self.largest else "min")
+            return self.grouped(
+                f"{function}({measure.sql})", called(function, measure.name), measure.column
+            )
+        return self._best_of(measure, subject, grain)
+
+    def _by_birth(self) -> bool:
+        return self.hint == "age" and birth_of(self.relation.fields) is not None
+
+    def _best_of(self, measure: TableField, subject: TableField | None, grain: str) -> TableQuery:
+        where_not_null = f"{measure.sql} IS NOT NULL"
+        order = "DESC" if self.largest else "ASC"
+        word = self.texts[self.best_at]
+        name = called("max" if self.largest else "min", measure.name)
+        if measure.column.type is ColumnType.DATE:
+            form = mark("latest {name}") if self.largest else mark("earliest {name}")
+            name = tr(form, name=measure.name)
+        key, shown = "", None
+        if grain and (dated := self._dated()):
+            key, shown = self._time_sql(grain, dated), None
+        elif subject is not None:
+            key, shown = subject.sql, subject.column
+        grouped = bool(key) and not (subject and subject.is_unique) and not self.of_rows
+        if grouped and (self.aggregate or (measure.adds_up and not self._row_noun_near())):
+            function = self.aggregate or "sum"
+            return self._best_group(key, function, measure, shown, order, grain)
+        if not key and self.limit == 1 and self._only_value():
+            function = "max" if self.largest else "min"
+            label = self.relation.label
+            sql = self._best_row(measure, label.sql if label else "", order, where_not_null)
+            told = f"{name}{self.where_told()}"
+            columns = (label.column if label else None, measure.column)
+            return TableQuery(sql, Shape.BEST, told, columns)
+        if not key:
+            label = self.relation.label
+            if label is None or not label.is_unique:
+                return self._best_whole(measure, name, order)
+            key, shown = label.sql, label.column
+            grouped = False
+        query = TableQuery(
+            self._best_row(measure, key, order, where_not_null), Shape.BEST,
+            f"{name}{self.where_told()}", (shown, measure.column), grain=grain,
+        )  # fmt: skip
+        if grouped and key and (grain or subject) and not self.of_rows:
+            way = "avg" if not measure.adds_up else "sum"
+            return replace(query, other=self._best_group(key, way, measure, shown, order, grain))
+        named = any(
+            it.field.is_measure and it.score >= 1.5 and it.end > self.words[self.best_at].start
+            for it in self.read.mentions
+        )
+        if word in ("largest", "biggest", "smallest", "best", "worst") and not named:
+            rivals = [item for item in hinted(self.read, self.hint) if item.is_measure]
+            if len(rivals) > 1:
+                other = self._best_row(rivals[1], key, order, f"{rivals[1].sql} IS NOT NULL")
+                return replace(query, other=TableQuery(
+                    other, Shape.BEST, called("max" if self.largest else "min", rivals[1].name),
+                    (shown, rivals[1].column),
+                ))  # fmt: skip
+        return query
+
+    def _best_whole(self, measure: TableField, name: str, order: str) -> TableQuery:
+        """The row of a table that has no name for its rows: by its first texts and dates."""
+        texts = (ColumnType.TEXT, ColumnType.DATE)
+        said = {item.field for item in self.read.filters if item.value} | {measure}
+        named = [it for it in self.relation.fields
+                 if it.column.type in texts and it not in said and not it.is_id]  # fmt: skip
+        shown = named[:MAX_NAMING]
+        key = ", ".join(f'{item.sql} AS "{item.name}"' for item in shown)
+        return TableQuery(
+            self._best_row(measure, key, order, f"{measure.sql} IS NOT NULL"), Shape.BEST,
+            f"{name}{self.where_told()}", (*(item.column for item in shown), measure.column),
+        )  # fmt: skip
+
+    def _best_row(self, measure: TableField, key: str, order: str, kept: str) -> str:
+        one = key if " AS " in key or not key else f"{key} AS name"
+        chosen = f"{one}, {measure.sql} AS value" if key else f"{measure.sql} AS value"
+        rank = f"QUALIFY rank() OVER (ORDER BY {measure.sql} {order}) <= {self.limit}"
+        distinct = "DISTINCT " if key else ""
+        return (
+            f"SELECT {distinct}{chosen} FROM {self.relation.sql}{self._where(kept)} {rank} "
+            f"ORDER BY value {order}{', 1' if key else ''}"
+        )
+
+    def _best_group(
+        self, key: str, function: str, measure: TableField | None, shown: TableColumn | None,
+        order: str, grain: str,
+    ) -> TableQuery:  # fmt: skip
+        value = f"{function}({measure.sql})" if measure else "count(*)"
+        name = called(function, measure.name) if measure else tr(ROWS)
+        columns = shown, measure.column if measure else None
+        return self._best_value(key, value, name, columns, order, grain)
+
+    def _best_value(
+        self, key: str, value: str, name: str,
+        shown: tuple[TableColumn | None, TableColumn | None], order: str, grain: str = "",
+    ) -> TableQuery:  # fmt: skip
+        kept = f"{key} IS NOT NULL"
+        sql = (
+            f"SELECT {key} AS name, {value} AS value FROM {self.relation.sql}{self._where(kept)} "
+            f"GROUP BY 1 QUALIFY rank() OVER (ORDER BY value {order}) <= {self.limit} "
+            f"ORDER BY value {order}, name"
+        )
+        told = called("max" if order == "DESC" else "min", name) + self.where_told()
+        return TableQuery(sql, Shape.BEST, told, shown, grain=grain)
+
+    def _most_frequent(self, subject: TableField | None, grain: str) -> TableQuery | None:
+        order = "DESC" if self.largest else "ASC"
+        if grain and (dated := self._dated()):
+            return self._best_group(self._time_sql(grain, dated), "count", None, None, order, grain)
+        if subject is None or subject.is_unique:
+            subject = self._frequent_column()
+        if subject is None:
+            return None
+        return self._best_group(subject.sql, "count", None, subject.column, order, "")
+
+    def _most_different(self, subject: TableField | None) -> TableQuery | None:
+        """ "Which city has the most customers": how many different entries go with each."""
+        at = self.best_at + 1
+        named = self.read.mention_at(at) if at < len(self.words) else None
+        if subject is None or named is None or self.texts[self.best_at] not in COUNTING:
+            return None
+        counted = self._settled(at)
+        if counted.is_measure or counted is subject:
+            return None
+        order = "DESC" if self.largest else "ASC"
+        value = f"count(DISTINCT {counted.sql})"
+        return self._best_value(
+            subject.sql, value, tr(DIFFERENT, name=counted.name), (subject.column, None), order
+        )
+
+    def _most_rows(self, subject: TableField | None) -> TableQuery | None:
+        """ "Which team is the biggest", "who refereed the most games": by the number of rows."""
+        counted = subject is not None and not subject.is_unique
+        if subject is None or not counted or self.texts[self.best_at] not in _sizes:
+            return None
+        return self._most_frequent(subject, "")
+
+    def _frequent_column(self) -> TableField | None:
+        for named in self.read.mentions:
+            at = next(n for n, word in enumerate(self.words) if word.start == named.start)
+            if (
+                named.field.column.type is ColumnType.TEXT
+                and not named.field.is_unique
+                and (at not in self.read.used)
+            ):
+                return self._settled(at)
+        texts = [
+            it for it in self.relation.fields
+            if it.column.type is ColumnType.TEXT and not it.is_unique
+            and all(each.field is not it for each in self.read.filters)
+        ]  # fmt: skip
+        if not texts:
+            return None
+        if len(texts) > 1:
+            one, other = texts[0].name, texts[1].name
+            told = tr("What is counted is {name}; it may be {names} that is meant.", name=one,
+                      names=other)  # fmt: skip
+            self.read.doubt(told)
+        return texts[0]
+
+    def _counts_after(self) -> bool:
+        """Whether rows are counted: "the most orders", "the highest number of films"."""
+        most = self.texts[self.best_at] in COUNTING
+        values = {item.start for item in self.read.filters if item.value}
+        for at in range(self.best_at + 1, min(self.best_at + 5, len(self.words))):
+            named = self.read.mention_at(at)
+            exact = named and named.field.is_measure and named.score >= 1.9
+            if exact and at not in self.read.used:
+                return False
+            if self.texts[at] in ("number", "count") and self.texts[at + 1 : at + 2] == ["of"]:
+                noun = self._noun(at + 2)
+                return noun[1] in ("rows", "filter")
+            if most and self.words[at].stem in self.relation.nouns:
+                self._use(at)
+                return True
+            if most and self.words[at].start in values:
+                return not self._measure_after(at)
+            if self.texts[at] in (*AUXILIARIES, "in", "by", "of"):
+                break
+        return False
+
+    def _hinted_measure(self) -> TableField | None:
+        """The column an adjective speaks of; one named after it goes first."""
+        found = [item for item in hinted(self.read, self.hint) if item.is_measure]
+        for at in range(len(self.words)):
+            named = self.read.mention_at(at)
+            if named and named.field in found and not named.rivals and named.score >= 1.5:
+                return self._settled(at)
+            other = named and not {named.field, *named.rivals} & {*found} and named.score >= 1.5
+            if named and other and named.field.is_measure and at not in self.read.used:
+                return self.measure(self.best_at + 1)
+        if not found:
+            return None
+        word = self.texts[self.best_at]
+        if len(found) > 1 and word not in (*UP, *DOWN):
+            extreme = {True: {"max", "maximum", "high"}, False: {"min", "minimum", "low"}}
+            fitting = [it for it in found if extreme[bool(self.largest)] & set(it.parts)]
+            found = fitting or found
+        for at in range(len(self.texts)):
+            named = self.read.mention_at(at)
+            if named and named.field is found[0] and named.score >= 1.5:
+                self._use(at)
+        return found[0]
+
+    def _measure_named_after(self, at: int) -> TableField | None:
+        for place in range(at + 1, min(at + 3, len(self.words))):
+            named = self.read.mention_at(place)
+            if named and named.field.column.type is ColumnType.DATE and named.score >= 1.5:
+                return self._settled(place)
+        return None
+
+    def _subject(self) -> tuple[TableField | None, str]:
+        """What is looked for: the column, or the unit of time: "which month", "who"."""
+        for at, word in enumerate(self.texts):
+            if word in ("which", "what", "whose", "name", "list", "show", "give"):
+                if AUXILIARIES.intersection(self.texts[at + 1 : at + 2]):
+                    continue
+                if found := self._subject_at(at + 1, self.best_at):
+                    return found
+            if word in ("who", "whose"):
+                return self._doer(at + 1) or self.person(), ""
+            if word == "when" and self.relation.dates:
+                self._use(at)
+                return None, "day"
+        return self._subject_at(self.best_at + 1, len(self.words)) or (None, "")
+
+    def _subject_at(self, start: int, end: int) -> tuple[TableField | None, str] | None:
+        for at in range(start, min(start + 3, end if end > start else start + 3, len(self.words))):
+            if self.texts[at].isdigit() or self.texts[at] in ("the", "of", "different", *UP, *DOWN):
+                continue
+            named = self.read.mention_at(at)
+            grain = self._grain(at)
+            dated = named and named.field.column.type is ColumnType.DATE
+            sure = named and named.score >= 2
+            if grain and self.relation.dates and (dated or not sure):
+                self._use(at)
+                return None, grain
+            rows = self.words[at].stem in self.relation.nouns
+            if rows and not (named and sure and not named.field.is_id):
+                self._use(at)
+                self.of_rows = True
+                return self.relation.label, ""
+            if named and not named.field.is_measure and at not in self.read.used:
+                chosen = self._settled(at)
+                return (None, "day") if dated else (chosen, "")
+            if self.words[at].stem in PERSON_STEMS and self.relation.label:
+                self._use(at)
+                return self.relation.label, ""
+            if self.texts[at] in AUXILIARIES or named:
+                break
+        return None
+
+    def _doer(self, at: int) -> TableField | None:
+        """The column that a verb after "who" names: "referee" of "who refereed the match"."""
+        named = self.read.mention_at(at) if at < len(self.words) else None
+        if named is None or not self.texts[at].endswith("ed") or named.score < 1.4:
+            return None
+        return self._settled(at) if named.field.column.type is ColumnType.TEXT else None
+
+    def person(self) -> TableField | None:
+        """The column that "who" asks for."""
+        label = self.relation.label
+        if label is not None and label.made:
+            return label
+        names = ("name", "employee", "student", "customer", "player", "person", "author", "driver")
+        texts = [it for it in self.relation.fields if it.column.type is ColumnType.TEXT]
+        return next((it for word in names for it in texts if word in it.parts), self.relation.label)
+
+    def _row_noun_near(self) -> bool:
+        """Whether single rows are compared: "the largest order"."""
+        near = self.words[self.best_at + 1 : self.best_at + 3]
+        return any(word.stem in self.relation.nouns for word in near)
+
+    def _only_value(self) -> bool:
+        """Whether only the number is asked for: "what is the highest price"."""
+        return bool(re.match(r"\W*(?:what(?:'s| is| was| are| were)|the|find|tell|give|maximum|"
+                             r"minimum|highest|lowest|how)\b", self.read.text))  # fmt: skip
