@@ -19,7 +19,7 @@ from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_words import DOWN, UP, TableField, birth_of, hinted
 
 MAX_NAMING = 4
-"""Columns that a row without a name is told by."""
+"""Columns that describe a row without a name."""
 COUNTING = ("most", "least", "fewest")
 _sizes = frozenset((*COUNTING, "biggest", "largest", "smallest"))
 

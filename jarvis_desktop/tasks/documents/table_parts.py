@@ -233,7 +233,7 @@ class QuestionParts:
         return plain if plain in GRAINS else ""
 
     def _settled(self, at: int, *, groups_by: bool = False) -> TableField:
-        """The column of the mention at a word; two that fit as well are told."""
+        """The column of the mention at a word; a second one that fits as well is a doubt."""
         named = self.read.mention_at(at)
         assert named is not None
         chosen, rivals = named.field, named.rivals

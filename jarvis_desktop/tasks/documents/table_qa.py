@@ -1,6 +1,6 @@
 """Answers questions about tables by SQL: the application's own, or that of a language model.
 
-Runs in a child process that reads nothing but the given files. A doubtful reading is told with the
+Runs in a child process that reads nothing but the given files. A doubt comes with the
 answer, and an answer longer than a screen is cut, with the whole as a file.
 """
 

@@ -36,7 +36,7 @@ class TableQuery:
     """The column that each column of the result has its unit from."""
     doubts: tuple[str, ...] = ()
     other: TableQuery | None = None
-    """Another reading; the doubt is told only if it has another answer."""
+    """Another reading; the doubt counts only if it has another answer."""
     where: tuple[str, ...] = ()
     """The conditions in words."""
     grain: str = ""

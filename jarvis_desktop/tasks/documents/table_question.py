@@ -2,7 +2,7 @@
 
 The words are matched with columns and entries (`table_words.py`); here they are put together: what
 is counted, added up or compared, for which groups, of which rows. What stays unread, and every
-choice between two readings, is a doubt that is told with the answer.
+choice between two readings, is a doubt that comes with the answer.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The times that a question puts on rows: days, weeks, months, quarters, years and hours.
 
 A time without a year is that of every year: "in March" is each March. One that has a beginning or
-an end only, as "since May", is of the last year of the table, and that is told.
+an end only, as "since May", is of the last year of the table, and the answer says so.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """What the words of a question about a table stand for: columns, entries, numbers and dates.
 
-A word that stands for nothing stays unread, and whoever answers says so. Where two readings are as
+A word that stands for nothing stays unread, and the answer says so. Where two readings are as
 good as each other, the first is taken and the other is told.
 """
 
@@ -512,7 +512,7 @@ class ReadWords:
     """Words that the question has in capitals, and in no other: "the IT team"."""
 
     def doubt(self, told: str) -> None:
-        """Tell once with the answer that it may be meant otherwise."""
+        """Add a note to the answer that it may be meant otherwise."""
         if told not in self.doubts:
             self.doubts.append(told)
 
