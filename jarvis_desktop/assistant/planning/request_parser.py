@@ -53,6 +53,8 @@ _as_output = lazy_re(
     r"\b(?:convert|turn|change|transcode|export)\b[^;!?\n]{1,60}\bto|\bals|\bnach)\s*$",
     re.IGNORECASE,
 )
+_make = lazy_re(r"\b(?:make|write)(?: (?:me|an?|another|new|file|table)){0,3}\s*$", re.IGNORECASE)
+"""Words before the name of a table or a text that is to be made; a picture may just be edited."""
 _called = lazy_re(r"\b(?:called|named)\s*$", re.IGNORECASE)
 _there = lazy_re(
     r"\b(?:have|'ve|has|got|my|this|that|the|there|attached|uploaded|given|provided|image|picture|"
@@ -148,7 +150,9 @@ def _is_file_name(words: str) -> bool:
 def _file(text: str, start: int, end: int, words: str) -> FileMention:
     before = text[max(0, start - 80) : start]
     made = bool(_called.search(before)) and not _there.search(before)
-    return FileMention(start, end, words, output=made or bool(_as_output.search(before)))
+    written = kind_of_name(words) in (Kind.TABLE, Kind.DOCUMENT) and bool(_make.search(before))
+    made = made or written or bool(_as_output.search(before))
+    return FileMention(start, end, words, output=made)
 
 
 _spoken_dot = lazy_re(

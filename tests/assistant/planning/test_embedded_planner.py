@@ -367,6 +367,7 @@ async def test_a_whole_file_is_saved(text: str) -> None:
         "Turn this JSON into a CSV called year.csv",
         "Count the errors and write them to year.csv",
         "List them in year.csv",
+        "Make year.csv with one row for each month",
     ],
 )
 async def test_the_name_of_a_file_to_be_made_is_not_looked_for(text: str) -> None:
