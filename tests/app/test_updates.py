@@ -75,7 +75,7 @@ def made(server: ReleaseServer, folder: Path, kind: str = "pip", **changed: Any)
     given: dict[str, Any] = {
         "online": lambda: True,
         "version": "0.1.0",
-        "patience": 1.0,
+        "patience": 60.0,
         "reserve": 0,
     }
     return Updates(folder / "updates", server.channel, own=own, **(given | changed))
@@ -327,7 +327,8 @@ async def test_a_broken_update_leaves_the_version_in_use_as_it_is(
         usage = type("Usage", (), {"free": 10**9})
         monkeypatch.setattr("shutil.disk_usage", lambda path: usage)
     before = contents(tool)
-    one = made(server, tmp_path, "uv", prefix=tool, patience=0.3)
+    patience = 0.3 if "stalled" in name else 60.0
+    one = made(server, tmp_path, "uv", prefix=tool, patience=patience)
     message = hint = ""
     try:
         if found := await one.look():
@@ -430,7 +431,7 @@ async def test_a_change_to_offline_ends_the_download(server: ReleaseServer, tmp_
     from jarvis_desktop.process.child import end_outward
 
     server.cut["/release.json"], server.stalls = 20, {"/release.json"}
-    looking = asyncio.ensure_future(made(server, tmp_path, patience=60.0).look())
+    looking = asyncio.ensure_future(made(server, tmp_path).look())
     while not server.asked:
         await asyncio.sleep(0.01)
     end_outward("The mode is offline now.")
