@@ -81,6 +81,16 @@ class Paths:
         return self.data / "mcp-tools.json"
 
     @property
+    def machines(self) -> Path:
+        """The user's other machines, whose experts are used here."""
+        return self.config / "machines.json"
+
+    @property
+    def paired(self) -> Path:
+        """The certificate of this machine, and the computers that may use its experts."""
+        return self.data / "paired"
+
+    @property
     def weights(self) -> Path:
         """Downloaded weights of experts."""
         return self.cache / "experts"

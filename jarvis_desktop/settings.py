@@ -458,6 +458,17 @@ class ApiSettings(SettingsTable):
     )
 
 
+class MachineSettings(SettingsTable):
+    """The `[machines]` table."""
+
+    in_local_mode: bool = setting(
+        False,
+        mark("Also in the mode “local”"),
+        mark("Then words and files go to your own machines as well, encrypted; never offline."),
+        search=mark("other computer graphics card gpu remote privacy"),
+    )
+
+
 class AgentSettings(SettingsTable):
     """The `[agent]` table: goals that take several rounds."""
 
@@ -625,6 +636,7 @@ class Settings(SettingsTable):
     planner: PlannerSettings = PlannerSettings()
     experts: ExpertSettings = ExpertSettings()
     api: ApiSettings = ApiSettings()
+    machines: MachineSettings = MachineSettings()
     agent: AgentSettings = AgentSettings()
     window: WindowSettings = WindowSettings()
     history: HistorySettings = HistorySettings()

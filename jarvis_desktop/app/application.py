@@ -33,6 +33,7 @@ from jarvis_desktop.assistant.timers import Bell, RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.local.backend import LocalBackend
+from jarvis_desktop.backends.machines.backend import MachinesBackend
 from jarvis_desktop.backends.mcp.backend import McpBackend
 from jarvis_desktop.backends.task_encoder import BackgroundScorer, TaskEncoder
 from jarvis_desktop.core.context import in_private_conversation, local_now
@@ -235,6 +236,7 @@ class Application:
     local: LocalBackend
     api: ApiBackend
     mcp: McpBackend
+    machines: MachinesBackend
     paths: Paths
     goals: SqliteGoalMemory
     agent_mode: Lazy[AgentMode]
@@ -315,7 +317,7 @@ class Application:
         changed = changed_settings(before, settings)
         if not changed:
             return frozenset()
-        if changed & {"mode", "network.proxy"}:
+        if changed & {"mode", "network.proxy", "machines.in_local_mode"}:
             self._apply_network(before, settings)
         if any(name.startswith("llm.") for name in changed):
             self.llms.choose(llm_preference(settings.llm))
@@ -338,6 +340,7 @@ class Application:
         """
         was_offline = not self.policy.allows_downloads
         self.policy.mode = settings.mode
+        self.policy.own_machines = settings.machines.in_local_mode
         apply_network_settings(settings)
         is_offline = not self.policy.allows_downloads
         if is_offline != was_offline or settings.network != before.network:
@@ -347,6 +350,7 @@ class Application:
                 else tr("The network settings changed, so this was stopped.")
             )
         self.api.withdraw()
+        self.machines.withdraw()
         if is_offline:
             self.mcp.withdraw()
         if agent := self.agent_mode.built:
@@ -382,6 +386,7 @@ class Application:
         await self.expert_manager.close()
         await self.assistant.close()
         await self.mcp.close()
+        await self.machines.close()
         for task in self._background:
             task.cancel()
         await asyncio.gather(*self._background, return_exceptions=True)

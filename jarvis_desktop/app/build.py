@@ -40,6 +40,8 @@ from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.llm import LLMBackend
 from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.backends.local.placement import MemoryMeasurements
+from jarvis_desktop.backends.machines.backend import MachinesBackend
+from jarvis_desktop.backends.machines.machines import Machines
 from jarvis_desktop.backends.mcp.backend import McpBackend
 from jarvis_desktop.backends.mcp.servers import McpServers
 from jarvis_desktop.backends.result_checks import inspect
@@ -94,7 +96,8 @@ def build(
     inventory = {item.name: item for item in INVENTORY}
     definitions = {item.type.name: item for item in DEFINITIONS}
     own, tasks, acting = frozenset(inventory), list(INVENTORY), set(ACTING)
-    policy, current = Policy(settings.mode), Current(settings)
+    policy = Policy(settings.mode, settings.machines.in_local_mode)
+    current = Current(settings)
     records = build_records(paths, inventory, local_now)
     store, history = records.store, records.history
     engines = Engines(
@@ -138,6 +141,7 @@ def build(
         measures=MemoryMeasurements(paths.cache / "memory.json"),
         shared_memory_user=LLMInMemory(llms),
     )
+    machines = MachinesBackend(definitions, Machines(paths.machines), policy)
     mcp = McpBackend(
         McpServers(paths.mcp_servers, paths.mcp_tools),
         taken=own.__contains__,
@@ -170,6 +174,7 @@ def build(
         runnable=local.can_run,
         by_api=api.candidates,
         by_tool=mcp.candidates,
+        by_machine=machines.candidates,
         prompted=LLMBackend.can_do,
         hub=HubOffers(hub, hub_policy),
     )
@@ -208,6 +213,7 @@ def build(
             builtin,
             local,
             api,
+            machines,
             mcp,
             LLMBackend(llms, prompts, definitions, guard=FileGuard, cannot_know=cannot_know),
         )
@@ -354,6 +360,7 @@ def build(
         local=local,
         api=api,
         mcp=mcp,
+        machines=machines,
         paths=paths,
         goals=history.goals,
         agent_mode=agent_mode,

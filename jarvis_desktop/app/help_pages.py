@@ -29,6 +29,7 @@ TOPICS = (
     HelpTopic("tasks", mark("What runs where")),
     HelpTopic("experts", mark("Experts")),
     HelpTopic("language-models", mark("Language models")),
+    HelpTopic("machines", mark("Your other computers")),
     HelpTopic("mcp", mark("MCP servers")),
     HelpTopic("server", mark("JARVIS for other programs")),
     HelpTopic("settings", mark("Settings")),

@@ -29,6 +29,7 @@ COMMANDS = {
     "engine": "engine:add",
     "update": "update:add",
     "licences": "licences:add",
+    "machines": "machines:add",
     "mcp": "mcp:add",
     "serve": "serve:add",
     "desktop": "system:add_desktop",

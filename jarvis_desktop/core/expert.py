@@ -75,6 +75,10 @@ def times_real_time(speed: float, cores: int) -> float:
     return speed * min(4, cores) / 4
 
 
+OWN_MACHINE = "machine"
+"""The backend of experts on the user's other computers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """An expert and the backend it would run on."""
@@ -88,7 +92,18 @@ class Candidate:
     spare: bool = False
     """Whether it is tried only after the built-in method, which may fail but invents nothing."""
     provider: str = ""
-    """The inference provider that runs it, if behind an API; "auto" is any other one."""
+    """The inference provider that runs it, if behind an API; "auto" is any other one. For own
+    machines their names."""
+
+    @property
+    def own(self) -> bool:
+        """Whether it runs on another computer of the user."""
+        return self.backend == OWN_MACHINE
+
+    @property
+    def by_provider(self) -> bool:
+        """Whether an inference provider runs it."""
+        return bool(self.provider) and not self.own
 
     @property
     def built_in(self) -> bool:

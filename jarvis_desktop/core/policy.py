@@ -47,9 +47,13 @@ class Policy:
     """
 
     mode: Mode = Mode.LOCAL
+    own_machines: bool = False
+    """Whether the local mode includes the user's other machines."""
 
     def allows(self, candidate: Candidate) -> bool:
         """Whether this candidate may be tried."""
+        if candidate.own:
+            return self.allows_own_machines
         if candidate.remote:
             return self.allows_api
         return self.mode is not Mode.LITE or not candidate.heavy
@@ -58,6 +62,11 @@ class Policy:
     def allows_api(self) -> bool:
         """Whether texts and files may be sent to experts on other computers."""
         return self.mode in (Mode.HYBRID, Mode.LITE)
+
+    @property
+    def allows_own_machines(self) -> bool:
+        """Whether texts and files may be sent to the user's other machines."""
+        return self.allows_api or (self.own_machines and self.mode is Mode.LOCAL)
 
     @property
     def prefers_network(self) -> bool:

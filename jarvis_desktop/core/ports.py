@@ -117,7 +117,8 @@ class Backend(Protocol):
 
     name: str
     lane: str
-    """Calls of one lane share its width: local, cpu, llm, network, or instant for no limit."""
+    """Calls of one lane share its width: local, cpu, llm, network, machines, or
+    instant; the last two have no limit."""
 
     def question(self, call: Call) -> str:
         """Return what the user must confirm before this call runs; "" for nothing."""

@@ -74,6 +74,7 @@ class ShippedCatalogue:
         prompted: Callable[[str, LLM], bool] = lambda task, llm: False,
         by_api: Callable[[Expert], Sequence[Candidate]] = lambda expert: (),
         by_tool: Callable[[str], Sequence[Candidate]] = lambda task: (),
+        by_machine: Callable[[str], Sequence[Candidate]] = lambda task: (),
         served: Callable[[Expert], bool] = for_recogniser,
         hub: HubOffers | None = None,
     ) -> None:
@@ -85,6 +86,7 @@ class ShippedCatalogue:
         self._prompted = prompted
         self._by_api = by_api
         self._by_tool = by_tool
+        self._by_machine = by_machine
         self._served = served
         self._with_experts = {name for name in definitions if hub_experts.tasks_of(name)}
         """Tasks that an expert may do; the others have a built-in way alone."""
@@ -92,7 +94,8 @@ class ShippedCatalogue:
             self._with_experts |= {expert.task, *expert.also}
 
     def candidates(self, task: str) -> Sequence[Candidate]:
-        """Return installed experts, largest first, then those of an API, then the built-in way."""
+        """Return installed experts, largest first, then those of own machines and of an API, then
+        the built-in way."""
         found = self._experts_for(task) if task in self._with_experts else []
         definition = self._definitions.get(task)
         if definition and definition.skill:
@@ -111,6 +114,7 @@ class ShippedCatalogue:
         ]
         installed.sort(key=lambda expert: -expert.download_mb)
         found = [Candidate(expert, "local", heavy=True) for expert in installed]
+        found += self._by_machine(task)
         return found + [item for expert in self._behind_api(task) for item in self._by_api(expert)]
 
     def by_llm(self, task: str, llm: LLM) -> Candidate | None:

@@ -14,6 +14,7 @@ import math
 import secrets
 import socket
 import time
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -95,6 +96,12 @@ def new_token() -> str:
 class Access:
     """Checks every request before the application sees it."""
 
+    open: Collection[tuple[str, str]] = tuple(
+        (method, path) for method in ("GET", "HEAD") for path in OPEN
+    )
+    """Methods and paths that need no token."""
+    max_body = MAX_BODY
+
     def __init__(self, app: ASGIApp, terms: ServerTerms) -> None:
         self._app = app
         self._token = terms.token.encode()
@@ -123,7 +130,7 @@ class Access:
             await _refuse(send, 403, "This server is not known by that name.")
         elif b"origin" in headers and not self._is_own(headers[b"origin"]):
             await _refuse(send, 403, "Pages of other servers may not use this one.")
-        elif scope["method"] in ("GET", "HEAD") and scope["path"] in OPEN:
+        elif (scope["method"], scope["path"]) in self.open:
             await self._app(scope, receive, send)
         elif not self._knows(headers.get(b"authorization", "")):
             if wait := self._wrong.wait():
@@ -132,10 +139,11 @@ class Access:
                 await _refuse(send, 401, "The token is missing or wrong.")
         elif wait := self._rate.wait():
             await _refuse(send, 429, "There were too many requests in a minute.", wait=wait)
-        elif not length.isdecimal() or int(length) > MAX_BODY:
-            await _refuse(send, 413, f"A request has at most {MAX_BODY // 1_000_000} MB.")
+        elif not length.isdecimal() or int(length) > self.max_body:
+            most = self.max_body // 1_000_000
+            await _refuse(send, 413, f"A request has at most {most} MB.")
         else:
-            await self._app(scope, _limited(receive), send)
+            await self._app(scope, _limited(receive, self.max_body), send)
 
     def _is_own(self, url: str) -> bool:
         """Whether an address means this computer, not by a name that anybody could choose."""
@@ -157,7 +165,7 @@ class Access:
         return right and kind.lower() == "bearer"
 
 
-def _limited(receive: Receive) -> Receive:
+def _limited(receive: Receive, most: int) -> Receive:
     """The same messages, as long as the body is small and arrives."""
     size, whole = 0, False
 
@@ -172,7 +180,7 @@ def _limited(receive: Receive) -> Receive:
             raise HTTPException(408) from error
         size += len(message.get("body", b""))
         whole = not message.get("more_body", False)
-        if size > MAX_BODY:
+        if size > most:
             raise HTTPException(413)
         return message
 

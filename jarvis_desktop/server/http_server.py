@@ -176,26 +176,33 @@ async def serve(
 ) -> None:
     """Serve until it is stopped by Ctrl-C, or cancelled, which ends what is being answered."""
     async with http_app(app, terms) as asgi:
-        config = uvicorn.Config(
-            asgi,
-            http=TimedHeaders,
-            log_config=None,
-            access_log=False,
-            lifespan="off",
-            limit_concurrency=AT_ONCE,
-            backlog=BACKLOG,
-            timeout_keep_alive=30,
-            timeout_graceful_shutdown=5,
-            server_header=False,
-            proxy_headers=False,
-            ssl_context_factory=(lambda config, usual: encrypted) if encrypted else None,
-        )
-        server = uvicorn.Server(config)
-        try:
-            await server.serve(sockets=[listening])
-        except asyncio.CancelledError:
-            await _end(server)
-            raise
+        await serve_app(asgi, listening, encrypted=encrypted)
+
+
+async def serve_app(
+    asgi: ASGIApp, listening: socket.socket, *, encrypted: ssl.SSLContext | None = None
+) -> None:
+    """Serve an ASGI application in the same way."""
+    config = uvicorn.Config(
+        asgi,
+        http=TimedHeaders,
+        log_config=None,
+        access_log=False,
+        lifespan="off",
+        limit_concurrency=AT_ONCE,
+        backlog=BACKLOG,
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=5,
+        server_header=False,
+        proxy_headers=False,
+        ssl_context_factory=(lambda config, usual: encrypted) if encrypted else None,
+    )
+    server = uvicorn.Server(config)
+    try:
+        await server.serve(sockets=[listening])
+    except asyncio.CancelledError:
+        await _end(server)
+        raise
 
 
 async def _end(server: uvicorn.Server) -> None:

@@ -15,6 +15,7 @@ from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.llm import LLMBackend, LLMMethod
 from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.backends.local.gpu_probe import GpuProbe
+from jarvis_desktop.backends.machines.backend import MachinesBackend
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Candidate, Expert
@@ -28,9 +29,10 @@ from tests.backends import methods
 from tests.backends.inference_api.ways import REPO, SERVED, WAYS
 from tests.backends.misbehaving import Folder, start
 from tests.fakes import FakeBackend, FakeLLM, FakeLLMs
+from tests.machines import Desk, box, keyring_in_memory, started
 from tests.router import running_router
 
-LANES = {"local", "cpu", "llm", "network", "instant"}
+LANES = {"local", "cpu", "llm", "network", "machines", "instant"}
 
 
 def nothing(fraction: float | None, words: str) -> None:
@@ -73,7 +75,7 @@ class Obliging(FakeLLM):
             yield piece
 
 
-@pytest.fixture(params=["builtin", "skill", "llm", "local", "api", "fake"])
+@pytest.fixture(params=["builtin", "skill", "llm", "local", "api", "machine", "fake"])
 async def backend(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Backend]:
@@ -100,6 +102,14 @@ async def backend(
             api = ApiBackend(methods.BY_NAME, check=checked, key=key, via=via, ways=WAYS)
             yield api
             await api.close()
+    elif request.param == "machine":
+        desk = Desk(tmp_path / "desk", methods.BY_NAME)
+        with keyring_in_memory(monkeypatch):
+            served = FakeBackend(does=fake)
+            there = box(tmp_path / "box", served, methods.BY_NAME, "shout", "refuse")
+            async with started(there):
+                await desk.pair(there)
+                yield desk.backend
     else:
         yield FakeBackend(does=fake)
 
@@ -109,6 +119,8 @@ def call(task: str, workdir: Path) -> Call:
 
 
 def candidate(backend: Backend, task: str) -> Candidate:
+    if isinstance(backend, MachinesBackend):
+        return backend.candidates(task)[0]
     return Candidate(Expert(f"{backend.name}/{task}", task, repo=REPO), backend.name)
 
 

@@ -85,6 +85,9 @@ def test_what_a_mode_allows(mode: Mode, allowed: set[str], downloads: bool) -> N
         Candidate(expert, "hf_api", remote=True),
     )
     assert {item.backend for item in candidates if policy.allows(item)} == allowed
+    own = Candidate(expert, "machine", remote=True, provider="box")
+    assert policy.allows(own) is (mode in (Mode.HYBRID, Mode.LITE))
+    assert Policy(mode, own_machines=True).allows(own) is (mode is not Mode.OFFLINE)
     assert policy.allows_downloads is downloads
     assert Candidate(expert, "local").label == "x (local)"
     assert Candidate(Expert("builtin/clock", "clock"), "builtin").label == "built in"

@@ -15,7 +15,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.events import ReplyChunk
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.turn import Conversation, Request, Turn
-from jarvis_desktop.server import access
+from jarvis_desktop.server.access import Access
 from jarvis_desktop.server.turns import ApiFrontend
 from tests.fake_voice import FakeRecogniser, FakeVoice
 from tests.fakes import FakeLLM
@@ -199,7 +199,7 @@ async def test_a_wrong_request_gets_a_sentence(served: Served) -> None:
 
 
 async def test_too_much_is_refused(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(access, "MAX_BODY", 100)
+    monkeypatch.setattr(Access, "max_body", 100)
     assert (await served.post("/tasks", {"messages": said("x" * 200)})).status_code == 413
 
     async def pieces() -> AsyncIterator[bytes]:

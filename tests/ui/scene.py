@@ -19,6 +19,8 @@ from jarvis_desktop.assistant.live_turn import replayed_events
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.dictation import DictationSession
 from jarvis_desktop.assistant.talk.talk import Talk
+from jarvis_desktop.backends.machines.backend import MachinesBackend
+from jarvis_desktop.backends.machines.machines import Machines
 from jarvis_desktop.backends.mcp.backend import McpBackend
 from jarvis_desktop.backends.mcp.servers import McpServers
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
@@ -348,6 +350,7 @@ class FakeApp:
     talk: Talk = field(init=False)
     dictation: FakeDictation = field(init=False)
     mcp: McpBackend = field(init=False)
+    machines: MachinesBackend = field(init=False)
     store: FileStore = field(init=False)
     speaker: AnswerSpeaker = field(init=False)
     hotkey: FakeHotkey = field(default_factory=lambda: FakeHotkey(status=LIVE))
@@ -377,6 +380,7 @@ class FakeApp:
 
     def __post_init__(self) -> None:
         self.store = FileStore(self.paths.artifacts)
+        self.machines = MachinesBackend({}, Machines(self.paths.machines), self.policy)
         self.mcp = McpBackend(
             McpServers(self.paths.mcp_servers, self.paths.mcp_tools),
             taken=self.inventory.__contains__,

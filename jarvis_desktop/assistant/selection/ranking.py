@@ -1,9 +1,9 @@
 """Ranks the candidates for a task, and lets the LLM choose among the best.
 
-Fetched experts and the LLM come first, then experts behind an API, then built-in methods, and last
-what failed here recently or is spare. The application's own skills, such as its voice, come before
-an API. If the user prefers the network, the API comes first. Within a tier the weighted mean of
-these counts, each from 0 to 1:
+Fetched experts, those of own machines and the LLM come first, then experts behind an API, then
+built-in methods, and last what failed here recently or is spare. The application's own skills, such
+as its voice, come before an API. If the user prefers the network, the API comes first. Within a
+tier the weighted mean of these counts, each from 0 to 1:
 
 match      how well the description matches the words of the request
 success    the share of its runs on this computer that worked; a half if it has not run
@@ -138,7 +138,7 @@ def _tier(candidate: Candidate, experience: Experience, network_first: bool) -> 
         return SKILL if candidate.backend == "skill" else BUILT_IN
     if candidate.spare or experience.failed:
         return LAST
-    return NETWORK if candidate.provider and not network_first else CHOICE
+    return NETWORK if candidate.by_provider and not network_first else CHOICE
 
 
 def _size(expert: Expert) -> float:

@@ -264,7 +264,7 @@ class Selector:
         llm, rest = None, [task for task in tasks if task.id not in ordered]
         if rest:
             listed = [found[task.id] for task in rest]
-            remote = any(item.provider for candidates in listed for item in candidates)
+            remote = any(item.by_provider for candidates in listed for item in candidates)
             barred = await self._barred() if remote else ""
             llm = await self._llm(listed)
             known = [
@@ -330,7 +330,7 @@ class Selector:
 
     def _kept_away(self, name: str) -> str:
         """Why no expert behind an API is available for a task, as a sentence."""
-        found = [item for item in self._catalogue.candidates(name) if item.provider]
+        found = [item for item in self._catalogue.candidates(name) if item.by_provider]
         if any(not self._policy.allows(item) for item in found):
             return tr(OTHER_MODES)
         if not found:
@@ -344,11 +344,11 @@ class Selector:
         self, task: Task, found: tuple[Candidate, ...], llm: LLM | None, barred: str = ""
     ) -> _TaskCandidates:
         name = task.type.name
-        if not any(item.provider for item in found):
+        if not any(item.by_provider for item in found):
             format_experience = self._policy.prefers_network or not found
             barred = self._kept_away(name) if format_experience else ""
         elif barred:
-            found = tuple(item for item in found if not item.provider)
+            found = tuple(item for item in found if not item.by_provider)
         if llm and not (found and _instant(found)):
             itself = self._catalogue.by_llm(name, llm)
             found = (*found, itself) if itself else found
@@ -503,7 +503,7 @@ def _is_called(candidate: Candidate, name: str) -> bool:
 def _is_served(candidate: Candidate) -> bool:
     """Whether the provider runs the expert, as far as is known."""
     known = candidate.expert.providers
-    return not known or candidate.provider in ("auto", *known)
+    return candidate.own or not known or candidate.provider in ("auto", *known)
 
 
 def _instant(candidates: Sequence[Candidate]) -> bool:
@@ -520,6 +520,8 @@ def _each_once(ranked: Sequence[Ranked]) -> tuple[Ranked, ...]:
 
 
 def _where_it_runs(candidate: Candidate) -> str:
+    if candidate.own:
+        return tr("{name} runs on {machine}", name=candidate.expert.id, machine=candidate.provider)
     if candidate.remote:
         return tr("{name} answers over the network", name=candidate.expert.id)
     if candidate.backend == "mcp":

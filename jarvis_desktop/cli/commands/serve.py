@@ -8,12 +8,17 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.session import Subparsers, add_mode, count, run
+from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.paths import user_paths
 from jarvis_desktop.platform import api_keys
 from jarvis_desktop.process.network_guard import is_this_computer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
+
+
+EVERYWHERE = "0.0.0.0"  # noqa: S104 - for other computers, each of which needs a pairing
 
 
 def add(subparsers: Subparsers) -> None:
@@ -24,8 +29,8 @@ def add(subparsers: Subparsers) -> None:
         description="Serves OpenAI's protocol (/v1) and HuggingGPT's. Every request needs the "
         "token, which is made at the first start and kept in the keyring.",
     )
-    serve.add_argument("--host", default="127.0.0.1", help="where to listen (default: %(default)s)")
-    serve.add_argument("--port", type=int, default=8765, help="(default: %(default)s)")
+    serve.add_argument("--host", help="where to listen (default: 127.0.0.1)")
+    serve.add_argument("--port", type=int, help="(default: 8765)")
     serve.add_argument(
         "--token-file", type=Path, metavar="FILE", help="the token, instead of the keyring's"
     )
@@ -50,6 +55,15 @@ def add(subparsers: Subparsers) -> None:
         metavar="N",
         help="the most requests a minute (default: %(default)s)",
     )
+    serve.add_argument(
+        "--experts",
+        action="store_true",
+        help="instead, serve the experts of this computer to your others, encrypted, at port 8766 "
+        "of all addresses",
+    )
+    serve.add_argument(
+        "--pair", action="store_true", help="with --experts: show a code to pair another computer"
+    )
     serve.add_argument("--show-token", action="store_true", help="print the token and end")
     add_mode(serve)
     serve.set_defaults(command=_serve)
@@ -60,16 +74,18 @@ def _serve(args: argparse.Namespace) -> int:
     from jarvis_desktop.server.http_server import address_of, encryption, listen, serve
 
     api_keys.hide()  # no program that is started inherits it
+    if args.experts:
+        return _serve_experts(args)
+    if args.pair:
+        raise InputError("--pair belongs to --experts.")
+    host, port = args.host or "127.0.0.1", _port(args.port, 8765)
     token = token_from(args.token_file, api_keys.server_token())
     if args.show_token:
         output.say(token)
         return output.DONE
-    if not 0 <= args.port <= 65535:
-        raise InputError(f"There is no port {args.port}.")
-    if bool(args.certificate) != bool(args.key):
-        raise InputError("A certificate and its key belong together: --certificate and --key.")
+    _check_certificate(args)
     encrypted = encryption(args.certificate, args.key) if args.key else None
-    listening = listen(args.host, args.port)
+    listening = listen(host, port)
     address = address_of(listening, encrypted=bool(encrypted))
 
     async def work(app: Application) -> int:
@@ -81,9 +97,64 @@ def _serve(args: argparse.Namespace) -> int:
                 "note    Other computers can reach it, and what is sent is not encrypted: give a "
                 "--certificate, or put a server with TLS in front."
             )
-        terms = ServerTerms(token, args.host, tuple(args.name), args.rate)
+        terms = ServerTerms(token, host, tuple(args.name), args.rate)
         await serve(app, listening, terms, encrypted=encrypted)
         return output.DONE
 
     with listening:
         return run(args, work)
+
+
+def _serve_experts(args: argparse.Namespace) -> int:
+    from jarvis_desktop.backends.machines.pairing import LIFE_S, TRIES, PairingCode
+    from jarvis_desktop.backends.machines.wire import PORT
+    from jarvis_desktop.server.experts_api import experts_of
+    from jarvis_desktop.server.http_server import address_of, encryption, listen, serve_app
+    from jarvis_desktop.server.paired import PairedComputers, certificate_of
+
+    host, port = args.host or EVERYWHERE, _port(args.port, PORT)
+    _check_certificate(args)
+    computers = PairedComputers(user_paths().paired)
+    if args.key:
+        encrypted, certificate = (
+            encryption(args.certificate, args.key),
+            certificate_of(args.certificate),
+        )
+    else:
+        encrypted, certificate = computers.encryption()
+    listening = listen(host, port)
+    address = address_of(listening, encrypted=True).removesuffix("/v1").removeprefix("https://")
+
+    async def work(app: Application) -> int:
+        service = experts_of(app, computers)
+        offers = service.offers()
+        names = sorted({each.expert.id for each in offers})
+        output.note(
+            f"The experts of this computer ({', '.join(names) or 'none yet'}) are served at "
+            f"{address}; Ctrl-C ends it."
+        )
+        if args.pair or not computers.all():
+            service.pairing = PairingCode(certificate)
+            output.note("On the other computer: jarvis-desktop machines pair " + address)
+            output.note(
+                f"The code is {service.pairing.code}; it holds for {LIFE_S / 60:.0f} minutes and "
+                f"{TRIES} tries."
+            )
+            service.on_pairing = lambda name: output.note(f"{one_line(name)} is paired.")
+        await serve_app(service.app(host), listening, encrypted=encrypted)
+        return output.DONE
+
+    with listening:
+        return run(args, work)
+
+
+def _port(given: int | None, usual: int) -> int:
+    port = usual if given is None else given
+    if not 0 <= port <= 65535:
+        raise InputError(f"There is no port {port}.")
+    return port
+
+
+def _check_certificate(args: argparse.Namespace) -> None:
+    if bool(args.certificate) != bool(args.key):
+        raise InputError("A certificate and its key belong together: --certificate and --key.")

@@ -49,6 +49,8 @@ def attempts_table(turn: Turn) -> MarkdownTable | None:
 
 def format_place(candidate: Candidate) -> str:
     """The place an attempt ran at, for display."""
+    if candidate.own:
+        return one_line(candidate.provider, limit=40)
     if candidate.remote:
         if candidate.provider:
             return tr("API of {provider}", provider=one_line(candidate.provider, limit=40))
@@ -88,7 +90,7 @@ def _tried(title: str, attempt: Attempt, result: TaskResult | None) -> Line:
 
 def _cost(attempt: Attempt) -> str:
     candidate, spent = attempt.candidate, attempt.spent
-    if not candidate.remote:
+    if candidate.own or not candidate.remote:
         return tr("free")
     costs = _costs(spent)
     if spent.dollars is None and not attempt.error:

@@ -278,7 +278,9 @@ def describe_expert(candidate: Candidate) -> str:
     if candidate.built_in:
         return tr("Built in, on this computer")
     where = tr("on this computer")
-    if candidate.remote:
+    if candidate.own:
+        where = tr("on {machine}", machine=one_line(candidate.provider, limit=40))
+    elif candidate.remote:
         where = (
             tr("by {provider}, over the network", provider=candidate.provider)
             if candidate.provider and candidate.provider != "auto"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from jarvis_desktop.core.i18n import mark
 from jarvis_desktop.ui.settings.about_panels import LicencesPanel, VersionPanel
 from jarvis_desktop.ui.settings.dictation_panels import LastDictations, ReplacementLines
+from jarvis_desktop.ui.settings.machines_panel import MachinesPanel
 from jarvis_desktop.ui.settings.mcp_panel import McpPanel
 from jarvis_desktop.ui.settings.panels import (
     AutostartSwitch,
@@ -86,6 +87,24 @@ EXPERTS = SettingsGroup(
                 "experts.denied_licences",
                 "experts.gated",
                 "processes",
+            ),
+        ),
+        SettingsCard(
+            title=mark("Your other computers"),
+            description=mark(
+                "One with a graphics card can work for this one. Start “jarvis-desktop serve "
+                "--experts” there; it shows a code for this page. What is sent is encrypted."
+            ),
+            rows=rows(
+                SettingsRow(
+                    "machines",
+                    mark("Computers whose experts are used here"),
+                    mark("In the modes “hybrid” and “lite”, and if you like in “local”."),
+                    search=mark("pair machine gpu graphics card remote server"),
+                    make=MachinesPanel,
+                    whole=True,
+                ),
+                "machines.in_local_mode",
             ),
         ),
         SettingsCard(

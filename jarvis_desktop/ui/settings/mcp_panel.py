@@ -44,8 +44,8 @@ class McpPanel(SettingsPanel):
         """The servers whose tools are shown."""
         self._servers = vbox(spacing=theme.space())
         self.column.addLayout(self._servers)
-        self.name = _field(tr("Name, such as time"))
-        self.place = _field(tr("Address or command"))
+        self.name = plain_field(tr("Name, such as time"))
+        self.place = plain_field(tr("Address or command"))
         self.name.setMaximumWidth(180)
         self.add = button(tr("Add"), tr("Add an MCP server"))
         self.load = button(tr("Import…"), tr("Import the servers of another program"))
@@ -149,7 +149,8 @@ class McpPanel(SettingsPanel):
         return line
 
 
-def _field(words: str) -> QLineEdit:
+def plain_field(words: str) -> QLineEdit:
+    """Return a field that shows these words while it is empty."""
     field = QLineEdit()
     field.setProperty("role", "plain")
     field.setPlaceholderText(words)

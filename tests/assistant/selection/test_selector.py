@@ -78,6 +78,21 @@ async def test_the_policy_filters() -> None:
     assert selection.reason == "mine runs on this computer now."
 
 
+async def test_own_machines_are_among_the_first_where_they_are_allowed() -> None:
+    own = Candidate(Expert("theirs", "clock"), "machine", remote=True, provider="box")
+    served = Candidate(
+        Expert("api", "clock", providers=("fal-ai",)), "api", remote=True, provider="fal-ai"
+    )
+    catalogue = FakeCatalogue(listed={"clock": (served, own, BUILT_IN)})
+    for mode, allowed in ((Mode.OFFLINE, True), (Mode.LOCAL, False), (Mode.LOCAL, True)):
+        (selection,) = await Selector(catalogue, Policy(mode, allowed)).select(PLAN)
+        wanted = (own, BUILT_IN) if (mode, allowed) == (Mode.LOCAL, True) else (BUILT_IN,)
+        assert selection.candidates == wanted
+    assert selection.reason == "theirs runs on box."
+    (selection,) = await Selector(catalogue, Policy(Mode.HYBRID)).select(PLAN)
+    assert selection.candidates == (own, served, BUILT_IN)
+
+
 async def test_a_mode_that_allows_none() -> None:
     catalogue = FakeCatalogue(listed={"clock": (REMOTE,)})
     assert "“offline” allows none" in await reason(catalogue, Mode.OFFLINE)

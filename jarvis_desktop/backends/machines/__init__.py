@@ -1,0 +1,1 @@
+"""Experts on the user's other computers."""

@@ -1,0 +1,173 @@
+"""The certificate of this machine, and the computers that may use its experts.
+
+The key of the certificate is in the keyring. Of the tokens only hashes are kept: they have 256 bits
+of entropy, so nobody can guess them from a hash.
+"""
+
+from __future__ import annotations
+
+import datetime
+import hashlib
+import json
+import secrets
+import ssl
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.paths import replace_text
+from jarvis_desktop.platform import api_keys
+
+PLACE = "experts-server"
+"""Under which the key is in the keyring."""
+YEARS = 100
+
+
+class PairedComputers:
+    """A folder with the certificate and the list of computers."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._certificate = folder / "certificate.pem"
+        self._list = folder / "computers.json"
+
+    def encryption(self) -> tuple[ssl.SSLContext, bytes]:
+        """Return what encrypts, and the certificate as DER; made at first. Raises JarvisError."""
+        key = api_keys.secret(PLACE)
+        if not key or not self._certificate.exists():
+            key = self._make()
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
+        # ssl reads keys from files alone; this one is the owner's, and gone at once.
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "key.pem"
+            file.touch(mode=0o600)
+            file.write_text(key, "utf-8")
+            try:
+                context.load_cert_chain(self._certificate, file)
+                certificate = self._certificate.read_text("utf-8")
+            except (OSError, ssl.SSLError) as error:
+                raise UnavailableError(
+                    tr("The certificate of this machine does not fit its key in the keyring."),
+                    hint=tr("Delete {path}, and pair the computers again.", path=self._folder),
+                ) from error
+        return context, ssl.PEM_cert_to_DER_cert(certificate)
+
+    def all(self) -> dict[str, str]:
+        """Return the names of the computers, with the days on which they were paired."""
+        return {each["name"]: each["since"] for each in self._read().values()}
+
+    def knows(self, token: str) -> bool:
+        """Whether a computer with this token was paired."""
+        return _digest(token) in self._read()
+
+    def add(self, name: str) -> str:
+        """Save a computer, and return its token. Raises StorageError."""
+        known, token = self._read(), secrets.token_urlsafe(32)
+        wanted = one_line(name, limit=40) or "computer"
+        taken, free, number = {each["name"] for each in known.values()}, wanted, 2
+        while free in taken:
+            free, number = f"{wanted}-{number}", number + 1
+        since = datetime.datetime.now(datetime.UTC).date().isoformat()
+        self._write({**known, _digest(token): {"name": free, "since": since}})
+        return token
+
+    def remove(self, name: str) -> str:
+        """Forget a computer: its token ends at once. Raises InputError."""
+        known = self._read()
+        found = next((each["name"] for each in known.values() if each["name"] == name), "")
+        if not found:
+            raise InputError(
+                tr("There is no machine {name}.", name=one_line(name)),
+                hint=tr("See them with: jarvis-desktop machines list."),
+            )
+        self._write({key: each for key, each in known.items() if each["name"] != found})
+        return found
+
+    def _make(self) -> str:
+        """Make a certificate, and return its key."""
+        from cryptography import x509
+        from cryptography.hazmat.primitives import hashes, serialization
+        from cryptography.hazmat.primitives.asymmetric import ec
+        from cryptography.x509.oid import NameOID
+
+        key = ec.generate_private_key(ec.SECP256R1())
+        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "JARVIS Desktop")])
+        start = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=2)
+        certificate = (
+            x509.CertificateBuilder()
+            .subject_name(name)
+            .issuer_name(name)
+            .public_key(key.public_key())
+            .serial_number(x509.random_serial_number())
+            .not_valid_before(start)
+            .not_valid_after(start + datetime.timedelta(days=365 * YEARS))
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .sign(key, hashes.SHA256())
+        )
+        pem = key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        ).decode()
+        try:
+            api_keys.keep_secret(PLACE, pem)
+        except UnavailableError as error:
+            raise UnavailableError(
+                tr("The key of this machine’s certificate could not be kept in a keyring."),
+                hint=tr(
+                    "Unlock or install one, or give a certificate of your own: --certificate FILE "
+                    "--key FILE."
+                ),
+            ) from error
+        text = certificate.public_bytes(serialization.Encoding.PEM).decode()
+        self._save(self._certificate, text)
+        return pem
+
+    def _read(self) -> dict[str, dict[str, str]]:
+        try:
+            found: Any = json.loads(self._list.read_text("utf-8"))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            raise StorageError(
+                tr("The list of machines {path} cannot be read.", path=self._list),
+                hint=tr("Delete it, and pair the computers again."),
+            ) from error
+        return {
+            str(key): {"name": str(each["name"]), "since": str(each["since"])}
+            for key, each in (found.items() if isinstance(found, dict) else ())
+            if isinstance(each, dict) and {"name", "since"} <= each.keys()
+        }
+
+    def _write(self, computers: dict[str, dict[str, str]]) -> None:
+        self._save(self._list, json.dumps(computers, indent=2, ensure_ascii=False) + "\n")
+
+    def _save(self, path: Path, text: str) -> None:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            replace_text(path, text, durable=True)
+        except OSError as error:
+            reason = error.strerror or error
+            raise StorageError(
+                tr("{path} could not be written: {error}.", path=path, error=reason)
+            ) from error
+
+
+def _digest(token: str) -> str:
+    return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def certificate_of(file: Path) -> bytes:
+    """Return the first certificate of a PEM file as DER. Raises InputError."""
+    try:
+        text = file.read_text("utf-8")
+        end = "-----END CERTIFICATE-----"
+        return ssl.PEM_cert_to_DER_cert(
+            text[text.index("-----BEGIN CERTIFICATE-----") :].partition(end)[0] + end
+        )
+    except (OSError, ValueError) as error:
+        raise InputError(f"The certificate {file} cannot be read.") from error
