@@ -64,6 +64,15 @@ def add(subparsers: Subparsers) -> None:
     serve.add_argument(
         "--pair", action="store_true", help="with --experts: show a code to pair another computer"
     )
+    serve.add_argument(
+        "--wyoming",
+        type=int,
+        nargs="?",
+        const=10300,
+        metavar="PORT",
+        help="instead, serve Home Assistant's voice satellites (default port: 10300); the protocol "
+        "has no authentication",
+    )
     serve.add_argument("--show-token", action="store_true", help="print the token and end")
     add_mode(serve)
     serve.set_defaults(command=_serve)
@@ -76,6 +85,8 @@ def _serve(args: argparse.Namespace) -> int:
     api_keys.hide()  # no program that is started inherits it
     if args.experts:
         return _serve_experts(args)
+    if args.wyoming is not None:
+        return _serve_wyoming(args)
     if args.pair:
         raise InputError("--pair belongs to --experts.")
     host, port = args.host or "127.0.0.1", _port(args.port, 8765)
@@ -142,6 +153,30 @@ def _serve_experts(args: argparse.Namespace) -> int:
             )
             service.on_pairing = lambda name: output.note(f"{one_line(name)} is paired.")
         await serve_app(service.app(host), listening, encrypted=encrypted)
+        return output.DONE
+
+    with listening:
+        return run(args, work)
+
+
+def _serve_wyoming(args: argparse.Namespace) -> int:
+    from jarvis_desktop.server.http_server import listen
+    from jarvis_desktop.server.wyoming_api import WyomingService
+
+    host, port = args.host or "127.0.0.1", _port(args.wyoming, 10300)
+    listening = listen(host, port)
+    place = f"{host}:{listening.getsockname()[1]}"
+
+    async def work(app: Application) -> int:
+        output.note(f"Wyoming is at tcp://{place}; Ctrl-C ends it.")
+        whoever = (
+            "Whoever reaches it" if is_this_computer(host) else "Every computer that reaches it"
+        )
+        output.note(
+            f"note    The protocol has no authentication and no encryption. {whoever} can ask for "
+            "everything that you can ask for."
+        )
+        await WyomingService(app).serve(listening)
         return output.DONE
 
     with listening:
