@@ -166,10 +166,11 @@ class TurnList(QAbstractScrollArea):
             missing = next((i for i in self._wanted() if i not in self._views), None)
             if missing is None:
                 return True
-            if time.perf_counter() > until:
-                return False
+            # at least one: on a busy computer, measuring alone may take longer than there is
             self._build(missing)
             self._measure(missing)
+            if time.perf_counter() > until:
+                return False
 
     def _wanted(self) -> Iterator[int]:
         """The turns that need widgets: the visible ones, then a screen around them."""
