@@ -28,6 +28,12 @@ if TYPE_CHECKING:
     Points = NDArray[np.float32]
 
 BATCH = 6
+WEIGHTS = {
+    "Det": "PP-OCRv6_det_small.onnx",
+    "Cls": "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
+    "Rec": "PP-OCRv6_rec_small.onnx",
+}
+"""The file of each stage, in the package of the engine: a stage without one would download it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +93,11 @@ def find_places(pixels: Pixels) -> list[Line]:
 
 @cache
 def _engine() -> Any:
+    from omegaconf import flag_override
     from rapidocr import RapidOCR
 
-    own = str(resources.files("rapidocr") / "models") + "/"
-    return RapidOCR(
+    engine = RapidOCR(
         params={
-            # What has a path is never downloaded.
-            "Det.model_path": own + "PP-OCRv6_det_small.onnx",
-            "Cls.model_path": own + "ch_ppocr_mobile_v2.0_cls_mobile.onnx",
-            "Rec.model_path": own + "PP-OCRv6_rec_small.onnx",
             # The size is chosen in `_boxes`; "max" with a long side leaves the picture as it is.
             "Det.limit_type": "max",
             "Det.limit_side_len": 1_000_000,
@@ -105,6 +107,25 @@ def _engine() -> Any:
             "Global.use_vertical_padding": False,
             "Global.log_level": "critical",
         }
+    )
+    with flag_override(engine.cfg, "allow_objects", True):
+        for part, weights in WEIGHTS.items():
+            engine.cfg[part].session = _network(weights)
+    return engine
+
+
+def _network(weights: str) -> Any:
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.enable_cpu_mem_arena = False
+    options.log_severity_level = 4
+    # Else its threads wait busily for each other, which multiplies the time on a busy computer.
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return onnxruntime.InferenceSession(
+        str(resources.files("rapidocr") / "models" / weights),
+        providers=["CPUExecutionProvider"],
+        sess_options=options,
     )
 
 
