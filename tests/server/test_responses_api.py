@@ -140,7 +140,7 @@ async def test_pictures_are_painted_or_refused_with_a_reason(
         assert "expert" in none.value.message.lower()
         for wrong in ({"prompt": " "}, {"n": 9}, {"output_format": "gif"}, {"stream": True}):
             with pytest.raises(openai.BadRequestError):
-                await client.images.generate(**{"prompt": "A fox", **wrong})  # type: ignore[call-overload]
+                await client.images.generate(**{"prompt": "A fox", **wrong})
 
         async def made(self: OpenAIApi, request: object, *tasks: Any) -> bytes:
             assert tasks[0].args["size"] == "512x512"
