@@ -40,7 +40,7 @@ TableReader = Callable[[str, Sequence[Artifact]], Awaitable[str]]
 _fence = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:```|\Z)", re.DOTALL)
 _next_question = re.compile(
     r"(?:[,;]\s*|\s)(?:and|und)\s+(?=(?:which|what|who|when|where|how\s+(?:many|much|old|long)"
-    r"|welche\w*|was|wer|wann|wo|wie\s?viele?)\b)",
+    r"|welche\w*|was|wer|wann|wo|wie\s?viele?)\b(?:\W+\w+){2})",
     re.IGNORECASE,
 )
 _returns = {
@@ -130,7 +130,7 @@ def parse_query(text: str) -> str:
 
 
 def questions(clause: str) -> Sequence[str]:
-    """Return the questions in a clause of a goal."""
+    """Return the questions in a clause of a goal. Its end, such as "and how many?", is none."""
     return _next_question.split(clause)
 
 

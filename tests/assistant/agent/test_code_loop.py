@@ -750,3 +750,14 @@ async def test_an_answer_names_some_of_many_files(bench: Callable[..., Bench]) -
     found = await at.work()
     assert found.text.endswith("“7.png” (+4).")
     assert "picture files: p1.jpg" in told(at.llm.prompts[0])
+
+
+@pytest.mark.parametrize(
+    ("clause", "asked"),
+    [
+        ("Which author has the most books, and how many?", 1),
+        ("Welche Stadt hat die meisten Kunden und wie viele Bestellungen gibt es?", 2),
+    ],
+)
+def test_the_questions_of_a_clause(clause: str, asked: int) -> None:
+    assert len(queries.questions(clause)) == asked
