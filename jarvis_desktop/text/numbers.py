@@ -35,6 +35,13 @@ _SCALES = {
     "billion": 10**9,
     "trillion": 10**12,
 }
+GERMAN_NUMBERS = {
+    word: number
+    for number, word in enumerate(
+        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split(), 2
+    )
+}
+"""German words for numbers, without those for one, which are articles too."""
 _GROUPS = {"dozen": 12, "score": 20, "dozens": 12}
 WORDS = (*_UNITS, *_TENS)
 """Words that may begin a number."""

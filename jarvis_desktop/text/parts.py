@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from jarvis_desktop.text.lazy_re import lazy_re
-from jarvis_desktop.text.numbers import with_digits
+from jarvis_desktop.text.numbers import GERMAN_NUMBERS, with_digits
 
 FORMAT_WORDS = {
     "pdf": "pdf pdfs pdf-datei", "png": "png pngs", "jpg": "jpg jpeg jpgs jpegs", "webp": "webp",
@@ -49,12 +49,6 @@ def format_asked(said: str) -> str:
     return other[1] if other and other[1] not in _no_format else ""
 
 
-_german_numbers = {
-    word: str(number)
-    for number, word in enumerate(
-        "zwei drei vier fünf sechs sieben acht neun zehn elf zwölf".split(), 2
-    )
-}
 _ordinals = {
     word: str(number)
     for number, words in enumerate(
@@ -63,7 +57,7 @@ _ordinals = {
     )
     for word in words.split()
 }  # fmt: skip
-_german_number = lazy_re(rf"\b({'|'.join(_german_numbers)})\b")
+_german_number = lazy_re(rf"\b({'|'.join(GERMAN_NUMBERS)})\b")
 
 _to = r"\s*(?:-|–|to|through|until|till|bis(?: zur?)?)\s*"
 _and = r"\s*(?:,|&|\band\b|\bund\b|\bor\b)+\s*"
@@ -132,7 +126,7 @@ def _in_digits(said: str) -> str:
     # "1:00" would become 1:0.
     parts = re.split(rf"({_clock})", said)
     parts[::2] = map(with_digits, parts[::2])
-    return _german_number.sub(lambda word: _german_numbers[word[0]], "".join(parts))
+    return _german_number.sub(lambda word: str(GERMAN_NUMBERS[word[0]]), "".join(parts))
 
 
 _unit = r"(?:hours?|hrs?|h|stunden?|minutes?|minuten?|mins?|seconds?|sekunden?|secs?|sek|s)"

@@ -16,6 +16,7 @@ from jarvis_desktop.assistant.agent.expected_results import ExpectedResult, Resu
 from jarvis_desktop.assistant.agent.goal_checks import answer_in, fits, names_order, wrote
 from jarvis_desktop.assistant.agent.made_files import csv_rows, plain_text
 from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.text.numbers import GERMAN_NUMBERS
 
 CRUDE = 0.05
 """Of a value: one that is rounded further says too little."""
@@ -47,7 +48,8 @@ _best = re.compile(
     re.IGNORECASE,
 )
 _several = re.compile(
-    r"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|zwei|drei|fünf)\b", re.IGNORECASE
+    rf"\b(?:\d+|two|three|four|five|six|seven|eight|nine|ten|{'|'.join(GERMAN_NUMBERS)})\b",
+    re.IGNORECASE,
 )
 _names_columns = re.compile(
     r"\b(?:columns?\s+names?|headers?|rename\w*|column\s+(?:called|named)|spaltennamen)\b",

@@ -14,13 +14,14 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.text.lazy_re import lazy_re
+from jarvis_desktop.text.numbers import GERMAN_NUMBERS
 
 CHART = "chart"
 ANSWERING = "table-question-answering"
 WEIGHT = 12.0
 """Of such words; a cue weighs as much as its letters."""
 
-_count = rf"(?:{NUMBER}|zwei|drei|vier|fünf|sechs|sieben|acht|neun|zehn)"
+_count = rf"(?:{NUMBER}|{'|'.join(GERMAN_NUMBERS)})"
 _noun = r"(?!(?:\d|me|us|you|it|this|that|these|those|the|an?|my|your|hand|mail|e-?mail|post|car|" \
     r"train|bus|phone|chance|mistake|tomorrow|today|tonight|now|\w+day|january|february|march|" \
     r"englisch|deutsch|französisch|spanisch|italienisch|hause)\b)[^\W\d]\w+"  # fmt: skip
