@@ -231,6 +231,7 @@ async def agreed(question: str) -> bool:
     """Ask the user to agree. Returns False without a terminal."""
     if not somebody_is_there():
         return False
+    wake_by_signals()
     return (await KEYBOARD.ask(question)).lower() in ("y", "yes")
 
 
