@@ -36,6 +36,11 @@ _FEASTS = {
     "valentines day": "february 14", "april fools' day": "april 1", "halloween": "october 31",
 }  # fmt: skip
 """Those that have the same date each year."""
+_AFTER_EASTER = {
+    "good friday": -2, "easter monday": 1, "easter sunday": 0, "easter": 0,
+    "ascension day": 39, "whit sunday": 49, "pentecost": 49, "whit monday": 50,
+}  # fmt: skip
+"""Days of those that move with Easter."""
 
 
 class Day(NamedTuple):
@@ -78,6 +83,10 @@ def day_asked(said: str, today: date) -> date | None:
     """As day_named, but also for the past: "3 days ago", "last Friday", "when was May 5th"."""
     for name, of_the_year in _FEASTS.items():
         said = re.sub(rf"\b{name}\b", of_the_year, said)
+    past = re.search(r"\b(?:was|were|since)\b", said)
+    for name, days in _AFTER_EASTER.items():
+        if re.search(rf"\b{name}\b", said):
+            return _after_easter(days, today, past=bool(past))
     if found := re.search(r"\b(day before )?yesterday\b", said):
         return today - timedelta(days=2 if found[1] else 1)
     if found := re.search(r"\b(\d{1,5})\s+(day|week)s?\s+(ago|from\s+(?:now|today))\b", said):
@@ -85,13 +94,22 @@ def day_asked(said: str, today: date) -> date | None:
         return today + timedelta(days=-days if found[3] == "ago" else days)
     if found := re.search(rf"\blast\s+({WEEKDAY})\b", said):
         return today - timedelta(days=(today.weekday() - WEEKDAYS.index(found[1])) % 7 or 7)
-    past = re.search(r"\b(?:was|were|since)\b", said)
     if past and (found := _DATE.search(said)):
         return _of_a_year(found, today, past=True)
     day = day_named(said, today)
     if past and day and day.weekly:
         return day.date - timedelta(days=7)
     return day.date if day else None
+
+
+def _after_easter(days: int, today: date, *, past: bool) -> date:
+    """Return the next day that is so many days after Easter, or the last one if `past`."""
+    from dateutil.easter import easter
+
+    days_found: list[date] = [easter(today.year + by) + timedelta(days) for by in (-1, 0, 1)]
+    if past:
+        return max(day for day in days_found if day <= today)
+    return min(day for day in days_found if day >= today)
 
 
 def _of_a_year(found: re.Match[str], today: date, *, past: bool = False) -> date:

@@ -24,7 +24,9 @@ MIN_PROBABILITY = 0.6
 MIN_BESIDE_CUE = 0.9
 """... from this, if it has the cue of another task, ..."""
 MIN_OF_WHOLE = 0.15
-"""... and, beside other parts, if the whole request is this likely to."""
+"""... and, beside other parts, if the whole request is this likely to, ..."""
+MIN_ALONE = 0.97
+"""... or the part itself is this likely to."""
 MAX_DOUBTED = 0.1
 """The cue of an everyday task does not count if the task is less likely than this."""
 MIN_LONG_CUE = 10.0
@@ -96,7 +98,9 @@ def matches(
         may_be_ours = named or (about and len(parts) == 1)
         if chances.get(NO_TASK, 0.0) >= MIN_NOTHING and not may_be_ours:
             held = [cue for cue in held if cue.type.name == steps.WRITING or _is_all(cue, read)]
-        chance = chances[task_type.name] * (whole[task_type.name] >= MIN_OF_WHOLE)
+        chance = chances[task_type.name]
+        if whole[task_type.name] < MIN_OF_WHOLE and chance < MIN_ALONE:
+            chance = 0.0
         if read.files_in(start, end) and not task_type.ports:
             chance = 0.0  # "correct the spelling in notes.txt" spells nothing
         others = [

@@ -57,13 +57,13 @@ class RequestTable:
         self._forms: dict[str, re.Pattern[str]] = {}
         names = {
             kind: {said: english for english, ways in table[kind].items() for said in ways.split()}
-            for kind in ("nouns", "numbers", "units", "languages")
+            for kind in ("nouns", "numbers", "units", "languages", "feasts")
         }
-        noun, number, unit, language = map(self._any_of, names.values())
+        noun, number, unit, language, feast = map(self._any_of, names.values())
         self._nouns = names.pop("nouns")
         self._words = {said: english for table in names.values() for said, english in table.items()}
         self._noun = re.compile(noun)
-        self._token = re.compile(rf"\d+(?:[.,]\d+)?|{number}|{unit}|{language}")
+        self._token = re.compile(rf"\d+(?:[.,]\d+)?|{number}|{unit}|{language}|{feast}")
         gap, this, within = self._gap, table["this"], table["within"]
         self._kinds = {
             "thing": rf"(?:(?:{this}){gap})?(?:{noun}|{_mention})"
@@ -73,6 +73,7 @@ class RequestTable:
             "time": table["time"],
             "unit": unit,
             "language": language,
+            "feast": feast,
             "words": ".+",
         }
         self._sign, self._courtesy, self._filler, self._joint = (

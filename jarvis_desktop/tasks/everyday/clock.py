@@ -76,7 +76,7 @@ def _other_day(said: str, what: str, today: date) -> date | None:
     """The day that is asked about, unless it is today, tomorrow or yesterday. Raises InputError for
     days that cannot be worked out."""
     counted = what == "days until"
-    if what == "time" and not re.search(_OTHER_DAYS, said):
+    if what == "time" and not re.search(rf"{_OTHER_DAYS}|\bwhen (?:is|was)\b", said):
         return None
     if not counted and re.search(r"(?<!after )(?<!before )\b(?:today|tomorrow|yesterday)\b", said):
         return None

@@ -162,10 +162,11 @@ def _counting_text() -> Iterable[str]:
         yield from _of((f"count the {unit} in", f"count the {unit} of", f"{amount} has"), _WRITTEN)
         yield from (f"{amount} {has} xfile*" for has in ("are in", "are there in", "does", "has"))
         yield from (f"count the {unit} {of} xfile*" for of in ("in", "of"))
-        yield from (f"{amount}$", f"count the {unit}$", f"{unit[:-1]} count")
+        yield from (f"{amount}$", f"count the {unit}$", f"count its {unit}$", f"{unit[:-1]} count")
         for it in _POINTED:
             yield from (f"{amount} are in {it}$", f"{amount} are there in {it}$")
             yield from (f"{amount} does {it} have$", f"{amount} is {it}$", f"{amount} has {it}$")
+            yield f"tell me {amount} {it} has$"
             yield f"count the {unit} in {it}$"
 
 

@@ -89,6 +89,10 @@ async def test_what_nothing_does_is_not_planned(text: str) -> None:
         ("say hello and goodbye", ["text-to-speech"]),
         ("please flip me a coin and order a pizza", ["chance"]),
         ("roll a die and tell me what number it shows", ["chance"]),
+        (
+            "what time is it in tokyo and how many kilometres is 26 miles",
+            ["clock", "calculator"],
+        ),
         ("always answer in German", ["remember"]),
     ],
 )  # fmt: skip

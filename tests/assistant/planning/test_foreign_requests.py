@@ -44,6 +44,11 @@ from tests.assistant.planning.planned import ask, file, show
             "Lies den Text in diesem Bild, fasse ihn zusammen und speichere ihn als a.txt",
             "extract the text from the picture and summarise it and save it as a.txt",
         ),
+        (
+            "Wie viele Tage sind es noch bis Weihnachten und wie viel sind 5 Meilen in Kilometern?",
+            "how many days until christmas and convert 5 miles to kilometres",
+        ),
+        ("离圣诞节还有多少天？", "how many days until christmas"),
         ("现在几点了？", "what time is it"),
         ("请设一个五分钟的计时器", "set a timer for 5 minutes"),
         ("总结这份报告，然后翻译成英语", "summarise the report and translate it into english"),

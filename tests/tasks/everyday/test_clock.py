@@ -52,6 +52,9 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
             "how many days since 3 march 1999",
             "Wednesday, 3 March 1999 was 9,924 days ago.",
         ),
+        ("days until", "how many days until easter", "It is 328 days until Sunday, 28 March 2027."),
+        ("time", "when is Whit Monday", "25 May 2026 is a Monday."),
+        ("time", "when was Good Friday", "3 April 2026 was a Friday."),
         ("days until", "how many days until may 4", "Monday, 4 May 2026 is today."),
     ],
 )
@@ -62,7 +65,7 @@ async def test_tells(tmp_path: Path, what: str, place: str, expected: str):
 
 @pytest.mark.parametrize(
     ("place", "reason"),
-    [("Atlantis", "not know"), ("USA", "several"), ("what day is easter", "which day")],
+    [("Atlantis", "not know"), ("USA", "several"), ("what day is ramadan", "which day")],
 )
 async def test_places_without_one_time(tmp_path: Path, place: str, reason: str):
     with pytest.raises(InputError, match=reason):
