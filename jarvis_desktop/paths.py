@@ -81,6 +81,11 @@ class Paths:
         return self.data / "mcp-tools.json"
 
     @property
+    def mcp_bundles(self) -> Path:
+        """MCP servers that came as a file, each in a folder."""
+        return self.data / "mcp-bundles"
+
+    @property
     def machines(self) -> Path:
         """The user's other machines, whose experts are used here."""
         return self.config / "machines.json"

@@ -143,7 +143,7 @@ def build(
     )
     machines = MachinesBackend(definitions, Machines(paths.machines), policy)
     mcp = McpBackend(
-        McpServers(paths.mcp_servers, paths.mcp_tools),
+        McpServers(paths.mcp_servers, paths.mcp_tools, paths.mcp_bundles),
         taken=own.__contains__,
         online=lambda: policy.allows_downloads,
     )

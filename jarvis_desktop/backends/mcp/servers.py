@@ -26,6 +26,7 @@ from jarvis_desktop.core.errors import InputError, StorageError, UnavailableErro
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.paths import replace_text
 from jarvis_desktop.platform import api_keys
+from jarvis_desktop.process import safe_delete
 from jarvis_desktop.process.network_guard import is_this_computer
 
 KEPT = "${keyring}"
@@ -242,8 +243,10 @@ def _is_address(server: McpServer) -> bool:
 class McpServers:
     """The two files. Reads what another process wrote."""
 
-    def __init__(self, servers: Path, tools: Path) -> None:
+    def __init__(self, servers: Path, tools: Path, bundles: Path | None = None) -> None:
+        """`bundles` is the folder of unpacked servers, if there are any."""
         self.path = servers
+        self.bundles = bundles
         self._tools = tools
 
     def all(self) -> list[McpServer]:
@@ -291,6 +294,8 @@ class McpServers:
             for key, value in table.items():
                 if value == KEPT:
                     api_keys.forget_secret(_place(server.name, kind, key))
+        if self.bundles is not None:
+            safe_delete.remove(self.bundles / server.name)
         return server
 
     def values(self, server: McpServer) -> tuple[dict[str, str], dict[str, str]]:

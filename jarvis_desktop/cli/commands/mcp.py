@@ -10,13 +10,22 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.session import Subparsers, add_mode, add_shared, app_command, run
+from jarvis_desktop.cli.input import Keyboard, somebody_is_there
+from jarvis_desktop.cli.session import (
+    Subparsers,
+    add_mode,
+    add_shared,
+    add_yes,
+    app_command,
+    run,
+)
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, JarvisError
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
     from jarvis_desktop.backends.mcp.backend import McpRow
+    from jarvis_desktop.backends.mcp.bundles import BundleSetting, SettingValue
     from jarvis_desktop.backends.mcp.servers import McpServer
 
 
@@ -46,7 +55,7 @@ def add(subparsers: Subparsers) -> None:
         return parser
 
     new = action("add", "add a server and look what it offers", _add)
-    new.add_argument("name", metavar="NAME", nargs="?")
+    new.add_argument("name", metavar="NAME", nargs="?", help="or a bundle: FILE.mcpb")
     new.add_argument(
         "program", metavar="COMMAND", nargs="*", help="the program and its arguments, after --"
     )
@@ -66,6 +75,15 @@ def add(subparsers: Subparsers) -> None:
         help="take the servers of Claude Desktop's, LM Studio's or VS Code's JSON file; with NAME "
         "that one alone",
     )
+    new.add_argument(
+        "--set",
+        dest="values",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="a setting of a bundle; those that are secret are asked for",
+    )
+    add_yes(new)
     action("list", "the servers, their tools, and which may be called", _list)
     action("test", "start a server and look what it offers", _test).add_argument(
         "name", metavar="NAME"
@@ -89,7 +107,8 @@ def add(subparsers: Subparsers) -> None:
 
 @app_command
 async def _add(args: argparse.Namespace, app: Application) -> int:
-    added = [await app.mcp.add(server) for server in _wanted(args)]
+    wanted = [await _bundled(args, app)] if _is_bundle(args) else _wanted(args)
+    added = [await app.mcp.add(server) for server in wanted]
     code, records = output.DONE, []
     for server in added:
         try:
@@ -104,6 +123,64 @@ async def _add(args: argparse.Namespace, app: Application) -> int:
     if args.json:
         output.write_json({"servers": records})
     return code
+
+
+def _is_bundle(args: argparse.Namespace) -> bool:
+    return bool(args.name) and Path(args.name).suffix.lower() in (".mcpb", ".dxt")
+
+
+async def _bundled(args: argparse.Namespace, app: Application) -> McpServer:
+    """Unpack a bundle after its settings were asked for and its command was agreed to."""
+    from jarvis_desktop.backends.mcp.bundles import read_bundle, unpack
+
+    root, keyboard = app.paths.mcp_bundles, Keyboard()
+    bundle = await asyncio.to_thread(read_bundle, Path(args.name))
+    given = _pairs(args.values)
+    if unknown := given.keys() - bundle.settings.keys():
+        raise InputError(f"{bundle.name} has no setting {one_line(min(unknown))}.")
+    if secret := [key for key in given if bundle.settings[key].sensitive]:
+        raise InputError(
+            f"{secret[0]} is secret, and all programs can see arguments: you are asked for it."
+        )
+    output.note(bundle.about)
+    values: dict[str, SettingValue] = {}
+    for key, setting in bundle.settings.items():
+        typed = given.get(key) or await _setting(args, keyboard, key, setting)
+        values[key] = _listed(typed) if setting.multiple and typed else typed
+    server = bundle.server(root, values)
+    output.note(f"It runs with your rights: {one_line(server.place, limit=500)}")
+    if any(each.name == server.name for each in app.mcp.servers.all()):
+        output.note(f"It replaces the server {server.name}.")
+    if not args.yes and (await keyboard.ask("Add it? [y/N]")).lower() not in ("y", "yes"):
+        raise InputError("It was not added.")
+    await asyncio.to_thread(unpack, bundle, root)
+    return server
+
+
+async def _setting(
+    args: argparse.Namespace, keyboard: Keyboard, key: str, setting: BundleSetting
+) -> str:
+    """The value that the user types; "" for the default."""
+    from jarvis_desktop.backends.mcp.bundles import default_of
+
+    default = default_of(setting)
+    if args.yes and (default or not setting.required):
+        return ""
+    told = one_line(": ".join(filter(None, (setting.title or key, setting.description))), limit=300)
+    if setting.multiple:
+        told += ", with commas between them"
+    if setting.sensitive:
+        if somebody_is_there():
+            import getpass
+
+            return (await asyncio.to_thread(getpass.getpass, f"{told} (not shown): ")).strip()
+        return await keyboard.ask(f"{told}:")
+    shown = ", ".join(default) if isinstance(default, list) else default
+    return await keyboard.ask(f"{told} [{one_line(shown)}]:" if shown else f"{told}:")
+
+
+def _listed(typed: str) -> list[str]:
+    return [each.strip() for each in typed.split(",") if each.strip()]
 
 
 def _wanted(args: argparse.Namespace) -> list[McpServer]:
