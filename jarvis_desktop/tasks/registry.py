@@ -11,6 +11,7 @@ from jarvis_desktop.tasks.audio.synthesis import TEXT_TO_AUDIO, TEXT_TO_SPEECH
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.documents.document_qa import DOCUMENT_QUESTION_ANSWERING
 from jarvis_desktop.tasks.documents.table_chart import CHART
+from jarvis_desktop.tasks.documents.table_edit import EDIT_TABLE
 from jarvis_desktop.tasks.documents.table_qa import TABLE_QUESTION_ANSWERING
 from jarvis_desktop.tasks.documents.tabular import TABULAR_CLASSIFICATION
 from jarvis_desktop.tasks.documents.to_text import DOCUMENT_TO_TEXT
@@ -65,7 +66,7 @@ DEFINITIONS: tuple[Definition, ...] = (
     AUDIO_CLASSIFICATION, AUDIO_TO_AUDIO, AUTOMATIC_SPEECH_RECOGNITION, CALCULATOR,
     CONTROL_TASKS["canny"], CHANCE, CHART, CLOCK, *CONTROL_TEXT_TO_IMAGE, CONTROL_TASKS["depth"],
     CONVERT_FILE, CUT_FILE, DEPTH_ESTIMATION, DOCUMENT_QUESTION_ANSWERING, DOCUMENT_TO_TEXT,
-    FEATURE_EXTRACTION, FILE_DETAILS, FILL_MASK, FORGET, CONTROL_TASKS["hed"], HELP,
+    EDIT_TABLE, FEATURE_EXTRACTION, FILE_DETAILS, FILL_MASK, FORGET, CONTROL_TASKS["hed"], HELP,
     IMAGE_CLASSIFICATION,
     IMAGE_EDITING, IMAGE_SEGMENTATION, IMAGE_TO_IMAGE, IMAGE_TO_TEXT, IMAGE_TO_VIDEO, INPAINTING,
     JOIN_FILES, KEYWORD_EXTRACTION, LANGUAGE_IDENTIFICATION, MASK_GENERATION, CONTROL_TASKS["mlsd"],

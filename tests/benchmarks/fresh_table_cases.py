@@ -1,8 +1,9 @@
 """Questions of other people's kinds over tables that the reading of questions was not written on.
 
-Two sets for `table_questions.py`: `asked_first` was measured once before the reading was mended for what
-it showed; `asked_later` was written after that, and is the honest figure. The answers are computed here
-in plain Python. `None` is the answer that no table has: the question must be declined.
+Two sets for `table_questions.py`, each measured once before the reading was mended for what it showed:
+of `asked_first` 38 of 88 were right and 7 wrong without a doubt, of `asked_later`, written after that, 22
+of 39 and 1. The answers are computed here in plain Python. `None` is the answer to what a table does not
+have: the question must be declined.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ def make_fresh_rows() -> dict[str, Rows]:
     r = random.Random(41)
     return {
         "league.csv": _league(r), "haushalt.csv": _bills(r), "nursery.tsv": _nursery(r),
-        "staff.xlsx": _staff(r), "meter.csv": _meter(r),
+        "staff.xlsx": _staff(r), "meter.csv": _meter(r), "gym.csv": _gym(r),
+        "loans.csv": _loans(r), "roestung.xlsx": _coffee(r),
     }  # fmt: skip
 
 
@@ -141,6 +143,50 @@ def _meter(r: random.Random) -> Rows:
              "Solar (kWh)": round(max(0, 1 - abs(at.hour - 12) / 6) * r.uniform(0, at.month / 3), 3)}
         )  # fmt: skip
     return rows
+
+
+def _gym(r: random.Random) -> Rows:
+    first = "Alma Ben Carl Dora Erik Fay Gus Hana Ira Joan Kit Lou".split()
+    last = "Barnes Cole Drake Ellis Ford Gray Hunt Irwin".split()
+    names = [f"{one} {two}" for one in first for two in last]
+    r.shuffle(names)
+    fees = {"Basic": 19.9, "Plus": 34.5, "Family": 59.0}
+    return [
+        {"Member no": 2000 + at, "Name": name, "Plan": (plan := r.choice([*fees, "Basic"])),
+         "Fee ($)": fees[plan], "Joined": date(2019, 2, 1) + timedelta(days=21 * at + r.randrange(15)),
+         "Visits": 4 * r.randint(0, 45) + at % 4, "Age": r.randint(17, 78),
+         "Club": r.choice(["Riverside", "Old Town", "Station"]), "Newsletter": r.choice(["yes", "no"]),
+         "Last visit": date(2024, 1, 2) + timedelta(days=r.randrange(180))}
+        for at, name in enumerate(names[:80])
+    ]  # fmt: skip
+
+
+def _loans(r: random.Random) -> Rows:
+    titles = {
+        "The Long Shore": "M. Ostrow", "Paper Lanterns": "J. Imai", "Winter Bees": "M. Ostrow",
+        "Small Engines": "P. Adler", "The Glass Orchard": "K. Nwosu", "Night Ferry": "J. Imai",
+    }  # fmt: skip
+    rows: Rows = []
+    for at in range(160):
+        title = r.choice(list(titles))
+        late = max(0, round(r.gauss(-1, 6)))
+        day = date(2024, 1, 3) + timedelta(days=r.randrange(300))
+        rows.append(
+            {"Loan": 7000 + at, "Title": title, "Author": titles[title], "Branch": r.choice(["Central", "Eastside", "Harbour"]),
+             "Borrowed": day, "Returned": day + timedelta(days=21 + late), "Days overdue": late,
+             "Fine": round(0.25 * late, 2), "Reader": r.choice(["adult", "adult", "child", "student"])}
+        )  # fmt: skip
+    return rows
+
+
+def _coffee(r: random.Random) -> Rows:
+    return [
+        {"Datum": date(2024, 1, 2) + timedelta(days=2 * at), "Filiale": r.choice(["Altstadt", "Bahnhof", "Hafen"]),
+         "Sorte": (kind := r.choice(["Espresso", "Filter", "Entkoffeiniert"])), "Menge (kg)": round(r.uniform(2, 30), 1),
+         "Umsatz (€)": round(r.uniform(60, 900), 2), "Röster": r.choice(["Jana", "Timo"]),
+         "Bio": "ja" if kind != "Filter" and r.random() < 0.5 else "nein"}
+        for at in range(170)
+    ]  # fmt: skip
 
 
 def write_fresh_tables(folder: Path, rows: Mapping[str, Rows]) -> None:
@@ -282,5 +328,57 @@ def asked_first(t: Mapping[str, Rows]) -> list[TableCase]:
         ("meter.csv", "On how many days did we use more than 20 kWh?", sum(_sum(v, "kWh") > 20 for v in day.values())),
         ("meter.csv", "Wie viel kWh haben wir im Januar verbraucht?", _sum(month[1], "kWh")),
         ("meter.csv", "what percentage of our consumption is at the night tariff", 100 * _sum(_where(m, Tariff="night"), "kWh") / _sum(m, "kWh")),
+    ]  # fmt: skip
+    return [TableCase(*case) for case in cases]
+
+
+def asked_later(t: Mapping[str, Rows]) -> list[TableCase]:
+    """The questions written after the reading was mended, over tables that it had not seen."""
+    g, b, c = t["gym.csv"], t["loans.csv"], t["roestung.xlsx"]
+    sold, kilos = "Umsatz (€)", "Menge (kg)"
+    joined = _by(g, lambda row: row["Joined"].year)
+    person = {row["Name"]: row for row in g}
+    one, two = g[3]["Name"], g[9]["Name"]
+    older, younger = sorted((one, two), key=lambda name: -person[name]["Age"])
+    cases = [
+        ("gym.csv", "How many members are on the Family plan?", len(_where(g, Plan="Family"))),
+        ("gym.csv", "How many members of the Station club are over 60?", sum(row["Age"] > 60 for row in _where(g, Club="Station"))),
+        ("gym.csv", "What do we take in fees per month in total?", _sum(g, "Fee ($)")),
+        ("gym.csv", "Who visited most often?", _most(g, "Visits")[0]["Name"]),
+        ("gym.csv", "average number of visits by plan", {name: _mean(v, "Visits") for name, v in _by(g, "Plan").items()}),
+        ("gym.csv", "What share of members gets the newsletter?", 100 * len(_where(g, Newsletter="yes")) / len(g)),
+        ("gym.csv", f"How old is {one}?", person[one]["Age"]),
+        ("gym.csv", f"Who is older, {one} or {two}?", older),
+        ("gym.csv", f"How many years older is {older} than {younger}?", person[older]["Age"] - person[younger]["Age"]),
+        ("gym.csv", "Which club has the fewest members?", min(_by(g, "Club").items(), key=lambda pair: len(pair[1]))[0]),
+        ("gym.csv", "How many people joined in the first half of 2022?", sum(row["Joined"].year == 2022 and row["Joined"].month <= 6 for row in g)),
+        ("gym.csv", "Who joined most recently?", max(g, key=lambda row: row["Joined"])["Name"]),
+        ("gym.csv", "members per year of joining", {str(year): len(v) for year, v in joined.items()}),
+        ("gym.csv", "What is the email address of the oldest member?", None),
+        ("gym.csv", "medain age of Plus members", st.median(row["Age"] for row in _where(g, Plan="Plus"))),
+        ("loans.csv", "Which title is borrowed the most?", _mode(b, "Title")),
+        ("loans.csv", "How many loans were returned late?", None if not b else sum(row["Days overdue"] > 0 for row in b)),
+        ("loans.csv", "How much did we collect in fines at the Harbour branch?", _sum(_where(b, Branch="Harbour"), "Fine")),
+        ("loans.csv", "Which author is the most popular with children?", _mode(_where(b, Reader="child"), "Author")),
+        ("loans.csv", "How many books were borrowed on weekends?", sum(row["Borrowed"].weekday() > 4 for row in b)),
+        ("loans.csv", "the longest overdue loan", max(row["Days overdue"] for row in b)),
+        ("loans.csv", "average days overdue per branch", {name: _mean(v, "Days overdue") for name, v in _by(b, "Branch").items()}),
+        ("loans.csv", "How many different books by M. Ostrow were lent?", len({row["Title"] for row in _where(b, Author="M. Ostrow")})),
+        ("loans.csv", "Which month had the most loans?", f"2024-{_top(_by(b, lambda row: row['Borrowed'].month), len):02d}"),
+        ("loans.csv", "How many loans at Central or Eastside since August 2024?", sum(row["Branch"] != "Harbour" and row["Borrowed"] >= date(2024, 8, 1) for row in b)),
+        ("loans.csv", "What percentage of loans was not by adults?", 100 * sum(row["Reader"] != "adult" for row in b) / len(b)),
+        ("loans.csv", "Who wrote Night Ferry?", "J. Imai"),
+        ("loans.csv", "How many pages does Winter Bees have?", None),
+        ("roestung.xlsx", "Wie hoch war der Umsatz im März?", _sum([row for row in c if row["Datum"].month == 3], sold)),
+        ("roestung.xlsx", "Welche Filiale hat den höchsten Umsatz?", _top(_by(c, "Filiale"), lambda v: _sum(v, sold))),
+        ("roestung.xlsx", "Wie viel kg Espresso wurden verkauft?", _sum(_where(c, Sorte="Espresso"), kilos)),
+        ("roestung.xlsx", "Umsatz pro Sorte", {name: _sum(v, sold) for name, v in _by(c, "Sorte").items()}),
+        ("roestung.xlsx", "Durchschnittliche Menge am Bahnhof", _mean(_where(c, Filiale="Bahnhof"), kilos)),
+        ("roestung.xlsx", "An welchem Tag war der Umsatz am größten?", str(max(c, key=lambda row: row[sold])["Datum"])),
+        ("roestung.xlsx", "Wie viele Röstungen hat Jana gemacht?", len(_where(c, Röster="Jana"))),
+        ("roestung.xlsx", "Wie viel Prozent des Umsatzes sind Bio?", 100 * _sum(_where(c, Bio="ja"), sold) / _sum(c, sold)),
+        ("roestung.xlsx", "Um wie viel höher war der Umsatz im zweiten Quartal als im ersten Quartal?", _sum([row for row in c if 4 <= row["Datum"].month <= 6], sold) - _sum([row for row in c if row["Datum"].month <= 3], sold)),
+        ("roestung.xlsx", "die drei größten Mengen", [row[kilos] for row in _most(c, kilos, 3)]),
+        ("roestung.xlsx", "Wie ist das Wetter im Hafen?", None),
     ]  # fmt: skip
     return [TableCase(*case) for case in cases]

@@ -21,7 +21,12 @@ from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.task import Call
 from jarvis_desktop.tasks.documents.table_qa import TABLE_QUESTION_ANSWERING, reply
 from jarvis_desktop.text.dates import MONTHS
-from tests.benchmarks.fresh_table_cases import asked_first, make_fresh_rows, write_fresh_tables
+from tests.benchmarks.fresh_table_cases import (
+    asked_first,
+    asked_later,
+    make_fresh_rows,
+    write_fresh_tables,
+)
 from tests.benchmarks.table_cases import (
     TableCase,
     first_half,
@@ -40,7 +45,8 @@ def main() -> None:
     options.add_argument("--set", choices=("half 1", "half 2", "fresh 1", "fresh 2"))
     args = options.parse_args()
     rows, fresh = make_rows(), make_fresh_rows()
-    sets = {"half 1": first_half(rows), "half 2": second_half(rows), "fresh 1": asked_first(fresh)}
+    sets = {"half 1": first_half(rows), "half 2": second_half(rows)}
+    sets |= {"fresh 1": asked_first(fresh), "fresh 2": asked_later(fresh)}
     with tempfile.TemporaryDirectory() as folder:
         write_tables(Path(folder), rows)
         write_fresh_tables(Path(folder), fresh)

@@ -43,7 +43,10 @@ from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.text.dates import MONTHS
 from jarvis_desktop.text.languages import is_foreign, other_language
 
-_parts = r"(?!(?:(?:the|first|last|next|\w+th|\d+)\s+){0,4}(?:pages?|seconds?|minutes?)\b)"
+_parts = (
+    r"(?!(?:(?:the|all|any|every|first|last|next|empty|duplicate|\w+th|\d+)\s+){0,4}"
+    r"(?:pages?|seconds?|minutes?|rows?|columns?|lines?|entries|duplicates?)\b)"
+)
 """Not pages and seconds of a file, which are left out of a copy of it."""
 _destructive = re.compile(
     r"\brm\s+-\w+|"
@@ -51,7 +54,8 @@ _destructive = re.compile(
     r"(?:files?|folders?|director(?:y|ies)|documents?|photos|pictures|downloads|disks?|drives?|"
     r"everything|data|history|desktop|computer|system|xfile\d+x[a-z]*|[/~]\S*)|"
     r"(?:format|reformat|wipe)\s+(?:\w+\s+){0,2}?(?:disk|drive|computer|partition)|"
-    r"empty\s+(?:the\s+|my\s+)?(?:trash|recycle bin|bin)|(?:delete|erase) (?:it|this|them|all))\b"
+    r"empty\s+(?:the\s+|my\s+)?(?:trash|recycle bin|bin)|(?:delete|erase) (?:it|this|them|all)"
+    r"(?! (?:the )?(?:\w+ )?(?:rows?|columns?|lines?|entries|duplicates?|records|orders)))\b"
 )
 _question = re.compile(
     r"^\W*(?:who|whose|what|what's|whats|when|where|why|which|how|is|are|was|were|do|does|did|can|"

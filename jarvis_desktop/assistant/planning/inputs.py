@@ -84,6 +84,9 @@ CONVERT, CUT, SAVE = "convert-file", "cut-file", "save-file"
 FOLLOWING = frozenset({"text-to-speech", "translation", "open-file", CONVERT, CUT, SAVE})
 """Tasks that continue with the previous result even without an "it"."""
 
+ASK_TABLE, EDIT_TABLE = "table-question-answering", "edit-table"
+"""What answers a question about a table, and what changes one."""
+
 PARTS = {Kind.DOCUMENT: "pages", Kind.AUDIO: "times", Kind.VIDEO: "times"}
 """The option of `CUT` that names a part of a file of that kind."""
 

@@ -109,7 +109,7 @@ PLAN_TOKENS = 768
 """Tokens of a plan, without texts of the request that it repeats."""
 HISTORY_TOKENS = 1500
 """Tokens of earlier turns in a planner's prompt, at most."""
-REFUSAL_TOKENS = 256
+REFUSAL_TOKENS = 224
 """Tokens kept free for the sentence that says what is wrong with a plan."""
 MAX_FILES = 40
 """File names listed in a prompt; of earlier turns the newest, if there are more."""

@@ -10,9 +10,11 @@ from pathlib import PurePath
 
 from jarvis_desktop.assistant.planning import intents
 from jarvis_desktop.assistant.planning.inputs import (
+    ASK_TABLE,
     CONVERT,
     CONVERTERS,
     CUT,
+    EDIT_TABLE,
     FOLLOWING,
     PROMPT,
     PRONOUN,
@@ -130,7 +132,10 @@ def split_steps(
                     raise NotUnderstoodError(start, end)
                 if not steps[-1].type.ports and _result_told.match(reading.text[start:end]):
                     continue
-                if writing and _is_own_wish(reading.text[start:end]):
+                second = steps[-1].type.name == ASK_TABLE and SECOND_QUESTION.match(
+                    reading.text, start, end
+                )
+                if writing and not second and _is_own_wish(reading.text[start:end]):
                     cue = CueMatch(writing, start, start, 0.0)
                     steps.append(PlannedStep(writing, start, end, cue))
                     continue
@@ -154,6 +159,10 @@ def split_steps(
             scores = {item: item.weight + fit(item.type, begins, end) for item in rivals}
             best = max(rivals, key=scores.__getitem__)
             if steps and best.type.name == CUT and _limits(steps[-1], best, reading.text):
+                steps[-1] = replace(steps[-1], end=closes)
+                continue
+            changed = steps and steps[-1].type.name == best.type.name == EDIT_TABLE
+            if changed and len(groups) == 1:  # "remove duplicates and sort it" is one change
                 steps[-1] = replace(steps[-1], end=closes)
                 continue
             also: list[PlannedStep] = []
@@ -201,6 +210,13 @@ def _with_unread(step: PlannedStep, *words: str) -> PlannedStep:
     return replace(step, unread=(*step.unread, *words))
 
 
+SECOND_QUESTION = re.compile(
+    r"\s*(?:(?:and|or|und|oder)\s+)?(?:(?:which|who|what|welche\w?|wer|was)\s+)?(?:one\s+)?"
+    r"(?:(?:has|had|is|was|hat|ist)\s+)?(?:the|die|der|das|den|am)\s+"
+    r"(?:least|most|lowest|highest|median|average|mean|total|sum|fewest|\w{3,}est|\w{3,}sten?|"
+    r"durchschnitt|summe)\W*$"
+)
+"""A second question that leaves out what the first one has: "and which has the lowest?"."""
 _first_word = re.compile(r"\W*(?:(?:please|also|then|and|now|finally)\W+)*([a-z']+)(.*)", re.DOTALL)
 _no_orders = FUNCTION_WORDS | frozenset(
     "thanks thank cheers yes yeah ok okay hello hi hey sorry hurry like such using dear good see "
@@ -216,7 +232,8 @@ def _is_order(words: str, step: PlannedStep | None = None) -> bool:
     found = _first_word.match(_quoted.sub(" ", words))
     if found is None or found[1] in _no_orders:
         return False
-    if step and (takes_words(step.type) or any(o.reads == AS_SAID for o in step.type.options)):
+    takes_rest = step and (takes_words(step.type) or step.type.name == EDIT_TABLE)
+    if step and (takes_rest or any(o.reads == AS_SAID for o in step.type.options)):
         return PRONOUN.search(found[2]) is not None
     said = set(re.findall(r"[a-z'\d]+", _marked.sub(" ", found[2])))
     return bool(said - _small_words) or (step is not None and bool(said))
@@ -653,8 +670,11 @@ def _unless_named(words: str) -> str:
 
 
 def clause(step: PlannedStep, reading: ParsedRequest) -> str:
-    """Return all words of the step."""
-    return _joints.sub("", reading.words(step.start, step.end)).strip(" ,;")
+    """Return all words of the step; of what asks or changes a table with their capitals, because
+    its columns and entries may be known by these: "the IT team"."""
+    of_table = step.type.name in (ASK_TABLE, EDIT_TABLE)
+    words = (reading.as_said if of_table else reading.words)(step.start, step.end)
+    return _joints.sub("", words).strip(" ,;")
 
 
 def prompt(step: PlannedStep, reading: ParsedRequest) -> str:

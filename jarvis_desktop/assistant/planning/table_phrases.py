@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jarvis_desktop.assistant.planning import steps
+from jarvis_desktop.assistant.planning.inputs import ASK_TABLE, EDIT_TABLE
 from jarvis_desktop.assistant.planning.intents import NUMBER, CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
@@ -17,9 +18,13 @@ from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.numbers import GERMAN_NUMBERS
 
 CHART = "chart"
-ANSWERING = "table-question-answering"
 WEIGHT = 12.0
 """Of such words; a cue weighs as much as its letters."""
+EDIT_WEIGHT = 24.0
+"""Of a change to a table: "remove the rows" is not the cue of another task by one of its words."""
+
+_in_changes = frozenset((ASK_TABLE, "join-files", "cut-file"))
+"""Tasks whose cues may be among the words of a change to a table."""
 
 _count = rf"(?:{NUMBER}|{'|'.join(GERMAN_NUMBERS)})"
 _noun = r"(?!(?:\d|me|us|you|it|this|that|these|those|the|an?|my|your|hand|mail|e-?mail|post|car|" \
@@ -37,7 +42,7 @@ _phrase = lazy_re(
     r"|(?:durchschnitts|gesamt|median|höchst|mindest)(?!\b)\w+"
     # The first few.
     rf"|(?:top|bottom|best|worst|first|last|ersten|letzten|besten)\s+{_count}\s+[^\W\d]\w+"
-    rf"|(?:{_count}\s+)(?:(?:most|least)\s+\w+|[^\W\d]{{3,}}(?:est|sten))\s+[^\W\d]\w+"
+    rf"|(?:{_count}\s+)(?:(?:most|least)\s+\w+|[^\W\d]{{3,}}(?:est|sten))(?:\s+[^\W\d]\w+|\W*$)"
     r"|(?:cheapest|dearest|oldest|youngest|longest|shortest|tallest|heaviest|lightest|"
     r"most expensive|teuerste\w?|billigste\w?|älteste\w?|jüngste\w?|längste\w?)\s+[^\W\d]\w+"
     # A value for each of something, or of some year.
@@ -53,6 +58,39 @@ _elsewhere = lazy_re(
 """Words that are about something else, or ask for more than an answer."""
 
 
+_rows = r"(?:rows?|columns?|lines?|entries|records|duplicates?|spalten?|zeilen?|eintr\w+|doppel\w+)"
+_edit = lazy_re(
+    r"(?:(?:and|also|now|then|finally|please|can you|could you|just|only|me|und|bitte|dann|"
+    r"danach|nur)\s+)*(?:"
+    r"(?:sort(?! out)|arrange|rank|dedup\w*|filter|sortier\w*|ordne|filter\w*)\b"
+    r"|order\s+(?:it|them|this|these|the|by|all|xfile\w+)\b"
+    r"|(?:remove|delete|drop|erase|discard|get rid of|throw (?:out|away)|leave out|keep|"
+    r"entfern\w*|lösch\w*|streich\w*|behalte?)\b(?!\W*$)"
+    rf"|(?:rename|benenne?)\s+(?:(?:the|die)\s+)?(?:{_rows}|[\w“\"„']+.*\s(?:to|in|as)\s)"
+    r"|(?:add|append|ergänz\w*|füge?)\s+(?:\w+\s+){0,3}?(?:\w*zeile|rows?|lines?|totals?|sums?)\b"
+    r"|(?:(?:make|create|save|give me|i (?:want|need|would like))\s+)(?:\w+\s+){1,5}?"
+    r"(?:sorted by|without (?:the )?(?:\w+\s+){0,3}(?:columns?|rows?|duplicates))\b"
+    r"|(?:the\s+|den?\s+|die\s+)?(?:\w+\s+){1,5}?(?:as|als|in|into)\s+(?:an?\s+|eine?\s+)?"
+    r"(?:new|separate|neue\w?|eigene\w?)\s+(?:csv|table|file|sheet|spreadsheet|tabelle|datei)"
+    r")"
+)
+"""What changes a table, at the beginning of a part of a request."""
+_joins = lazy_re(
+    r"(?:(?:and|please|bitte|can you|could you)\s+)*(?:join|merge|combine|append|stack|"
+    r"verbinde|verknüpfe|füge?\b.*\bzusammen|vereine?)\b(?!.*\b(?:pdf|docx?|document|page)s?\b)"
+)
+"""What puts tables together, if several are given."""
+_of_rows = lazy_re(rf"\b{_rows}\b|\b(?:table|csv|spreadsheet|tabelle|by|nach|where)\b")
+
+
+def _edits(words: str, context: Context) -> bool:
+    """Return whether a part of a request changes the tables at hand."""
+    given = [item for item in context.attachments if item.kind is Kind.TABLE]
+    if len(given) > 1 and len(given) == len(context.attachments) and _joins.match(words):
+        return True
+    return _edit.match(words) is not None and bool(given or _of_rows.search(words))
+
+
 def table_at_hand(context: Context) -> bool:
     """Return whether a table is given, or the last turn had one if no file is given."""
     last = context.conversation.last if context.conversation else None
@@ -65,15 +103,27 @@ def table_cues(
 ) -> list[CueMatch]:
     """Return the cues of a request, with those that only a table gives: without one, charts are
     not meant; with one, a part that names an aggregate or a group asks it."""
-    answering = next((item for item in inventory if item.name == ANSWERING), None)
+    answering = next((item for item in inventory if item.name == ASK_TABLE), None)
+    editing = next((item for item in inventory if item.name == EDIT_TABLE), None)
     if not table_at_hand(context):
-        return [cue for cue in cues if cue.type.name != CHART]
-    found = list(cues)
-    for start, end, inside in steps.stretches(read.text, cues):
+        return [cue for cue in cues if cue.type.name not in (CHART, EDIT_TABLE)]
+    found = [cue for cue in cues if cue.type.name != EDIT_TABLE]
+    for start, end, inside in steps.stretches(read.text, found):
         words = read.text[start:end]
         bare = words.lstrip(" ,;.")
         begins = start + len(words) - len(bare)
+        if editing and _edits(bare, context):
+            found = [
+                cue
+                for cue in found
+                if cue.type.name not in _in_changes or not start <= cue.start < end
+            ]
+            found.append(CueMatch(editing, begins, begins + 1, EDIT_WEIGHT))
+            continue
         asked = _phrase.match(bare)
+        if start and steps.SECOND_QUESTION.match(bare):
+            found = [cue for cue in found if not start <= cue.start < end]
+            continue
         if len(found) > len(cues) and read.text[:start].endswith(","):
             continue  # "sales per region, highest first"
         if answering and asked and not inside and not _elsewhere.search(words):

@@ -348,10 +348,23 @@ class PlanWiring:
     def _following(self, step: PlannedStep, port: Port) -> list[PortSource]:
         """Return the previous result if this kind of task continues with it implicitly."""
         if step.type.name in inputs.FOLLOWING:
-            return self._best(self._outputs_for(step), port)
+            found = self._best(self._outputs_for(step), port)
+            self._want_changes(found if step.type.name == inputs.SAVE else ())
+            return found
         changes_files = step.type.gives[:1] == port.kinds[:1] and Kind.TEXT not in port.kinds
+        changes_files |= any(item.step == inputs.EDIT_TABLE for item in self._outputs)
         same = [item for item in self._outputs if item.kinds[0] in port.kinds]
+        if step.type.name not in (inputs.EDIT_TABLE, inputs.CONVERT):
+            self._want_changes(same[:1])
         return self._best(same, port) if changes_files else []
+
+    def _want_changes(self, used: Sequence[PortSource]) -> None:
+        """A table that was changed is shown even if it is then asked, drawn or saved."""
+        self._wanted |= {
+            item.value.task_id
+            for item in used
+            if item.step == inputs.EDIT_TABLE and isinstance(item.value, Ref)
+        }
 
     def _attached(self, words: str, port: Port) -> list[PortSource]:
         fitting = [item for item in self._given if self._leads(item, port)]

@@ -349,11 +349,13 @@ def _compared_field(
     if following and (behind := read.words[following[0]]).stem in _UNIT_WORDS:
         if hinted := hinted_fields(numbers, _UNIT_WORDS[behind.stem]):
             return hinted[0], [(behind.start, behind.end)]
-    measures = [item for item in numbers if item.is_measure]
+    measures = [item for item in numbers if item.is_measure and not item.made]
     if len(measures) == 1:
         return measures[0], []
-    money = [item for item in measures if item.column.unit and item.column.unit != "%"]
-    if found.groupdict().get("sign") and len(money) == 1:
+    sign = (found.groupdict().get("sign") or "").strip()
+    money = [it for it in measures if sign and (it.column.unit == sign or sign in it.name)]
+    money = money or [it for it in measures if it.column.unit and it.column.unit != "%"]
+    if sign and len(money) == 1:
         return money[0], []
     return None, []
 

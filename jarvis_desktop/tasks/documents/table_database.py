@@ -17,7 +17,7 @@ import io
 import json
 import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
@@ -40,6 +40,7 @@ SAMPLE_ROWS = 10_000
 SAMPLE_BYTES = 1 << 20
 KEPT_BYTES = 30_000_000
 """The size of a file from which its database is kept."""
+CELLS = "_cells"
 MAX_SHEET_ROWS = 1_048_576
 MAX_VALUES = 5_000
 """Different entries of a column up to which a question may name them in other words."""
@@ -149,6 +150,21 @@ class TableDatabase:
             "SET preserve_insertion_order = true"
         )
         self.tables: list[LoadedTable] = []
+        self._cells = False
+
+    def load_with_cells(self, path: Path, *, name: str) -> list[LoadedTable]:
+        """Load the tables of a file as `load` does, each with a second table under its name and
+        `CELLS`: the cells as they are in the file, in the columns c1, c2, ... of the same rows."""
+        first, self._cells = len(self.tables), True
+        try:
+            self.load(path, name=name)
+        finally:
+            self._cells = False
+        return self.tables[first:]
+
+    def change(self, sql: str) -> None:
+        """Run a statement of the application's own. Raises ExpertError."""
+        self.rows(sql, 1)
 
     def load(self, path: Path, *, name: str) -> None:
         """Load the tables of a file. Raises InputError, which names the file."""
@@ -156,7 +172,7 @@ class TableDatabase:
 
         kept = path.with_name(f"{path.name}.duckdb")
         stamp = f"{path.stat().st_size} {path.stat().st_mtime_ns}"
-        large = path.stat().st_size >= KEPT_BYTES
+        large = path.stat().st_size >= KEPT_BYTES and not self._cells
         if large and self._reopen(kept, stamp, name):
             return
         first = len(self.tables)
@@ -201,6 +217,12 @@ class TableDatabase:
         finally:
             alarm.cancel()
             alarm.join()
+
+    def stream(self, sql: str) -> Iterator[tuple[Any, ...]]:
+        """Yield each row of a query of the application's own."""
+        found = self._link.cursor().execute(sql)
+        while some := found.fetchmany(10_000):
+            yield from some
 
     def write(self, sql: str, path: Path) -> None:
         """Write all rows of a query as CSV."""
@@ -275,6 +297,9 @@ class TableDatabase:
         sql = self._next(place)
         chosen = ", ".join(f"{shown} AS {item.sql}" for item, shown in guesses)
         self._link.execute(f"CREATE TABLE {sql} AS SELECT {chosen} {source.origin}")
+        if self._cells:
+            cells = ", ".join(f"{quoted(it)} AS c{at}" for at, it in enumerate(source.columns, 1))
+            self._link.execute(f"CREATE TABLE {sql}{CELLS} AS SELECT {cells} {source.origin}")
         totals = self._drop_totals(sql, guesses[0][0]) if guesses else 0
         counted = ", ".join(
             f"count({item.sql}), approx_count_distinct({item.sql})" for item, _ in guesses

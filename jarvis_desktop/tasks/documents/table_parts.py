@@ -27,7 +27,7 @@ _each_time = {"monthly": "month", "yearly": "year", "annual": "year", "weekly": 
 FEW_VALUES = 3
 """Different values of a column that are listed if neither a sum nor an average is asked for."""
 
-_AGGREGATES = {
+AGGREGATES = {
     "average": "avg", "mean": "avg", "avg": "avg", "averages": "avg", "total": "sum", "sum": "sum",
     "totals": "sum", "overall": "sum", "combined": "sum", "altogether": "sum", "median": "median",
 }  # fmt: skip
@@ -157,10 +157,10 @@ class QuestionParts:
             named = self.read.mention_at(at)
             # "The total" alone is a column of that name.
             column = named and named.field.parts == (word,) and not self._measure_after(at)
-            if word in _AGGREGATES and not column:
+            if word in AGGREGATES and not column:
                 self._use(at)
                 if word != "total" or self.texts[at + 1 : at + 2] != ["number"]:
-                    return _AGGREGATES[word], at
+                    return AGGREGATES[word], at
         return "", -1
 
     def _measure_after(self, at: int) -> TableField | None:

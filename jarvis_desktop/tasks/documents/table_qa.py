@@ -24,10 +24,11 @@ from jarvis_desktop.tasks.documents.table_database import (
     TableColumn,
     TableDatabase,
 )
-from jarvis_desktop.tasks.documents.table_parts import ROWS
+from jarvis_desktop.tasks.documents.table_german import in_english
+from jarvis_desktop.tasks.documents.table_parts import AGGREGATES, ROWS
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_question import read_question
-from jarvis_desktop.tasks.documents.table_words import TableField
+from jarvis_desktop.tasks.documents.table_words import ADJECTIVES, DOWN, UP, TableField, folded
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem, tokens
 
 _AS_A_WHOLE = (FUNCTION_WORDS - {"most"}) | frozenset(
@@ -78,7 +79,13 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
     if _is_about_all(question.casefold(), db.tables):
         return [text_artifact("\n\n".join(describe_table(table, db) for table in db.tables))]
     report(None, tr("Reading the question"))
-    query = read_question(question, db)
+    first, second = two_questions(question)
+    query = read_question(first, db)
+    if second and query and (also := read_question(second, db)):
+        texts, *_ = _written(query, db, call)
+        more, *_ = _written(also, db, call)
+        return [text_artifact(f"{texts.text}\n\n{more.text}")]
+    query = read_question(question, db) if second else query
     if query is None:
         names = ", ".join(item.name for item in db.tables[0].columns[:MAX_NAMED])
         raise ExpertError(
@@ -86,6 +93,33 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
             hint=tr("Ask with the names of its columns: {names}.", names=names),
         )
     return _written(query, db, call)
+
+
+_also = re.compile(
+    r"[\s,;]+(?:and|or|und|oder)\s+(?:(?:which|who|what|welche\w?|wer|was)\s+)?(?:one\s+)?"
+    r"(?:(?:has|had|is|was|hat|ist)\s+)?(?:(?:the|die|der|das|den|am)\s+)?(?P<word>[^\W\d]+)\W*$",
+    re.IGNORECASE,
+)
+
+
+def two_questions(question: str) -> tuple[str, str]:
+    """Return a question and a second one that it ends with in a few words, in full: "which city has
+    the highest turnover, and which the lowest". "" if there is only one."""
+    found = _also.search(question)
+    if found is None:
+        return question, ""
+    first = question[: found.start()]
+
+    def asking(word: str) -> str:
+        plain = in_english(f"welche {folded(word)}", ()).removeprefix("which ")
+        return plain if plain in {*UP, *DOWN, *ADJECTIVES, *AGGREGATES} else ""
+
+    if not asking(found["word"]):
+        return question, ""
+    for word in re.finditer(r"[^\W\d]+", first):
+        if asking(word[0]) and asking(word[0]) != asking(found["word"]):
+            return first, f"{first[: word.start()]}{found['word']}{first[word.end() :]}"
+    return question, ""
 
 
 def load_tables(call: Call, report: Report) -> TableDatabase:

@@ -598,6 +598,9 @@ def hinted_fields(fields: Iterable[TableField], hint: str) -> list[TableField]:
     """The fields that a hint speaks of, the likeliest first."""
     pool = list(fields)
     found = [item for word in hint.split() for item in pool if word in item.parts]
+    if not found:  # "amt" is an amount
+        words = words_of(hint)
+        found = [it for w in words for it in pool if any(strength(w, part) for part in it.parts)]
     return list(dict.fromkeys(found))
 
 

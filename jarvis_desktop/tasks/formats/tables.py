@@ -72,7 +72,7 @@ def save_table(path: Path, to: Path, *, name: str, report: Report) -> list[Path]
     ending = to.suffix[1:]
     with _tables(path, name, to.parent) as (tables, link):
         if ending == "xlsx":
-            _write_workbook(tables, to, name)
+            write_workbook(tables, to, name)
             return [to]
         made = []
         for title, rows in tables:
@@ -228,7 +228,8 @@ def _write_csv(rows: Rows, to: Path) -> None:
         )
 
 
-def _write_workbook(tables: Iterable[tuple[str, Rows]], to: Path, name: str) -> None:
+def write_workbook(tables: Iterable[tuple[str, Rows]], to: Path, name: str) -> None:
+    """Write tables, each with its title, as the sheets of a workbook. Raises InputError."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE

@@ -328,7 +328,7 @@ async def test_says_in_one_sentence_which_file_it_needs(
         (
             "Which month was best for apples?",
             ["a.csv"],
-            ["table-question-answering(table=a.csv, question=which month was best for apples?)"],
+            ["table-question-answering(table=a.csv, question=Which month was best for apples?)"],
         ),
     ],
 )

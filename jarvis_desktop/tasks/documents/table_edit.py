@@ -1,0 +1,117 @@
+"""The edit-table task: sorts, filters, joins and cleans tables by the words of a wish.
+
+The cells stay the texts that they are in the file: DuckDB sorts and compares what they mean, and
+the result is a new file in the form of the given one. Runs in a child process.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path, PurePath
+from typing import Any
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.task import Call, Port, Report
+from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.tasks.documents.table_database import TableDatabase, delimiter_of, is_utf8
+from jarvis_desktop.tasks.documents.table_editor import TableEditor, combined, parts_of
+from jarvis_desktop.tasks.documents.table_qa import with_doubts
+from jarvis_desktop.tasks.formats.tables import write_workbook
+
+_ENDINGS = (".csv", ".tsv", ".xlsx", ".json", ".parquet")
+
+
+def edit_tables(call: Call, report: Report) -> Iterable[Artifact]:
+    """Return the edited tables and what was done. Raises InputError if a wish fits no column."""
+    items = [item for item in call.inputs.get("table", ()) if item.path is not None]
+    if not items:
+        raise InputError(tr("Give a table, such as a CSV file."))
+    wish = call.text("question").strip()
+    for item in items:
+        wish = re.sub(re.escape(item.title), " ", wish, flags=re.IGNORECASE)
+    if not wish:
+        raise InputError(tr("Say what is to be changed in the table."))
+    db = TableDatabase(call.workdir)
+    editors = []
+    for item in items:
+        assert item.path is not None
+        report(None, tr("Reading {name}", name=item.title))
+        sheets = db.load_with_cells(item.path, name=item.title)
+        named = [it for it in sheets if re.search(rf"\b{re.escape(it.title)}\b", wish, re.I)]
+        editors.append(TableEditor(db, (named or sheets)[0], item.title))
+    report(None, tr("Changing the table"))
+    parts = parts_of(wish)
+    if len(editors) > 1 and (both := combined(editors, parts)):
+        editors, parts = [both], parts[1:]
+    made: list[Artifact] = []
+    for number, (editor, item) in enumerate(zip(editors, items, strict=False)):
+        for part in parts:
+            editor.apply(part)
+        told = " ".join(editor.told)
+        if len(editors) > 1:
+            told = f"{item.title}: {told}"
+        assert item.path is not None
+        ending = item.path.suffix.lower() if item.path.suffix.lower() in _ENDINGS else ".csv"
+        path = call.workdir / f"edited-{number}{ending}"
+        _write(editor, item.path, path)
+        name = f"{PurePath(item.title).stem}-{editor.called}{ending}"
+        made += [
+            Artifact(Kind.TABLE, path=path, name=name),
+            text_artifact(with_doubts(told, editor.doubts)),
+        ]
+    return made
+
+
+def _write(editor: TableEditor, source: Path, to: Path) -> None:
+    """Write a table in the form of its source: with its delimiter, or as records with types."""
+    if to.suffix in (".json", ".parquet"):
+        editor.export(to)
+        return
+    rows = editor.rows()
+    if to.suffix == ".xlsx":
+        write_workbook([("", rows)], to, to.name)
+        return
+    utf8 = is_utf8(source)
+    sign = "\t" if to.suffix == ".tsv" else ","
+    if utf8:
+        with source.open(encoding="utf-8-sig", newline="") as file:
+            sign, _ = delimiter_of([line.rstrip("\r\n") for line in _some(file)])
+    marked = not utf8 or source.read_bytes()[:3] == b"\xef\xbb\xbf"
+    # Excel reads UTF-8 with a mark only; a file in another encoding was made for it.
+    encoding = "utf-8-sig" if marked else "utf-8"
+    with to.open("w", encoding=encoding, newline="") as out:
+        csv.writer(out, delimiter=sign, lineterminator="\n").writerows(map(_texts, rows))
+
+
+def _some(lines: Iterable[str]) -> Iterator[str]:
+    yield from (line for _, line in zip(range(2000), lines, strict=False))
+
+
+def _texts(row: Sequence[Any]) -> list[Any]:
+    return ["" if cell is None else cell for cell in row]
+
+
+_what = ("rows", "lines", "entries", "records")
+_table = ("the table", "this table", "the csv", "this csv", "the spreadsheet", "this spreadsheet")
+
+EDIT_TABLE = define(
+    name="edit-table", label="Edit table",
+    summary="Changes a table into a new file: sorts it, keeps or removes rows, removes duplicates, "
+    "drops or renames columns, adds a row of totals, or joins two tables.",
+    ports=(Port("table", (Kind.TABLE,), many=True), Port("question", (Kind.TEXT,))),
+    gives=(Kind.TABLE, Kind.TEXT),
+    cues=(
+        *(f"sort {which}" for which in _table), *(f"sort the {what}" for what in _what),
+        "remove duplicates", "remove the duplicates", "remove duplicate rows", "deduplicate",
+        "delete the column", "remove the column", "drop the column", "rename the column",
+        "add a total row", "add a row of totals", "join the tables", "merge the tables",
+        "merge these two tables", "join these two tables", "entferne doppelte zeilen",
+        "sortiere die tabelle", "lösche die spalte",
+    ),
+    method=edit_tables,
+    note="DuckDB; the file itself stays as it is",
+)  # fmt: skip
