@@ -14,7 +14,13 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from jarvis_desktop.backends.mcp import tools as mcp_tools
-from jarvis_desktop.backends.mcp.servers import Approval, McpServer, McpServers, McpTool
+from jarvis_desktop.backends.mcp.servers import (
+    Approval,
+    McpServer,
+    McpServers,
+    McpTool,
+    forget_login,
+)
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
@@ -159,14 +165,17 @@ class McpBackend:
             self._end_later(server.name)
         return await asyncio.to_thread(mcp_tools.results, tool.name, answer, call.workdir)
 
-    async def test(self, name: str) -> McpCheck:
-        """Restart a server, and save what it offers. Raises JarvisError."""
+    async def test(self, name: str, *, log_in_again: bool = False) -> McpCheck:
+        """Restart a server, and save what it offers. One that wants a login opens a browser, if
+        there is no valid login yet, or if `log_in_again`. Raises JarvisError."""
         server = self.servers.find(name)
         self._check_reachable(server)
         await self._close(server.name)
+        if log_in_again:
+            await asyncio.to_thread(forget_login, server.name)
         started = time.monotonic()
         try:
-            connection = await self._connection(server)
+            connection = await self._connection(server, browser=True)
             found = await connection.tools()
             protocol = connection.protocol
         finally:
@@ -223,7 +232,7 @@ class McpBackend:
                 hint=tr("Change the mode."),
             )
 
-    async def _connection(self, server: McpServer) -> McpConnection:
+    async def _connection(self, server: McpServer, *, browser: bool = False) -> McpConnection:
         async with self._locks.setdefault(server.name, asyncio.Lock()):
             known = self._running.get(server.name)
             if known and known.alive and known.server == server:
@@ -231,7 +240,7 @@ class McpBackend:
             await self._close(server.name)
             env, headers = await asyncio.to_thread(self.servers.values, server)
             connect = await asyncio.to_thread(_library)
-            made = connect(server, env=env, headers=headers, limit=self._limit)
+            made = connect(server, env=env, headers=headers, limit=self._limit, browser=browser)
             self._running[server.name] = made
             return made
 

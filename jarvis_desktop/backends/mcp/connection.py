@@ -15,12 +15,13 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import AsyncIterator, Awaitable, Callable
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from dataclasses import dataclass
 from typing import IO, Any, TypeVar
 
 import anyio
 import httpx2
+from mcp.client.auth import OAuthFlowError
 from mcp.client.client import Client
 from mcp.client.session import ClientRequestContext, IncomingMessage
 from mcp.client.stdio import get_default_environment
@@ -40,6 +41,7 @@ from mcp_types import (
 
 from jarvis_desktop import __version__
 from jarvis_desktop.backends.mcp import elicitation
+from jarvis_desktop.backends.mcp.oauth import LOGIN_S, McpLogin
 from jarvis_desktop.backends.mcp.servers import McpServer, McpTool
 from jarvis_desktop.core.context import current_question
 from jarvis_desktop.core.display import one_line
@@ -60,12 +62,22 @@ class McpConnection:
     """One server, running from the first call until `close`. For one event loop."""
 
     def __init__(
-        self, server: McpServer, *, env: dict[str, str], headers: dict[str, str], limit: float
+        self,
+        server: McpServer,
+        *,
+        env: dict[str, str],
+        headers: dict[str, str],
+        limit: float,
+        browser: bool = False,
     ) -> None:
-        """`limit`: seconds for connecting, and for a call from each sign of progress on."""
+        """`limit`: seconds for connecting, and for a call from each sign of progress on. `browser`
+        says whether the user may be sent to a page to log in, which takes its own time."""
         self.server = server
         self._limit = limit
         self._env, self._headers = env, headers
+        self._browser = browser
+        self._login: McpLogin | None = None
+        self._connecting: list[asyncio.Timeout] = []
         self._stop = asyncio.Event()
         self._ready: asyncio.Future[Client] = asyncio.get_running_loop().create_future()
         self._tools: tuple[McpTool, ...] | None = None
@@ -133,8 +145,12 @@ class McpConnection:
 
     async def _connected(self) -> Client:
         try:
-            async with asyncio.timeout(self._limit):
-                return await asyncio.shield(self._ready)
+            async with asyncio.timeout(self._limit) as limit:
+                self._connecting.append(limit)
+                try:
+                    return await asyncio.shield(self._ready)
+                finally:
+                    self._connecting.remove(limit)
         except TimeoutError as error:
             await self.close()
             raise ExpertError(
@@ -165,7 +181,9 @@ class McpConnection:
             ) from error
         except Exception as error:
             closed = isinstance(error, MCPError) and error.code == CONNECTION_CLOSED
-            if isinstance(error, MCPError) and not (closed or self._too_large or self._locked_out):
+            login_failed = self._login is not None and self._login.failure is not None
+            ended = closed or self._too_large or self._locked_out or login_failed
+            if isinstance(error, MCPError) and not ended:
                 raise ExpertError(
                     tr(
                         "The MCP server {name} refused: {reason}.",
@@ -188,6 +206,8 @@ class McpConnection:
                 cache=None,
             ) as client:
                 self._ready.set_result(client)
+                if self._login:
+                    self._login.settled()
                 await self._stop.wait()
         except Exception as error:  # noqa: BLE001 - raised for those who wait
             if not self._ready.done():
@@ -215,11 +235,17 @@ class McpConnection:
         @asynccontextmanager
         async def run() -> AsyncIterator[Any]:
             timeout = httpx2.Timeout(30.0, read=self._limit)
+            login = await asyncio.to_thread(McpLogin, self.server, browser=self._browser)
+            login.on_page = self._wait_for_login
+            own_key = any(name.lower() == "authorization" for name in self._headers)
+            self._login = None if own_key else login
             async with (
+                nullcontext() if own_key else login.provider() as auth,
                 httpx2.AsyncClient(
                     headers=self._headers,
                     timeout=timeout,
-                    event_hooks={"response": [self._limit_of]},
+                    auth=auth,
+                    event_hooks={"request": [login.check], "response": [self._limit_of]},
                 ) as client,
                 streamable_http_client(
                     self.server.url, http_client=client, max_sse_event_size=MAX_ANSWER
@@ -228,6 +254,12 @@ class McpConnection:
                 yield streams
 
         return run()
+
+    def _wait_for_login(self) -> None:
+        """The time that the user takes does not count."""
+        ends = asyncio.get_running_loop().time() + self._limit + LOGIN_S
+        for each in self._connecting:
+            each.reschedule(ends)
 
     async def _limit_of(self, response: httpx2.Response) -> None:
         """Let a response end with an error if it is too long, and note whether it wants a key."""
@@ -336,12 +368,24 @@ class McpConnection:
 
     def _http_failure(self, error: BaseException) -> JarvisError:
         name, host = self.server.name, httpx2.URL(self.server.url).host
-        if self._locked_out:
+        if self._login and self._login.failure:
+            return self._login.failure
+        if isinstance(error, JarvisError):
+            return error
+        if isinstance(error, OAuthFlowError) and self._login and self._login.offered:
+            # The library's words may quote what the server answered.
+            return UnavailableError(
+                tr("The login at the MCP server {name} failed.", name=name),
+                hint=tr("Log in: jarvis-desktop mcp login {name}", name=name),
+                fault=Fault.KEY,
+            )
+        if self._locked_out or isinstance(error, OAuthFlowError):
             return UnavailableError(
                 tr("The MCP server {name} wants a login.", name=name),
                 hint=tr(
-                    "Give it a key in a header: jarvis-desktop mcp add. Logging in with a browser "
-                    "(OAuth) is not possible yet."
+                    "Log in: jarvis-desktop mcp login {name}, or give it a key in a header: "
+                    "jarvis-desktop mcp add.",
+                    name=name,
                 ),
                 fault=Fault.KEY,
             )

@@ -294,6 +294,8 @@ class McpServers:
             for key, value in table.items():
                 if value == KEPT:
                     api_keys.forget_secret(_place(server.name, kind, key))
+        if server.url:
+            forget_login(server.name)
         if self.bundles is not None:
             safe_delete.remove(self.bundles / server.name)
         return server
@@ -415,3 +417,37 @@ def _save(path: Path, document: object) -> None:
         raise StorageError(
             tr("{path} could not be written: {error}.", path=path, error=error.strerror or error)
         ) from error
+
+
+LOGIN_PIECE = 1000
+"""Characters of an entry of the keyring: Windows allows some more, and tokens can be longer."""
+
+
+def login_of(server: McpServer) -> dict[str, Any]:
+    """Return what was saved when the user logged in at this address; {} if nothing was. May wait
+    for the keyring."""
+    pieces: list[str] = []
+    while piece := api_keys.secret(_place(server.name, "login", str(len(pieces)))):
+        pieces.append(piece)
+    try:
+        found = json.loads("".join(pieces) or "{}")
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) and found.get("url") == server.url else {}
+
+
+def keep_login(server: McpServer, text: str) -> None:
+    """Save a login, a JSON object, for the address of this server. Raises UnavailableError."""
+    text = json.dumps({**json.loads(text), "url": server.url})
+    forget_login(server.name)
+    for number, at in enumerate(range(0, len(text), LOGIN_PIECE)):
+        place = _place(server.name, "login", str(number))
+        api_keys.keep_secret(place, text[at : at + LOGIN_PIECE])
+
+
+def forget_login(name: str) -> None:
+    """Delete the login at a server."""
+    number = 0
+    while api_keys.secret(place := _place(name, "login", str(number))):
+        api_keys.forget_secret(place)
+        number += 1

@@ -88,6 +88,9 @@ def add(subparsers: Subparsers) -> None:
     action("test", "start a server and look what it offers", _test).add_argument(
         "name", metavar="NAME"
     )
+    action("login", "log in again to a server that wants it, in a browser", _login).add_argument(
+        "name", metavar="NAME"
+    )
     action("remove", "delete a server, its secrets and what you agreed to", _remove).add_argument(
         "name", metavar="NAME"
     )
@@ -233,8 +236,19 @@ async def _list(args: argparse.Namespace, app: Application) -> int:
 
 @app_command
 async def _test(args: argparse.Namespace, app: Application) -> int:
+    return await _tested(args, app, log_in_again=False)
+
+
+@app_command
+async def _login(args: argparse.Namespace, app: Application) -> int:
+    if not app.mcp.servers.find(args.name).url:
+        raise InputError(f"{args.name} is a program on this computer, which wants no login.")
+    return await _tested(args, app, log_in_again=True)
+
+
+async def _tested(args: argparse.Namespace, app: Application, *, log_in_again: bool) -> int:
     server = app.mcp.servers.find(args.name)
-    check = await app.mcp.test(args.name)
+    check = await app.mcp.test(args.name, log_in_again=log_in_again)
     record = _record(server, check.rows)
     if args.json:
         output.write_json(record | {"seconds": check.seconds, "protocol": check.protocol})
