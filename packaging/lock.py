@@ -1,7 +1,8 @@
 """Rewrites constraints.txt from what is installed: `python3 packaging/bootstrap.py lock`.
 
 The list of an engine follows from it: what the extra "experts" needs on any system, at the same
-versions, with the digest of every wheel in the index.
+versions, with the digest of every wheel in the index. elsewhere.txt has what other systems need
+besides.
 
 Runs in the project's environment. Pins the packages that the project asks for, and what these ask
 for in turn; whatever else lies in the environment is left out.
@@ -16,6 +17,7 @@ import tomllib
 from importlib import metadata
 from pathlib import Path
 
+from locked import CONSTRAINTS, ELSEWHERE, SYSTEMS, locked
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 from packaging.version import Version
@@ -27,6 +29,10 @@ ENGINE_HEAD = """\
 # `python3 packaging/bootstrap.py lock`; each digest is that of a wheel.
 """
 UNPINNED = frozenset({"pip", "setuptools", "jarvis-desktop"})
+ELSEWHERE_HEAD = """\
+# What the packages for Windows, macOS and Flatpak need besides constraints.txt, untested.
+# Written by `python3 packaging/bootstrap.py lock`.
+"""
 HEAD = """\
 # Every library at the version the tests ran with. pip reads it through packaging/bootstrap.py.
 # To refresh it: upgrade what is to be upgraded in .venv, run `bootstrap.py test`, and when that
@@ -44,7 +50,26 @@ def main() -> int:
     (ROOT / "packaging" / "constraints.txt").write_text(HEAD + "\n".join(lines) + "\n", "utf-8")
     print(f"packaging/constraints.txt pins {len(pins)} packages.")
     lock_engine(extras["experts"], pins)
+    lock_elsewhere(pins)
     return 0
+
+
+def lock_elsewhere(pins: dict[str, str]) -> None:
+    """Write the versions of what other systems need besides.
+
+    Raises OSError if a system lacks a wheel.
+    """
+    from uv import find_uv_bin
+
+    found = {
+        each.name: each.version
+        for system in SYSTEMS
+        for each in locked(system, find_uv_bin(), CONSTRAINTS)
+        if each.name not in pins
+    }
+    lines = [f"{name}=={version}\n" for name, version in sorted(found.items())]
+    ELSEWHERE.write_text(ELSEWHERE_HEAD + "".join(lines), "utf-8")
+    print(f"{ELSEWHERE.relative_to(ROOT)} pins {len(found)} packages.")
 
 
 def lock_engine(asked: list[str], pins: dict[str, str]) -> None:

@@ -32,12 +32,15 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError, StorageError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.experts.verification import is_inside
-from jarvis_desktop.platform.desktop import shell_line
+from jarvis_desktop.paths import APP_ID
+from jarvis_desktop.platform.desktop import in_flatpak, shell_line
 
 DEB_PREFIX = Path("/usr/lib/jarvis-desktop")
 RECEIPT = "uv-receipt.toml"
 FOLDER_MARK = "onedir"
 """A file with the version, in the folder that runs wherever it is put."""
+BUNDLE_MARK = "bundle"
+"""A file with the version, in the AppDir, and in the folder that an installer puts somewhere."""
 SBOM = "sbom.cdx.json"
 STAGE = f".{NAME}-update"
 INSTALL_TIMEOUT_S = 1800.0
@@ -59,12 +62,23 @@ class InstallKind(StrEnum):
     """How a copy was installed."""
 
     CHECKOUT = "checkout"
+    FLATPAK = "flatpak"
+    APPIMAGE = "appimage"
     BUNDLE = "bundle"
     FOLDER = "folder"
     DEB = "deb"
     UV = "uv"
     PIPX = "pipx"
     PIP = "pip"
+
+
+_BY_OTHERS = (
+    InstallKind.CHECKOUT,
+    InstallKind.FLATPAK,
+    InstallKind.APPIMAGE,
+    InstallKind.BUNDLE,
+)
+"""What no file of a release updates."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +91,7 @@ class Installation:
     @property
     def package(self) -> PackageKind | None:
         """The kind of file that updates it; None if no file of a release does."""
-        if self.kind in (InstallKind.CHECKOUT, InstallKind.BUNDLE):
+        if self.kind in _BY_OTHERS:
             return None
         kinds = {InstallKind.DEB: PackageKind.DEB, InstallKind.FOLDER: PackageKind.FOLDER}
         return kinds.get(self.kind, PackageKind.WHEEL)
@@ -93,6 +107,15 @@ class Installation:
         match self.kind:
             case InstallKind.CHECKOUT:
                 return tr("It is a checkout: git pull brings it up to date.")
+            case InstallKind.FLATPAK:
+                return tr(
+                    "Flatpak updates it: {command}",
+                    command=shell_line(("flatpak", "update", APP_ID)),
+                )
+            case InstallKind.APPIMAGE:
+                return tr(
+                    "Put the AppImage of the new version in the place of {path}.", path=self.prefix
+                )
             case InstallKind.BUNDLE:
                 return tr("Get the new version where you got this one.")
         if file is None:
@@ -111,7 +134,11 @@ def installation() -> Installation:
     """Return how this copy was installed."""
     prefix = Path(sys.prefix)
     package = Path(__file__).parents[1]
-    if getattr(sys, "frozen", False) or os.environ.get("APPIMAGE"):
+    if in_flatpak():
+        return Installation(InstallKind.FLATPAK, prefix)
+    if image := os.environ.get("APPIMAGE"):
+        return Installation(InstallKind.APPIMAGE, Path(image))
+    if getattr(sys, "frozen", False) or (prefix / BUNDLE_MARK).is_file():
         return Installation(InstallKind.BUNDLE, prefix)
     if (package.parent / "pyproject.toml").is_file():
         return Installation(InstallKind.CHECKOUT, package.parent)

@@ -53,6 +53,11 @@ def has_no_display() -> bool:
     return not (os.environ.get("DISPLAY") or os.environ.get("WAYLAND_DISPLAY"))
 
 
+def in_flatpak() -> bool:
+    """Whether Flatpak runs this program, and not only the terminal that it was started in."""
+    return os.environ.get("FLATPAK_ID") == APP_ID
+
+
 _MUST_BE_QUOTED = set(" \t\n\"'\\><~|&;$*?#()`")
 """Characters that the Desktop Entry Specification allows only within quotes."""
 
@@ -221,6 +226,11 @@ def is_autostarted() -> bool:
 
 def set_autostart(on: bool) -> None:
     """Start JARVIS with the session, or stop doing so. Raises StorageError."""
+    if on and in_flatpak():  # it has no access to the folder that the system reads
+        raise StorageError(
+            tr("A Flatpak cannot change what starts with the session."),
+            hint=tr("Add JARVIS Desktop to the autostart in the settings of your desktop."),
+        )
     with _autostart_errors():
         if sys.platform == "win32":
             _register(on)

@@ -21,7 +21,7 @@ from jarvis_desktop.app.release import ReleaseChannel, release_channel
 from jarvis_desktop.app.update_worker import serve
 from jarvis_desktop.app.updates import Updates
 from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
-from jarvis_desktop.paths import Paths
+from jarvis_desktop.paths import APP_ID, Paths
 from tests.releases import (
     PROGRAM,
     ReleaseServer,
@@ -190,6 +190,26 @@ async def test_each_installation_has_its_own_way(server: ReleaseServer, tmp_path
 
 def test_this_copy_is_a_checkout() -> None:
     assert installation.installation().kind is InstallKind.CHECKOUT
+
+
+def test_what_others_update_says_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(installation.sys, "prefix", str(tmp_path))
+    (tmp_path / "bundle").write_text("0.1.0\n")
+    own = installation.installation()
+    assert own.kind is InstallKind.BUNDLE
+    assert own.advice() == "Get the new version where you got this one."
+    monkeypatch.setenv("APPIMAGE", "/home/anna/JARVIS.AppImage")
+    own = installation.installation()
+    assert own.advice() == (
+        "Put the AppImage of the new version in the place of /home/anna/JARVIS.AppImage."
+    )
+    monkeypatch.setenv("FLATPAK_ID", "org.example.Other")  # a terminal that Flatpak runs
+    assert installation.installation().kind is InstallKind.APPIMAGE
+    monkeypatch.setenv("FLATPAK_ID", APP_ID)
+    own = installation.installation()
+    assert own.advice() == f"Flatpak updates it: flatpak update {APP_ID}"
+    assert own.package is None
+    assert not own.updates_itself
 
 
 # What a release place, or what is between here and there, may send

@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.platform.desktop import command, exec_line, shell_line
+from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.paths import APP_ID
+from jarvis_desktop.platform.desktop import command, exec_line, set_autostart, shell_line
 
 
 @pytest.fixture(autouse=True)
@@ -55,3 +57,11 @@ def test_a_shell_gets_what_was_meant(monkeypatch):
     assert shlex.split(shell_line(parts)) == parts
     monkeypatch.setattr(sys, "platform", "win32")
     assert shell_line(parts) == subprocess.list2cmdline(parts)
+
+
+def test_a_flatpak_says_that_it_cannot_start_with_the_session(monkeypatch, tmp_path):
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.setenv("FLATPAK_ID", APP_ID)
+    with pytest.raises(StorageError, match="A Flatpak cannot change"):
+        set_autostart(True)
+    assert not (tmp_path / "autostart").exists()
