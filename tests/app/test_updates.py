@@ -193,7 +193,7 @@ def test_this_copy_is_a_checkout() -> None:
 
 
 def test_what_others_update_says_how(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(installation.sys, "prefix", str(tmp_path))
+    monkeypatch.setattr("sys.prefix", str(tmp_path))
     (tmp_path / "bundle").write_text("0.1.0\n")
     own = installation.installation()
     assert own.kind is InstallKind.BUNDLE
