@@ -22,6 +22,7 @@ PROC = Path("/proc")
 
 MAX_LOOKS = 8  # at the threads of a process, some of which may end in between
 PAUSE_TIMEOUT_S = 0.2  # for processes to stop
+PAUSE_STEP_S = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,8 @@ def pause(root: int) -> None:
             return
         _send(found, signal.SIGSTOP)
         held = found if all(map(_has_stopped, found)) else set()
+        if found and not held:
+            time.sleep(PAUSE_STEP_S)
 
 
 def resume(root: int) -> None:

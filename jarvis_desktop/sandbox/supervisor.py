@@ -35,6 +35,7 @@ POLLS_PER_SCAN = 5  # checks of the processes per check of the files, which take
 STOP_TIMEOUT_S = 0.5  # for the launcher to end everything; then they are killed from here
 KILL_TIMEOUT_S = 0.4
 STEP_S = 0.002
+MAX_ROUNDS = 100  # of killing what was started while the others were killed
 KILL = 9
 OUTPUT_TIMEOUT_S = 0.1  # for the last output
 MAX_DEPTH = 32  # of nested folders
@@ -269,11 +270,20 @@ def _kill_all(root: int) -> None:
     if sys.platform != "win32":
         with suppress(ProcessLookupError):
             os.kill(root, signal.SIGSTOP)  # so that it starts no other one
-    for _ in range(100):
-        found = tuple(each for each in descendants(root) if each.number != root)
-        if not found:
+    killed: set[tuple[int, str]] = set()
+    rounds, deadline = 0, time.monotonic() + KILL_TIMEOUT_S
+    while found := tuple(each for each in descendants(root) if each.number != root):
+        names = {(each.number, each.began) for each in found}
+        if not names <= killed:  # at once, before they start others
+            rounds += 1
+            if rounds > MAX_ROUNDS:
+                break
+            kill(found)
+            killed |= names
+        elif time.monotonic() > deadline:
             break
-        kill(found)
+        else:
+            time.sleep(STEP_S)  # a busy computer takes a moment to end them
     kill(tuple(each for each in descendants(root) if each.number == root))
 
 
