@@ -93,20 +93,23 @@ class Running:
     def killed(self) -> Told:
         """Kill it as the system does when there is no time left, and read what it had told."""
         self.process.send_signal(signal.SIGKILL)
-        return self.ended()
+        # A child that it was starting complains in Python's own words that it has gone.
+        return self._read()[0]
 
     def ended(self) -> Told:
         """Read to the end. Nothing it said may be a traceback."""
+        told, complaints = self._read()
+        assert "Traceback" not in complaints, complaints
+        return told
+
+    def _read(self) -> tuple[Told, str]:
         assert self.process.stdout is not None
         assert self.process.stderr is not None
-        for line in self.process.stdout:
-            self._take(line)
-        complaints = self.process.stderr.read()
-        assert "Traceback" not in complaints, complaints
-        self.process.wait()
-        for stream in (self.process.stdout, self.process.stderr):
-            stream.close()
-        return Told(tuple(self._events))
+        with self.process:  # closes its pipes, and waits for it
+            for line in self.process.stdout:
+                self._take(line)
+            complaints = self.process.stderr.read()
+        return Told(tuple(self._events)), complaints
 
     def _take(self, line: str) -> None:
         if line.endswith("\n"):  # one that the kill cut was not told
