@@ -5,16 +5,38 @@ Child processes import this file again, so it must contain nothing else.
 
 from __future__ import annotations
 
+import atexit
+import os
 import sys
-from functools import partial
+from contextlib import suppress
+from functools import cache, partial
 from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.ipc_client import LaunchRequest
 
 
+_ended: list[int] = []
+"""The exit code of a command that has ended."""
+
+
+@cache
+def end_quickly() -> None:
+    """Let a command exit without unloading the libraries, which takes a tenth of a second. To be
+    called first: what is registered first is called last, after all else that is to be done."""
+    atexit.register(_end)
+
+
+def _end() -> None:
+    if _ended:
+        with suppress(OSError, ValueError):  # Python's own end reports it
+            _flush()
+            os._exit(_ended[-1])
+
+
 def main() -> int:
     """The entry point of `jarvis-desktop`."""
+    end_quickly()
     if sys.argv[1:2] == ["talk"]:  # it must be quick: a key is bound to it
         from jarvis_desktop.cli.commands.talk import main as talk
 
@@ -34,7 +56,8 @@ def main() -> int:
         return _window(wish)
     from jarvis_desktop.cli.main import main as command_line
 
-    return command_line(sys.argv[1:])
+    _ended.append(command_line(sys.argv[1:]))
+    return _ended[-1]
 
 
 def _window(wish: LaunchRequest) -> int:
@@ -58,13 +81,16 @@ def _window(wish: LaunchRequest) -> int:
 def _leave(code: int) -> NoReturn:
     """Exit without unloading the libraries, which would take long."""
     import logging
-    import os
 
     logging.shutdown()
+    _flush()
+    os._exit(code)
+
+
+def _flush() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream:
             stream.flush()
-    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -125,6 +125,9 @@ def serve(connection: socket.socket) -> int | None:
 
 
 if __name__ == "__main__":
+    from jarvis_desktop.__main__ import end_quickly, main
+
+    end_quickly()
     # Every first start makes a history with sqlite-utils, and that imports pandas if it is there.
     for name in ("jarvis_desktop.app.build", "jarvis_desktop.cli.main", "sqlite_utils"):
         importlib.import_module(name)
@@ -135,8 +138,6 @@ if __name__ == "__main__":
     # Else each fork looks through all of these objects when it ends, and copies their memory.
     gc.collect()
     gc.freeze()
-    from jarvis_desktop.__main__ import main
-
     if serve(socket.socket(fileno=int(sys.argv[1]))) is not None:
         sys.exit(0)
     sys.exit(main())
