@@ -174,6 +174,8 @@ def _read_wording(read: ReadWords) -> None:
         read.use(*found.span())
 
 
+_DELAYS = frozenset("delay overdue late lateness".split())
+_late = re.compile(r"\b(?:late|delayed|overdue)\b(?! by| than)")
 _empty = re.compile(r"\b(?:out of|zero|sold out of) (\w+)")
 
 
@@ -210,6 +212,14 @@ def comparative_of(word: str) -> tuple[bool, str] | None:
 
 
 def _read_comparisons(read: ReadWords) -> None:
+    for found in _late.finditer(read.text if "how many" in read.text else ""):
+        delays = [
+            it for it in read.relation.fields if it.is_measure and _DELAYS & {*it.parts}
+        ]  # fmt: skip
+        if len(delays) == 1 and not re.search(r"\d", read.text[found.end() :][:20]):
+            told = f"{delays[0].name} > 0"
+            read.filters.append(Filter(f"{delays[0].sql} > 0", told, found.start(), delays[0]))
+            read.use(*found.span())
     for found in _empty.finditer(read.text):
         place = next(n for n, word in enumerate(read.words) if word.start == found.start(1))
         named = read.mention_at(place)
@@ -349,6 +359,13 @@ def _compared_field(
     if following and (behind := read.words[following[0]]).stem in _UNIT_WORDS:
         if hinted := hinted_fields(numbers, _UNIT_WORDS[behind.stem]):
             return hinted[0], [(behind.start, behind.end)]
+    plain = found.groupdict()
+    aged = 10 <= float(found["number"].replace(",", "")) <= 120 and not (
+        plain.get("sign") or plain.get("scale") or plain.get("percent")
+    )
+    ages = [item for item in numbers if "age" in item.parts]
+    if aged and ages and not following:
+        return ages[0], []  # "members over 60"
     measures = [item for item in numbers if item.is_measure and not item.made]
     if len(measures) == 1:
         return measures[0], []

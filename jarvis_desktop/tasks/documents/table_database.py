@@ -58,6 +58,8 @@ _english = re.compile(
 _german = re.compile(
     rf"\(?\s*{_money}?\s*[-+−]?\s*(?:\d{{1,3}}(?:[.'’  ]\d{{3}})+|\d+)(?:,\d+)?\s*{_money}?\s*\)?"
 )
+_digest = re.compile(r"[0-9a-f]{64}")
+"""The name of a file that has its content's digest as its name: its time says nothing about it."""
 _code = re.compile(r"[+]?0\d+")
 """Numbers that are names: postcodes, telephones."""
 _YES = ("yes", "true", "ja", "wahr", "oui", "y")
@@ -171,7 +173,8 @@ class TableDatabase:
         import duckdb
 
         kept = path.with_name(f"{path.name}.duckdb")
-        stamp = f"{path.stat().st_size} {path.stat().st_mtime_ns}"
+        changed = "" if _digest.fullmatch(path.stem) else path.stat().st_mtime_ns
+        stamp = f"{path.stat().st_size} {changed}"
         large = path.stat().st_size >= KEPT_BYTES and not self._cells
         if large and self._reopen(kept, stamp, name):
             return

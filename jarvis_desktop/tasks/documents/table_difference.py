@@ -21,7 +21,8 @@ _range = re.compile(
     rf" (?:\w+ ){{0,3}}?and (?:the )?(?:highest|largest|biggest|max\w*|most expensive|best)"
 )
 _two = re.compile(
-    r"\bhow (?:much|many) (?:\w+ )?(?:more|less|fewer|better|worse)\b|\bhow much (\w+er)\b|"
+    r"\bhow (?:much|many) (?:\w+ )?(?:more|less|fewer|better|worse)\b|"
+    r"\bhow (?:much|many (?:years|months|days|hours|minutes|cm|m|km|kg|points)) (\w+er)\b|"
     r"\b(?:difference|gap) (?:in|of|between)\b|\bcompared (?:to|with)\b"
 )
 

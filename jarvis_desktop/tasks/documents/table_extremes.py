@@ -21,7 +21,7 @@ from jarvis_desktop.tasks.documents.table_words import DOWN, UP, TableField, bir
 MAX_NAMING = 4
 """Columns that describe a row without a name."""
 COUNTING = ("most", "least", "fewest")
-_sizes = frozenset((*COUNTING, "biggest", "largest", "smallest"))
+_sizes = frozenset((*COUNTING, "biggest", "largest", "smallest", "popular"))
 
 
 class Extremes(QuestionParts):
@@ -35,7 +35,10 @@ class Extremes(QuestionParts):
         measure: TableField | None = None
         date_wanted = self.hint == "date"
         counts = self.hint == "#"
-        if self.hint and not counts and not date_wanted and not self._by_birth():
+        if counts and (measure := self._done_often()):
+            counts = False
+        hinted_at = self.hint and not counts and not date_wanted and not self._by_birth()
+        if hinted_at and measure is None:
             measure = self._hinted_measure()
         group = subject is not None and not subject.is_unique
         if measure and group and not measure.adds_up and self.texts[self.best_at] in _sizes:
@@ -87,6 +90,14 @@ class Extremes(QuestionParts):
                 f"{function}({measure.sql})", called(function, measure.name), measure.column
             )
         return self._best_of(measure, subject, grain)
+
+    def _done_often(self) -> TableField | None:
+        """The column that counts what a verb says: "who visited most often", of visits."""
+        for at, word in enumerate(self.texts):
+            named = self.read.mention_at(at)
+            if word.endswith("ed") and named and named.field.is_measure and named.field.adds_up:
+                return self._settled(at)
+        return None
 
     def _by_birth(self) -> bool:
         return self.hint == "age" and birth_of(self.relation.fields) is not None

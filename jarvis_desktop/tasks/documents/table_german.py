@@ -98,7 +98,7 @@ _ENDINGS = ("", "s", "e", "n", "es", "en", "er", "ern", "nen")
 _german = re.compile(
     r"\b(?:je|nach|und|der|das|den|von|des|dem|wie|welche\w?|ist|sind|hat|gibt|summe|anzahl|pro|nenne|"
     r"wann|wer|wo|ich|wir|habe|haben|fur|mit|ohne|nicht|keine?|zeige?|welcher|wurden?|kostet|alle|"
-    r"(?:letzte|erste)\w?|(?:durchschnitt|gesamt|hochst|mittler|niedrigst|meist|teuerst|billigst)\w*|im|vom|uber|seit)\b"
+    r"(?:letzte|erste)\w?|(?:gro(?:ß|ss)t|kleinst|altest|jungst|neuest|wenigst)\w*|(?:durchschnitt|gesamt|hochst|mittler|niedrigst|meist|teuerst|billigst)\w*|im|vom|uber|seit)\b"
 )
 _UMLAUTS = str.maketrans("äöü", "aou")
 

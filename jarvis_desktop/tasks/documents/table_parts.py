@@ -14,6 +14,7 @@ from jarvis_desktop.tasks.documents.table_words import (
     ADJECTIVES,
     DOWN,
     GRAINS,
+    UNIT_NAMES,
     UP,
     ReadWords,
     TableField,
@@ -44,7 +45,7 @@ ROWS = mark("number of rows")
 DIFFERENT = mark("number of different values of {name}")
 _BEFORE_ADJECTIVE = frozenset("most least highest best top lowest more".split())
 _AFTER_MOST = frozenset("expensive costly populous popular profitable recent common frequent often "
-                        "frequently rated paid".split())  # fmt: skip
+                        "recently frequently rated paid".split())  # fmt: skip
 AUXILIARIES = frozenset(
     "is are was were did does do has have had can will would should get got make made".split()
 )
@@ -261,6 +262,8 @@ class QuestionParts:
 
     def measure(self, start: int = 0) -> TableField | None:
         """The column of numbers that the question names, after a word at first."""
+        if chosen := self._by_unit():
+            return chosen
         places = [*range(max(start, 0), len(self.words)), *range(max(start, 0))]
         filtered = {item.field for item in self.read.filters if not item.value}
         found: list[tuple[float, int, int]] = []
@@ -282,6 +285,17 @@ class QuestionParts:
             if more and (more.field is chosen or chosen in more.rivals):
                 self._use(other)
         return chosen
+
+    def _by_unit(self) -> TableField | None:
+        """The column in the unit that is asked for: "how many kg"."""
+        for at in range(2, len(self.texts)):
+            unit = UNIT_NAMES.get(self.texts[at], "")
+            asked = self.texts[at - 2] == "how" and self.texts[at - 1] in ("much", "many")
+            fits = [it for it in self.relation.fields if asked and unit in it.units and not it.made]
+            if unit and len(fits) == 1 and fits[0].is_measure:
+                self._use(at, *(n for n, _ in verb_hints(self.read)))
+                return fits[0]
+        return None
 
     def _verb_measure(self, filtered: Collection[TableField | None]) -> TableField | None:
         """The column that a verb speaks of: "how much did we sell"."""

@@ -47,6 +47,8 @@ _times = {
     "month": mark("number of months"), "quarter": mark("number of quarters"),
     "year": mark("number of years"),
 }  # fmt: skip
+_had = re.compile(r"\bhow many \w+ (?:do|does|did) .*\bhave\b")
+_asked_of = re.compile(r"\W*what(?:['’]s| is| was| are| were) (?:the )?((?:\w+ ){1,3}?)of ")
 _priced = frozenset("cost costs earn earns earned spend spent weigh weighs".split())
 """Words that ask for a measure, which the table does not have if they are unread."""
 _sharing = frozenset("come comes came belong work works cost costs live go goes".split())
@@ -99,6 +101,9 @@ class QuestionReader(Extremes):
             words = ", ".join(f"“{word}”" for word in dict.fromkeys(unread))
             doubts.append(tr("Not understood: {words}.", words=words))
         known = len(self.read.used)
+        asked = _asked_of.match(self.read.text)
+        if asked and {*asked[1].split()} & {*unread}:
+            return None  # "what is the address of the oldest", of a table without one
         if len(unread) > max(1, known) or self.ungrouped or _priced.intersection(unread):
             return None
         return replace(
@@ -272,11 +277,19 @@ class QuestionReader(Extremes):
         counted = self._counted(first)
         if different and counted and counted[0] == "count(*)":
             _, _, named = self._noun(first)
+            several = self.relation.label
+            if named is None and several and not several.is_unique:
+                named = several
             if named is not None:
                 counted = f"count(DISTINCT {named.sql})", tr(DIFFERENT, name=named.name)
+        label = self.relation.label
+        if counted is None and different and label and not label.is_unique:
+            counted = f"count(DISTINCT {label.sql})", tr(DIFFERENT, name=label.name)
         if counted is None:
             if not self.read.filters and not self.group and not self.grain:
                 return None
+            if _had.search(self.read.text):
+                return None  # "how many pages does it have"
             of_what = self.texts[first + 1 : first + 2] == ["of"]
             if of_what and first + 2 not in self.read.used and not self.read.mention_at(first + 2):
                 return None  # "how many days of holiday"
@@ -303,8 +316,11 @@ class QuestionReader(Extremes):
         first = next((n for n, word in enumerate(self.words) if word.start >= end), len(self.words))
         counted = self._counted(first)
         keys = self._keys()
-        if counted is None or not keys or counted[0].startswith("sum"):
+        if counted is None or not keys:
             return None
+        if counted[0].startswith("sum"):  # "the average number of visits", of a column of visits
+            measure = self.told[-1]
+            return self.grouped(f"avg({measure.sql})", called("avg", measure.name), measure.column)
         sql = (
             f"SELECT avg(n) AS value FROM (SELECT {counted[0]} AS n FROM {self.relation.sql}"
             f"{self.where} GROUP BY {', '.join(sql for sql, _, _ in keys)})"

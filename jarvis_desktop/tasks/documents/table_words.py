@@ -63,7 +63,7 @@ SAME = [
     runtime duration length minutes
     score grade mark points result
     rain precipitation rainfall
-    delay late
+    delay late overdue
     area size
     product item article
     category kind type genre sort
@@ -129,8 +129,10 @@ ADJECTIVES: dict[str, tuple[bool, str]] = {
     "populous": (True, "population"), "deepest": (True, "depth"),
     "popular": (True, "votes popularity"),
     "profitable": (True, "profit margin"), "farthest": (True, "distance"),
-    "furthest": (True, "distance"), "closest": (False, "distance"), "latest": (True, "date"),
-    "newest": (True, "date"), "recent": (True, "date"), "last": (True, "date"),
+    "furthest": (True, "distance"), "closest": (False, "distance"),
+    "latest": (True, "date"),
+    "newest": (True, "date"), "recent": (True, "date"),
+    "recently": (True, "date"), "last": (True, "date"),
     "earliest": (False, "date"), "first": (False, "date"), "common": (True, "#"),
     "frequent": (True, "#"), "often": (True, "#"), "frequently": (True, "#"),
     "busiest": (True, "#"), "largest": (True, "area population size height"),
@@ -350,8 +352,21 @@ def relation_of(table: LoadedTable) -> Relation:
         TableField(item, f"{table.sql}.{item.sql}", name_parts(item.name), table.rows)
         for item in table.columns
     ]
+    first = fields[0]
+    things = _numbers_things | title_words(table)
+    if first.parts[0] in things and first.column.whole and first.is_unique and not first.parts[1:]:
+        fields[0] = replace(first, parts=(*first.parts, "id"))  # it numbers the rows
     made = _made_fields(fields)
     return Relation(table.sql, (*fields, *made), _nouns(table), table.rows)
+
+
+_numbers_things = frozenset("order invoice ticket booking loan member index row case".split())
+
+
+def title_words(table: LoadedTable) -> frozenset[str]:
+    """The words of a table's name, in the singular as well."""
+    words = name_parts(table.title.rpartition(".")[0] or table.title)
+    return frozenset(form for word in words for form in (word, word.removesuffix("s")) if form[2:])
 
 
 _given_names, _family_names = {"first", "given", "vorname", "forename"}, {
