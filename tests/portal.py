@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import os
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -223,15 +224,40 @@ def _escaped(sender: str) -> str:
     return sender.removeprefix(":").replace(".", "_")
 
 
+BUS = """
+<!DOCTYPE busconfig PUBLIC "-//freedesktop//DTD D-Bus Bus Configuration 1.0//EN"
+ "http://www.freedesktop.org/standards/dbus/1.0/busconfig.dtd">
+<busconfig>
+  <type>session</type>
+  <listen>unix:tmpdir=/tmp</listen>
+  <auth>EXTERNAL</auth>
+  <policy context="default">
+    <allow send_destination="*" eavesdrop="true"/>
+    <allow eavesdrop="true"/>
+    <allow own="*"/>
+  </policy>
+</busconfig>
+"""
+"""The usual one, without services: a real portal would start, and mount a file system in the folder
+of the test."""
+
+
 @contextlib.contextmanager
 def start_bus(*options: str) -> Iterator[str]:
     """The address of a message bus that lives as long as this."""
     ours, theirs = os.pipe()
-    command = ["dbus-daemon", "--session", "--nofork", f"--print-address={theirs}", *options]
-    daemon = subprocess.Popen(command, pass_fds=[theirs], stderr=subprocess.DEVNULL)
-    os.close(theirs)
-    with open(ours) as told:
-        address = told.readline().strip()
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as config:
+        config.write(BUS)
+        config.flush()
+        command = ["dbus-daemon", f"--config-file={config.name}", "--nofork"]
+        daemon = subprocess.Popen(
+            [*command, f"--print-address={theirs}", *options],
+            pass_fds=[theirs],
+            stderr=subprocess.DEVNULL,
+        )
+        os.close(theirs)
+        with open(ours) as told:
+            address = told.readline().strip()
     assert address, "dbus-daemon did not start"
     yield address
     daemon.kill()
