@@ -42,6 +42,7 @@ def test_files_are_tables() -> None:
         "SELECT regexp_extract(text, 'after (\\d+)'), regexp_extract(text, 'WARN') FROM lines",
         "SELECT median(town) FROM my_sales",
         "SELECT strftime('%B %A %w', day), strftime('%d', town) FROM my_sales LIMIT 1",
+        "SELECT id / 2, '1/2' /* half */ FROM orders -- 1/2",
     ) == [
         [[4, 2, "2024-02-03"]],
         [["Ann", "[1, 2]"], [None, None]],
@@ -50,6 +51,7 @@ def test_files_are_tables() -> None:
         [[None, None], ["35", "WARN"]],
         [[None]],
         [["February Saturday 6", None]],
+        [[0.5, "1/2"], [1.0, "1/2"]],
     ]  # fmt: skip
 
 

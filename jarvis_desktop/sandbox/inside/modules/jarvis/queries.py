@@ -68,12 +68,20 @@ def query(names: Sequence[str], queries: Sequence[str], to: str) -> None:
     results: list[Any] = []
     for each in queries:
         try:
-            found = database.execute(each)
+            found = database.execute(_with_real_division(each))
             header = [column for column, *_ in found.description or ()]
             results.append([header, found.fetchmany(MAX_ROWS)])
         except (sqlite3.Error, sqlite3.Warning, re.error) as error:
             results.append(str(error))
     Path(to).write_text(json.dumps(results, ensure_ascii=False, default=str), "utf-8")
+
+
+_divides = re.compile(r"""('[^']*'|"[^"]*"|--[^\n]*|/\*.*?\*/)|/""", re.DOTALL)
+
+
+def _with_real_division(query: str) -> str:
+    """Return a query in which 7 / 2 is 3.5, as in Python, and not 3."""
+    return _divides.sub(lambda found: found[1] or "* 1.0 /", query)
 
 
 def _found(pattern: str, text: object) -> str | None:
