@@ -91,6 +91,9 @@ def test_rows_come_in_many_forms() -> None:
         return Path("w.csv").read_text()
 
     assert written({"a": 1}) == "name,value\na,1\n"
+    pivot = {"Graz": {"tea": 1, "milk": 2}, "Linz": {"milk": 3}}
+    for rows in (pivot, [pivot]):
+        assert written(rows) == "name,tea,milk\nGraz,1,2\nLinz,,3\n"
     assert written(["x", "y"]) == "value\nx\ny\n"
     assert written([("a", 1), ("b", 2)]) == "name,value\na,1\nb,2\n"
     assert written([["n", "v"], ["a", 1]]) == "n,v\na,1\n"

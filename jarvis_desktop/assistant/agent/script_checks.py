@@ -55,7 +55,7 @@ def overlooked(
         yield f'the goal is about "{value}", but the script takes all: choose by "{value}"'
     chosen = dict.fromkeys(_chosen_by(nodes))
     for value in _invented_values(chosen, goal, words, brief):
-        yield f'the goal does not name "{value}": take all values in one list, without it'
+        yield f'the goal does not name "{value}": take all values of the rows and name none'
     for value in chosen:
         others = {*words.get(value.casefold(), ())} - {*chosen}
         if others and value in words[value.casefold()] and not folds:

@@ -29,7 +29,7 @@ def slipped(code: str, goal: str = "How much was sold?") -> list[str]:
 )
 def test_values_that_a_script_invents(code: str, invented: str) -> None:
     told = (
-        [f'the goal does not name "{invented}": take all values in one list, without it']
+        [f'the goal does not name "{invented}": take all values of the rows and name none']
         if invented
         else []
     )

@@ -158,7 +158,7 @@ def read_table(path: str | Path) -> list[Row]:
 
 def write_table(path: Any, rows: Any) -> None:
     """Write rows to a CSV, TSV, Excel or JSON file. Rows are dicts, or lists of which the first one
-    has the names of the columns; a dict becomes two columns."""
+    has the names of the columns; a dict becomes two columns, or more if it holds dicts."""
     if not isinstance(path, str | Path):
         path, rows = rows, path
     columns, lines = _columns_and_lines(rows)
@@ -233,7 +233,11 @@ def _of_json(text: str, *, lines: bool) -> list[Row]:
 
 
 def _columns_and_lines(rows: Any) -> tuple[list[Any], list[list[Any]]]:
-    if isinstance(rows, Mapping):
+    if isinstance(rows, list) and len(rows) == 1 and _holds_dicts(rows[0]):
+        rows = rows[0]
+    if _holds_dicts(rows):
+        rows = [{"name": key, **inner} for key, inner in rows.items()]
+    elif isinstance(rows, Mapping):
         rows = [{"name": key, "value": value} for key, value in rows.items()]
     rows = list(rows)
     if not all(isinstance(row, Mapping) for row in rows):
@@ -247,6 +251,11 @@ def _columns_and_lines(rows: Any) -> tuple[list[Any], list[list[Any]]]:
     # `dict.get`, because a missing column of a Row is an error.
     cells = [[dict.get(row, name, "") for name in columns] for row in rows]
     return columns, [["" if cell is None else cell for cell in line] for line in cells]
+
+
+def _holds_dicts(value: Any) -> bool:
+    """Whether it is a dict of dicts, such as the columns of each row by its name."""
+    return isinstance(value, Mapping) and all(isinstance(each, Mapping) for each in value.values())
 
 
 def _has_names(lines: Sequence[Sequence[Any]]) -> bool:
