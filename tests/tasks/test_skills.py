@@ -65,7 +65,11 @@ async def test_chance_gives_all_there_is_and_nothing_else(tmp_path: Path):
     said = "pick a number between three and five"
     numbers = {await drawn(tmp_path, what="number", among=said) for _ in range(100)}
     assert numbers == {"3.", "4.", "5."}
-    for said in ("tea, milk or coffee", "choose between tea, milk, and coffee"):
+    for said in (
+        "tea, milk or coffee",
+        "choose between tea, milk, and coffee",
+        "pick a random drink from tea, milk and coffee",
+    ):
         things = {await drawn(tmp_path, what="choice", among=said) for _ in range(100)}
         assert things == {"tea.", "milk.", "coffee."}
 

@@ -743,6 +743,12 @@ def _size(step: PlannedStep, reading: ParsedRequest) -> str | None:
     return f"{match[1]}x{match[2]}" if match else None
 
 
+def _size_or_bytes(step: PlannedStep, reading: ParsedRequest) -> str | None:
+    words = reading.text[step.start : step.end]
+    match = re.search(r"\b(\d+(?:\.\d+)?)\s*([km])(?:i?b|(?:ilo|ega)bytes?)\b", words)
+    return f"{match[1]} {match[2].upper()}B" if match else _size(step, reading)
+
+
 def _shape(step: PlannedStep, reading: ParsedRequest) -> str | None:
     words = reading.text[step.start : step.end]
     match = re.search(
@@ -782,6 +788,7 @@ _readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
     "language": _language,
     "file-name": _file_name,
     "size": _size,
+    "size-or-bytes": _size_or_bytes,
     "shape": _shape,
     "without": _without,
     "seed": _seed,

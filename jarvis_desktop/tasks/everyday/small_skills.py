@@ -64,10 +64,18 @@ def _dice(count: int, sides: int) -> str:
 
 def _choice(among: str) -> str:
     listed = re.sub(r"^.*?\b(?:choose|pick|decide|select)\b", "", among, count=1, flags=re.I)
+    listed = re.sub(  # "a random name from Ann, Ben"
+        r"^[\s:]*(?:an?\s+)?(?:random\s+)?(?:\w+\s+)?(?=(?:from|between|out of)\b)",
+        "",
+        listed,
+        flags=re.I,
+    )
     listed = re.sub(
-        r"^[\s:]*(?:(?:one|between|from|of|for me|these)\b[\s:]*)+", "", listed, flags=re.I
+        r"^[\s:]*(?:(?:one|out of|between|from|of|for me|these)\b[\s:]*)+", "", listed, flags=re.I
     )
     ends = r",|;|\bor\b" if re.search(r",|;|\bor\b", listed) else r"\band\b"
+    if not re.search(r"\bor\b", listed):  # "Ann, Ben and Cleo", but "tea, salt and vinegar or oil"
+        ends += r"|\band\b(?=[^,;]*$)"
     things = [re.sub(r"^(?:and|or)\s+", "", part.strip(" ?.!")) for part in re.split(ends, listed)]
     things = [thing for thing in things if thing]
     if len(things) < 2:
@@ -86,10 +94,15 @@ CHANCE = define(
         TaskOption("count", "how many coins or dice", 1),
         TaskOption("low", "the smallest number", 1),
         TaskOption("high", "the largest number; of dice, the sides", 0),
-        TaskOption("among", "the things to pick from, or the whole request", "", reads="clause"),
+        TaskOption("among", "the things to pick from, or the whole request", "", reads="as-said"),
     ),
     cues=("flip a coin", "flip the coin", "flip me a coin", "toss a coin"),
-    presets=presets(({"what": "dice"}, "roll a die|roll a dice|roll the dice|roll # dice")),
+    presets=presets(
+        ({"what": "dice"}, "roll a die|roll a dice|roll the dice|roll # dice"),
+        ({"what": "choice"},
+         "pick a random ... from|choose a random ... from|pick someone from|pick somebody from|"
+         "pick one of|choose one of|pick between|choose between|decide between|pick one from"),
+    ),
     skill=draw, note="the system's source of randomness",
 )  # fmt: skip
 

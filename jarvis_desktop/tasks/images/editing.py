@@ -80,6 +80,7 @@ PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
     ({"edit": "resize", "amount": 50.0},
      "half the size|half size|half as large|half as big|smaller|shrink*|reduce the size|"
      "scale down|scale it down"),
+    ({"edit": "resize"}, "compress|compressed|reduce the file size|smaller file"),
     ({"edit": "resize", "amount": 200.0},
      "twice the size|double the size|twice as large|twice as big|larger|bigger|enlarge*|scale up|"
      "scale it up|upscale*"),
@@ -127,7 +128,7 @@ def _presets(edits: Iterable[str]) -> tuple[Preset, ...]:
 
 def edit(call: Call, report: Report) -> Iterable[Artifact]:
     """Apply the edit. Raises ExpertError for edits described in free words."""
-    from jarvis_desktop.tasks.images.io import read_image, save_image
+    from jarvis_desktop.tasks.images.io import read_image, save_image, save_small
 
     path, name = call.file("image"), call.title("image")
     report(None, tr("Editing {name}", name=name))
@@ -141,6 +142,8 @@ def edit(call: Call, report: Report) -> Iterable[Artifact]:
         )
     which = which or "enhance"
     wish = EditRequest(call.number("amount"), call.words("direction"), call.words("size"))
+    if which == "resize" and (limit := _bytes_of(wish.size)):
+        return [save_small(read_image(path, name=name), call, which, limit)]
     return [save_image(apply_edit(read_image(path, name=name), which, wish), call, which)]
 
 
@@ -163,9 +166,10 @@ IMAGE_EDITING = define(
         ),
         TaskOption(
             "size",
-            'resize, crop: width and height in pixels, "800x600"; "800x" keeps the proportions',
+            'resize, crop: width and height in pixels, "800x600"; "800x" keeps the proportions. '
+            'resize: the largest size of the file, "500 KB" or "2 MB"',
             "",
-            reads="size",
+            reads="size-or-bytes",
         ),
         SEED,
     ),
@@ -272,6 +276,12 @@ def _resize(image: Image, wish: EditRequest) -> Image:
             hint=tr("Ask for at most 50 million pixels."),
         )
     return image.resize((wide, high), images.Resampling.LANCZOS)
+
+
+def _bytes_of(size: str) -> int:
+    """The bytes in "500 KB" or "1.5 MB"; 0 for a size in pixels."""
+    match = re.fullmatch(r"\s*(\d{1,6}(?:\.\d{1,3})?)\s*([km])i?b\s*", size.lower())
+    return int(float(match[1]) * {"k": 10**3, "m": 10**6}[match[2]]) if match else 0
 
 
 def _parse_size(size: str, image: Image) -> tuple[int, int]:

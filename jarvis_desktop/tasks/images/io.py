@@ -6,6 +6,7 @@ sentence that names the file.
 
 from __future__ import annotations
 
+import io
 import struct
 import warnings
 from collections.abc import Iterator
@@ -33,6 +34,8 @@ FORMATS = (
 MAX_PIXELS = 50_000_000
 MAX_ANIMATION_PIXELS = 250_000_000
 MAX_PAGES = 50
+MIN_SIDE = 32
+"""Pixels below which a picture is not shrunk to save bytes."""
 EDITS = (
     *("enhance", "grey", "brightness", "contrast", "colour", "blur", "sharpen", "rotate", "flip"),
     *("crop", "resize", "sketch", "cartoon", "painting", "background-blur", "invert", "sepia"),
@@ -103,6 +106,30 @@ def save_image(image: Image, call: Call, what: str, *, port: str = "image") -> A
     return _save(image, call, f"{_stem(call, port)}-{what}", ".jpg" if photo else ".png")
 
 
+def save_small(image: Image, call: Call, what: str, limit: int) -> Artifact:
+    """Save `image` as a JPEG of at most `limit` bytes: the quality gives way first, then the number
+    of pixels. Raises InputError if it would be smaller than a stamp."""
+    from PIL import Image as images
+
+    plain = smaller = on_white(image)
+    share = 1.0
+    while min(smaller.size) >= MIN_SIDE or share == 1.0:
+        for quality in (95, 88, 80, 70, 60):
+            data = io.BytesIO()
+            smaller.save(data, "JPEG", quality=quality)
+            if data.tell() <= limit:
+                path = _path(call, f"{_stem(call, 'image')}-{what}", ".jpg")
+                path.write_bytes(data.getbuffer())
+                return Artifact(Kind.IMAGE, path=path, name=path.name)
+        share *= 0.8
+        size = max(1, round(plain.width * share)), max(1, round(plain.height * share))
+        smaller = plain.resize(size, images.Resampling.LANCZOS)
+    raise InputError(
+        tr("{name} cannot be made so small.", name=call.title("image")),
+        hint=tr("Ask for a larger file."),
+    )
+
+
 def save_png(image: Image, call: Call, what: str, *, port: str = "image") -> Artifact:
     """Like `save_image`, but always a PNG: for masks, lines and cut-outs."""
     return _save(image, call, f"{_stem(call, port)}-{what}", ".png")
@@ -129,10 +156,14 @@ def _stem(call: Call, port: str) -> str:
     return original_stem(call.title(port), (*EDITS, *_OTHER_EDITS)) or "picture"
 
 
-def _save(image: Image, call: Call, stem: str, suffix: str) -> Artifact:
+def _path(call: Call, stem: str, suffix: str) -> Path:
     # A name is shown and stored; a title made from a text may contain anything.
     safe = "".join(c if c.isalnum() or c in " -_.()" else "_" for c in stem)[:100].strip()
-    path = call.workdir / f"{safe}{suffix}"
+    return call.workdir / f"{safe}{suffix}"
+
+
+def _save(image: Image, call: Call, stem: str, suffix: str) -> Artifact:
+    path = _path(call, stem, suffix)
     if suffix == ".jpg":
         image.save(path, quality=95)
     else:

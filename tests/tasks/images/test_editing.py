@@ -112,6 +112,17 @@ def test_resizes(
     assert edited(picture, tmp_path, edit="resize", **options).size == size
 
 
+@pytest.mark.parametrize("size", ["8 KB", "0.02 MB"])
+def test_a_picture_is_made_small_enough(picture: Path, tmp_path: Path, size: str) -> None:
+    noise = np.random.default_rng(0).integers(0, 255, (200, 300, 3), np.uint8)
+    Image.fromarray(noise).save(picture)
+    assert edited(picture, tmp_path, edit="resize", size=size).width > 100
+    (made,) = tmp_path.glob("work/*-resize.jpg")
+    assert 3_000 < made.stat().st_size <= float(size.split()[0]) * (1e6 if "M" in size else 1e3)
+    with pytest.raises(InputError, match="cannot be made so small"):
+        edited(picture, tmp_path, edit="resize", size="0.1 KB")
+
+
 def test_a_slanted_turn_keeps_the_corners(picture: Path, tmp_path: Path) -> None:
     out = edited(picture, tmp_path, edit="rotate", amount=30.0)
     assert out.width > SIZE[0] * 0.8
