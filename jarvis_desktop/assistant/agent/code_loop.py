@@ -4,9 +4,9 @@ are there.
 A small LLM writes a good short script and a bad plan, and says "done" when nothing is. So the plan
 is a checklist made from the goal's words, each round is a script or a question, and nothing is
 believed. A goal ends in one of three ways: as *done* if the files and answers that it asks for
-exist and a query, which is written apart from the script, comes to the same (pictures are computed
-again from the goal's words); as *made* if they exist and could not be confirmed so, with a word
-that says it; or as not reached.
+exist and a query, which is written apart from the script, comes to the same (pictures and simple
+edits of texts are computed again from the goal's words); as *made* if they exist and could not be
+confirmed so, with a word that says it; or as not reached.
 """
 
 from __future__ import annotations
@@ -60,6 +60,7 @@ from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.agent.script_checks import overlooked, slips
 from jarvis_desktop.assistant.agent.script_repair import explain_error, repaired
 from jarvis_desktop.assistant.agent.stop_conditions import THINK
+from jarvis_desktop.assistant.agent.text_results import text_as_asked
 from jarvis_desktop.assistant.planning.llm_output import strip_reasoning
 from jarvis_desktop.assistant.prompts import Prompts, keep_ends, keep_start
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
@@ -122,6 +123,10 @@ SAME_SCRIPT = "This is the script that did not work. Write another one: do it in
 _fence = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 _question = re.compile(r"^\W*ASK:?\s*(\S.*)$", re.MULTILINE | re.IGNORECASE)
 _code_line = re.compile(r"^(?:import|from|for|with|def|print|\w+\s*=|jarvis\.)", re.MULTILINE)
+
+
+_COMPUTED_AGAIN = (pictures_as_asked, text_as_asked)
+"""What computes new files a second time without an LLM."""
 
 
 def outline_for(goal: str, given: Sequence[str]) -> Outline:
@@ -218,9 +223,9 @@ class _GoalWork:
             rows = [told_rows(self.reading)]  # a query that says something else is no proof
         if any(agrees(expected, thread.result, each, self.words, self.files) for each in rows):
             return True
-        return expected.kind is ResultKind.FILES and pictures_as_asked(
-            expected, thread.made, self.files
-        )
+        if expected.kind is ResultKind.ANSWER:
+            return False
+        return any(check(expected, thread.made, self.files) for check in _COMPUTED_AGAIN)
 
     @property
     def queried(self) -> Sequence[str]:

@@ -81,7 +81,8 @@ CONVERTERS = (
 """Tasks that convert content to another kind, the preferred ones first."""
 
 CONVERT, CUT, SAVE = "convert-file", "cut-file", "save-file"
-FOLLOWING = frozenset({"text-to-speech", "translation", "open-file", CONVERT, CUT, SAVE})
+EDIT_TEXT = "edit-text"
+FOLLOWING = frozenset({"text-to-speech", "translation", "open-file", CONVERT, CUT, EDIT_TEXT, SAVE})
 """Tasks that continue with the previous result even without an "it"."""
 
 ASK_TABLE, EDIT_TABLE = "table-question-answering", "edit-table"

@@ -340,12 +340,13 @@ def _first(shown: Sequence[tuple[Message, Message]], room: int) -> list[tuple[Me
 
 
 def _list_tasks(inventory: Sequence[TaskType], *, summaries: bool) -> str:
-    """List one task per line; without summaries, tasks with the same signature share a line."""
+    """List one task per line; without summaries, tasks with the same signature share a line, and
+    of options only those have their values that can be chosen from."""
     if summaries:
         return "\n".join(_line(task_type) for task_type in inventory)
     alike: dict[str, list[str]] = {}
     for task_type in inventory:
-        alike.setdefault(_signature(task_type), []).append(task_type.name)
+        alike.setdefault(_signature(task_type, types=False), []).append(task_type.name)
     return "\n".join(f"- {', '.join(names)}{shape}" for shape, names in alike.items())
 
 
@@ -356,12 +357,15 @@ def _line(task_type: TaskType) -> str:
     return f"{line}. {task_type.summary}{f' ({about})' if about else ''}"
 
 
-def _signature(task_type: TaskType) -> str:
+def _signature(task_type: TaskType, *, types: bool = True) -> str:
     places = [
         f"{port.name}{'' if port.required else '?'}: {_kinds(port.kinds)}{' list' * port.many}"
         for port in task_type.ports
     ]
-    places += [f"{option.name}?: {_option_values(option)}" for option in task_type.options]
+    places += [
+        f"{option.name}?" + (f": {_option_values(option)}" if types or option.choices else "")
+        for option in task_type.options
+    ]
     return f"({', '.join(places)}) -> {_kinds(task_type.gives)}"
 
 

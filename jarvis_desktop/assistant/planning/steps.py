@@ -15,6 +15,7 @@ from jarvis_desktop.assistant.planning.inputs import (
     CONVERTERS,
     CUT,
     EDIT_TABLE,
+    EDIT_TEXT,
     FOLLOWING,
     PROMPT,
     PRONOUN,
@@ -462,7 +463,10 @@ def takes_words(task_type: TaskType) -> bool:
 
 def _is_implied(match: CueMatch, group: list[CueMatch]) -> bool:
     """Return whether a conversion is only the way to another task. "Read me the text in this
-    picture" asks to hear it; the kinds show that it must be read first."""
+    picture" asks to hear it; the kinds show that it must be read first. "Replace a with b in the
+    letter" asks nothing of the letter."""
+    if match.type.name == "document-question-answering":
+        return any(other.type.name == EDIT_TEXT and other.start < match.start for other in group)
     return match.type.name in CONVERTERS and any(
         not match.overlaps(other)
         and other.type.name in FOLLOWING
@@ -677,6 +681,11 @@ def clause(step: PlannedStep, reading: ParsedRequest) -> str:
     return _joints.sub("", words).strip(" ,;")
 
 
+def own_words(step: PlannedStep, reading: ParsedRequest) -> str:
+    """Return all words of the step, with their capitals."""
+    return _joints.sub("", reading.as_said(step.start, step.end)).strip(" ,;")
+
+
 def prompt(step: PlannedStep, reading: ParsedRequest) -> str:
     """Return what to draw, in the words after the cue, without how to draw it."""
     words = _without_files(step.cue.end, step.end, reading)
@@ -782,6 +791,7 @@ def _format(step: PlannedStep, reading: ParsedRequest) -> str | None:
 _readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
     "as-said": lambda step, reading: reading.as_said(step.start, step.end),
     "clause": clause,
+    "own-words": own_words,
     "after-cue": after_cue,
     "thing": _thing_named,
     "gap": lambda step, reading: _things(*step.cue.gap, reading) if step.cue.gap else None,

@@ -94,7 +94,7 @@ CHANCE = define(
         TaskOption("count", "how many coins or dice", 1),
         TaskOption("low", "the smallest number", 1),
         TaskOption("high", "the largest number; of dice, the sides", 0),
-        TaskOption("among", "the things to pick from, or the whole request", "", reads="as-said"),
+        TaskOption("among", "the things to pick from, or the whole request", "", reads="own-words"),
     ),
     cues=("flip a coin", "flip the coin", "flip me a coin", "toss a coin"),
     presets=presets(

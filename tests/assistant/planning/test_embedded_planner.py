@@ -339,10 +339,9 @@ async def test_wishes_in_other_words(text: str, names: list[str], plan: list[str
 @pytest.mark.parametrize(
     ("text", "name", "unread"),
     [
-        ("Number the lines of my poem and save it as b.txt", "poem.txt", "number the lines of my"),
+        ("Scan the lines of my poem and save it as b.txt", "poem.txt", "scan the lines of my"),
         ("Who wrote this? Save it as b.txt", "letter.txt", "who wrote this"),
         ("Save the names of the guests to b.txt", "guests.txt", "names of the"),
-        ("Write all the headings of the handbook to b.txt", "handbook.md", "headings of the"),
     ],
 )
 async def test_a_file_is_not_just_saved_where_more_was_asked(
@@ -373,3 +372,42 @@ async def test_a_whole_file_is_saved(text: str) -> None:
 async def test_the_name_of_a_file_to_be_made_is_not_looked_for(text: str) -> None:
     (found,) = request_parser.find_files(text)
     assert found.output
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "plan"),
+    [
+        (
+            "Replace Mr Smith with Mr Jones everywhere in the letter and save it as b.txt",
+            ["letter.txt"],
+            [
+                "edit-text(text=letter.txt, wish=Replace Mr Smith with Mr Jones everywhere in the "
+                "letter)",
+                "save-file(content=#0, name=b.txt)",
+            ],
+        ),
+        (
+            "Sort the guests by name, without the empty lines",
+            ["guests.txt"],
+            [
+                "edit-text(text=guests.txt, wish=Sort the guests by name)",
+                "edit-text(text=#0, wish=without the empty lines)",
+            ],
+        ),
+        (
+            "replace hello with bye and translate it into French",
+            ["a.txt"],
+            ["edit-text(text=a.txt, wish=replace hello with bye)",
+             "translation(text=#0, language=French)"],
+        ),
+        (
+            "replace the sky with stars",
+            ["photo.jpg"],
+            ["image-editing(image=photo.jpg, prompt=replace the sky with stars)"],
+        ),
+    ],
+)  # fmt: skip
+async def test_texts_are_edited_by_their_lines(
+    text: str, names: list[str], plan: list[str]
+) -> None:
+    assert show(await ask(text, *names)) == plan

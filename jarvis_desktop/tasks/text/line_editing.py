@@ -1,0 +1,97 @@
+"""The task that edits texts line by line: replaces words, sorts, numbers or leaves out lines."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+from pathlib import Path, PurePath
+
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.i18n import tr, trn
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.tasks.documents.to_text import read_document
+from jarvis_desktop.tasks.naming import original_stem
+from jarvis_desktop.text.line_edits import edit_text, read_edits
+
+PLAIN = (".txt", ".md", ".markdown", ".log", ".srt", ".vtt", ".tex", ".rst", ".ini")
+"""Endings that a new file keeps; others become .txt."""
+MAX_COMPARED = 5_000
+"""Lines of a text in which the changed ones are counted."""
+
+
+def edit_lines(call: Call, report: Report) -> Iterable[Artifact]:
+    """Return the edited text: a file's as a file, with a sentence. Raises ExpertError for wishes
+    that need understanding, and InputError if nothing would change."""
+    edits = read_edits(call.words("wish"))
+    if not edits:
+        raise ExpertError(
+            tr("Changing that in a text needs a language model."),
+            hint=tr(
+                "What works without: “replace … with …”, sort, number or reverse the lines, remove "
+                "empty or repeated ones, keep those with a word, capital letters."
+            ),
+        )
+    item = call.inputs["text"][0]
+    if item.path is None:
+        before = call.text("text")
+        return [text_artifact(_changed(before, edit_text(before, edits), item.title))]
+    before = read_document(item.path, name=item.title, report=report, workdir=call.workdir)
+    after = _changed(before, edit_text(before, edits), item.title)
+    suffix = PurePath(item.title).suffix.lower()
+    stem = original_stem(item.title, ("edited",)) or "text"
+    name = f"{stem}-edited{suffix if suffix in PLAIN else '.txt'}"
+    path = Path(call.workdir, f"edited{PurePath(name).suffix}")
+    path.write_text(after, "utf-8", newline="\n")
+    return [text_artifact(_told(before, after)), Artifact(Kind.DOCUMENT, path=path, name=name)]
+
+
+def _changed(before: str, after: str, name: str) -> str:
+    if after == before:
+        raise InputError(
+            tr("That changes nothing in {name}.", name=name), hint=tr("Look at the spelling.")
+        )
+    return after
+
+
+def _told(before: str, after: str) -> str:
+    one, two = before.splitlines(), after.splitlines()
+    if len(one) != len(two):
+        return tr("{count} of {all} lines are left.", count=len(two), all=len(one))
+    if max(len(one), len(two)) > MAX_COMPARED:
+        return trn("The text has {count} line.", "The text has {count} lines.", len(two))
+    same = sum(
+        block.size for block in SequenceMatcher(a=one, b=two, autojunk=False).get_matching_blocks()
+    )
+    return trn("{count} line has changed.", "{count} lines have changed.", len(two) - same)
+
+
+LINE_EDITING = define(
+    name="edit-text", label="Edit text",
+    summary="Edits the lines of a text: replaces words, sorts, numbers, reverses or leaves out "
+    "lines, keeps the headings, changes to capital letters.",
+    ports=(Port("text", (Kind.TEXT, Kind.DOCUMENT)),), gives=(Kind.TEXT, Kind.DOCUMENT),
+    options=(TaskOption("wish", "what to change", "", reads="own-words"),),
+    cues=(
+        "replace ... with", "replace ... by", "replace every ... with", "replace all ... with",
+        "sort ... by name", "sort ... alphabetically", "sort the lines", "sort these lines",
+        "sort the names", "number the lines", "number all lines", "number its lines",
+        "add line numbers", "line numbers", "reverse the lines", "in reverse order",
+        *(
+            f"{leave_out} {which}{kind} lines"
+            for leave_out, which in (("remove", ""), ("remove", "the "), ("delete", ""),
+                                     ("delete", "the "), ("without", ""), ("without", "the "))
+            for kind in ("empty", "blank", "duplicate", "repeated")
+        ),
+        "keep only the lines", "only the lines", "remove all lines", "remove the lines",
+        "delete the lines", "all the headings", "only the headings", "all headings",
+        *(
+            f"{to} {case}"
+            for to in ("to", "into", "in", "convert ... to")
+            for case in ("upper case", "uppercase", "capital letters", "lower case", "lowercase",
+                         "small letters")
+        ),
+    ),
+    method=edit_lines, note="by rules, and nothing else",
+)  # fmt: skip
