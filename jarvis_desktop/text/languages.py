@@ -143,6 +143,19 @@ FLORES = dict(
 """The codes of NLLB-200 for the languages that are translated, by ISO 639-1 code."""
 CODES = {NAMES[code].casefold(): code for code in FLORES}
 """The codes of those by their names."""
+COUNTRIES = {
+    country: language
+    for language, countries in {
+        "french": "france", "spanish": "spain mexico chile argentina peru colombia cuba",
+        "german": "germany austria", "italian": "italy", "chinese": "china taiwan",
+        "japanese": "japan", "portuguese": "portugal brazil", "russian": "russia",
+        "korean": "korea", "dutch": "holland", "polish": "poland", "swedish": "sweden",
+        "greek": "greece", "turkish": "turkey", "vietnamese": "vietnam", "thai": "thailand",
+        "norwegian": "norway", "danish": "denmark", "finnish": "finland", "arabic": "egypt",
+    }.items()
+    for country in countries.split()
+}  # fmt: skip
+"""The languages of countries, as in "how do they say hello in France"."""
 
 MAX_TEXT_CHARS = 5000
 """Characters of a text that are examined."""

@@ -27,7 +27,7 @@ from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.task import TaskOption, TaskType, Value
 from jarvis_desktop.text import parts
-from jarvis_desktop.text.languages import CODES
+from jarvis_desktop.text.languages import CODES, COUNTRIES
 from jarvis_desktop.text.numbers import with_digits
 from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
@@ -476,20 +476,6 @@ def _is_implied(match: CueMatch, group: list[CueMatch]) -> bool:
 
 
 LANGUAGES = (*CODES, "mandarin", "latin")
-
-COUNTRIES = {
-    country: language
-    for language, countries in {
-        "french": "france", "spanish": "spain mexico chile argentina peru colombia cuba",
-        "german": "germany austria", "italian": "italy", "chinese": "china taiwan",
-        "japanese": "japan", "portuguese": "portugal brazil", "russian": "russia",
-        "korean": "korea", "dutch": "holland", "polish": "poland", "swedish": "sweden",
-        "greek": "greece", "turkish": "turkey", "vietnamese": "vietnam", "thai": "thailand",
-        "norwegian": "norway", "danish": "denmark", "finnish": "finland", "arabic": "egypt",
-    }.items()
-    for country in countries.split()
-}  # fmt: skip
-"""The languages of countries, as in "how do they say hello in France"."""
 
 MIN_TEXT_WORDS = 4
 """Words of a text to work on; fewer words name something else."""
