@@ -31,7 +31,7 @@ from jarvis_desktop.core.task import Call, Value
 PORT = 8766
 """At which a machine serves its experts."""
 PAIRING, STATE, RUN = "/pairing", "/experts", "/experts/run"
-HEARTBEAT_S = 10.0
+HEARTBEAT_S = 5.0
 """Seconds after which a machine that is still working sends a line, so that one that went away is
 noticed."""
 MAX_LINE = 16_000_000

@@ -117,6 +117,7 @@ def _serve(args: argparse.Namespace) -> int:
 
 
 def _serve_experts(args: argparse.Namespace) -> int:
+    from jarvis_desktop.backends.machines.backend import own_name
     from jarvis_desktop.backends.machines.pairing import LIFE_S, TRIES, PairingCode
     from jarvis_desktop.backends.machines.wire import PORT
     from jarvis_desktop.server.experts_api import experts_of
@@ -135,6 +136,8 @@ def _serve_experts(args: argparse.Namespace) -> int:
         encrypted, certificate = computers.encryption()
     listening = listen(host, port)
     address = address_of(listening, encrypted=True).removesuffix("/v1").removeprefix("https://")
+    if address.startswith(f"{EVERYWHERE}:"):  # in a network without a way out
+        address = address.replace(EVERYWHERE, own_name())
 
     async def work(app: Application) -> int:
         service = experts_of(app, computers)

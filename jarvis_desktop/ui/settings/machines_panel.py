@@ -36,7 +36,7 @@ class MachinesPanel(SettingsPanel):
         self._machines = vbox(spacing=theme.space())
         self.column.addLayout(self._machines)
         self.address = plain_field(tr("Address, such as 192.168.1.20"))
-        self.code = plain_field(tr("Code that is shown there"))
+        self.code = plain_field(tr("Code shown there"))
         self.pair = button(tr("Pair"), tr("Pair with another computer"))
         self.address.returnPressed.connect(self.code.setFocus)
         self.code.returnPressed.connect(self._pair)
