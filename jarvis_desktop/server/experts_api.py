@@ -83,7 +83,12 @@ class ExpertService:
                 Route(wire.STATE, self._state, methods=["GET"]),
                 Route(wire.RUN, self._run, methods=["POST"]),
             ],
-            exception_handlers={HTTPException: _refused, Exception: _refused},
+            exception_handlers={
+                HTTPException: _refused,
+                ClientDisconnect: _refused,
+                JarvisError: _refused,
+                Exception: _refused,
+            },
         )
         return PairedAccess(starlette, ServerTerms("", host), self.computers)
 
@@ -285,7 +290,10 @@ class PairedAccess(Access):
 
 async def _refused(request: Request, error: Exception) -> Response:
     if isinstance(error, ClientDisconnect):
-        return Response(status_code=400)
+        return Response(status_code=400)  # nobody reads it
+    if isinstance(error, JarvisError):
+        log.error("A request of another computer failed: %s", error)
+        return _no(error.message, 500)
     status = error.status_code if isinstance(error, HTTPException) else 500
     if status == 500:
         log.error("A request of another computer failed unexpectedly: %s", frames(error))

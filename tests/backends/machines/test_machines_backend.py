@@ -495,6 +495,25 @@ async def test_hostile_calls_are_refused_with_a_reason(desk: Desk, tmp_path: Pat
     assert not list((tmp_path / "box" / "store" / "work").iterdir())
 
 
+async def test_a_client_that_goes_away_while_it_sends(desk: Desk, tmp_path: Path) -> None:
+    machine = at(tmp_path)
+    async with started(machine):
+        paired = await desk.pair(machine)
+        key = desk.backend.machines.token(paired)
+        for path, sent in ((wire.RUN, b'{"expert"'), (wire.PAIRING, b"{")):
+            _, writer = await asyncio.open_connection("127.0.0.1", machine.port, ssl=paired.trust())
+            head = f"POST {path} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {key}\r\n"
+            writer.write(f"{head}Content-Length: 100\r\n\r\n".encode() + sent)
+            await writer.drain()
+            while path == wire.RUN and not machine.service.busy:
+                await asyncio.sleep(0)
+            writer.close()
+        while machine.service.busy:
+            await asyncio.sleep(0)
+        assert len(await desk.run(call(tmp_path))) == 2
+    assert not list((tmp_path / "box" / "store" / "work").iterdir())
+
+
 @pytest.mark.parametrize(
     "answer",
     [
