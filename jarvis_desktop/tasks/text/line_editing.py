@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import SequenceMatcher
 from pathlib import Path, PurePath
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.i18n import tr, trn
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.documents.to_text import read_document
@@ -17,13 +16,11 @@ from jarvis_desktop.text.line_edits import edit_text, read_edits
 
 PLAIN = (".txt", ".md", ".markdown", ".log", ".srt", ".vtt", ".tex", ".rst", ".ini")
 """Endings that a new file keeps; others become .txt."""
-MAX_COMPARED = 5_000
-"""Lines of a text in which the changed ones are counted."""
 
 
 def edit_lines(call: Call, report: Report) -> Iterable[Artifact]:
-    """Return the edited text: a file's as a file, with a sentence. Raises ExpertError for wishes
-    that need understanding, and InputError if nothing would change."""
+    """Return the edited text: a file's as a file. Raises ExpertError for wishes that need
+    understanding, and InputError if nothing would change."""
     edits = read_edits(call.words("wish"))
     if not edits:
         raise ExpertError(
@@ -44,7 +41,7 @@ def edit_lines(call: Call, report: Report) -> Iterable[Artifact]:
     name = f"{stem}-edited{suffix if suffix in PLAIN else '.txt'}"
     path = Path(call.workdir, f"edited{PurePath(name).suffix}")
     path.write_text(after, "utf-8", newline="\n")
-    return [text_artifact(_told(before, after)), Artifact(Kind.DOCUMENT, path=path, name=name)]
+    return [Artifact(Kind.DOCUMENT, path=path, name=name)]
 
 
 def _changed(before: str, after: str, name: str) -> str:
@@ -53,18 +50,6 @@ def _changed(before: str, after: str, name: str) -> str:
             tr("That changes nothing in {name}.", name=name), hint=tr("Look at the spelling.")
         )
     return after
-
-
-def _told(before: str, after: str) -> str:
-    one, two = before.splitlines(), after.splitlines()
-    if len(one) != len(two):
-        return tr("{count} of {all} lines are left.", count=len(two), all=len(one))
-    if max(len(one), len(two)) > MAX_COMPARED:
-        return trn("The text has {count} line.", "The text has {count} lines.", len(two))
-    same = sum(
-        block.size for block in SequenceMatcher(a=one, b=two, autojunk=False).get_matching_blocks()
-    )
-    return trn("{count} line has changed.", "{count} lines have changed.", len(two) - same)
 
 
 LINE_EDITING = define(

@@ -13,20 +13,17 @@ from tests.tasks.calls import call_of, quiet, text_of
 
 
 @pytest.mark.parametrize(
-    ("name", "wish", "made", "told"),
+    ("name", "wish", "made"),
     [
-        ("a.md", "replace tea with milk", "# One\nmilk\n\nmilk\n", "2 lines have changed."),
-        ("a.txt", "remove the empty lines", "# One\ntea\ntea\n", "3 of 4 lines are left."),
+        ("a.md", "replace tea with milk", "# One\nmilk\n\nmilk\n"),
+        ("a.txt", "remove the empty lines", "# One\ntea\ntea\n"),
     ],
 )
-def test_a_file_becomes_a_new_one(
-    tmp_path: Path, name: str, wish: str, made: str, told: str
-) -> None:
+def test_a_file_becomes_a_new_one(tmp_path: Path, name: str, wish: str, made: str) -> None:
     given = tmp_path / name
     given.write_text("# One\ntea\n\ntea\n")
     call = call_of(LINE_EDITING.type, tmp_path / "work", text=given, wish=wish)
-    sentence, file = edit_lines(call, quiet)
-    assert sentence.text == told
+    (file,) = edit_lines(call, quiet)
     assert (file.kind, file.name) == (Kind.DOCUMENT, f"a-edited.{name[2:]}")
     assert file.path
     assert file.path.read_text() == made
