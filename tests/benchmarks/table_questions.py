@@ -23,6 +23,7 @@ from jarvis_desktop.tasks.documents.table_qa import TABLE_QUESTION_ANSWERING, re
 from jarvis_desktop.text.dates import MONTHS
 from tests.benchmarks.fresh_table_cases import (
     asked_first,
+    asked_last,
     asked_later,
     make_fresh_rows,
     write_fresh_tables,
@@ -42,11 +43,12 @@ def main() -> None:
     """Print the figures of both halves."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--show", action="store_true", help="print what is wrong or doubtful")
-    options.add_argument("--set", choices=("half 1", "half 2", "fresh 1", "fresh 2"))
+    options.add_argument("--set", choices=("half 1", "half 2", "fresh 1", "fresh 2", "fresh 3"))
     args = options.parse_args()
     rows, fresh = make_rows(), make_fresh_rows()
     sets = {"half 1": first_half(rows), "half 2": second_half(rows)}
     sets |= {"fresh 1": asked_first(fresh), "fresh 2": asked_later(fresh)}
+    sets["fresh 3"] = asked_last(fresh)
     with tempfile.TemporaryDirectory() as folder:
         write_tables(Path(folder), rows)
         write_fresh_tables(Path(folder), fresh)

@@ -600,6 +600,8 @@ def _read_partial_values(read: ReadWords, db: TableDatabase) -> None:
                 continue
             entries = entries_of(each, read, db, {})
             values = [value for value in entries if word.stem in _key(value).split()]
+            plain = {word.text.removesuffix(ending) for ending in ("n", "en", "e", "er", "s")}
+            values = values or [value for value in entries if folded(value) in plain]
             values = values or [value for value in entries if _begins_compound(value, word.text)]
             if 0 < len(values) <= MAX_MATCHED:
                 _filter_by(read, at, at + 1, [(each, value) for value in values])

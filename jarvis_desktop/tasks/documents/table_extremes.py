@@ -359,7 +359,8 @@ class Extremes(QuestionParts):
             return label
         names = ("name", "employee", "student", "customer", "player", "person", "author", "driver")
         texts = [it for it in self.relation.fields if it.column.type is ColumnType.TEXT]
-        return next((it for word in names for it in texts if word in it.parts), self.relation.label)
+        found = next((it for word in names for it in texts if word in it.parts), label)
+        return None if found is not None and found.is_id else found
 
     def _row_noun_near(self) -> bool:
         """Whether single rows are compared: "the largest order"."""

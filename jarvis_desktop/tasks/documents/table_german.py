@@ -72,7 +72,8 @@ _WORDS = {
         "only": "nur", "belong": "entfallen entfällt", "newest": "neueste neuesten neuester",
         "latest": "späteste spätesten", "earliest": "früheste frühesten",
         "higher": "höher höhere höheren höherer", "lower": "niedriger niedrigere",
-        "cheaper": "billiger günstiger", "expensive": "teuer", "older": "älter ältere",
+        "cheaper": "billiger günstiger", "expensive": "teuer",
+        "more expensive": "teurer", "compare": "vergleiche", "older": "älter ältere",
         "younger": "jünger jüngere", "difference": "unterschied differenz",
         "other": "andere anderen anderer", "heaviest": "schwerste schwersten",
         "tallest": "größter", "monthly": "monatlich monatliche", "yearly": "jährlich jährliche",
@@ -97,8 +98,8 @@ _PHRASES = (
 _ENDINGS = ("", "s", "e", "n", "es", "en", "er", "ern", "nen")
 _german = re.compile(
     r"\b(?:je|nach|und|der|das|den|von|des|dem|wie|welche\w?|ist|sind|hat|gibt|summe|anzahl|pro|nenne|"
-    r"wann|wer|wo|ich|wir|habe|haben|fur|mit|ohne|nicht|keine?|zeige?|welcher|wurden?|kostet|alle|"
-    r"(?:letzte|erste)\w?|(?:gro(?:ß|ss)t|kleinst|altest|jungst|neuest|wenigst)\w*|(?:durchschnitt|gesamt|hochst|mittler|niedrigst|meist|teuerst|billigst)\w*|im|vom|uber|seit)\b"
+    r"zwei|drei|vier|funf|zehn|insgesamt|wann|wer|wo|ich|wir|habe|haben|fur|mit|ohne|nicht|keine?|zeige?|welcher|wurden?|kostet|alle|"
+    r"(?:letzte|erste)\w?|(?:gro(?:ß|ss)t|gunstigst|kleinst|altest|jungst|neuest|wenigst)\w*|(?:durchschnitt|gesamt|hochst|mittler|niedrigst|meist|teuerst|billigst)\w*|im|vom|uber|seit)\b"
 )
 _UMLAUTS = str.maketrans("äöü", "aou")
 

@@ -55,6 +55,7 @@ _money = frozenset(
     map(stem, "expense spending cost sale payment income donation purchase earning".split())
 )
 """Words for rows that each have an amount."""
+_compare = frozenset(("compare", "comparing", "versus", "vs", "respectively"))
 _group_words = frozenset(("per", "by", "each", "every", "across"))
 _before_group = frozenset(("each", "every", "the", "different"))
 
@@ -216,6 +217,10 @@ class QuestionParts:
                     break
                 if not (self._grain(at) or self.read.mention_at(at)):
                     break
+        several = next((it for it in self.read.filters if it.value.count("\0")), None)
+        if several and several.field and not groups and not grain and _compare & {*self.texts}:
+            self._use(*(at for at, word in enumerate(self.texts) if word in _compare))
+            groups.append(several.field)
         return groups, grain
 
     def _groups_by(self, field: TableField, word: str) -> bool:
@@ -398,6 +403,8 @@ class QuestionParts:
 
     def _counted(self, start: int) -> tuple[str, str] | None:
         """What is counted after "how many": the SQL and the words."""
+        if unit := self._by_unit():
+            return f"sum({unit.sql})", called("sum", unit.name)
         _, what, named = self._noun(start)
         if what == "rows" or what == "filter":
             return "count(*)", tr(ROWS)

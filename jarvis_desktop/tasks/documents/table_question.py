@@ -398,6 +398,8 @@ class QuestionReader(Extremes):
             named = self.read.mention_at(at)
             if at in self.read.used:
                 continue
+            if word.text in ("who", "whose") and self.person() is None and not self._doer(at + 1):
+                return None
             if word.text in ("who", "whose") and (person := self.person()) not in filtered:
                 wanted += [person] if person else []
             elif word.text == "when" and self.relation.dates:
@@ -417,6 +419,8 @@ class QuestionReader(Extremes):
         for at, _ in verb_hints(self.read):
             self._use(at)
         wanted = list(dict.fromkeys(wanted))
+        if not self.read.filters and self.read.unread():
+            return None  # "which of them are empty"
         if not wanted and not row_asked and self.read.unread():
             return None  # "what is his telephone number", of a table without such a column
         if re.match(

@@ -53,7 +53,7 @@ SAME = [
     birth born birthday dob
     revenue sales turnover earnings takings income proceeds
     salary pay earn wage income earnings paid
-    price cost costs
+    price cost costs fare fee charge
     population people inhabitants residents
     customer client buyer
     employee staff worker colleague person people
@@ -91,6 +91,7 @@ SAME = [
     """.strip().splitlines()
 ]
 
+_INCOME = ("income", "revenue", "turnover", "earnings", "takings")
 VERBS: Mapping[str, str] = {
     "earn": "salary wage pay income earnings", "paid": "salary wage pay amount total",
     "cost": "price cost",
@@ -107,6 +108,7 @@ VERBS: Mapping[str, str] = {
     "far": "distance", "fast": "speed", "high": "height elevation", "delay": "delay",
     "late": "delay", "use": "consumption usage kwh", "consume": "consumption usage kwh",
     "produce": "production output yield generation",
+    **dict.fromkeys(_INCOME, "revenue sales amount total value fare fee price"),
 }  # fmt: skip
 """Verbs and adjectives, and the columns that they speak of."""
 
@@ -629,6 +631,8 @@ def verb_hints(read: ReadWords) -> list[tuple[int, list[TableField]]]:
     found = []
     for at, word in enumerate(read.words):
         hint = VERBS.get(word.text) or VERBS.get(word.stem) or ""
+        if word.text in _INCOME and read.mention_at(at):
+            continue  # the table has a column for it
         if measures := [item for item in hinted(read, hint) if item.is_measure]:
             found.append((at, measures))
     return found

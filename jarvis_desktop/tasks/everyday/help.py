@@ -52,6 +52,7 @@ _EXAMPLES = {
     "question-answering": mark("When does the contract in lease.docx end?"),
     "document-to-text": mark("Read the text of letter.pdf"),
     "table-question-answering": mark("Which country in table.csv has the highest income?"),
+    "edit-table": mark("Sort table.csv by price, highest first"),
     "chart": mark("Plot the price in table.csv over time"),
     "image-to-text": mark("What does this sign say?"),
     "image-to-image": mark("Turn photo.jpg into a pencil sketch and rotate it 90 degrees"),

@@ -179,6 +179,7 @@ def test_answers_about_times(ask: Ask, question: str, answer: str):
         ("Wie viel habe ich 2023 für Strom ausgegeben?", "The sum of Betrag, where Datum is in 2023 and Kategorie is Strom is 140.50 €."),
         ("Wie viele Rechnungen sind noch nicht bezahlt?", "There is 1 row, where Bezahlt is no."),
         ("die höchste Stromrechnung", "80.50 €"),
+        ("Was ist teurer, Strom oder Telefon?", "Strom has the highest"),
         ("Wann war die letzte Zahlung an Stadtwerke Ulm?", "2023-05-11"),
         ("Wie viele Empfänger, die mit Stadt beginnen, gibt es?", "There are 2 rows, where Empfänger begins with “stadt”."),
         ("Wie viel Prozent der Ausgaben entfallen auf Miete?", "is 84.07 %"),
