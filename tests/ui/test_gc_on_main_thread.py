@@ -37,11 +37,11 @@ def work() -> Work:
 @pytest.fixture
 def tidy(qtbot: QtBot, work: Work, monkeypatch: pytest.MonkeyPatch) -> Iterator[GarbageCollection]:
     monkeypatch.setattr(gc_on_main_thread, "MIN_CHECKS_BETWEEN", 2)
+    gc.unfreeze()  # what the run of the tests has frozen
     tidy = GarbageCollection(work, every=1)
     tidy.begin()
     yield tidy
     tidy.deleteLater()
-    gc.unfreeze()
 
 
 @pytest.fixture
