@@ -69,7 +69,9 @@ def test_an_image_of_it_is_used_where_nothing_can_be_written(tmp_path: Path) -> 
     assert "in the place of /home/anna/JARVIS.AppImage" in told
     with checks.private_session() as screen:
         start = {**screen, "JARVIS_DESKTOP_HOME": home}
-        window = subprocess.Popen([bundle / "AppRun"], env=start, cwd="/", text=True)
+        window = subprocess.Popen(
+            [bundle / "AppRun"], env=start, cwd="/", text=True, start_new_session=True
+        )
         with checks.ended_after(window):
             look = ["xdotool", "search", "--sync", "--onlyvisible", "--name", "JARVIS"]
             subprocess.run(look, env=screen, check=True, timeout=120)
