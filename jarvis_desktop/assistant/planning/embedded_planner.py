@@ -178,9 +178,9 @@ class EmbeddedPlanner:
             found = []
         else:
             found = found or await self._guess(text, read, inventory, context)
-        if _lists.match(read.text) and all(
-            fit(it.type, it.start, it.end) <= NO_WAY for it in found
-        ):
+        tables = {item.kind for item in context.attachments} == {Kind.TABLE}
+        asks = _lists.match(read.text) or (tables and _question.search(read.text))
+        if asks and all(fit(it.type, it.start, it.end) <= NO_WAY for it in found):
             found = []  # "show me the customers from Berlin", of a table
         if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
             found = [step for step in found if step.type.name != everyday.GREETING] or found[:1]

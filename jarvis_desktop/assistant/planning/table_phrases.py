@@ -108,6 +108,7 @@ def table_cues(
     if not table_at_hand(context):
         return [cue for cue in cues if cue.type.name not in (CHART, EDIT_TABLE)]
     found = [cue for cue in cues if cue.type.name != EDIT_TABLE]
+    added = False
     for start, end, inside in steps.stretches(read.text, found):
         words = read.text[start:end]
         bare = words.lstrip(" ,;.")
@@ -118,14 +119,16 @@ def table_cues(
                 for cue in found
                 if cue.type.name not in _in_changes or not start <= cue.start < end
             ]
+            added = True
             found.append(CueMatch(editing, begins, begins + 1, EDIT_WEIGHT))
             continue
         asked = _phrase.match(bare)
         if start and steps.SECOND_QUESTION.match(bare):
             found = [cue for cue in found if not start <= cue.start < end]
             continue
-        if len(found) > len(cues) and read.text[:start].endswith(","):
+        if added and read.text[:start].endswith(","):
             continue  # "sales per region, highest first"
         if answering and asked and not inside and not _elsewhere.search(words):
+            added = True
             found.append(CueMatch(answering, begins, begins + asked.end(), WEIGHT))
     return sorted(found, key=lambda cue: (cue.start, -cue.weight))

@@ -68,6 +68,7 @@ def column(rows: list[list[str]], name: str) -> list[str]:
         ("sort it by date, newest first", "Sorted 5 rows by date, newest first.", "o-sorted.csv", "12 10 11 11 13"),
         ("sort it from oldest to newest", "Sorted 5 rows by date, oldest first.", "o-sorted.csv", "13 11 11 10 12"),
         ("sort by city and then date descending", "Sorted 5 rows by city, from A to Z and date, newest first.", "o-sorted.csv", "10 11 11 13 12"),
+        ("sortiere nach amt, höchster zuerst", "Sorted 5 rows by amt, highest first.", "o-sorted.csv", "11 11 10 13 12"),
         ("sortiere nach Datum absteigend", "Sorted 5 rows by date, newest first.", "o-sorted.csv", "12 10 11 11 13"),
         ("remove duplicates", "Removed 1 duplicate row of 5.", "o-without-duplicates.csv", "10 11 12 13"),
         ("remove duplicates by customer id", "Removed 2 duplicate rows of 5. Rows are duplicates if customer id are the same; the first one stays.", "o-without-duplicates.csv", "10 12 13"),
