@@ -479,6 +479,13 @@ class PreviewRows(QAbstractTableModel):
     def headerData(
         self, section: int, side: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
     ) -> object:
+        if role == Qt.ItemDataRole.TextAlignmentRole and side == Qt.Orientation.Horizontal:
+            cells = [row[section] for row in self._preview.rows[:MEASURED_ROWS] if row[section]]
+            numbers = bool(cells) and all(map(is_number, cells))
+            side_of_text = (
+                Qt.AlignmentFlag.AlignTrailing if numbers else Qt.AlignmentFlag.AlignLeading
+            )
+            return side_of_text | Qt.AlignmentFlag.AlignVCenter
         if role != Qt.ItemDataRole.DisplayRole:
             return None
         if side == Qt.Orientation.Vertical:
@@ -501,9 +508,6 @@ class PreviewTable(QTableView):
         self.setShowGrid(False)
         self.setHorizontalScrollMode(QTableView.ScrollMode.ScrollPerPixel)
         self.horizontalHeader().setHighlightSections(False)
-        self.horizontalHeader().setDefaultAlignment(
-            Qt.AlignmentFlag.AlignLeading | Qt.AlignmentFlag.AlignVCenter
-        )
         self.verticalHeader().setHighlightSections(False)
 
     def show_preview(self, preview: TablePreview) -> None:

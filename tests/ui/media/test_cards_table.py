@@ -36,6 +36,11 @@ def test_it_shows_the_first_rows(cities: Path, actions: Actions, show: Show, qtb
     assert rows.index(7, 1).data() == "7000"
     assert rows.headerData(0, Qt.Orientation.Horizontal) == "City"
     assert rows.headerData(7, Qt.Orientation.Vertical) == 8
+    sides = [
+        rows.headerData(at, Qt.Orientation.Horizontal, Qt.ItemDataRole.TextAlignmentRole)
+        for at in (0, 1)
+    ]
+    assert [bool(side & Qt.AlignmentFlag.AlignTrailing) for side in sides] == [False, True]
     assert card.note.text() == "The first 200 rows."
     assert card.grid.accessibleName() == "Rows of cities.csv"
     assert card.line.facts.full_text().startswith("2 columns · ")
