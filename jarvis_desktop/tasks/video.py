@@ -15,6 +15,7 @@ from jarvis_desktop.core.task import PROMPT, Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.audio.media import open_media
 from jarvis_desktop.tasks.definition import define, presets
 from jarvis_desktop.tasks.images.generation import AVOID, SECONDS, SEED, SIZE
+from jarvis_desktop.tasks.naming import original_stem
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -222,6 +223,58 @@ VIDEO_TO_AUDIO = define(
         "only the sound", "just the audio", "save the audio",
     ),
     method=take_sound, note="PyAV (FFmpeg)",
+)  # fmt: skip
+
+
+CONTAINERS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi")
+"""Endings that a film without its sound keeps; others become .mkv, which holds any pictures."""
+
+
+def mute(call: Call, report: Report) -> Iterable[Artifact]:
+    """Copy a film without its sound; the pictures are not encoded again. Raises ExpertError if it
+    has no sound."""
+    import av
+
+    path, name = call.file("video"), call.title("video")
+    report(None, tr("Leaving out the sound of {name}", name=name))
+    with open_film(path, name=name) as (container, stream):
+        if not container.streams.audio:
+            raise ExpertError(
+                tr("{name} has no sound.", name=name), hint=tr("Give a video with a sound track.")
+            )
+        suffix = Path(name).suffix.lower()
+        made = Path(call.workdir, f"muted{suffix if suffix in CONTAINERS else '.mkv'}")
+        try:
+            with av.open(str(made), "w") as new:
+                copy = new.add_stream_from_template(stream)
+                for packet in container.demux(stream):
+                    if packet.dts is not None:
+                        packet.stream = copy
+                        new.mux(packet)
+        except (av.FFmpegError, ValueError) as error:
+            raise ExpertError(
+                tr("{name} could not be written without its sound.", name=name)
+            ) from error
+    stem = original_stem(name, ("muted",)) or "video"
+    return [Artifact(Kind.VIDEO, path=made, name=f"{stem}-muted{made.suffix}")]
+
+
+MUTE_VIDEO = define(
+    name="mute-video", label="Remove sound",
+    summary="Takes the sound away from a video.",
+    ports=(Port("video", (Kind.VIDEO,)),), gives=(Kind.VIDEO,),
+    cues=(
+        *(
+            f"{away} {which} {sound}{of}"
+            for away in ("remove", "delete", "strip", "take away")
+            for which in ("the", "its")
+            for sound in ("sound", "audio", "audio track", "sound track")
+            for of in ("", " from the video", " from this video", " of the video")
+        ),
+        *(f"mute {which}" for which in ("the video", "this video", "the clip", "the film", "it")),
+        "video without sound", "video without audio", "make the video silent", "silence the video",
+    ),
+    method=mute, note="PyAV (FFmpeg); the pictures stay as they are",
 )  # fmt: skip
 
 

@@ -8,7 +8,14 @@ import pytest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.audio.media import read_audio
-from jarvis_desktop.tasks.video import VIDEO_TO_AUDIO, take_sound
+from jarvis_desktop.tasks.video import (
+    MUTE_VIDEO,
+    VIDEO_TO_AUDIO,
+    film_seconds,
+    mute,
+    open_film,
+    take_sound,
+)
 from tests.tasks.calls import call_of, quiet
 from tests.tasks.filming import film
 
@@ -37,3 +44,17 @@ def test_names_a_broken_video(tmp_path: Path) -> None:
     file.write_bytes(film(tmp_path / "whole.mp4").read_bytes()[:2000])
     with pytest.raises(InputError, match=r"clip\.mp4"):
         take_sound(call_of(VIDEO_TO_AUDIO.type, tmp_path / "work", video=file), quiet)
+
+
+@pytest.mark.parametrize("ending", ["mp4", "mkv", "avi"])
+def test_takes_the_sound_away(tmp_path: Path, ending: str) -> None:
+    file = film(tmp_path / f"clip.{ending}")
+    (muted,) = mute(call_of(MUTE_VIDEO.type, tmp_path / "work", video=file), quiet)
+    assert (muted.kind, muted.name) == (Kind.VIDEO, f"clip-muted.{ending}")
+    assert muted.path
+    with open_film(muted.path, name="") as (container, stream):
+        assert not container.streams.audio
+        assert abs(film_seconds(container, stream) - 4) < 0.2
+        assert sum(1 for _ in container.decode(stream)) == 40
+    with pytest.raises(ExpertError, match="has no sound"):
+        mute(call_of(MUTE_VIDEO.type, tmp_path / "work2", video=muted.path), quiet)
