@@ -40,10 +40,10 @@ def levels(card: SoundCard) -> list[int]:
     ]
 
 
-def test_it_shows_its_length_its_size_and_its_waves(card: SoundCard) -> None:
+def test_it_shows_its_length_its_size_and_its_waves(card: SoundCard, qtbot: QtBot) -> None:
     assert card.transport.length == pytest.approx(4)
     assert card.controls.time.text() == "0:00 / 0:04"
-    assert card.line.facts.full_text() == "64 kB"
+    qtbot.waitUntil(lambda: card.line.facts.full_text() == "64 kB")
     silent, _, _, loud = levels(card)
     assert loud > 4 * silent
 

@@ -43,7 +43,7 @@ def test_it_shows_the_first_rows(cities: Path, actions: Actions, show: Show, qtb
     assert [bool(side & Qt.AlignmentFlag.AlignTrailing) for side in sides] == [False, True]
     assert card.note.text() == "The first 200 rows."
     assert card.grid.accessibleName() == "Rows of cities.csv"
-    assert card.line.facts.full_text().startswith("2 columns · ")
+    qtbot.waitUntil(lambda: card.line.facts.full_text().startswith("2 columns · "))
 
 
 def test_a_short_one_of_a_spreadsheet_is_shown_whole(
@@ -55,7 +55,7 @@ def test_a_short_one_of_a_spreadsheet_is_shown_whole(
         book.active.append(row)
     book.save(tmp_path / "book.xlsx")
     card = shown(tmp_path / "book.xlsx", actions, show, qtbot)
-    assert card.line.facts.full_text().startswith("2 rows · 2 columns · ")
+    qtbot.waitUntil(lambda: card.line.facts.full_text().startswith("2 rows · 2 columns · "))
     assert not card.note.isVisible()
     assert card.line.file_actions.text == "City\tPeople\nBern\t134000\nBasel\t173000"
 

@@ -48,10 +48,10 @@ def lives(pid: int | None) -> bool:
     return True
 
 
-def test_it_shows_its_first_picture_and_what_it_is(card: VideoCard) -> None:
+def test_it_shows_its_first_picture_and_what_it_is(card: VideoCard, qtbot: QtBot) -> None:
     assert card.transport.length == pytest.approx(4)
     assert second(card) == 0
-    assert card.line.facts.full_text().startswith("64 × 48 · ")
+    qtbot.waitUntil(lambda: card.line.facts.full_text().startswith("64 × 48 · "))
     assert card.mute.isVisible()
 
 
