@@ -78,6 +78,9 @@ class Extremes(QuestionParts):
             )
         if subject is None and not grain and self.group and len(self.group) == 1 and not measure:
             subject = self.group.pop()
+        if counts and subject is not None and not grain and len(self._keys()) == 1:
+            name = called("max" if self.largest else "min", tr(ROWS))
+            return self._best_of_each(None, subject, "DESC" if self.largest else "ASC", name)
         if counts:
             return self._most_frequent(subject, grain)
         if measure is None:
@@ -115,6 +118,8 @@ class Extremes(QuestionParts):
             key, shown = self._time_sql(grain, dated), None
         elif subject is not None:
             key, shown = subject.sql, subject.column
+        if subject is not None and not grain and len(self._keys()) == 1:
+            return self._best_of_each(measure, subject, order, name)
         grouped = bool(key) and not (subject and subject.is_unique) and not self.of_rows
         if grouped and (self.aggregate or (measure.adds_up and not self._row_noun_near())):
             function = self.aggregate or "sum"
@@ -152,6 +157,28 @@ class Extremes(QuestionParts):
                     (shown, rivals[1].column),
                 ))  # fmt: skip
         return query
+
+    def _best_of_each(
+        self, measure: TableField | None, subject: TableField, order: str, name: str
+    ) -> TableQuery:
+        """ "The most expensive product of each category": the best within each group."""
+        ((group, group_name, column),) = self._keys()
+        summed = measure is None or (measure.adds_up and not subject.is_unique and not self.of_rows)
+        value = "count(*)"
+        if measure is not None:
+            value = f"sum({measure.sql})" if summed else measure.sql
+        shown = f'{group} AS "{group_name}", {subject.sql} AS name, {value} AS value'
+        kept = self._where(
+            f"{measure.sql if measure else group} IS NOT NULL", f"{group} IS NOT NULL"
+        )
+        rank = f"rank() OVER (PARTITION BY {group} ORDER BY {value} {order}) <= {self.limit}"
+        sql = (
+            f"SELECT {'' if summed else 'DISTINCT '}{shown} FROM {self.relation.sql}{kept}"
+            f"{' GROUP BY 1, 2' if summed else ''} QUALIFY {rank} ORDER BY 1, value {order}, 2"
+        )
+        told = tr("{value} for each {names}", value=name, names=group_name) + self.where_told()
+        shown_columns = (column, subject.column, measure.column if measure else None)
+        return TableQuery(sql, Shape.GROUPS, told, shown_columns)
 
     def _best_whole(self, measure: TableField, name: str, order: str) -> TableQuery:
         """The row of a table that has no name for its rows: by its first texts and dates."""

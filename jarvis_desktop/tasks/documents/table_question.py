@@ -14,7 +14,12 @@ from dataclasses import replace
 
 from jarvis_desktop.core.i18n import both, mark, tr
 from jarvis_desktop.tasks.documents.table_conditions import read_words
-from jarvis_desktop.tasks.documents.table_database import ColumnType, TableColumn, TableDatabase
+from jarvis_desktop.tasks.documents.table_database import (
+    ColumnType,
+    LoadedTable,
+    TableColumn,
+    TableDatabase,
+)
 from jarvis_desktop.tasks.documents.table_difference import difference_of
 from jarvis_desktop.tasks.documents.table_extremes import Extremes
 from jarvis_desktop.tasks.documents.table_parts import (
@@ -62,16 +67,47 @@ def read_question(question: str, db: TableDatabase) -> TableQuery | None:
         found = QuestionReader(read_words(question, relation, db), db).query()
         if found is not None and (best is None or found.unread < best.unread):
             best = found
+            if relation.tables > 1:
+                told = tr("{value} in all {count} tables", value=found.told, count=relation.tables)
+                best = replace(found, told=told)
     return best
 
 
 def relations_of(db: TableDatabase) -> list[Relation]:
-    """Return the tables, and each two that can be joined."""
-    relations = [relation_of(table) for table in db.tables]
-    for one, other in itertools.combinations(db.tables, 2):
+    """Return the tables, those of the same columns as one, and each two that can be joined."""
+    alike: dict[tuple[tuple[str, ColumnType], ...], list[LoadedTable]] = {}
+    for table in db.tables:
+        alike.setdefault(tuple((it.name, it.type) for it in table.columns), []).append(table)
+    tables = [same[0] if len(same) == 1 else stacked(same, db) for same in alike.values()]
+    relations = [
+        replace(relation_of(table), tables=len(same))
+        for table, same in zip(tables, alike.values(), strict=True)
+    ]
+    for one, other in itertools.combinations(tables, 2):
         if pair := joined(one, other, db):
             relations.append(pair)
     return relations
+
+
+def stacked(tables: Sequence[LoadedTable], db: TableDatabase) -> LoadedTable:
+    """Return tables of the same columns, such as one for each month, as one."""
+    names = ", ".join(item.sql for item in tables[0].columns)
+    union = " UNION ALL ".join(f"SELECT {names} FROM {table.sql}" for table in tables)
+    sql = f"all_{tables[0].sql.rpartition('.')[2]}"
+    db.change(f"CREATE OR REPLACE TEMP VIEW {sql} AS {union}")
+    counted = ", ".join(f"approx_count_distinct({item.sql})" for item in tables[0].columns)
+    (distinct,) = db.rows(f"SELECT {counted} FROM {sql}", 1)[1]
+    columns = tuple(
+        replace(
+            first,
+            distinct=distinct[at],
+            whole=all(table.columns[at].whole for table in tables),
+            unread=sum(table.columns[at].unread for table in tables),
+            unclear=any(table.columns[at].unclear for table in tables),
+        )
+        for at, first in enumerate(tables[0].columns)
+    )
+    return LoadedTable(sql, tables[0].title, columns, sum(table.rows for table in tables))
 
 
 class QuestionReader(Extremes):
@@ -142,11 +178,11 @@ class QuestionReader(Extremes):
         asked = [at for at, word in enumerate(self.texts) if word in
                  ("percentage", "percent", "share", "proportion", "fraction")
                  and at not in self.read.used]  # fmt: skip
-        if not asked or not self.read.filters:
+        named = self.read.mention_at(asked[0]) if asked else None
+        if not asked or (named and named.score >= 2):
             return None
-        named = self.read.mention_at(asked[0])
-        if named and named.score >= 2:
-            return None
+        if not self.read.filters:
+            return self._shares(asked)
         self._use(asked[0])
         verbs = [word.start for word in self.words[asked[0] + 1 :]
                  if word.text in AUXILIARIES | _sharing]  # fmt: skip
@@ -167,6 +203,18 @@ class QuestionReader(Extremes):
         query = self.grouped(value, told, TableColumn("%", ColumnType.NUMBER, unit="%"))
         self.read.filters = [*whole, *counted]
         return query
+
+    def _shares(self, asked: Sequence[int]) -> TableQuery | None:
+        """ "What share of the budget does each department have"."""
+        if not (self.group or self.grain):
+            return None
+        self._use(*asked, *(at for at, word in enumerate(self.texts) if word in ("whole", "total")))
+        measure = self.measure()
+        measure = measure if measure and measure.adds_up else None
+        added = f"sum({measure.sql})" if measure else "count(*)"
+        value = f"100.0 * {added} / nullif(sum({added}) OVER (), 0)"
+        told = tr("share of {name}", name=measure.name if measure else tr(ROWS))
+        return self.grouped(value, told, TableColumn("%", ColumnType.NUMBER, unit="%"))
 
     def _difference(self) -> TableQuery | None:
         """ "How much more did we sell in May than in June"."""

@@ -278,6 +278,8 @@ class Relation:
     """Stems of the words for the rows of the table that is joined."""
     names: Mapping[str, TableField] = field(default_factory=dict)
     """The names that stand for the keys of another table, by the SQL of the key."""
+    tables: int = 1
+    """How many tables of the same columns it is made of."""
 
     @property
     def dates(self) -> list[TableField]:
@@ -362,7 +364,10 @@ def relation_of(table: LoadedTable) -> Relation:
     return Relation(table.sql, (*fields, *made), _nouns(table), table.rows)
 
 
-_numbers_things = frozenset("order invoice ticket booking loan member index row case".split())
+_numbers_things = frozenset(
+    "order invoice ticket booking loan member index row case person employee customer guest "
+    "patient participant respondent student".split()
+)
 
 
 def title_words(table: LoadedTable) -> frozenset[str]:

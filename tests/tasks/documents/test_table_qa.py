@@ -372,3 +372,38 @@ def test_says_what_a_table_holds(ask: Ask, question: str):
 def test_no_question(ask: Ask):
     with pytest.raises(InputError, match="no question"):
         ask("")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        (
+            "Which customer has the most orders in each city?",
+            "The highest number of rows for each city: - Beijing, Li Wei: 1 - Berlin, Anna Weber: 2 "
+            "- Prague, Paul Novak: 1",
+        ),
+        (
+            "the cheapest product per city",
+            "The lowest price for each city: - Beijing, Lamp: 40.50 - Berlin, Lamp: 40.50 "
+            "- Prague, Chair: 80",
+        ),
+        (
+            "What share of the amount does each city have, in percent?",
+            "The share of amount for each city: - Berlin: 64.29 % - Beijing: 28.57 % "
+            "- Prague: 7.14 %",
+        ),
+    ],
+)
+def test_the_best_and_the_share_of_each_group(ask: Ask, question: str, answer: str) -> None:
+    (found,) = ask(question, orders_csv=ORDERS)
+    assert " ".join((found.text or "").split()) == answer
+
+
+def test_tables_of_the_same_columns_are_asked_as_one(ask: Ask) -> None:
+    (found,) = ask("what is the total amount", june_csv=ORDERS, july_csv=ORDERS)
+    assert found.text == "The sum of amount in all 2 tables is 28."
+
+
+def test_persons_over_an_age_are_not_those_of_a_number(ask: Ask) -> None:
+    (found,) = ask("how many people are over 60?", members_csv="person,age\n61,20\n62,65\n63,70\n")
+    assert (found.text or "").startswith("There are 2 rows, where age > 60.")
