@@ -91,6 +91,9 @@ PAGES = {
     "experts key test": mark("Settings"),
     "licences": mark("Settings"),
     "mcp add": mark("Settings"),
+    "mcp login": mark("Settings"),
+    "machines pair": mark("Settings"),
+    "machines list": mark("Settings"),
     "doctor": mark("Check-up"),
 }
 """The title of the page for each command; other commands stay commands."""

@@ -298,7 +298,9 @@ def _found(command: str, folder: Path, bundle: McpBundle) -> str:
 
         beside = Path(find_uv_bin()).with_name(command)
         return str(beside) if beside.exists() else command
-    if not Path(command).is_absolute() and not shutil.which(command):
+    # Any other path would depend on the folder that this program is in.
+    plain = Path(command).name == command and shutil.which(command)
+    if not Path(command).is_absolute() and not plain:
         raise InputError(
             tr(
                 "{name} needs the program {command}, which is not installed.",
