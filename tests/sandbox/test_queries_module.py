@@ -76,7 +76,8 @@ def test_tables_of_the_same_columns_are_one_too(capsys: pytest.CaptureFixture[st
     names = [f"m{at}.csv" for at in range(5)]
     for at, name in enumerate(names):
         Path(name).write_text(f"item,n\nlamp,{at}\n")
-    assert rows("SELECT table_name, sum(n) FROM all_tables", names=names) == [[["m0", 10]]]
+    asked = "SELECT count(DISTINCT table_name), sum(n) FROM all_tables"
+    assert rows(asked, names=names) == [[[5, 10]]]
     queries.describe_tables(names)
     told = capsys.readouterr().out
     assert told.startswith('CREATE TABLE "all_tables" (\n  "table_name", -- text, one of: m0, m1')
@@ -91,3 +92,23 @@ def test_tables_are_described(capsys: pytest.CaptureFixture[str]) -> None:
     told = capsys.readouterr().out
     assert '"paid", -- number, 1.5 to 2.5; in all 4.0, on average 2.0' in told
     assert '"text", -- text such as "line 0", "line 1", "line 2", 20 different' in told
+
+
+@pytest.mark.parametrize(
+    ("asked", "bare"),
+    [
+        ("SELECT town, paid / SUM(paid) FROM my_sales GROUP BY town", "paid"),
+        ("SELECT town, sum(paid) FROM my_sales", "town"),
+        ("SELECT town AS day, sum(paid) * (1 + count(day)) FROM my_sales GROUP BY town", ""),
+        ("SELECT town, max(paid) FROM my_sales", ""),
+        ("SELECT town, sum(paid) FROM my_sales GROUP BY 1 ORDER BY 2", ""),
+        ("SELECT 'paid', sum(paid) FROM my_sales", ""),
+        ("SELECT sum(paid) / (SELECT count(*) FROM my_sales) FROM my_sales", ""),
+        ("SELECT town, paid FROM my_sales", ""),
+    ],
+)
+def test_a_column_of_any_row_is_refused(asked: str, bare: str) -> None:
+    (found,) = rows(asked)
+    assert isinstance(found, str) == bool(bare)
+    if bare:
+        assert str(found).startswith(f"{bare} is neither added up nor in GROUP BY")

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from statistics import median
@@ -52,7 +52,9 @@ def query(names: Sequence[str], queries: Sequence[str], to: str) -> None:
     """Write the columns and rows of each query as JSON to a file; an error is a text in their
     place."""
     database = sqlite3.connect(":memory:")
+    known = set[str]()
     for name, columns in _tables(names):
+        known |= {*columns}
         listed = ", ".join(f'"{column}"' for column in columns)
         database.execute(f'CREATE TABLE "{name}" ({listed})')
         marks = ", ".join("?" * len(columns))
@@ -68,6 +70,8 @@ def query(names: Sequence[str], queries: Sequence[str], to: str) -> None:
     results: list[Any] = []
     for each in queries:
         try:
+            if bare := _bare_column(each, known):
+                raise sqlite3.ProgrammingError(_ANY_ROW.format(column=bare))
             found = database.execute(_with_real_division(each))
             header = [column for column, *_ in found.description or ()]
             results.append([header, found.fetchmany(MAX_ROWS)])
@@ -82,6 +86,50 @@ _divides = re.compile(r"""('[^']*'|"[^"]*"|--[^\n]*|/\*.*?\*/)|/""", re.DOTALL)
 def _with_real_division(query: str) -> str:
     """Return a query in which 7 / 2 is 3.5, as in Python, and not 3."""
     return _divides.sub(lambda found: found[1] or "* 1.0 /", query)
+
+
+_ANY_ROW = (
+    "{column} is neither added up nor in GROUP BY, so it is that of any row: use SUM({column}), or "
+    "a query of its own in parentheses for the sum of all rows."
+)
+_selected = re.compile(r"select\s+(?:distinct\s+)?(.+?)\s+from\b(.*)", re.IGNORECASE | re.DOTALL)
+_aggregate = re.compile(
+    r"\b(?:sum|count|avg|min|max|median|total|group_concat)\s*\(", re.IGNORECASE
+)
+_grouped = re.compile(
+    r"\bgroup\s+by\b(.+?)(?:\bhaving\b|\border\s+by\b|\blimit\b|$)", re.IGNORECASE | re.DOTALL
+)
+
+
+def _bare_column(query: str, columns: Collection[str]) -> str:
+    """Return a column that a query with aggregates takes from any row of a group, which SQLite
+    allows: `SELECT budget / SUM(budget)`; "" if there is none, or the query is not plain."""
+    found = _selected.match(query.strip())
+    if not found or "select" in found[0][6:].lower() or not _aggregate.search(found[1]):
+        return ""
+    grouped = _grouped.search(found[2])
+    by = {word.casefold() for word in re.findall(r"\w+", grouped[1])} if grouped else set()
+    text, extremes = _outside_of_aggregates(found[1])
+    if extremes:  # the row of the largest or smallest value, which SQLite promises
+        return ""
+    text = re.sub(r"'[^']*'|\bas\s+(?:\w+|\"[^\"]*\")", " ", text, flags=re.IGNORECASE)
+    words = {word.casefold() for word in re.findall(r"\w+", text)}
+    if any(word.isdigit() for word in by):  # by position
+        return ""
+    return next((it for it in columns if it.casefold() in words and it.casefold() not in by), "")
+
+
+def _outside_of_aggregates(selected: str) -> tuple[str, bool]:
+    """Return a list of columns without its aggregates, and whether max or min is among them."""
+    kept, at, extremes = "", 0, False
+    while found := _aggregate.search(selected, at):
+        kept += selected[at : found.start()]
+        extremes |= found[0].lower().startswith(("max", "min"))
+        depth, at = 1, found.end()
+        while at < len(selected) and depth:
+            depth += {"(": 1, ")": -1}.get(selected[at], 0)
+            at += 1
+    return kept + selected[at:], extremes
 
 
 def _found(pattern: str, text: object) -> str | None:
