@@ -267,8 +267,12 @@ class PlanWiring:
 
     def _of_conversation(self, step: PlannedStep, words: str) -> list[PortSource]:
         """Return what a step without a clear reference may mean of the conversation: nothing if it
-        names a file that it does not take as it is, since another file is not meant."""
-        kinds = {kind for port in step.type.ports for kind in port.kinds}
+        names a file that it does not take as it is, or if it takes none of those that came with
+        the request, since another file is not meant."""
+        ports = [it for it in step.type.ports if it.name not in (inputs.QUESTION, inputs.PROMPT)]
+        if self._given and not any(self._leads(it, port) for it in self._given for port in ports):
+            return []
+        kinds = {kind for port in ports for kind in port.kinds}
         named = self._named(step)
         if named and not any(kinds & set(item.kinds) for item in named):
             return []

@@ -119,6 +119,9 @@ class Extremes(QuestionParts):
         elif subject is not None:
             key, shown = subject.sql, subject.column
         if subject is not None and not grain and len(self._keys()) == 1:
+            if subject in self.group:  # "the most expensive order of each city", of its cities
+                function = "max" if self.largest else "min"
+                return self.grouped(f"{function}({measure.sql})", name, measure.column)
             return self._best_of_each(measure, subject, order, name)
         grouped = bool(key) and not (subject and subject.is_unique) and not self.of_rows
         if grouped and (self.aggregate or (measure.adds_up and not self._row_noun_near())):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path, PurePath
 
-from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
@@ -19,8 +19,8 @@ PLAIN = (".txt", ".md", ".markdown", ".log", ".srt", ".vtt", ".tex", ".rst", ".i
 
 
 def edit_lines(call: Call, report: Report) -> Iterable[Artifact]:
-    """Return the edited text: a file's as a file. Raises ExpertError for wishes that need
-    understanding, and InputError if nothing would change."""
+    """Return the edited text as a file. Raises ExpertError for wishes that need understanding, and
+    InputError if nothing would change."""
     edits = read_edits(call.words("wish"))
     if not edits:
         raise ExpertError(
@@ -31,37 +31,35 @@ def edit_lines(call: Call, report: Report) -> Iterable[Artifact]:
             ),
         )
     item = call.inputs["text"][0]
+    name = item.title if item.path else ""
     if item.path is None:
         before = call.text("text")
-        return [text_artifact(_changed(before, edit_text(before, edits), item.title))]
-    before = read_document(item.path, name=item.title, report=report, workdir=call.workdir)
-    after = _changed(before, edit_text(before, edits), item.title)
-    suffix = PurePath(item.title).suffix.lower()
-    stem = original_stem(item.title, ("edited",)) or "text"
+    else:
+        before = read_document(item.path, name=name, report=report, workdir=call.workdir)
+    after = edit_text(before, edits)
+    if after == before:
+        raise InputError(
+            tr("That changes nothing in {name}.", name=item.title), hint=tr("Look at the spelling.")
+        )
+    suffix = PurePath(name).suffix.lower()
+    stem = original_stem(name, ("edited",)) or "text"
     name = f"{stem}-edited{suffix if suffix in PLAIN else '.txt'}"
     path = Path(call.workdir, f"edited{PurePath(name).suffix}")
     path.write_text(after, "utf-8", newline="\n")
     return [Artifact(Kind.DOCUMENT, path=path, name=name)]
 
 
-def _changed(before: str, after: str, name: str) -> str:
-    if after == before:
-        raise InputError(
-            tr("That changes nothing in {name}.", name=name), hint=tr("Look at the spelling.")
-        )
-    return after
-
-
 LINE_EDITING = define(
     name="edit-text", label="Edit text",
     summary="Edits the lines of a text: replaces words, sorts, numbers, reverses or leaves out "
     "lines, keeps the headings, changes to capital letters.",
-    ports=(Port("text", (Kind.TEXT, Kind.DOCUMENT)),), gives=(Kind.TEXT, Kind.DOCUMENT),
+    ports=(Port("text", (Kind.TEXT, Kind.DOCUMENT)),), gives=(Kind.DOCUMENT,),
     options=(TaskOption("wish", "what to change", "", reads="own-words"),),
     cues=(
         "replace ... with", "replace ... by", "replace every ... with", "replace all ... with",
         "sort ... by name", "sort ... alphabetically", "sort the lines", "sort these lines",
-        "sort the names", "number the lines", "number all lines", "number its lines",
+        "sort the names", "remove duplicates", "remove the duplicates", "number the lines",
+        "number all lines", "number its lines",
         "add line numbers", "line numbers", "reverse the lines", "in reverse order",
         *(
             f"{leave_out} {which}{kind} lines"

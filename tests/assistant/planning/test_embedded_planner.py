@@ -6,7 +6,7 @@ import pytest
 
 from jarvis_desktop.assistant.planning import request_parser
 from jarvis_desktop.core.ports import PlanRejected
-from tests.assistant.planning.planned import ask, show
+from tests.assistant.planning.planned import ask, conversation, file, show
 
 
 @pytest.mark.parametrize(
@@ -398,7 +398,7 @@ async def test_the_name_of_a_file_to_be_made_is_not_looked_for(text: str) -> Non
             "replace hello with bye and translate it into French",
             ["a.txt"],
             ["edit-text(text=a.txt, wish=replace hello with bye)",
-             "translation(text=#0, language=French)"],
+             "document-to-text(document=#0)", "translation(text=#1, language=French)"],
         ),
         (
             "replace the sky with stars",
@@ -411,3 +411,12 @@ async def test_texts_are_edited_by_their_lines(
     text: str, names: list[str], plan: list[str]
 ) -> None:
     assert show(await ask(text, *names)) == plan
+
+
+async def test_a_step_takes_no_earlier_file_if_it_cannot_take_those_that_came_with_it() -> None:
+    earlier = conversation(file("people.csv"))
+    asked = "remove the column phone"
+    assert show(await ask(asked, earlier=earlier)) == [
+        f"edit-table(table=people.csv, question={asked})"
+    ]
+    assert isinstance(await ask(asked, "letter.txt", earlier=earlier), PlanRejected)

@@ -9,7 +9,7 @@ import pytest
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.text.line_editing import LINE_EDITING, edit_lines
-from tests.tasks.calls import call_of, quiet, text_of
+from tests.tasks.calls import call_of, quiet
 
 
 @pytest.mark.parametrize(
@@ -30,9 +30,12 @@ def test_a_file_becomes_a_new_one(tmp_path: Path, name: str, wish: str, made: st
     assert given.read_text() == "# One\ntea\n\ntea\n"
 
 
-def test_a_text_becomes_a_text(tmp_path: Path) -> None:
+def test_a_text_becomes_a_file_too(tmp_path: Path) -> None:
     call = call_of(LINE_EDITING.type, tmp_path, text="b\na", wish="Sort the lines")
-    assert text_of(edit_lines(call, quiet)) == "a\nb"
+    (file,) = edit_lines(call, quiet)
+    assert file.name == "text-edited.txt"
+    assert file.path
+    assert file.path.read_text() == "a\nb"
 
 
 def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:
