@@ -420,3 +420,9 @@ async def test_a_step_takes_no_earlier_file_if_it_cannot_take_those_that_came_wi
         f"edit-table(table=people.csv, question={asked})"
     ]
     assert isinstance(await ask(asked, "letter.txt", earlier=earlier), PlanRejected)
+
+
+async def test_a_step_takes_no_other_file_than_the_earlier_one_that_it_names() -> None:
+    earlier = conversation(file("people.csv"), file("letter.txt"))
+    asked = "remove the column phone from letter.txt"
+    assert isinstance(await ask(asked, earlier=earlier), PlanRejected)
