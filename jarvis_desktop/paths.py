@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import logging.handlers
 import os
@@ -11,6 +12,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import platformdirs
+
+from jarvis_desktop.core.errors import StorageError
+from jarvis_desktop.core.i18n import tr
 
 APP = "jarvis-desktop"
 APP_ID = "org.jarvisdesktop.JarvisDesktop"
@@ -173,6 +177,21 @@ def replace_text(path: Path, text: str, *, durable: bool = False) -> None:
     if path.exists():
         fresh.chmod(path.stat().st_mode & 0o777)
     fresh.replace(path)
+
+
+def save_json(path: Path, document: object) -> None:
+    """Replace a small file by a document, durably. Raises StorageError."""
+    save_text(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n")
+
+
+def save_text(path: Path, text: str) -> None:
+    """Replace a small file, durably. Raises StorageError."""
+    try:
+        replace_text(path, text, durable=True)
+    except OSError as error:
+        raise StorageError(
+            tr("{path} could not be written: {error}.", path=path, error=error.strerror or error)
+        ) from error
 
 
 def log_to_file(paths: Paths) -> None:

@@ -18,7 +18,7 @@ from typing import Any
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.paths import replace_text
+from jarvis_desktop.paths import save_json, save_text
 from jarvis_desktop.platform import api_keys
 
 PLACE = "experts-server"
@@ -124,7 +124,7 @@ class PairedComputers:
                 ),
             ) from error
         text = certificate.public_bytes(serialization.Encoding.PEM).decode()
-        self._save(self._certificate, text)
+        save_text(self._certificate, text)
         return pem
 
     def _read(self) -> dict[str, dict[str, str]]:
@@ -144,17 +144,7 @@ class PairedComputers:
         }
 
     def _write(self, computers: dict[str, dict[str, str]]) -> None:
-        self._save(self._list, json.dumps(computers, indent=2, ensure_ascii=False) + "\n")
-
-    def _save(self, path: Path, text: str) -> None:
-        try:
-            self._folder.mkdir(parents=True, exist_ok=True)
-            replace_text(path, text, durable=True)
-        except OSError as error:
-            reason = error.strerror or error
-            raise StorageError(
-                tr("{path} could not be written: {error}.", path=path, error=reason)
-            ) from error
+        save_json(self._list, computers)
 
 
 def _digest(token: str) -> str:

@@ -19,7 +19,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.paths import replace_text
+from jarvis_desktop.paths import save_json
 from jarvis_desktop.platform import api_keys
 
 _name = re.compile(r"[A-Za-z0-9][\w.-]{0,39}", re.ASCII)
@@ -171,15 +171,7 @@ class Machines:
             }
             for each in machines
         }
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            text = json.dumps(document, indent=2, ensure_ascii=False) + "\n"
-            replace_text(self._path, text, durable=True)
-        except OSError as error:
-            reason = error.strerror or error
-            raise StorageError(
-                tr("{path} could not be written: {error}.", path=self._path, error=reason)
-            ) from error
+        save_json(self._path, document)
         self._known = None
 
 

@@ -24,7 +24,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.paths import replace_text
+from jarvis_desktop.paths import save_json
 from jarvis_desktop.platform import api_keys
 from jarvis_desktop.process import safe_delete
 from jarvis_desktop.process.network_guard import is_this_computer
@@ -359,10 +359,10 @@ class McpServers:
 
     def _save_record(self, name: str, record: dict[str, Any] | None) -> None:
         others = {key: each for key, each in self._records().items() if key != name}
-        _save(self._tools, others | ({name: record} if record else {}))
+        save_json(self._tools, others | ({name: record} if record else {}))
 
     def _write(self, servers: Iterable[McpServer]) -> None:
-        _save(self.path, {"mcpServers": {each.name: each.entry() for each in servers}})
+        save_json(self.path, {"mcpServers": {each.name: each.entry() for each in servers}})
 
     def _keep(self, server: str, kind: str, table: Mapping[str, str]) -> dict[str, str]:
         kept = {}
@@ -407,16 +407,6 @@ def _approval(agreed: Mapping[str, str], tool: McpTool) -> Approval:
 
 def _place(server: str, kind: str, key: str) -> str:
     return f"mcp:{server}:{kind}:{key}"
-
-
-def _save(path: Path, document: object) -> None:
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        replace_text(path, json.dumps(document, indent=2, ensure_ascii=False) + "\n", durable=True)
-    except OSError as error:
-        raise StorageError(
-            tr("{path} could not be written: {error}.", path=path, error=error.strerror or error)
-        ) from error
 
 
 LOGIN_PIECE = 1000
