@@ -31,6 +31,7 @@ from jarvis_desktop.tasks.documents.table_qa import (
     left_out,
     load_tables,
     moment_text,
+    question_of,
     with_doubts,
 )
 from jarvis_desktop.tasks.documents.table_question import QuestionReader, relations_of
@@ -96,11 +97,9 @@ _weekdays = (
 
 def draw_chart(call: Call, report: Report) -> Iterable[Artifact]:
     """Return the chart as a picture, and what it shows. Raises InputError if it cannot be drawn."""
-    question = call.text("question").strip()
     db = load_tables(call, report)
     db.lock()
-    for item in call.inputs["table"]:
-        question = re.sub(re.escape(item.title), " ", question, flags=re.IGNORECASE)
+    question = question_of(call)
     report(None, tr("Reading the question"))
     chart, told, doubts = read_chart(question, db, kind=call.words("kind").strip().lower())
     report(None, tr("Drawing the chart"))

@@ -19,7 +19,7 @@ from jarvis_desktop.core.task import Call, Port, Report
 from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.documents.table_database import TableDatabase, delimiter_of, is_utf8
 from jarvis_desktop.tasks.documents.table_editor import TableEditor, combined, parts_of
-from jarvis_desktop.tasks.documents.table_qa import with_doubts
+from jarvis_desktop.tasks.documents.table_qa import question_of, table_items, with_doubts
 from jarvis_desktop.tasks.formats.tables import write_workbook
 
 _ENDINGS = (".csv", ".tsv", ".xlsx", ".json", ".parquet")
@@ -27,12 +27,8 @@ _ENDINGS = (".csv", ".tsv", ".xlsx", ".json", ".parquet")
 
 def edit_tables(call: Call, report: Report) -> Iterable[Artifact]:
     """Return the edited tables and what was done. Raises InputError if a wish fits no column."""
-    items = [item for item in call.inputs.get("table", ()) if item.path is not None]
-    if not items:
-        raise InputError(tr("Give a table, such as a CSV file."))
-    wish = call.text("question").strip()
-    for item in items:
-        wish = re.sub(re.escape(item.title), " ", wish, flags=re.IGNORECASE)
+    items = table_items(call)
+    wish = question_of(call)
     if not wish:
         raise InputError(tr("Say what is to be changed in the table."))
     db = TableDatabase(call.workdir)

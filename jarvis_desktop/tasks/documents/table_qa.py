@@ -74,8 +74,7 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
     if sql:
         sql = db.checked(sql)
         return _written(TableQuery(sql, Shape.ROWS, ""), db, call)
-    for item in call.inputs["table"]:
-        question = re.sub(re.escape(item.title), " ", question, flags=re.IGNORECASE)
+    question = question_of(call)
     if _is_about_all(question.casefold(), db.tables):
         return [text_artifact("\n\n".join(describe_table(table, db) for table in db.tables))]
     report(None, tr("Reading the question"))
@@ -122,11 +121,25 @@ def two_questions(question: str) -> tuple[str, str]:
     return question, ""
 
 
-def load_tables(call: Call, report: Report) -> TableDatabase:
-    """The tables of a call. Raises InputError, which names the file."""
+def question_of(call: Call) -> str:
+    """What is asked of the tables, without their names: those say nothing about the contents."""
+    question = call.text("question").strip()
+    for item in call.inputs["table"]:
+        question = re.sub(re.escape(item.title), " ", question, flags=re.IGNORECASE)
+    return question
+
+
+def table_items(call: Call) -> list[Artifact]:
+    """The files of the tables. Raises InputError if there is none."""
     items = [item for item in call.inputs.get("table", ()) if item.path is not None]
     if not items:
         raise InputError(tr("Give a table, such as a CSV file."))
+    return items
+
+
+def load_tables(call: Call, report: Report) -> TableDatabase:
+    """The tables of a call. Raises InputError, which names the file."""
+    items = table_items(call)
     db = TableDatabase(call.workdir)
     for item in items:
         assert item.path is not None
