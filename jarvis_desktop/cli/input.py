@@ -306,27 +306,29 @@ async def _run(command: list[str]) -> None:
     name = Path(command[0]).name
     # stdout may be a file or a pipe; then the user looks at stderr.
     screen = None if output.is_on_screen() else 2
-    try:
-        process = await asyncio.create_subprocess_exec(*command, stdout=screen)
-    except OSError as error:
-        raise InputError(
-            f"The editor {name} cannot be started: {output.format_reason(error)}.",
-            hint="Name another one in the variable EDITOR.",
-        ) from error
-    try:
-        with _on_ctrl_c(signal.SIG_IGN):  # the editor receives it as well
+    # The editor receives Ctrl-C as well, from its first moment on. A function that does nothing
+    # ignores it here alone: what is set to SIG_IGN would be ignored by the editor too.
+    with _on_ctrl_c(lambda number, frame: None):
+        try:
+            process = await asyncio.create_subprocess_exec(*command, stdout=screen)
+        except OSError as error:
+            raise InputError(
+                f"The editor {name} cannot be started: {output.format_reason(error)}.",
+                hint="Name another one in the variable EDITOR.",
+            ) from error
+        try:
             code = await process.wait()
-    finally:
-        if process.returncode is None:
-            process.terminate()
-            await process.wait()
+        finally:
+            if process.returncode is None:
+                process.terminate()
+                await process.wait()
     if code != 0:
         raise InputError(f"The editor {name} ended with code {code}, so nothing was changed.")
 
 
 @contextlib.contextmanager
 def _on_ctrl_c(
-    handler: signal.Handlers | Callable[[int, FrameType | None], None],
+    handler: Callable[[int, FrameType | None], None],
 ) -> Iterator[None]:
     """Handle Ctrl-C in this way within the block."""
     usual = signal.getsignal(signal.SIGINT)
