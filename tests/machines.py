@@ -119,6 +119,11 @@ class Desk:
         (candidate,) = self.backend.candidates(call.task)
         return await self.backend.run(candidate, call, report)
 
+    async def settled(self) -> None:
+        """Wait until nothing is asked in the background. httpcore leaves the socket of a connection
+        open whose handshake is cancelled, which the end of a test would do."""
+        await asyncio.gather(*self.backend._background)
+
 
 @contextlib.asynccontextmanager
 async def started(*boxes: Box) -> AsyncIterator[None]:

@@ -110,6 +110,7 @@ async def backend(
             async with started(there):
                 await desk.pair(there)
                 yield desk.backend
+                await desk.settled()
     else:
         yield FakeBackend(does=fake)
 

@@ -76,8 +76,10 @@ def kept(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, str]]:
 
 
 @pytest.fixture
-def desk(tmp_path: Path) -> Desk:
-    return Desk(tmp_path / "desk", DEFINITIONS)
+async def desk(tmp_path: Path) -> AsyncIterator[Desk]:
+    desk = Desk(tmp_path / "desk", DEFINITIONS)
+    yield desk
+    await desk.settled()
 
 
 def at(tmp_path: Path, does: Does = paint, name: str = "box") -> Box:
@@ -166,7 +168,7 @@ async def relay(
     """Somebody in between, who reads everything."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-    there, back = await asyncio.open_connection("127.0.0.1", to, ssl=context)
+    back: asyncio.StreamWriter | None = None
 
     async def pass_on(one: asyncio.StreamReader, other: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
@@ -174,10 +176,14 @@ async def relay(
                 seen.append(data)
                 other.write(data)
 
-    both = [pass_on(reader, back), pass_on(there, writer)]
-    await asyncio.wait(map(asyncio.ensure_future, both), return_when=asyncio.FIRST_COMPLETED)
-    writer.close()
-    back.close()
+    try:
+        there, back = await asyncio.open_connection("127.0.0.1", to, ssl=context)
+        both = [asyncio.create_task(pass_on(*each)) for each in ((reader, back), (there, writer))]
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        writer.transport.abort()
+        if back:
+            back.transport.abort()
 
 
 @pytest.fixture
@@ -185,12 +191,16 @@ async def between(
     tmp_path: Path,
 ) -> AsyncIterator[Callable[[int], Awaitable[tuple[int, list[bytes]]]]]:
     servers: list[asyncio.Server] = []
+    relays: list[asyncio.Task[None]] = []
 
     async def start(to: int) -> tuple[int, list[bytes]]:
         seen: list[bytes] = []
         encrypted, _ = PairedComputers(tmp_path / "spy").encryption()
         server = await asyncio.start_server(
-            lambda one, other: relay(one, other, to, seen), "127.0.0.1", 0, ssl=encrypted
+            lambda one, other: relays.append(asyncio.create_task(relay(one, other, to, seen))),
+            "127.0.0.1",
+            0,
+            ssl=encrypted,
         )
         servers.append(server)
         return server.sockets[0].getsockname()[1], seen
@@ -198,6 +208,9 @@ async def between(
     yield start
     for each in servers:
         each.close()
+    for one in relays:
+        one.cancel()
+    await asyncio.gather(*relays, return_exceptions=True)
 
 
 async def test_somebody_in_between_learns_no_token(
@@ -299,10 +312,10 @@ async def test_a_machine_that_falls_silent(tmp_path: Path) -> None:
         with pytest.raises(ExpertError, match="did not answer in time") as caught:
             await desk.run(call(tmp_path))
         assert caught.value.fault is Fault.NETWORK
+    await desk.settled()
 
 
-async def test_who_still_works_says_so(tmp_path: Path) -> None:
-    desk = Desk(tmp_path / "desk", DEFINITIONS)
+async def test_who_still_works_says_so(desk: Desk, tmp_path: Path) -> None:
     beats: list[object] = []
 
     async def slow(call: Call, report: Report) -> Sequence[Artifact]:
