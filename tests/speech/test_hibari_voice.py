@@ -74,7 +74,7 @@ def test_speech_begins_at_once_and_sentences_have_a_pause_without_a_click(engine
     engine.speak(SpeechRequest("It is late. It is late.", tmp_path / "two.wav"), None)
     rate, one = samples(tmp_path / "one.wav")
     _, two = samples(tmp_path / "two.wav")
-    assert np.flatnonzero(np.abs(one) > 1e-3)[0] < 0.03 * rate
+    assert np.flatnonzero(np.abs(one) > 1e-3)[0] < 0.001 * rate
     assert two == pytest.approx(np.concatenate([one, one]))
     joint = len(one)
     assert np.abs(np.diff(two[joint - 50 : joint + 50])).max() < 0.002

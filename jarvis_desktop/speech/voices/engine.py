@@ -173,7 +173,7 @@ def write(samples: NDArray[np.float32], rate: int, to: Path, volume: float) -> N
 
 
 QUIET = 1e-3
-MARGIN_S = 0.02
+MARGIN_S = 0.02  # kept after the last sound; before the first one, it would only delay the answer
 
 
 def trimmed(samples: NDArray[np.float32], rate: int) -> NDArray[np.float32]:
@@ -184,8 +184,7 @@ def trimmed(samples: NDArray[np.float32], rate: int) -> NDArray[np.float32]:
     loud = np.flatnonzero(np.abs(samples) > QUIET)
     if not loud.size:
         return samples[:0]
-    margin = round(MARGIN_S * rate)
-    return samples[max(0, loud[0] - margin) : loud[-1] + margin]
+    return samples[loud[0] : loud[-1] + round(MARGIN_S * rate)]
 
 
 ESPEAK_HINT = mark(
