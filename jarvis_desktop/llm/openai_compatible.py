@@ -40,6 +40,7 @@ from jarvis_desktop.llm.http import (
 from jarvis_desktop.llm.profile import assumed_ability, parameters_in
 from jarvis_desktop.llm.request import Thinking, pictures, room, sendable
 from jarvis_desktop.platform.api_keys import ApiKey
+from jarvis_desktop.process.network_guard import web_address
 
 if TYPE_CHECKING:
     import httpx
@@ -253,8 +254,8 @@ class OpenAICompatibleLLM:
 
 
 def server_at(base_url: str) -> Server:
-    """Return the server at an address; "/v1" is appended if it has no path."""
-    plain = base_url.rstrip("/")
+    """Return the server at an address; a missing scheme is added, and "/v1" if it has no path."""
+    plain = web_address(base_url).rstrip("/")
     try:
         has_path = bool(urlsplit(plain).path)
     except ValueError:  # Server raises it in a sentence

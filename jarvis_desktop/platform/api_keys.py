@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.process.network_guard import is_this_computer
+from jarvis_desktop.process.network_guard import is_this_computer, web_address
 
 SERVICE = "jarvis-desktop"
 VARIABLE = "JARVIS_LLM_KEY"
@@ -240,7 +240,7 @@ def origin(address: str) -> str:
     Raises InputError if it is not a web address.
     """
     try:
-        parts = urlsplit(address.strip())
+        parts = urlsplit(web_address(address))
         port = parts.port
     except ValueError:
         parts, port = urlsplit(""), None

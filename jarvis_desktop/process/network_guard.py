@@ -15,6 +15,7 @@ import socket
 import sys
 from contextlib import suppress
 from pathlib import Path
+from urllib.parse import urlsplit
 
 OFFLINE = "JARVIS_DESKTOP_OFFLINE"
 """The environment variable by which an offline process informs its children."""
@@ -129,6 +130,23 @@ def _check(event: str, args: tuple[object, ...]) -> None:
 def _name(host: object) -> str:
     """Return a host, which Python's sockets take as text or bytes, as text."""
     return host.decode("ascii", "replace") if isinstance(host, bytes | bytearray) else str(host)
+
+
+def web_address(typed: str) -> str:
+    """The address with the scheme that users leave out: http for this computer and others of the
+    own network, https for all else."""
+    address = typed.strip()
+    if not address or "://" in address:
+        return address
+    try:
+        host = urlsplit(f"//{address}").hostname or ""
+    except ValueError:
+        return address
+    try:
+        near = ipaddress.ip_address(host).is_private
+    except ValueError:
+        near = "." not in host or host.endswith(".local")
+    return f"{'http' if near else 'https'}://{address}"
 
 
 def is_this_computer(host: str) -> bool:

@@ -91,7 +91,7 @@ async def test_a_key_that_is_slow_to_come_is_none_until_it_is_there() -> None:
 
 async def test_what_goes_wrong_with_a_key_is_said() -> None:
     with pytest.raises(InputError, match="begins with https"):
-        await api_keys.ApiKey(lambda: api_keys.key_for("nowhere")).get()
+        await api_keys.ApiKey(lambda: api_keys.key_for("ftp://nowhere")).get()
 
 
 def test_the_hubs_token_is_for_the_hubs_router_alone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -211,6 +211,8 @@ def test_what_is_no_key_is_refused_unnamed(key: str) -> None:
         ("http://127.0.0.1:1234/v1", "http://127.0.0.1:1234"),
         ("HTTPS://API.OpenAI.com/v1/", "https://api.openai.com"),
         ("http://[::1]:8080", "http://[::1]:8080"),
+        ("localhost:1234/v1", "http://localhost:1234"),
+        (" api.openai.com/v1", "https://api.openai.com"),
     ],
 )
 def test_the_origin_of_an_address(address: str, place: str) -> None:
@@ -219,7 +221,7 @@ def test_the_origin_of_an_address(address: str, place: str) -> None:
 
 @pytest.mark.parametrize(
     "address",
-    ["", "localhost:1234", "ftp://x", "http://", "http://x:y", "https://a:b@c", "http://["],
+    ["", "[::1", "ftp://x", "http://", "http://x:y", "https://a:b@c", "http://["],
 )
 def test_what_is_no_address_is_refused(address: str) -> None:
     with pytest.raises(InputError, match="begins with https"):

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.process.network_guard import is_this_computer
+from jarvis_desktop.process.network_guard import is_this_computer, web_address
 
 TRIES = """
 import json, socket, _socket
@@ -160,3 +160,21 @@ def test_this_computer_is_known_by_its_names(host):
 )
 def test_everything_else_is_elsewhere(host):
     assert not is_this_computer(host)
+
+
+@pytest.mark.parametrize(
+    ("typed", "address"),
+    [
+        ("127.0.0.1:1234/v1", "http://127.0.0.1:1234/v1"),
+        (" localhost:1234 ", "http://localhost:1234"),
+        ("[::1]:8080", "http://[::1]:8080"),
+        ("192.168.1.20:8080", "http://192.168.1.20:8080"),
+        ("workshop.local/v1", "http://workshop.local/v1"),
+        ("api.example.com:8443/v1", "https://api.example.com:8443/v1"),
+        ("http://api.example.com", "http://api.example.com"),
+        ("[::1", "[::1"),
+        ("", ""),
+    ],
+)
+def test_a_scheme_that_was_left_out_is_added(typed, address):
+    assert web_address(typed) == address
