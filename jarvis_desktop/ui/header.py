@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MICROPHONE: dict[MicrophoneState, tuple[str, str]] = {
     "closed": ("", mark("The microphone is closed.")),
     "opening": (mark("Getting ready…"), mark("The microphone gets ready.")),
-    "open": (mark("Microphone open"), mark("The microphone is open.")),
+    "open": (mark("Open, not recording"), mark("The microphone is open.")),
     "lost": (
         mark("Microphone lost"),
         mark("The microphone went away; it is used again once it is back."),
@@ -39,6 +39,11 @@ MICROPHONE: dict[MicrophoneState, tuple[str, str]] = {
 KEPT = mark(
     "Nothing is recorded: the last half second is kept in memory, so that no first word is lost."
 )
+CLOSES = {
+    "conversation": mark("It closes half a minute after the last words."),
+    "always": mark("It is open all the time, as you chose in the settings."),
+}
+"""When an open microphone closes, by the setting."""
 NEW = mark("New conversation")
 
 PLANS: dict[Ask, str] = {
@@ -80,7 +85,7 @@ class Header(QFrame):
         self.timers = TimerButton()
         self.voice = _Shrinking("mic", tr("Voice"), kind="mic")
         self.voice.clicked.connect(self.voice_wanted)
-        self._microphone = ""
+        self._microphone = self._closes = ""
         self._llm, self._llm_reason = "", ""
         self.llm = _Shrinking("llm", tr("Which LLM is used"), kind="quiet")
         self.llm.clicked.connect(self._explain_llm)
@@ -122,7 +127,7 @@ class Header(QFrame):
             tip=tr("{mode}: {meaning}", mode=name, meaning=means),
         )
         self.mode.setAccessibleDescription(means)
-        self._ask = settings.planner.ask
+        self._ask, self._closes = settings.planner.ask, CLOSES.get(settings.speech.microphone, "")
         self.review.setEnabled(True)
         self.review.setAccessibleName(tr("Plans: {choice}", choice=tr(PLANS[self._ask])))
         self.review.setAccessibleDescription(tr(SIMPLE))
@@ -170,13 +175,14 @@ class Header(QFrame):
     def show_microphone(self, state: MicrophoneState, talking: TalkState) -> None:
         """Show whether the microphone is open, and what happens to the sound."""
         getting_ready = state == "open" and talking == "waiting"
+        hears = state == "open" and talking in ("waiting", "listening")
         self._microphone, meaning = map(tr, MICROPHONE["opening" if getting_ready else state])
-        if state == "open" and talking == "listening":
+        if hears and not getting_ready:
             self._microphone = tr("Listening")
-        elif state == "open" and not getting_ready:
-            meaning = f"{meaning} {tr(KEPT)}"
-        theme.restyle(self.voice, microphone=state)
-        self.voice.show_colour({"open": "danger", "lost": "warning"}.get(state, "muted"))
+        elif state == "open" and not hears:
+            meaning = " ".join(filter(None, (meaning, tr(KEPT), tr(self._closes))))
+        theme.restyle(self.voice, microphone="hearing" if hears else state)
+        self.voice.show_colour({"lost": "warning"}.get(state, "danger" if hears else "muted"))
         self.voice.setAccessibleName(tr("Voice settings. {meaning}", meaning=meaning))
         self.voice.setToolTip(tr("{meaning} Press to choose and test it.", meaning=meaning))
         self._fit()

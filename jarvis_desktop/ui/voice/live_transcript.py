@@ -109,7 +109,6 @@ HELD_ALOUD = mark("Listening… Release to answer, Esc discards it")
 FREE = mark("Listening… It ends when you stop speaking, or with {key}; Esc discards it")
 RECOGNISING = mark("Writing down what you said… Esc discards it")
 SPEAK = mark("Speak now")
-SOON = mark("A moment…")
 MAX_REASON_CHARS = 600
 
 
@@ -148,7 +147,7 @@ class TalkStrip(QWidget):
         if listens and before not in ("waiting", "listening"):
             self.words.clear()
         if listens and not self.words.text:
-            self.words.clear(tr(SPEAK if state == "listening" else SOON))
+            self.words.clear(tr(SPEAK) if state == "listening" else "")
         self._symbol.setVisible(state == "listening")
         self._turning.setVisible(state != "listening")
         self._turning.show_state("" if state in ("idle", "listening") else "running")

@@ -193,8 +193,10 @@ def test_a_microphone_that_gives_only_silence_yet_gets_ready(
     window.session.engine.call(app.microphone.feed, scene.SPEECH)
     qtbot.waitUntil(lambda: strip.state.text() == live_transcript.HELD)
     assert window.header.voice.text() == "Listening"
+    assert window.header.voice.property("microphone") == "hearing"
     QTest.mouseRelease(window.composer.talk, LEFT)
     qtbot.waitUntil(lambda: bool(app.assistant.turns))
+    assert window.header.voice.property("microphone") != "hearing"
 
 
 @pytest.mark.parametrize("state", ["closed", "opening", "open", "lost"])
@@ -205,6 +207,7 @@ def test_the_microphone_is_always_to_be_seen(
     window.session.engine.call(app.microphone._become, state)
     voice = window.header.voice
     qtbot.waitUntil(lambda: voice.property("microphone") == state)
+    assert ("closes half a minute after" in voice.toolTip()) == (state == "open")
     assert voice.text() == told
     assert meaning in voice.accessibleName()
     window.resize(500, 600)
