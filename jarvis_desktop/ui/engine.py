@@ -286,7 +286,7 @@ class QtFrontend(QObject):
         """Return the plan at once, or as the user left it if they want to see it first."""
         if not is_asked_about(plan, self._ask):
             return plan
-        answer = await self._put(tr("Carry out this plan?"), plan=plan)
+        answer = await self._put(tr("Run this plan?"), plan=plan)
         return answer if isinstance(answer, Plan) else plan if answer else None
 
     async def confirm(self, question: str) -> bool:
@@ -299,7 +299,7 @@ class QtFrontend(QObject):
 
     async def review_outline(self, outline: Outline, why: str) -> Review | None:
         """Show the plan of a goal. A closed window means that no plan is accepted."""
-        answer = await self._put(tr("Shall it be done by this plan?"), outline=outline, why=why)
+        answer = await self._put(tr("Run this plan?"), outline=outline, why=why)
         return answer if isinstance(answer, Review) else None
 
     async def review_code(self, code: CodeRequest) -> Verdict:

@@ -147,7 +147,7 @@ class PendingTurn:
         if reason is WaitReason.REQUEST and any(
             each.question for each in earlier[: earlier.index(self)]
         ):
-            self.waiting = tr("Waiting until you have answered what the request before it asks…")
+            self.waiting = tr("Waiting for your answer above…")
 
     def finish(self, status: Status) -> None:
         """End the turn with a status, if the engine has reported none."""

@@ -192,7 +192,7 @@ def test_who_waits_behind_a_question_is_told_so(
 
     app.assistant.script = asks
     first, second = ready.send(Request("one")), ready.send(Request("two"))
-    words = "Waiting until you have answered what the request before it asks…"
+    words = "Waiting for your answer above…"
     qtbot.waitUntil(lambda: second.waiting == words)
     third = ready.send(Request("three"))
     qtbot.waitUntil(lambda: third.waiting == words)

@@ -189,7 +189,8 @@ class OutlineReview(ApprovalPanel):
             role="field",
             most_lines=MAX_OUTLINE_LINES,
         )
-        self.text.show_text(self.outline.markdown)
+        self._shown = _editable(self.outline)
+        self.text.show_text(self._shown)
         self.text.textChanged.connect(self._read)
         self.column.addWidget(self.text)
         self.mine = Label(role="small", wrap=True)
@@ -225,8 +226,8 @@ class OutlineReview(ApprovalPanel):
             ),
             (
                 self.yes,
-                tr("Accept"),
-                tr("Carry out the plan as shown here (Ctrl+Enter)"),
+                tr("Run the plan"),
+                tr("Run the plan as shown here (Ctrl+Enter)"),
                 self._accept,
             ),
         ):
@@ -245,7 +246,7 @@ class OutlineReview(ApprovalPanel):
         """Parse the plan as edited."""
         words, made = "", changes(self.outline, self.outline)
         self.edited = self.outline
-        if self.text.toPlainText() != self.outline.markdown:
+        if self.text.toPlainText() != self._shown:
             try:
                 self.edited = outline_from_markdown(_steps(self.text.toPlainText()), self.outline)
             except PlanError as error:
@@ -290,6 +291,11 @@ class OutlineReview(ApprovalPanel):
     def _revise(self) -> None:
         if self.revise.isEnabled():
             self.answer(Review(self.edited, self._comment() or tr(EDIT_COMMENT)))
+
+
+def _editable(outline: Outline) -> str:
+    """The plan as a numbered list, in which only steps that are no longer open have a mark."""
+    return re.sub(r"^- (?:\[ \] )?", "", outline.markdown, flags=re.MULTILINE)
 
 
 def _steps(text: str) -> str:

@@ -124,7 +124,8 @@ class RoundRow(QWidget):
         self.icon.show_state("running" if status is None else status.value)
         self.title.setText(branch_name(item))
         latest = "" if status else _latest(item)
-        self.what.show_text(latest or without_markup(one_line(item.what, limit=300)))
+        what = latest or without_markup(one_line(item.what, limit=300))
+        self.what.show_text("" if what == self.title.text() else what)
         self.who.setText(role_name(item.path))
         word = tr(_outcomes.get(status, "")) if status else ""
         count = len(item.artifacts)

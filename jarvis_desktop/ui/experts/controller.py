@@ -250,7 +250,7 @@ class DownloadMark(QWidget):
         painter.end()
 
 
-RUN_BY = {"ollama": "Ollama", "openai": mark("service"), "transformers": mark("on this computer")}
+RUN_BY = {"ollama": "Ollama", "openai": mark("server"), "transformers": mark("on this computer")}
 """Who runs an LLM, by its provider."""
 
 

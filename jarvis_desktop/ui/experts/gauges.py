@@ -219,7 +219,7 @@ class Gauges(QFrame):
                 else tr("Experts {size}", size=size),
             ),
             ("done", tr("LLM {size}", size=labels.size(room.llm)) if room.llm else ""),
-            ("control", tr("other programs {size}", size=labels.size(others))),
+            ("control", tr("Other programs {size}", size=labels.size(others))),
             ("", tr("{size} free", size=labels.size(room.free))),
             most=most,
         )

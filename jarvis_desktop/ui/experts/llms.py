@@ -471,7 +471,7 @@ class LLMPart(QWidget):
 def _whose(known: KnownLLM) -> str:
     if known.in_cloud:
         return tr("Ollama’s cloud")
-    return {"ollama": "Ollama", "transformers": tr("On the disk"), "openai": tr("Service")}.get(
+    return {"ollama": "Ollama", "transformers": tr("On the disk"), "openai": tr("Server")}.get(
         known.where, known.where
     )
 

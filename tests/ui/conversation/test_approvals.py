@@ -100,7 +100,8 @@ def click(button: QWidget) -> None:
 
 def test_a_plan_is_taken_as_it_is(asked: Asked) -> None:
     panel = plan(asked)
-    assert panel.text.toPlainText() == DRAFT.markdown
+    shown = "\n".join(f"{step.id}. {step.text}" for step in DRAFT)
+    assert panel.text.toPlainText() == shown  # no raw Markdown
     assert not panel.revise.isEnabled()
     click(panel.yes)
     assert asked.answer == Review(DRAFT)
@@ -144,7 +145,9 @@ def test_an_edited_plan_is_understood_while_it_is_written(asked: Asked) -> None:
 
 def test_states_and_notes_outlast_an_edit(asked: Asked) -> None:
     panel = plan(asked, goal_scene.AT_WORK)
-    panel.text.setPlainText(goal_scene.AT_WORK.markdown.replace("largest gain", "largest loss"))
+    shown = panel.text.toPlainText()
+    assert shown.startswith("[x] 1. ")
+    panel.text.setPlainText(shown.replace("largest gain", "largest loss"))
     click(panel.yes)
     edited = asked.answer.outline
     assert edited.step(1) == goal_scene.AT_WORK.step(1)

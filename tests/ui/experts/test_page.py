@@ -53,7 +53,7 @@ def test_the_disk_and_the_memory_are_shown_with_figures(world: World) -> None:
     assert "NVIDIA GeForce RTX 4070" in shown
     assert "Experts 3.0 GB of 11 GB" in shown
     assert "7.0 GB free" in shown
-    assert "other programs 2.0 GB" in shown
+    assert "Other programs 2.0 GB" in shown
     assert "Experts 3.0 GB of 11 GB" in page.gauges.card.bar.accessibleDescription()
     assert not page.gauges.grab().isNull()
     for way in (Qt.LayoutDirection.RightToLeft, Qt.LayoutDirection.LeftToRight):
