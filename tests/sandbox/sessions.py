@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import asyncio
 import sys
-from collections.abc import AsyncIterator, Callable, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+import pytest
+
 from jarvis_desktop.core.code import CallExpert, CodeOutcome, Script
+from jarvis_desktop.sandbox import session as sessions
 from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.expert_calls import CallLimits
 from jarvis_desktop.sandbox.landlock import Landlock
 from jarvis_desktop.sandbox.profile import Launcher
 from jarvis_desktop.sandbox.proxy import Proxy
-from jarvis_desktop.sandbox.session import SandboxSession, SessionDependencies
+from jarvis_desktop.sandbox.session import SandboxSession, SessionDependencies, TimeLimit
 from jarvis_desktop.sandbox.supervisor import SessionLimits
 
 LAUNCHERS: tuple[Launcher, ...] = (Bubblewrap(), Landlock())
@@ -77,3 +81,27 @@ async def bench(
         yield Bench(session, folder / "work", folder / "to", call=call)
     finally:
         await session.close()
+
+
+@contextmanager
+def time_ends(when: Callable[[], object]) -> Iterator[None]:
+    """Until this is left, the time of scripts is over when this holds, and not before: what a
+    script does first may take long on a busy computer."""
+
+    class EndsWhen(TimeLimit):
+        def __init__(self, seconds: float) -> None:
+            super().__init__(1000)
+            self._looking = asyncio.ensure_future(self._look())
+
+        async def _look(self) -> None:
+            while not when():
+                await asyncio.sleep(0.01)
+            self.passed.set()
+
+        def cancel(self) -> None:
+            self._looking.cancel()
+            super().cancel()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sessions, "TimeLimit", EndsWhen)
+        yield

@@ -33,7 +33,7 @@ from jarvis_desktop.storage.code_library import CodeLibrary
 from jarvis_desktop.storage.web_fetch import checked, look_up
 from tests.assistant.agent.scripted import ScriptedLLM, goal_run_for, says
 from tests.fakes import FakeFrontend, FakeLLMs
-from tests.sandbox.sessions import LAUNCHERS
+from tests.sandbox.sessions import LAUNCHERS, time_ends
 
 
 class Place:
@@ -253,8 +253,9 @@ async def test_one_function_builds_on_another(place: Place) -> None:
 
 async def test_tests_without_end_are_ended(tmp_path: Path) -> None:
     place = Place(tmp_path, timeout=2.0)
-    tests = f"{TESTS}\n\ndef test_of_all():\n    while True:\n        pass\n"
-    seen = await place.write(name="double", code=DOUBLE, tests=tests)
+    endless = "def test_of_all():\n    open('begun', 'w')\n    while True:\n        pass\n"
+    with time_ends(lambda: list(tmp_path.rglob("begun"))):
+        seen = await place.write(name="double", code=DOUBLE, tests=f"{TESTS}\n\n{endless}")
     assert seen.status is Status.FAILED
     assert "The tests did not run to their end." in seen.text
     assert "passed test_of_two" in seen.text

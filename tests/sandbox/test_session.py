@@ -20,7 +20,7 @@ from jarvis_desktop.sandbox.profile import Launch, Launcher, SandboxProfile
 from jarvis_desktop.sandbox.session import SandboxSession, SessionDependencies
 from jarvis_desktop.sandbox.supervisor import SessionLimits
 from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
-from tests.sandbox.sessions import LAUNCHERS, bench
+from tests.sandbox.sessions import LAUNCHERS, bench, time_ends
 
 each = pytest.mark.parametrize("launcher", LAUNCHERS, ids=lambda item: item.name)
 
@@ -141,7 +141,9 @@ async def test_time_runs_out_for_all_that_a_script_began(
         await made.run("x = 1")
         await made.run(DAEMON.format(word))
         assert len(running(word)) == 1
-        done = await made.run("open('part.txt', 'w').write('half')\n" + FOREVER, timeout=0.3)
+        source = "open('part.txt', 'w').write('half')\nprint('written')" + FOREVER
+        with time_ends(lambda: "written\n" in "".join(made.told)):
+            done = await made.run(source, timeout=0.3)
         assert (done.ending, done.fresh) == (Ending.TIMEOUT, False)
         assert done.error == "It was ended because it took longer than 0.3 seconds."
         assert [item.name for item in done.made] == ["part.txt"]
