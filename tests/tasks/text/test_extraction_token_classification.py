@@ -39,9 +39,9 @@ def test_says_when_there_is_nothing(tmp_path: Path):
     "text", ["a@" * 50_000, "1-" * 50_000, "A " * 50_000, "$" * 100_000, "1," * 50_000]
 )
 def test_hostile_texts_take_no_time(text: str):
-    begin = time.perf_counter()
+    begin = time.thread_time()
     entities(text)
-    assert time.perf_counter() - begin < 20
+    assert time.thread_time() - begin < 20
 
 
 def test_needs_a_text(tmp_path: Path):

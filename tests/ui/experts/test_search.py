@@ -238,9 +238,9 @@ def test_two_thousand_are_shown_at_once_and_more_on_demand(world: World) -> None
     search(world, page, "translate")
     hits = world.app.expert_manager.search(page.finding.filters.sought(limit=2000))
     assert len(hits) == 2000
-    begin = time.perf_counter()
+    begin = time.thread_time()
     page.controller.found.emit(page.finding.filters.sought(limit=2000), hits, 0)
-    passed = time.perf_counter() - begin
+    passed = time.thread_time() - begin
     assert len(entries(page.finding)) == SHOWN
     assert passed < 0.5
     QTest.keyClick(button(page.finding, "Show more"), Qt.Key.Key_Space)
