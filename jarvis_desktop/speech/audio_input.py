@@ -192,7 +192,8 @@ class CaptureSession:
         assert self._detector is not None
         likely = self._detector.hear(samples.astype(np.float32) / np.float32(32768))
         woken = self._woken(samples)
-        finished = self._end.verdict()
+        # Nobody hears of what comes without sound: then the next sound brings the verdict.
+        finished = self._end.verdict() if len(samples) else None
         level = _loudness(samples)
         return Sound(samples.tobytes(), level, likely, woken=woken, finished=finished), reached
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -173,6 +174,18 @@ def test_when_it_was_heard_is_told_where_the_system_knows_that(sound, monkeypatc
     session.open(None)
     sound.give(bytes(320), age=age)
     assert session.read()[1] == pytest.approx(1000 - oldest)
+
+
+def test_a_verdict_waits_for_sound_that_it_comes_with(sound):
+    verdicts: list[float] = []
+    end: Any = SimpleNamespace(verdict=lambda: verdicts.pop() if verdicts else None)
+    session = CaptureSession(end=end)
+    session.open(None)
+    session.read()
+    verdicts.append(0.5)
+    assert session.read()[0].finished is None
+    sound.give(b"\1\0" * 160)
+    assert session.read()[0].finished == 0.5
 
 
 def test_a_stream_that_ended_is_told_after_its_last_sound(sound):
