@@ -81,6 +81,7 @@ IDLE_S = 5.0  # seconds without work after which the process ends
 PREVIEW_TIMEOUT_S = 20.0
 MAX_CACHED_PREVIEWS = 200  # enough to reopen a conversation at once
 LEXER_TIMEOUT_S = 3.0
+LEXERS_START_S = 60.0  # for their process to start, which no text is to blame for
 MAX_CACHED_CODES = 60  # enough to show the colours at once when the user scrolls back
 
 Work = Callable[[], Coroutine[Any, Any, Any]]
@@ -208,12 +209,12 @@ class IdleWorker:
         self._max_cached = max_cached
         self._cache: OrderedDict[tuple[object, ...], Any] = OrderedDict()
 
-    async def _call(self, *args: object) -> Any:
+    async def _call(self, *args: object, timeout: float = 0.0) -> Any:
         self._calls += 1
         if self._idle:
             self._idle.cancel()
         try:
-            return await self._child.call(*args, timeout=self._timeout)
+            return await self._child.call(*args, timeout=timeout or self._timeout)
         finally:
             self._calls -= 1
             if not self._calls:
@@ -275,6 +276,8 @@ class SyntaxReader(IdleWorker):
         found = self.known(text, language)
         if found is None:
             try:
+                if self._child.pid is None:
+                    await self._call("", "", timeout=LEXERS_START_S)
                 found = await self._call(text, language)
             except JarvisError:
                 found = ()

@@ -18,6 +18,7 @@ from jarvis_desktop.ui.conversation import code_view
 from jarvis_desktop.ui.conversation.code_view import CodeBlock, escape_invisible
 from jarvis_desktop.ui.conversation.markdown import CodeFence
 from jarvis_desktop.ui.conversation.syntax_worker import MAX_WORDS, words
+from jarvis_desktop.ui.media import controller
 from jarvis_desktop.ui.media.controller import SyntaxReader
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme as look
@@ -29,7 +30,14 @@ SOURCE = 'def f():\n    # one\n    return "a"\n'
 
 
 @pytest.fixture
-def block(qtbot: QtBot, theme: Theme, session: WindowSession, app: FakeApp) -> Iterator[CodeBlock]:
+def block(
+    qtbot: QtBot,
+    theme: Theme,
+    session: WindowSession,
+    app: FakeApp,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Iterator[CodeBlock]:
+    monkeypatch.setattr(controller, "LEXER_TIMEOUT_S", 60.0)  # the computer may be busy
     with qtbot.waitSignal(session.ready):
         session.start(app.build)
     actions = Actions(session)
@@ -107,6 +115,21 @@ def test_what_grows_keeps_its_colours(block: CodeBlock, qtbot: QtBot) -> None:
     block.show_code(CodeFence(SOURCE + "class A: pass", "python"))
     assert colours(block, 0)
     qtbot.waitUntil(lambda: bool(colours(block, 3)))
+
+
+def test_the_start_of_the_process_does_not_count(
+    session: WindowSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reader = SyntaxReader()
+    limits: list[float] = []
+
+    async def starts(*args: object, timeout: float) -> object:
+        limits.append(timeout)
+        return ()
+
+    monkeypatch.setattr(reader._child, "call", starts)
+    session.engine.submit(reader.words("x", "python")).result(60)
+    assert limits == [controller.LEXERS_START_S, controller.LEXER_TIMEOUT_S]
 
 
 def test_what_takes_too_long_stays_without_colours_and_is_not_asked_again(
