@@ -30,6 +30,7 @@ from jarvis_desktop.core.events import (
     GoalTaken,
     PlanChanged,
     ReplyChunk,
+    Transcribed,
     TurnFinished,
     TurnStarted,
     Waiting,
@@ -256,6 +257,8 @@ class FakeAssistant:
     ) -> Turn:
         shown = Shown(Turn(f"turn-{next(self.numbers)}", NOW), frontend)
         shown.show(TurnStarted(shown.turn.id, NOW, request.text))
+        if request.heard:
+            shown.show(Transcribed(request.heard.text, request.heard.engine))
         earlier = [answered for place, answered in self.unanswered if place == conversation]
         ours = conversation, asyncio.Event()
         self.unanswered.append(ours)
