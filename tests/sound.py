@@ -153,7 +153,7 @@ class Heard:
         data = self.file.read_bytes()[self.start :]
         return np.frombuffer(data[: len(data) // 2 * 2], "<i2").astype(np.float32) / 32768
 
-    def wait_for(self, condition, timeout: float = 10) -> np.ndarray:
+    def wait_for(self, condition, timeout: float = 60) -> np.ndarray:
         """The samples as soon as they meet a condition."""
         end = time.monotonic() + timeout
         while not condition(samples := self.samples):
@@ -238,6 +238,13 @@ def own_sound_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[SoundServer]:
         monkeypatch.setenv(name, value)
     yield server
     server.stop()
+
+
+@pytest.fixture
+def patient_microphone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy computer the process of the microphone, which does not hang, answers late."""
+    for name in ("START_TIMEOUT_S", "OPEN_TIMEOUT_S", "STALL_TIMEOUT_S"):
+        monkeypatch.setattr(f"jarvis_desktop.speech.microphone.{name}", 60.0)
 
 
 @pytest.fixture

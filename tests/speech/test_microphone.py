@@ -22,7 +22,7 @@ HUNG = r"stopped giving sound|does not answer"
 
 
 @pytest.fixture
-async def microphone():
+async def microphone(patient_microphone):
     microphone = SoundMicrophone()
     yield microphone
     await microphone.close()
@@ -131,13 +131,14 @@ async def test_a_hung_sound_service_is_told_and_its_going_on_seen(own_sound_serv
 
 
 async def test_a_hung_sound_service_is_told_to_who_opens(own_sound_server, microphone, monkeypatch):
-    monkeypatch.setattr(module, "OPEN_TIMEOUT_S", 0.5)
     await microphone._ask("ready", limit=60)
     own_sound_server.freeze()
     watched = Watched(microphone)
-    with pytest.raises(UnavailableError, match="does not answer"):
-        await some(microphone)
-    await watched.until("closed")
+    with monkeypatch.context() as hung:
+        hung.setattr(module, "OPEN_TIMEOUT_S", 0.5)
+        with pytest.raises(UnavailableError, match="does not answer"):
+            await some(microphone)
+        await watched.until("closed")
     assert watched.all == ["opening", "lost", "closed"]
     own_sound_server.thaw()
     assert await some(microphone)
@@ -185,10 +186,18 @@ async def test_another_default_is_heard_from_then_on(own_sound_server, microphon
 
 
 @pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGSTOP])
-async def test_a_process_that_ends_or_hangs_is_told_and_replaced(sound_server, microphone, how):
+async def test_a_process_that_ends_or_hangs_is_told_and_replaced(
+    sound_server, microphone, how, monkeypatch
+):
     watched = Watched(microphone)
-    await until_told(microphone, lambda: os.kill(microphone._child.pid, how))
-    await watched.until("closed")
+    with monkeypatch.context() as hung:
+
+        def fault():
+            hung.setattr(module, "STALL_TIMEOUT_S", 0.7)
+            os.kill(microphone._child.pid, how)
+
+        await until_told(microphone, fault)
+        await watched.until("closed")
     assert watched.all[-2:] == ["lost", "closed"]
     assert await some(microphone)
 
