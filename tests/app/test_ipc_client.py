@@ -12,7 +12,7 @@ from jarvis_desktop.app import ipc_client
 from jarvis_desktop.app.ipc_client import NotRunningError, address, ask, is_mine, over_pipe
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 sockets = pytest.mark.skipif(sys.platform == "win32", reason="there it is a named pipe")
 
 

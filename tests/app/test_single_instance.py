@@ -31,7 +31,7 @@ from jarvis_desktop.core.errors import InputError, JarvisError, StorageError, Un
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there it is a named pipe")
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 Connection = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 

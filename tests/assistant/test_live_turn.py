@@ -136,7 +136,7 @@ async def test_what_was_said_before_a_question_is_heard_before_it(tmp_path: Path
     speaker = AnswerSpeaker(voice, FakePlayer(), FakeStore(tmp_path))
     live = hands_free_live(Aloud("yes", speaker=speaker), speaker=speaker)
     live.say("I looked at it.")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         assert await live.confirm("Fetch it?", by_voice=True)
         live.say("Here it is.")
         await live.spoken()

@@ -152,7 +152,7 @@ async def test_cancelling_ends_the_work_itself(backend, tmp_path):
     with pytest.raises(asyncio.CancelledError):
         await task
     assert backend.processes == ()
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while Path(f"/proc/{seen[0]}").exists():
             await asyncio.sleep(0.01)
 
@@ -180,7 +180,7 @@ async def test_an_idle_process_is_ended(tmp_path):
     backend = make(idle=0.05)
     try:
         await run(backend, "shout", tmp_path)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while backend.processes:
                 await asyncio.sleep(0.01)
         (result,) = await run(backend, "shout", tmp_path)

@@ -74,7 +74,7 @@ def made(road: FakeRoad, folder: Path, **settings) -> Downloads:
 
 
 async def until(true: Callable[[], object]) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while not true():
             await asyncio.sleep(0)
 

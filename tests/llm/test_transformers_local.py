@@ -54,7 +54,7 @@ async def read_a_piece(llm: TransformersLLM) -> None:
 
 
 async def gone(llm: TransformersLLM) -> None:
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         while llm.pid:
             await asyncio.sleep(0.01)
 

@@ -130,7 +130,7 @@ def test_interrupt_ends_the_children_of_children(tmp_path: Path, number: int) ->
         for line in runner.stdout:
             if line == "started\n":  # and then goes on reading to the end, so that nothing blocks
                 runner.send_signal(number)
-    assert runner.wait(30) != 0
+    assert runner.wait(60) != 0
     with contextlib.suppress(ProcessLookupError):  # it has gone
         ended = os.pidfd_open(int(pid.read_text()))
         # It was killed, and may take a moment to go.

@@ -234,7 +234,7 @@ def test_second_set_up_waits_for_the_first_and_finds_its_work_done(root: Path) -
 
     def slow(command: list[str], log: Path, headline: str) -> int:
         inside.set()
-        assert waiting.wait(30)
+        assert waiting.wait(60)
         return first(command, log, headline)
 
     first = Pip()
@@ -242,7 +242,7 @@ def test_second_set_up_waits_for_the_first_and_finds_its_work_done(root: Path) -
         target=environment.prepare, args=(root, ""), kwargs={"say": say, "run": slow}
     )
     one.start()
-    assert inside.wait(30)
+    assert inside.wait(60)
     environment.prepare(root, "", say=say, run=second)
     one.join()
     assert first.asked

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from jarvis_desktop.core.speech import HotkeyStatus
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 """Seconds after which something never happens."""
 
 

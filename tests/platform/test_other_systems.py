@@ -195,7 +195,7 @@ async def test_macos_needs_a_window(carbon, pressed, monkeypatch):
 async def test_each_system_has_its_way(user32, carbon, pressed, monkeypatch, system, way):
     hotkey = DesktopHotkey("Ctrl+Alt+Space", TALK, portal=PortalKeys("org.example.Talk"))
     monkeypatch.setattr(sys, "platform", system)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         status = await hotkey.bind(pressed.press, pressed.release)
     assert status.way == way
     await hotkey.close()

@@ -45,7 +45,7 @@ async def test_a_network_that_goes_away_is_reached_no_more(port: int) -> None:
         online = False
         ask.ends[-1].send(b"GET / HTTP/1.0\r\n\r\n")
         loop = asyncio.get_running_loop()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             assert await loop.sock_recv(ask.ends[-1], 100) == b""
         assert b"there is no network" in await ask("127.0.0.1", port)
 

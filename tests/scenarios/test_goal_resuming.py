@@ -82,7 +82,7 @@ async def test_after_its_first_finished_inner_round(scene: Scene) -> None:
 async def test_while_code_runs(scene: Scene) -> None:
     scene.kill(lambda running: scene.fetched.wait(60))
     assert scene.below
-    async with asyncio.timeout(30):  # they end with their parent, one after the other
+    async with asyncio.timeout(60):  # they end with their parent, one after the other
         while alive(scene.below):
             await asyncio.sleep(0.01)
     await goes_on(scene, {"extend_library", "finish"}, Status.DONE)

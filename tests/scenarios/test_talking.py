@@ -73,7 +73,7 @@ class Room:
         self._changed.set()
 
     async def until(self, true: Callable[[], object]) -> None:
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(60):
             while not true():
                 self._changed.clear()
                 await self._changed.wait()

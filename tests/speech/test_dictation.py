@@ -30,7 +30,7 @@ async def test_what_is_said_while_the_key_is_held_stands_in_another_window(
         await app.recogniser.warm()
         await app.dictation.bind()
         await asyncio.to_thread(screen.press, CONTROL, ALT, W)
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(60):
             while app.microphone.state != "open":
                 await asyncio.sleep(0.01)
         await asyncio.to_thread(sound_server.say_into_microphone(said).wait)

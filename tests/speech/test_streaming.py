@@ -60,7 +60,7 @@ class Asked:
         return await answer
 
     async def next(self):
-        await asyncio.wait_for(self.asked.wait(), 5)
+        await asyncio.wait_for(self.asked.wait(), 60)
         self.asked.clear()
         return self.calls[-1]
 
@@ -89,7 +89,7 @@ async def partials(recogniser, told: bytes):
 
     hearing = recogniser.hear(show)
     hearing.add(told)
-    await asyncio.wait_for(understood.wait(), 20)
+    await asyncio.wait_for(understood.wait(), 60)
     return hearing
 
 
@@ -328,7 +328,7 @@ async def test_idle_processes_are_ended(tmp_path):
     await heard.finish()
     child = recogniser._whisper._running
     assert child
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         await asyncio.to_thread(child.process.join)
     assert recogniser._whisper.pid is None
     again = recogniser.hear()

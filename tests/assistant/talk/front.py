@@ -47,7 +47,7 @@ class FakeFront:
 
     async def until(self, true: Callable[[], bool]) -> None:
         """Wait for it, for some seconds at most."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not true():
                 self._changed.clear()
                 await self._changed.wait()
@@ -89,14 +89,14 @@ class FakeDictationFront:
         return True
 
     async def until(self, phase: str) -> DictationState:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not self.states or self.states[-1].phase != phase:
                 self._changed.clear()
                 await self._changed.wait()
         return self.states[-1]
 
     async def hears(self, count: int = 1) -> None:
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while len(self.levels) < count:
                 self._changed.clear()
                 await self._changed.wait()

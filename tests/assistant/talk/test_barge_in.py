@@ -42,7 +42,7 @@ class House:
 
     async def taken(self):
         """Wait until all that was fed was looked at."""
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             while not (self.microphone.listened and self.microphone.heard):
                 await asyncio.sleep(0)
             for _ in range(5):
@@ -122,7 +122,7 @@ async def test_speech_that_goes_on_at_once_is_listened_to_as_well(house):
     await house.taken()
     house.interruption.speaking("")
     house.interruption.speaking("Shall I go on?")
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while house.microphone.listened < 2:
             await asyncio.sleep(0)
 

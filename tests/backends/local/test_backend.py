@@ -262,7 +262,7 @@ async def test_an_idle_expert_leaves_the_memory(tmp_path):
     with pytest.raises(ExpertError):
         await backend.run(Candidate(expert, "local"), Call("fill-mask", {}, {}, tmp_path), nothing)
     assert backend.holding == ("hostile",)  # a refusal does not end the process
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(60):
         while backend.holding:
             await asyncio.sleep(0.01)
 

@@ -61,7 +61,7 @@ def running() -> Iterator[Running]:
     ready.result(60)
     yield running
     loops[0].call_soon_threadsafe(ends[0].set)
-    thread.join(20)
+    thread.join(60)
     assert not thread.is_alive()
 
 

@@ -20,7 +20,7 @@ from tests.notices import NAME, PATH, NoticeServer
 from tests.portal import start_bus
 from tests.ui.scene import HOSTILE
 
-PATIENCE = 20.0
+PATIENCE = 60.0
 NOTE = Note(
     "a", "JARVIS is done", "It is <b>42</b> & more", (("default", "Show"), ("show", "Show"))
 )

@@ -222,7 +222,7 @@ def test_reading_the_list_can_be_cancelled(world: World) -> None:
     with running_hub(hold_list=0) as hub:
         page = world.open("more", endpoint=hub.address)
         click(page.finding, "Read the list")
-        assert hub.held.wait(30)
+        assert hub.held.wait(60)
         click(page.finding, "Stop reading the list")
         world.qtbot.waitUntil(lambda: "refresh" not in page.controller.jobs)
         assert "What was read is kept." in said(page.finding.hub)
