@@ -8,7 +8,9 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
+from typing import NamedTuple
 
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.tasks.documents.table_database import (
@@ -30,11 +32,13 @@ from jarvis_desktop.tasks.documents.table_words import (
     UNIT_NAMES,
     UP,
     VERBS,
+    ColumnMention,
     Filter,
     QuestionWord,
     ReadWords,
     Relation,
     TableField,
+    difference_field,
     folded,
     hinted_fields,
     mentions_of,
@@ -58,7 +62,17 @@ def read_words(question: str, relation: Relation, db: TableDatabase) -> ReadWord
         text, words_of(text), relation, shouted=frozenset(word.lower() for word in shouted)
     )
     read.mentions = list(mentions_of(read))
+    _read_difference(read)
     read_times(read, db)
+    _read_empty(read, db)
+    if (pair := compared_columns(read)) and not re.search(r"\bhow (?:much|many) $", pair.before):
+        one, other = pair.fields
+        sql, told = (f"{it[0]} {pair.sign} {it[1]}" for it in (
+            (one.sql, other.sql), (one.name, other.name)))  # fmt: skip
+        read.filters.append(Filter(sql, told, pair.places[0], one))
+        for at, word in enumerate(read.words):
+            if word.start in pair.places or word.text in VERBS:
+                read.used.add(at)
     _read_comparisons(read)
     _read_wording(read)
     _read_numbered(read)
@@ -66,6 +80,115 @@ def read_words(question: str, relation: Relation, db: TableDatabase) -> ReadWord
     _read_flags(read)
     _read_partial_values(read, db)
     return read
+
+
+class ComparedColumns(NamedTuple):
+    """Two columns of numbers of which one is to be more or less than the other."""
+
+    fields: tuple[TableField, TableField]
+    sign: str
+    places: list[int]
+    """Where the words begin that say so, in order."""
+    before: str
+    """The text before the comparative."""
+
+
+_MORE = ("more", "less", "fewer", "better", "worse")
+_than = re.compile(r"\b(more|less|fewer|better|worse|\w+er)\b(?!\s+than\s+\S*\d)[^,?]*?\bthan\b")
+
+
+def compared_columns(read: ReadWords) -> ComparedColumns | None:
+    """Return the columns of "in which months was more spent than earned"."""
+    for found in _than.finditer(read.text):
+        way = comparative_of(found[1])
+        if found[1] not in _MORE and way is None:
+            continue
+        named = [it for it in read.mentions if it.field.is_measure and not it.field.made]
+        right = next((it for it in named if it.start >= found.end()), None)
+        close = [it for it in named if found.start() <= it.start < found.end()]
+        left = close or [it for it in named if it.end <= found.start()][-1:]
+        between = read.text[found.end() : right.start].split() if right else [""] * 9
+        if not left or right is None or len(between) > 3 or any(map(str.isdigit, between)):
+            continue
+        one = left[0]
+        fields = [
+            (mine, other)
+            for mine in (one.field, *one.rivals)
+            for other in (right.field, *right.rivals)
+            if mine is not other and mine.is_measure and other.is_measure
+        ]
+        if not fields:
+            continue
+        less = found[1] in ("less", "fewer", "worse") or (way is not None and not way[0])
+        places = [it.start for it in left]
+        than = found.end() - len("than")
+        places = sorted({*places, found.start(), than, right.start})
+        return ComparedColumns(fields[0], "<" if less else ">", places, read.text[: found.start()])
+    return None
+
+
+def is_uncompared(read: ReadWords) -> bool:
+    """Whether something is to be more than something else, and neither is found."""
+    found = _than.search(read.text)
+    if found is None or not (found[1] in _MORE or comparative_of(found[1])):
+        return False
+    return not any(read.words[at].end == found.end() for at in read.used)
+
+
+_between_columns = re.compile(r"\b(?:difference|gap) (?:between|of|in) (?:the )?")
+
+
+def _read_difference(read: ReadWords) -> None:
+    """The difference between two columns as one: "the difference between income and spending"."""
+    found = _between_columns.search(read.text)
+    named = [
+        it for it in read.mentions if found and it.start >= found.end() and it.field.is_measure
+    ]
+    if found is None or len(named) < 2 or named[0].field is named[1].field:
+        return
+    if named[0].start > found.end() or read.text[named[0].end : named[1].start].split()[:1] != [
+        "and"
+    ]:
+        return
+    made = difference_field(named[0].field, named[1].field, ("difference",))
+    read.relation = replace(read.relation, fields=(*read.relation.fields, made))
+    read.mentions = [it for it in read.mentions if it not in named[:2]]
+    read.mentions.append(ColumnMention(found.start(), named[1].end, made, 3.0))
+
+
+_missing = re.compile(
+    r"\b(?:(?P<no>no|without|never|lacks?|lacking)(?: (?:an?|any|the|was|were|been))?|"
+    r"(?P<gone>missing|empty|blank|unknown|left out|not (?:known|given|filled in|there)))\b"
+)
+
+
+def _read_empty(read: ReadWords, db: TableDatabase) -> None:
+    """Cells without anything: "whose birthday is missing", "no mark in maths", "never absent"."""
+    for found in _missing.finditer(read.text):
+        after = [it for it in read.mentions if 0 <= it.start - found.end() <= 1]
+        near = (
+            after if found["no"] else [it for it in read.mentions if it.end <= found.start()][-1:]
+        )
+        near += [] if found["no"] else [it for it in read.mentions if it.start >= found.end()]
+        fields = [it.field for it in near if it.field.column.type is not ColumnType.FLAG]
+        if not fields or (found["no"] and fields[0].column.type is ColumnType.TEXT):
+            continue
+        which = next((it for it in fields if _has_gaps(it, read, db)), fields[0])
+        sql, told = f"{which.sql} IS NULL", tr("{name} is empty", name=which.name)
+        if found["no"] and which.adds_up:
+            gaps = found["no"] != "never" and _has_gaps(which, read, db)
+            told = tr("{items} or {last}", items=told, last="0") if gaps else f"{which.name} = 0"
+            sql = f"{sql} OR {which.sql} = 0" if gaps else f"{which.sql} = 0"
+        read.filters.append(Filter(sql, told, found.start(), which))
+        read.use(*found.span())
+        for other in read.mentions:
+            if other.field is which or which in other.rivals:
+                read.use(other.start, other.end)
+
+
+def _has_gaps(which: TableField, read: ReadWords, db: TableDatabase) -> bool:
+    sql = f"SELECT count(*) - count({which.sql}) FROM {read.relation.sql}"
+    return bool(db.rows(sql, 1)[1][0][0])
 
 
 _correct = tuple(
@@ -293,6 +416,8 @@ def _unit_factor(
     behind = next((word for word in read.words if word.start >= found.end()), None)
     if behind is None or read.text[found.end() : behind.start].strip():
         return 1.0, 0
+    if which.column.unit == _currencies.get(behind.stem):
+        return 1.0, behind.end
     unit = UNIT_NAMES.get(behind.text, "")
     if not unit or (unit == "s" and behind.text == "s") or not which.units or unit in which.units:
         return 1.0, behind.end if unit and unit in which.units else 0
@@ -377,6 +502,7 @@ def _compared_field(
     return None, []
 
 
+_currencies = {"euro": "€", "eur": "€", "dollar": "$", "pound": "£", "franc": "CHF"}
 _UNIT_WORDS: Mapping[str, str] = {
     stem(word): hint
     for word, hint in {
@@ -465,7 +591,19 @@ def _names_column(read: ReadWords, at: int) -> bool:
 
 
 _not = frozenset(("not", "except", "excluding", "without", "other", "besides", "non", "no", "never",
-                  "isn't", "aren't", "wasn't", "don't", "but", "neither", "nor"))  # fmt: skip
+                  "but", "neither", "nor"))  # fmt: skip
+_undone = frozenset("forget forgets forgot forgotten miss misses missed skip skips skipped".split())
+
+
+def _denies(word: str, *, undone: bool = False) -> bool:
+    return (
+        word in _not
+        or word == "cannot"
+        or word.endswith(("n't", "n’t"))
+        or (undone and word in _undone)
+    )
+
+
 _from = frozenset(("from", "leaving", "departing"))
 _to = frozenset(("to", "into", "towards", "for"))
 _origins = frozenset("origin from source departure start sender home seller".split())
@@ -481,11 +619,11 @@ def _filter_by(
     if len(columns) > 1:
         chosen = _which_column(read, start, columns)
     values = [value for item, value in listed if item is chosen]
-    negative = any(word.text in _not for word in read.words[max(0, start - 3) : start]) and not any(
-        word.text in ("and", "or") for word in read.words[max(0, start - 2) : start]
-    )
+    negative = any(
+        _denies(word.text) for word in read.words[max(0, start - 3) : start]
+    ) and not any(word.text in ("and", "or") for word in read.words[max(0, start - 2) : start])
     for at in range(max(0, start - 3), start):
-        if read.words[at].text in _not and negative:
+        if _denies(read.words[at].text) and negative:
             read.used.add(at)
     earlier = next(
         (it for it in read.filters if it.field is chosen and it.value and not negative), None
@@ -504,12 +642,13 @@ def _filter_by(
         return
     choice = ", ".join(map(literal, values))
     sql = f"{chosen.sql} IN ({choice})" if len(values) > 1 else f"{chosen.sql} = {choice}"
+    denied = sql if negative else ""
     if negative:
         sql = f"({chosen.sql} IS NULL OR NOT {sql})"
     form = mark("{name} is not {value}") if negative else mark("{name} is {value}")
     told = tr(form, name=chosen.name, value=told)
     value = "" if negative else "\0".join(values)
-    read.filters.append(Filter(sql, told, first.start, chosen, value))
+    read.filters.append(Filter(sql, told, first.start, chosen, value, denied=denied))
 
 
 def _which_column(read: ReadWords, start: int, columns: Sequence[TableField]) -> TableField:
@@ -563,12 +702,13 @@ def _read_flags(read: ReadWords) -> None:
             )
             if not (known or reverse or remote):
                 continue
-            denied = any(item.text in _not for item in read.words[max(0, at - 3) : at])
-            wanted = denied == reverse
-            read.used.add(at)
-            read.used |= {
-                other for other in range(max(0, at - 3), at) if read.words[other].text in _not
-            }
+            before = range(max(0, at - 3), at)
+            denying = [it for it in before if _denies(read.words[it].text, undone=True)]
+            wanted = bool(denying) == reverse
+            read.used |= {at, *denying}
+            for other in read.mentions:
+                if other.field is each and abs(other.start - word.start) < 20:
+                    read.use(other.start, other.end)
             sql = each.sql if wanted else f"NOT {each.sql}"
             told = tr("{name} is {value}", name=each.name, value=tr("yes") if wanted else tr("no"))
             read.filters.append(Filter(sql, told, word.start, each))

@@ -104,6 +104,10 @@ class TableColumn:
     """Cells that are not of its type and count as empty."""
     unclear: bool = False
     """Whether its dates may be meant day first: 03/04/2024."""
+    monthly: bool = False
+    """Whether its dates are months."""
+    yearless: bool = False
+    """Whether they are months of no year."""
 
     @property
     def sql(self) -> str:
@@ -562,7 +566,9 @@ def _typed(name: str, cells: Sequence[Any], given: str) -> tuple[TableColumn, st
             other = form.replace("%m/%d", "%d/%m")
             unclear = form in _unclear_dates and all(_is_date(cell, other) for cell in few)
             timed = "%H" in form
-            column = TableColumn(name, ColumnType.DATE, timed=timed, unclear=unclear)
+            column = TableColumn(
+                name, ColumnType.DATE, timed=timed, unclear=unclear, monthly="%d" not in form
+            )
             return column, f"try_strptime({plain}, {literal(form)})"
     return as_text
 

@@ -16,7 +16,14 @@ from jarvis_desktop.tasks.documents.table_parts import (
     called,
 )
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
-from jarvis_desktop.tasks.documents.table_words import DOWN, UP, TableField, birth_of, hinted
+from jarvis_desktop.tasks.documents.table_words import (
+    DOWN,
+    UP,
+    TableField,
+    birth_of,
+    hinted,
+    verb_hints,
+)
 
 MAX_NAMING = 4
 """Columns that describe a row without a name."""
@@ -53,7 +60,7 @@ class Extremes(QuestionParts):
                 if sold and (units := hinted(self.read, "units quantity qty")):
                     counts, measure = False, units[0]
             else:
-                measure = self.measure(self.best_at + 1) or self.only_measure()
+                measure = self.measure(self.best_at + 1) or self.only_measure() or self._worth()
                 if measure is None and subject and subject.is_unique:  # "do we have the most of"
                     held = hinted(self.read, "stock quantity qty units pieces inventory count")
                     measure = held[0] if held else None
@@ -85,6 +92,8 @@ class Extremes(QuestionParts):
             return self._most_frequent(subject, grain)
         if measure is None:
             return self._most_different(subject) or self._most_rows(subject)
+        if measure.parts == ("difference",):
+            measure = replace(measure, sql=f"abs({measure.sql})")
         self.told.append(measure)
         keys = self._keys()
         if keys and subject is None and not grain:
@@ -93,6 +102,18 @@ class Extremes(QuestionParts):
                 f"{function}({measure.sql})", called(function, measure.name), measure.column
             )
         return self._best_of(measure, subject, grain)
+
+    def _worth(self) -> TableField | None:
+        """What makes something the best if the question has no word for it: points, or money."""
+        if self.texts[self.best_at] not in ("best", "worst", "top", "bottom"):
+            return None
+        for hint in ("points score rating", "profit", "takings revenue sales earned", "amount"):
+            for found in hinted(self.read, hint):
+                if found.adds_up or "points" in hint:
+                    word = self.texts[self.best_at]
+                    self.read.doubt(tr("“{word}” is read as {name}.", word=word, name=found.name))
+                    return found
+        return None
 
     def _done_often(self) -> TableField | None:
         """The column that counts what a verb says: "who visited most often", of visits."""
@@ -299,7 +320,7 @@ class Extremes(QuestionParts):
                 self._use(at)
                 return True
             if most and self.words[at].start in values:
-                return not self._measure_after(at)
+                return not self._measure_after(at) and not verb_hints(self.read)
             if self.texts[at] in (*AUXILIARIES, "in", "by", "of"):
                 break
         return False
@@ -346,7 +367,9 @@ class Extremes(QuestionParts):
                 return self._doer(at + 1) or self.person(), ""
             if word == "when" and self.relation.dates:
                 self._use(at)
-                return None, "day"
+                self.of_rows = self.texts[at + 1 : at + 2] in (["was"], ["were"], ["is"])
+                dated = self._dated()
+                return None, "month" if dated and dated.column.monthly else "day"
         return self._subject_at(self.best_at + 1, len(self.words)) or (None, "")
 
     def _subject_at(self, start: int, end: int) -> tuple[TableField | None, str] | None:

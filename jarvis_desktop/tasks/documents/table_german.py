@@ -12,7 +12,7 @@ _NOUNS = {
     german: english
     for english, listed in {
         "price": "preis", "revenue": "umsatz", "city": "stadt", "customer": "kunde kundin",
-        "product": "produkt", "item": "artikel", "quantity": "menge stückzahl stück",
+        "product": "produkt", "item": "artikel", "quantity": "menge stückzahl stück anzahl",
         "amount": "betrag", "date": "datum", "category": "kategorie", "salary": "gehalt lohn",
         "department": "abteilung", "employee": "mitarbeiter mitarbeiterin angestellte",
         "order": "bestellung auftrag", "expense": "ausgabe", "income": "einnahme einkommen",
@@ -25,7 +25,8 @@ _NOUNS = {
         "weekday": "wochentag", "hour": "stunde", "country": "staat", "street": "straße",
         "supplier": "lieferant", "share": "anteil", "height": "höhe körpergröße",
         "unit": "einheit", "consumption": "verbrauch", "yield": "ertrag", "goal": "tor",
-        "game": "spiel", "rain": "niederschlag regen", "rating": "bewertung",
+        "game": "spiel", "driver": "fahrer fahrerin", "bed": "beet",
+        "rain": "niederschlag regen", "rating": "bewertung",
     }.items()
     for german in listed.split()
 }  # fmt: skip
@@ -67,7 +68,8 @@ _WORDS = {
         "half": "hälfte halbjahr", "i": "ich", "we": "wir", "my": "mein meine meiner meinen",
         "our": "unser unsere unserer", "still": "noch", "spent": "ausgegeben",
         "used": "verbraucht verbrauchen", "sold": "verkauft", "to": "an", "on": "auf",
-        "earn": "verdient verdienen verdiene", "cost": "kostet kosten",
+        "earn": "verdient verdienen verdiene", "driven": "gefahren", "harvested": "geerntet",
+        "at": "bei", "cost": "kostet kosten",
         "live": "wohnen wohnt lebt leben", "work": "arbeiten arbeitet", "all": "alle aller allen",
         "only": "nur", "belong": "entfallen entfällt", "newest": "neueste neuesten neuester",
         "latest": "späteste spätesten", "earliest": "früheste frühesten",
@@ -82,7 +84,8 @@ _WORDS = {
 }  # fmt: skip
 _PHRASES = (
     (r"\bwie viel(?:en?)\b|\bwieviele\b", "how many"),
-    (r"\bwie viel\b|\bwieviel\b", "how much"),
+    (r"\bwie viel\b|\bwieviel\b", "how much"), (r"\bwie oft\b", "how often"),
+    (r"\b(?:fehlt|fehlen)\b", "missing"),
     (r"\bgibt es\b", "are there"), (r"\bgab es\b|\bes gab\b", "were there"),
     (r"\bam (meisten|wenigsten)\b", r"\1"), (r"\bim jahre?\b", "in"),
     (r"\bwie (?:hoch|groß|teuer)\b", "what"), (r"\banzahl(?: (?:der|von|aller))?\b", "number of"),
@@ -97,7 +100,7 @@ _PHRASES = (
 )  # fmt: skip
 _ENDINGS = ("", "s", "e", "n", "es", "en", "er", "ern", "nen")
 _german = re.compile(
-    r"\b(?:je|nach|und|der|das|den|von|des|dem|wie|welche\w?|ist|sind|hat|gibt|summe|anzahl|pro|nenne|"
+    r"\b(?:je|bei|nach|und|der|das|den|von|des|dem|wie|welche\w?|ist|sind|hat|gibt|summe|anzahl|pro|nenne|"
     r"zwei|drei|vier|funf|zehn|insgesamt|wann|wer|wo|ich|wir|habe|haben|fur|mit|ohne|nicht|keine?|zeige?|welcher|wurden?|kostet|alle|"
     r"(?:letzte|erste)\w?|(?:gro(?:ß|ss)t|gunstigst|kleinst|altest|jungst|neuest|wenigst)\w*|(?:durchschnitt|gesamt|hochst|mittler|niedrigst|meist|teuerst|billigst)\w*|im|vom|uber|seit)\b"
 )

@@ -114,6 +114,8 @@ class QuestionParts:
         largest, hint = ADJECTIVES.get(word, (word in UP, ""))
         if word in UP or word in DOWN:
             largest = word in UP
+        if word in ("first", "last") and not self.relation.dates:
+            largest, hint = word == "first", "points score"
         if word in _AFTER_MOST:
             largest = largest != (before in ("least", "lowest"))
             self._use(at - 1)
@@ -141,7 +143,7 @@ class QuestionParts:
         if word in ("most", "least") and (after in _AFTER_MOST or before == "at"):
             return False
         if word in ("first", "last") and not self.relation.dates:
-            return False
+            return before in ("came", "come", "finished", "finish", "is", "was")
         if "_" in (self.read.text[start - 1 : start], self.read.text[end : end + 1]):
             return False  # of a column's name, as in temp_max
         named = self.read.mention_at(at)
@@ -192,7 +194,8 @@ class QuestionParts:
                 if single and any(f"{single}ly" in item.parts for item in self.relation.fields):
                     self._use(place, at)  # "pay per month", of a column of monthly pay
                     break
-                if single and self.relation.dates and not (named and named.score >= 2):
+                sure = named and named.score >= 2 and named.field not in self.relation.dates
+                if single and self.relation.dates and not sure:
                     grain = single
                 elif single and named and named.field.is_year:
                     groups.append(named.field)
@@ -225,7 +228,8 @@ class QuestionParts:
 
     def _groups_by(self, field: TableField, word: str) -> bool:
         if field.is_measure:
-            return word != "by" and not field.adds_up and field.column.distinct < 50
+            few = field.column.whole and field.column.distinct <= min(20, self.relation.rows / 2)
+            return word != "by" and field.column.distinct < 50 and (few or not field.adds_up)
         return True
 
     def _grain(self, at: int) -> str:
@@ -401,6 +405,11 @@ class QuestionParts:
             keys.insert(0, (sql, tr(_grain_names[self.grain]), None))
         return keys
 
+    def _is_single(self, key: str) -> bool:
+        """Whether there is one row at most for each value of a key."""
+        sql = f"SELECT count({key}) = count(DISTINCT {key}) FROM {self.relation.sql}{self.where}"
+        return bool(self._db.rows(sql, 1)[1][0][0])
+
     def _counted(self, start: int) -> tuple[str, str] | None:
         """What is counted after "how many": the SQL and the words."""
         if unit := self._by_unit():
@@ -419,6 +428,13 @@ class QuestionParts:
     def grouped(self, value: str, told: str, column: TableColumn | None) -> TableQuery:
         """A value, for each group if there are groups."""
         keys = self._keys()
+        if (
+            value.startswith("avg(")
+            and self.grain
+            and len(keys) == 1
+            and self._is_single(keys[0][0])
+        ):
+            keys = []  # "the average bill per month", of a row for each month
         if not keys:
             sql = f"SELECT {value} AS value FROM {self.relation.sql}{self.where}"
             return TableQuery(sql, Shape.VALUE, f"{told}{self.where_told()}", (column,))

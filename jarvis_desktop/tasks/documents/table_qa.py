@@ -25,6 +25,7 @@ from jarvis_desktop.tasks.documents.table_database import (
     TableDatabase,
 )
 from jarvis_desktop.tasks.documents.table_german import in_english
+from jarvis_desktop.tasks.documents.table_months import NO_YEAR
 from jarvis_desktop.tasks.documents.table_parts import AGGREGATES, ROWS
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_question import read_question
@@ -264,8 +265,11 @@ def _cell(query: TableQuery, row: Sequence[Any], at: int) -> str:
 def moment_text(value: Any, grain: str) -> str:
     """Return a unit of time in words: "December 2007" for 2007-12."""
     if grain == "month" and (found := re.fullmatch(r"(\d{4})-(\d\d)", str(value))):
-        return f"{tr(_months[int(found[2]) - 1])} {found[1]}"
-    return str(value)
+        month = tr(_months[int(found[2]) - 1])
+        return month if int(found[1]) == NO_YEAR else f"{month} {found[1]}"
+    if isinstance(value, date):
+        return cell_text(value, None)
+    return str(value).removeprefix(f"{NO_YEAR}-")
 
 
 def cell_text(value: Any, column: TableColumn | None) -> str:
@@ -274,6 +278,8 @@ def cell_text(value: Any, column: TableColumn | None) -> str:
         return "–"
     if isinstance(value, bool):
         return tr("yes") if value else tr("no")
+    if isinstance(value, date) and (value.year == NO_YEAR or (column and column.monthly)):
+        return moment_text(f"{value:%Y-%m}".zfill(7), "month")
     if isinstance(value, datetime):
         midnight = (value.hour, value.minute, value.second) == (0, 0, 0)
         return str(value.date()) if midnight else f"{value:%Y-%m-%d %H:%M}"

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from jarvis_desktop.core.i18n import both, mark, tr
-from jarvis_desktop.tasks.documents.table_conditions import read_words
+from jarvis_desktop.tasks.documents.table_conditions import is_uncompared, read_words
 from jarvis_desktop.tasks.documents.table_database import (
     ColumnType,
     LoadedTable,
@@ -22,6 +22,7 @@ from jarvis_desktop.tasks.documents.table_database import (
 )
 from jarvis_desktop.tasks.documents.table_difference import difference_of
 from jarvis_desktop.tasks.documents.table_extremes import Extremes
+from jarvis_desktop.tasks.documents.table_months import wide_relations, with_months
 from jarvis_desktop.tasks.documents.table_parts import (
     AUXILIARIES,
     DIFFERENT,
@@ -33,6 +34,7 @@ from jarvis_desktop.tasks.documents.table_parts import (
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_words import (
     UNIT_NAMES,
+    VERBS,
     Relation,
     TableField,
     hinted,
@@ -47,6 +49,12 @@ _traded = re.compile(
     r"purchased?)\b"
 )
 _goods = "product item article goods title book film dish name"
+_added_up = re.compile(
+    r"\bhow much\b|\bwhat (?:did|do|does|have|has) (?:\w+ ){1,2}?"
+    r"(?:spend|spent|earn|earned|take|taken|pay|paid|sell|sold|use|used)\b"
+)
+_SOLD = r"\b(?:sold|bought|ordered|shipped)\b"
+_IN_ALL = r"\b(?:in all|in total|total|all together|altogether)\b"
 _times = {
     "day": mark("number of days"), "week": mark("number of weeks"),
     "month": mark("number of months"), "quarter": mark("number of quarters"),
@@ -54,6 +62,7 @@ _times = {
 }  # fmt: skip
 _had = re.compile(r"\bhow many \w+ (?:do|does|did) .*\bhave\b")
 _asked_of = re.compile(r"\W*what(?:['’]s| is| was| are| were) (?:the )?((?:\w+ ){1,3}?)of ")
+_spent_on = re.compile(r"\b(?:spen[dt]|spending|pay|paid) (?:on|for) (?:the |an? |our |my )?(\w+)")
 _priced = frozenset("cost costs earn earns earned spend spent weigh weighs".split())
 """Words that ask for a measure, which the table does not have if they are unread."""
 _sharing = frozenset("come comes came belong work works cost costs live go goes".split())
@@ -63,7 +72,7 @@ def read_question(question: str, db: TableDatabase) -> TableQuery | None:
     """The reading of a question over one table, or over two that are joined, with the fewest
     unread words. None if nothing of the question fits."""
     best: TableQuery | None = None
-    for relation in relations_of(db):
+    for relation in _readings(db):
         found = QuestionReader(read_words(question, relation, db), db).query()
         if found is not None and (best is None or found.unread < best.unread):
             best = found
@@ -73,10 +82,17 @@ def read_question(question: str, db: TableDatabase) -> TableQuery | None:
     return best
 
 
-def relations_of(db: TableDatabase) -> list[Relation]:
+def _readings(db: TableDatabase) -> Iterator[Relation]:
+    """The tables with their months as dates, and a wide one in its two readings."""
+    for relation in relations_of(db, [with_months(table, db) for table in db.tables]):
+        table = next((it for it in db.tables if it.sql == relation.sql), None)
+        yield from (table and wide_relations(table, db)) or [relation]
+
+
+def relations_of(db: TableDatabase, tables: Sequence[LoadedTable] = ()) -> list[Relation]:
     """Return the tables, those of the same columns as one, and each two that can be joined."""
     alike: dict[tuple[tuple[str, ColumnType], ...], list[LoadedTable]] = {}
-    for table in db.tables:
+    for table in tables or db.tables:
         alike.setdefault(tuple((it.name, it.type) for it in table.columns), []).append(table)
     tables = [same[0] if len(same) == 1 else stacked(same, db) for same in alike.values()]
     relations = [
@@ -118,17 +134,19 @@ class QuestionReader(Extremes):
         self.limit, self.largest, self.hint, self.best_at = self._superlative()
         self.group, self.grain = self._group()
         self.aggregate, self.aggregate_at = self._aggregate()
+        compared = self._difference()
+        if compared is None:
+            self._join_times()
         ways: Sequence[Callable[[], TableQuery | None]] = (
-            self._share, self._difference, self._having, self.best, self._count, self._value,
-            self._listed,
+            self._share, self._having, self.best, self._count, self._value, self._listed,
         )  # fmt: skip
-        found = None
-        for way in ways:
+        found = compared
+        for way in () if compared else ways:
             if found := way():
                 break
             if way == self.best and self.largest is not None:
                 return None  # "the longest" of what is not there
-        if found is None:
+        if found is None or (compared is None and is_uncompared(self.read)):
             return None
         self._use_nouns()
         unread = self.read.unread()
@@ -140,6 +158,10 @@ class QuestionReader(Extremes):
         asked = _asked_of.match(self.read.text)
         if asked and {*asked[1].split()} & {*unread}:
             return None  # "what is the address of the oldest", of a table without one
+        if any(it[1] in unread for it in _spent_on.finditer(self.read.text)):
+            return None  # "how much did we spend on the dentist"
+        if {"nothing", "nobody", "none"} & {*unread}:
+            return None
         if len(unread) > max(1, known) or self.ungrouped or _priced.intersection(unread):
             return None
         return replace(
@@ -161,10 +183,9 @@ class QuestionReader(Extremes):
         hints = verb_hints(self.read)
         for at, word in enumerate(self.words):
             named = self.read.mention_at(at)
-            persons = word.stem in PERSON_STEMS and self.relation.label is not None
             if (
-                word.stem in self.relation.nouns | self.relation.others
-                or persons
+                self._is_row(word.stem)
+                or word.stem in self.relation.others
                 or (named and {named.field, *named.rivals} & {*said})
                 or any(place == at and {*found} & {*said} for place, found in hints)
                 or any(
@@ -172,6 +193,14 @@ class QuestionReader(Extremes):
                 )
             ):
                 self._use(at)
+
+    def _join_times(self) -> None:
+        """Take rows of either time, as in "in May and June": those of both are none."""
+        for one, other in itertools.pairwise([*self.read.filters]):
+            if one.period and other.period and one.field is other.field:
+                other.sql = f"({one.sql}) OR ({other.sql})"
+                other.told = tr("{items} or {last}", items=one.told, last=other.period)
+                self.read.filters = [it for it in self.read.filters if it is not one]
 
     def _share(self) -> TableQuery | None:
         """ "What percentage of the orders were returned"."""
@@ -305,7 +334,9 @@ class QuestionReader(Extremes):
     def _count(self) -> TableQuery | None:
         """ "How many": rows, different entries, or a sum of what is counted in a column."""
         found = re.search(
-            r"\bhow many\b|\b(?:the |total )*number of\b|\bcount(?: of)?\b", self.read.text
+            r"\bhow many(?: times\b)?|\bhow often\b|\b(?:the |total )*number of\b|"
+            r"\bcount(?: of)?\b",
+            self.read.text,
         )
         if not found or (self.aggregate and "how many" not in found[0]):
             if found and self.aggregate == "avg" and self.group:
@@ -322,7 +353,8 @@ class QuestionReader(Extremes):
                 first = at + 1 if at >= first else first
         if self.texts[first : first + 1] == ["columns"]:
             return None
-        counted = self._counted(first)
+        times = found[0] in ("how often", "how many times")
+        counted = ("count(*)", tr(ROWS)) if times else self._counted(first)
         if different and counted and counted[0] == "count(*)":
             _, _, named = self._noun(first)
             several = self.relation.label
@@ -343,18 +375,48 @@ class QuestionReader(Extremes):
                 return None  # "how many days of holiday"
             counted = "count(*)", tr(ROWS)
         value, told = counted
-        if value == "count(*)" and re.search(
-            r"\b(?:sold|bought|ordered|shipped)\b", self.read.text
-        ):
-            units = hinted(self.read, "units quantity qty")
-            if units and not self._row_noun_used(first):
-                value, told = f"sum({units[0].sql})", called("sum", units[0].name)
+        if value.startswith("count(DISTINCT") and self.told:
+            self._deny(self.told[-1])
+        other = None
+        if not value.startswith("sum") and not times and not different:
+            rows = self._row_noun_used(first)
+            added = self._verb_counted(first, rows)
+            sold = value == "count(*)" and not rows and re.search(_SOLD, self.read.text)
+            if not added and (sold or self._are_kept()):
+                kept = hinted(self.read, "units quantity qty stock pieces count")
+                added = next((item for item in kept if item.adds_up), None)
+                sure = sold or self._names_row() or re.search(_IN_ALL, self.read.text)
+                if added and not sure:
+                    other, added = self._added(added), None
+            if added:
+                value, told = f"sum({added.sql})", called("sum", added.name)
         column = None
         for item in self.relation.fields:
             if value == f"sum({item.sql})":
                 column = item.column
                 self.told.append(item)
-        return self.grouped(value, told, column)
+        return replace(self.grouped(value, told, column), other=other)
+
+    def _verb_counted(self, first: int, rows: bool) -> TableField | None:
+        """The column of numbers that a verb names: "how many rolls did we sell", of "Sold"."""
+        filtered = [item.field for item in self.read.filters]
+        for at in range(first + 1, len(self.words)):
+            named = self.read.mention_at(at)
+            if named and named.field in filtered:
+                continue
+            verb = self.texts[at].endswith("ed") or self.texts[at] in VERBS
+            if named and at not in self.read.used and named.field.adds_up and (verb or not rows):
+                return self._settled(at)
+        return None
+
+    def _are_kept(self) -> bool:
+        """Whether a row is a kind of thing, of which there may be several: "how many tins"."""
+        label = self.relation.label
+        numbered = any(item.is_id and item.is_unique for item in self.relation.fields)
+        return label is not None and label.is_unique and not numbered
+
+    def _added(self, added: TableField) -> TableQuery:
+        return self.grouped(f"sum({added.sql})", called("sum", added.name), added.column)
 
     def _row_noun_used(self, first: int) -> bool:
         return any(word.stem in self.relation.nouns for word in self.words[first : first + 2])
@@ -384,7 +446,7 @@ class QuestionReader(Extremes):
             self.looked_up = goods[0] if goods else None
             if goods:
                 return None
-        much = "how much" in self.read.text
+        much = _added_up.search(self.read.text) is not None
         measure = self.measure(self.aggregate_at + 1 if self.aggregate_at >= 0 else 0)
         if measure is None and (self.aggregate or much):
             measure = self.only_measure()
@@ -393,7 +455,9 @@ class QuestionReader(Extremes):
         function = self.aggregate
         keys = bool(self.group or self.grain)
         if not function and re.match(
-            r"\W*(?:which|who|list|what \w+s? (?:cost|ha))\b", self.read.text
+            r"\W*(?:(?:in|on|at|for|from|to|by|with) )?"
+            r"(?:which|who|list|what \w+s? (?:cost|ha))\b",
+            self.read.text,
         ):
             return None
         if not function and not keys and not much and self._few_values(measure):
@@ -453,9 +517,14 @@ class QuestionReader(Extremes):
             elif word.text == "when" and self.relation.dates:
                 dated = self._dated()
                 wanted += [dated] if dated else []
+            elif (
+                self._grain(at) and self.texts[at - 1] in ("which", "what") and self.relation.dates
+            ):
+                wanted += self._moments(self._grain(at))
+                self._use(at)
             elif word.text == "where":
                 wanted += hinted(self.read, "city country place location address town")[:1]
-            elif word.stem in self.relation.nouns and not (named and named.score >= 2):
+            elif self._is_row(word.stem) and not (named and named.score >= 2):
                 row_asked = True
                 self._use(at)
             elif named and named.score >= 1.4 and word.text not in FUNCTION_WORDS:
@@ -467,8 +536,8 @@ class QuestionReader(Extremes):
         for at, _ in verb_hints(self.read):
             self._use(at)
         wanted = list(dict.fromkeys(wanted))
-        if not self.read.filters and self.read.unread():
-            return None  # "which of them are empty"
+        if not self.read.filters and (self.read.unread() or self.texts[0] in ("who", "whose")):
+            return None  # "which of them are empty", "who came first"
         if not wanted and not row_asked and self.read.unread():
             return None  # "what is his telephone number", of a table without such a column
         if re.match(
@@ -494,6 +563,8 @@ class QuestionReader(Extremes):
         if not wanted:
             wanted = [item for item in self.relation.fields if not item.made]
         self.told += wanted
+        if len(wanted) == 1:
+            self._deny(wanted[0])
         shown = wanted
         if len(wanted) == 1 and label and label not in wanted and not self._names_row():
             alike = self._values(wanted[0]) == 1
@@ -503,6 +574,29 @@ class QuestionReader(Extremes):
         sql = f"SELECT DISTINCT {chosen} FROM {self.relation.sql}{self._where(*kept)} ORDER BY ALL"
         told = f"{', '.join(item.name for item in shown)}{self.where_told()}"
         return TableQuery(sql, Shape.ROWS, told, tuple(item.column for item in shown))
+
+    def _moments(self, grain: str) -> list[TableField]:
+        """The times of the column of dates, in a unit of time: "in which months"."""
+        dated = self._dated()
+        if dated is None or grain == "day" or (grain == "month" and dated.column.monthly):
+            return [dated] if dated else []
+        column = TableColumn(grain, ColumnType.TEXT, dated.column.distinct)
+        return [replace(dated, column=column, sql=self._time_sql(grain, dated), made=True)]
+
+    def _deny(self, key: TableField) -> None:
+        """Take what is denied as said of all rows of a key: "who has not ordered a lamp"."""
+        measure = self.only_measure()
+        for item in self.read.filters:
+            if item.denied and item.field is not key and not key.is_unique:
+                some = f" AND {measure.sql} <> 0" if measure and measure.adds_up else ""
+                item.sql = (
+                    f"{key.sql} NOT IN (SELECT {key.sql} FROM {self.relation.sql} "
+                    f"WHERE {item.denied}{some} AND {key.sql} IS NOT NULL)"
+                )
+
+    def _is_row(self, word: str) -> bool:
+        persons = word in PERSON_STEMS and self.relation.label is not None
+        return word in self.relation.nouns or persons
 
     def _names_row(self) -> bool:
         label = self.relation.label

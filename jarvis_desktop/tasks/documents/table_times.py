@@ -113,6 +113,8 @@ def read_times(read: ReadWords, db: TableDatabase) -> None:
             time = _time(found, time.kind, other.first.year)
         elif time.yearly and not other and how in _ways and time.first and not which.is_year:
             time = _of_last_year(read, which, time, db)
+        if which.column.yearless and not time.yearly:
+            continue
         condition = _date_condition(which, how, time, other)
         if condition is None:
             continue
@@ -127,7 +129,8 @@ def read_times(read: ReadWords, db: TableDatabase) -> None:
             words, _, last = re.split(rf"({_until.replace(chr(92) + ' ', ' ')})", words, maxsplit=1)
         start = lead.start() if lead and how not in ("and", "to") else found.start()
         told = tr(told, name=which.name, time=words, last=last)
-        read.filters.append(Filter(condition, told, start, which))
+        period = "" if other or how in _ways or time.kind == "weekday" else words
+        read.filters.append(Filter(condition, told, start, which, period=period))
         read.use(start, (other or time).found.end())
     _read_clock(read)
 

@@ -81,7 +81,13 @@ SAME = [
     manager boss
     start hired joined started began
     signup joined registered
-    profit gain margin
+    profit gain margin save saved savings surplus
+    absent absence absences absentee missed
+    won win wins winning victories
+    lost lose loses losing losses defeats
+    drawn draw draws drew
+    against conceded
+    distance km kilometer kilometres mileage
     attendance spectators visitors crowd audience viewers turnout
     energy kwh electricity power consumption usage consumed
     payee recipient vendor supplier
@@ -105,6 +111,9 @@ VERBS: Mapping[str, str] = {
     "expensive": "price cost amount", "spending": "amount cost total",
     "hot": "temp temperature", "warm": "temp temperature",
     "sell": "units quantity revenue sales", "sold": "units quantity revenue sales",
+    "take": "takings", "took": "takings",
+    "money": "takings revenue income amount total", "driven": "distance", "drive": "distance",
+    "drove": "distance", "harvested": "yield",
     "far": "distance", "fast": "speed", "high": "height elevation", "delay": "delay",
     "late": "delay", "use": "consumption usage kwh", "consume": "consumption usage kwh",
     "produce": "production output yield generation",
@@ -154,14 +163,14 @@ _additive_not = frozenset(
     "price rate ratio percent pct percentage score rating grade mark temp temperature age year "
     "height weight mass speed lat latitude lon lng longitude index avg average mean median share "
     "gpa bmi level rank zip postcode id number no nr salary wage humidity pressure depth "
-    "discount elevation wind distance length".split()
+    "discount elevation wind distance length pulse systolic diastolic".split()
 )
 """Parts of the names of columns that are not added up: nobody asks for a sum of ages."""
 
 _heads = frozenset("day date time year month week no id".split())
 _numbered = frozenset(
-    "ward district group class cluster room store section lane page chapter round season quarter "
-    "month day hour week zone region route track episode gate terminal shift matchday".split()
+    "ward district group class cluster room store section lane page bed chapter round season shift "
+    "quarter month day hour week zone region route track episode gate terminal matchday".split()
 )
 """Names of columns whose whole numbers name things."""
 
@@ -173,8 +182,8 @@ ASKING = FUNCTION_WORDS | frozenset(
     descending get got made make make did does do had happen happened first per each average mean
     according based come came bring brought compare compared went go going take took according
     within across among amongst during one ones whole entire time times comes issued placed occurred
-    registered recorded contain contains include includes included involving us please still
-    actually currently so far ever money
+    registered recorded contain contains include includes included involving us please still yet
+    actually currently so far ever
     everybody everyone everything anybody""".split()
 )
 """Words that say nothing about the rows."""
@@ -186,8 +195,8 @@ UNIT_NAMES = {
         "min": "min mins minute minutes", "h": "h hr hrs hour hours",
         "s": "s sec secs second seconds",
         "km": "km kilometre kilometres kilometer kilometers", "m": "m metre metres meter meters",
-        "mm": "mm millimetre millimetres", "cm": "cm", "kg": "kg kilos kilograms", "g": "g grams",
-        "d": "day days", "mi": "mile miles", "kwh": "kwh",
+        "mm": "mm millimetre millimetres", "cm": "cm", "kg": "kg kilo kilos kilograms",
+        "g": "g grams", "d": "day days", "mi": "mile miles", "kwh": "kwh",
     }.items()
     for form in forms.split()
 }  # fmt: skip
@@ -406,6 +415,12 @@ def _made_fields(fields: Sequence[TableField]) -> list[TableField]:
         sql = f"datesub('year', {birth.sql}, TIMESTAMP '{date.today()}')"
         column = TableColumn(tr("age"), ColumnType.NUMBER, birth.rows, whole=True)
         made.append(TableField(column, sql, ("age",), birth.rows, made=True))
+    if not any({"profit", "saved", "savings", "balance"} & {*item.parts} for item in fields):
+        sides = [
+            [it for it in fields if it.is_measure and words & {*it.parts}] for words in (_IN, _OUT)
+        ]
+        if len(sides[0]) == len(sides[1]) == 1 and sides[0] != sides[1]:
+            made.append(difference_field(sides[0][0], sides[1][0], ("profit",)))
     worth = {"value", "worth", "total", "amount", "revenue", "turnover", "sum", "sales"}
     if not any(worth & {*item.parts} for item in fields):
         price = [item for item in fields if item.is_measure and {"price", "cost"} & {*item.parts}]
@@ -416,6 +431,16 @@ def _made_fields(fields: Sequence[TableField]) -> list[TableField]:
             parts = ("value",)
             made.append(TableField(column, sql, parts, price[0].rows, made=True))
     return made
+
+
+_IN = frozenset("earned earnings income revenue takings received turnover".split())
+_OUT = frozenset("spent spending expense expenses expenditure cost costs outgoings".split())
+
+
+def difference_field(one: TableField, other: TableField, parts: tuple[str, ...]) -> TableField:
+    """Return what one column is more than another, in each row."""
+    column = replace(one.column, name=f"{one.name} − {other.name}", distinct=one.rows)
+    return TableField(column, f"({one.sql} - {other.sql})", parts, one.rows, made=True)
 
 
 _COUNTED = frozenset("stock quantity qty units pieces inventory count amount".split())
@@ -437,7 +462,7 @@ def _nouns(table: LoadedTable) -> frozenset[str]:
         if found & {stem(word) for word in same}:
             others = {part for item in table.columns for part in name_parts(item.name)}
             found |= {stem(word) for word in same - others}
-    found |= {stem("row"), stem("entries"), stem("record"), stem("line")}
+    found |= {stem("thing"), stem("row"), stem("entries"), stem("record"), stem("line")}
     return frozenset(found)
 
 
@@ -506,6 +531,10 @@ class Filter:
     start: int
     field: TableField | None = None
     value: str = ""
+    period: str = ""
+    """The time in words, if it is a single one."""
+    denied: str = ""
+    """The SQL of what is denied, if it is an entry: "not from Graz"."""
 
 
 @dataclass
@@ -623,6 +652,10 @@ def hinted_fields(fields: Iterable[TableField], hint: str) -> list[TableField]:
     if not found:  # "amt" is an amount
         words = words_of(hint)
         found = [it for w in words for it in pool if any(strength(w, part) for part in it.parts)]
+    if not found and {"amount", "price", "cost"} & {
+        *hint.split()
+    }:  # as is what has the sign of a currency
+        found = [it for it in pool if it.column.unit not in ("", "%")]
     return list(dict.fromkeys(found))
 
 
