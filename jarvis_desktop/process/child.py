@@ -20,7 +20,7 @@ import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from multiprocessing import resource_tracker
+from multiprocessing import resource_tracker, spawn
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -45,6 +45,20 @@ KILLED = -9
 """The exit code of a killed process, on systems with signals."""
 
 EVENTS = Path("/proc/vmstat")
+
+_command_line = spawn.get_command_line
+
+
+def _quiet_command_line(**handles: Any) -> list[str]:
+    """multiprocessing's own, without its traceback in the terminal if this process is killed before
+    it has sent what the child should do."""
+    *start, program, last = _command_line(**handles)
+    if "spawn_main(" in str(program):  # a frozen program has none
+        program = f"try:\n {program}\nexcept EOFError: raise SystemExit(1)"
+    return [*start, program, last]
+
+
+spawn.get_command_line = _quiet_command_line
 
 _outward: WeakSet[Child] = WeakSet()
 """The children that use the network."""

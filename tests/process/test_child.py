@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import multiprocessing
+import multiprocessing.spawn
 import os
 import signal
 import subprocess
@@ -375,6 +375,15 @@ async def test_no_kill_waits_on_the_loop_and_none_for_ever(
     assert len(joined) == 3
     assert all(thread is not threading.main_thread() and timeout for thread, timeout in joined)
     assert not of_the_test()
+
+
+def test_a_child_says_nothing_when_its_parent_is_killed_while_it_starts() -> None:
+    reader, writer = os.pipe()
+    os.close(writer)
+    command = multiprocessing.spawn.get_command_line(tracker_fd=reader, pipe_handle=reader)
+    ended = subprocess.run(command, pass_fds=(reader,), capture_output=True, timeout=60)
+    os.close(reader)
+    assert (ended.returncode, ended.stdout, ended.stderr) == (1, b"", b"")
 
 
 def test_a_busy_child_ends_with_its_parent() -> None:
