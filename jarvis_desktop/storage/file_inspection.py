@@ -378,6 +378,7 @@ def look_over(
                        found=count, few=few)  # fmt: skip
         return FileInspection(refused=(words,))
     files, refused = [], []
+    hints = set()
     for path in found:
         if clock() > latest:
             refused.append(tr("{name} was not checked, because its disk is slow. Try again.",
@@ -386,7 +387,8 @@ def look_over(
         try:
             kind, size = look(path)
         except InputError as error:
-            refused.append(str(error))
+            refused.append(error.message if error.hint in hints else str(error))
+            hints.add(error.hint)
         else:
             files.append(InspectedFile(path, kind, size))
     refused += [

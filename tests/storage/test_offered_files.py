@@ -9,7 +9,13 @@ import pytest
 
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.storage.artifacts import FileStore
-from jarvis_desktop.storage.file_inspection import MAX_FILES, TIMEOUT_S, FileInspection, look_over
+from jarvis_desktop.storage.file_inspection import (
+    ACCEPTED,
+    MAX_FILES,
+    TIMEOUT_S,
+    FileInspection,
+    look_over,
+)
 
 Over = Callable[..., FileInspection]
 
@@ -136,3 +142,13 @@ def test_a_folder_that_may_not_be_read_is_told(
 
     monkeypatch.setattr("jarvis_desktop.storage.file_inspection.os.scandir", refuse)
     assert over(folder).refused == ("given has no files that can be read.",)
+
+
+def test_what_to_do_instead_is_said_once(over: Over, folder: Path) -> None:
+    files = []
+    for name in ("a.bin", "b.bin"):
+        (folder / name).write_bytes(bytes(range(256)))
+        files.append(folder / name)
+    first, second = over(*files).refused
+    assert first == f"a.bin is of no kind that can be read. {ACCEPTED}"
+    assert second == "b.bin is of no kind that can be read."

@@ -331,7 +331,7 @@ def uninspected(path: Path) -> Artifact:
     return Artifact(labels.kind_of(path), path=path, name=path.name or str(path))
 
 
-MAX_CHIPS = 12  # chips that are shown; further ones are counted
+MAX_CHIPS = 6  # chips that are shown; further ones are counted
 
 
 class Attachments(QWidget):
