@@ -517,11 +517,18 @@ def _draw(
     words: str,
     alignment: Qt.AlignmentFlag,
 ) -> None:
-    """Return one line, elided with "…" if it does not fit."""
+    """Draw one line, elided with "…" if it does not fit."""
     painter.setFont(font)
     painter.setPen(theme.colour(colour))
-    shown = QFontMetrics(font).elidedText(words, Qt.TextElideMode.ElideRight, place.width())
-    painter.drawText(place, alignment, shown)
+    painter.drawText(place, alignment, elided(words, QFontMetrics(font), place.width()))
+
+
+def elided(words: str, metrics: QFontMetrics, width: int) -> str:
+    """The words, elided with "…" if they need more pixels than `width`."""
+    # Qt rounds the width of a text to pixels, but elides by fractions of them.
+    if metrics.horizontalAdvance(words) <= width:
+        return words
+    return metrics.elidedText(words, Qt.TextElideMode.ElideRight, width)
 
 
 class HistoryList(QListView):

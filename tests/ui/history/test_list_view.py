@@ -3,6 +3,8 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QModelIndex, Qt
+from PySide6.QtGui import QFontMetrics
+from PySide6.QtWidgets import QApplication
 
 from jarvis_desktop.ui.history.list_view import (
     ROW,
@@ -11,6 +13,7 @@ from jarvis_desktop.ui.history.list_view import (
     HistoryRow,
     HistoryRowState,
     day_heading,
+    elided,
     short_day,
 )
 from tests.families import some
@@ -120,6 +123,15 @@ def test_hostile_titles_are_short_lines(model: HistoryModel, hostile: str) -> No
 )
 def test_headings(days: int, heading: str) -> None:
     assert day_heading(TODAY - timedelta(days=days), TODAY) == heading
+
+
+def test_a_text_is_whole_in_the_width_that_it_takes(qapp: QApplication) -> None:
+    metrics = QFontMetrics(qapp.font())
+    for minute in range(60):
+        words = f"9:{minute:02}\u202fAM"
+        width = metrics.horizontalAdvance(words)
+        assert elided(words, metrics, width) == words
+        assert elided(words, metrics, width - 3).endswith("…")
 
 
 def test_moments_in_few_letters() -> None:
