@@ -49,10 +49,10 @@ class DownloadsPart(QWidget):
         foot = hbox(None, self.clear)
         self.empty = Empty("download")
         self.empty.show_words(
-            tr("Nothing is being fetched"),
+            tr("Nothing is being downloaded"),
             tr(
-                "What you get comes here, and goes on while you do other things. A download can "
-                "be paused at any time; what arrived is kept, also when JARVIS is closed."
+                "Downloads are shown here and run while you do other things. They can be paused at "
+                "any time; what has arrived is kept, also when JARVIS is closed."
             ),
             tr("Look for experts"),
         )

@@ -340,7 +340,8 @@ def said_of(shelved: LLMInventory, *, may_fetch: bool) -> LLMStateText:
     if wanted.provider == "none":
         return LLMStateText(tr("No LLM is used"), tr("The settings say so."), Need.AUTO)
     if wanted.provider in ("openai", "transformers") or wanted.id:
-        return LLMStateText(tr("The LLM that you chose is not there"), reason, Need.AUTO)
+        chosen = one_line(wanted.id, limit=70) or tr("The LLM that you chose")
+        return LLMStateText(tr("{name} cannot be used", name=chosen), reason, Need.AUTO)
     meanwhile = tr(MEANWHILE)
     if not shelved.installed:
         message = tr(

@@ -51,8 +51,17 @@ class LLMOffers(QWidget):
         super().__init__()
         self._controller, self._watch = controller, watch
         self._shelved: LLMInventory | None = None
-        self.list = EntryList(tr("LLMs that could be fetched"))
-        vbox(Label(tr("Fit this computer"), role="heading"), self.list, parent=self, spacing=12)
+        self.list = EntryList(tr("LLMs that can be downloaded"))
+        self.offline = Label(
+            tr("In the mode “offline” nothing is downloaded."), role="warning", wrap=True
+        )
+        vbox(
+            Label(tr("Fit this computer"), role="heading"),
+            self.offline,
+            self.list,
+            parent=self,
+            spacing=12,
+        )
         self.hide()
 
     def show_offers(self, shelved: LLMInventory, *, may_fetch: bool) -> None:
@@ -67,6 +76,7 @@ class LLMOffers(QWidget):
                 entry = self.list.entries[each.id]
                 self._fill(entry, each, shelved, best=each is best)
                 self._give(entry, each, shelved, may_fetch=may_fetch, best=each is best)
+        self.offline.setVisible(not may_fetch)
         self.setVisible(bool(able))
 
     def fetch_best(self) -> None:

@@ -100,7 +100,7 @@ def test_each_state_has_its_words_and_what_can_be_done(world: World) -> None:
 
 def test_with_nothing_in_line_the_part_says_what_it_is_for(world: World) -> None:
     page = world.open("downloads")
-    assert "Nothing is being fetched" in said(page.downloads)
+    assert "Nothing is being downloaded" in said(page.downloads)
     click(page.downloads, "Look for experts")
     assert page.finding.isVisible()
 
@@ -123,7 +123,7 @@ def test_one_is_paused_and_gone_on_with_by_keyboard(world: World, held: Held) ->
     wait(world, lambda: "Ready" in said(page.downloads))
     assert page.tabs["downloads"].text() == "Downloads"
     click(page.downloads, "Clear those that are ready")
-    wait(world, lambda: "Nothing is being fetched" in said(page.downloads))
+    wait(world, lambda: "Nothing is being downloaded" in said(page.downloads))
 
 
 def test_several_wait_in_line(world: World, held: Held) -> None:
@@ -145,7 +145,7 @@ def test_cancelling_one_of_which_much_is_here_asks_first(world: World, held: Hel
     click(entry, "Not now")
     click(entry, "Cancel opus-en-fr")
     click(entry, "Cancel it")
-    wait(world, lambda: "Nothing is being fetched" in said(page.downloads))
+    wait(world, lambda: "Nothing is being downloaded" in said(page.downloads))
     assert world.weights.halves == {}
 
 
@@ -167,7 +167,7 @@ def test_one_that_failed_is_tried_again(world: World) -> None:
     click(page.downloads, "Retry opus-en-fr")
     wait(world, lambda: "Ready" in said(page.downloads))
     click(page.downloads, "Take opus-en-fr off the list")
-    wait(world, lambda: "Nothing is being fetched" in said(page.downloads))
+    wait(world, lambda: "Nothing is being downloaded" in said(page.downloads))
 
 
 def test_what_an_earlier_run_left_is_there_as_paused(world: World, held: Held) -> None:

@@ -240,11 +240,9 @@ def test_one_that_cannot_be_started_says_why(world: World, ollama: Ollama, monke
     ("wanted", "title"),
     [
         (LLMPreference("none"), "No LLM is used"),
-        (LLMPreference("ollama", "llama9"), "The LLM that you chose is not there"),
-        (
-            LLMPreference("openai", "x", "http://127.0.0.1:9/v1"),
-            "The LLM that you chose is not there",
-        ),
+        (LLMPreference("ollama", "llama9"), "llama9 cannot be used"),
+        (LLMPreference("openai", "x", "http://127.0.0.1:9/v1"), "x cannot be used"),
+        (LLMPreference("openai"), "The LLM that you chose cannot be used"),
     ],
 )
 def test_one_that_is_not_there_can_be_given_up(
@@ -258,6 +256,7 @@ def test_one_that_is_not_there_can_be_given_up(
 def test_offline_nothing_is_fetched(world: World, ollama: Ollama) -> None:
     part = opened(world, mode=Mode.OFFLINE)
     assert not part.by_name.isVisible()
+    assert "In the mode “offline” nothing is downloaded." in said(part.more)
     assert all(not each.isEnabled() for each in buttons(part.more) if each.text() == "Download")
 
 
