@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import logging
+import logging.handlers
 import socket
 import sys
 from collections.abc import Iterator
@@ -68,6 +69,20 @@ def no_audit_hook(monkeypatch: pytest.MonkeyPatch) -> None:
     """None stays in this process: coverage cannot be measured beside one before Python 3.12, where
     two threads that begin at once may fail. What a hook does is tested in processes of its own."""
     monkeypatch.setattr(sys, "addaudithook", lambda hook: None)
+
+
+@pytest.fixture(autouse=True)
+def no_log_kept() -> Iterator[None]:
+    """What a command logs to its file ends with the test that ran it in this process."""
+    root, raises = logging.getLogger(), logging.raiseExceptions
+    level = root.level
+    yield
+    for handler in root.handlers[:]:
+        if isinstance(handler, logging.handlers.RotatingFileHandler):
+            root.removeHandler(handler)
+            handler.close()
+    root.setLevel(level)
+    logging.raiseExceptions = raises
 
 
 @pytest.fixture(autouse=True)

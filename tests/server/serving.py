@@ -38,7 +38,7 @@ class Served:
 
     async def post(self, path: str, body: object, **headers: str) -> httpx.Response:
         known = {"Authorization": f"Bearer {TOKEN}"} | headers
-        async with httpx.AsyncClient(base_url=self.base) as client:
+        async with httpx.AsyncClient(base_url=self.base, timeout=60) as client:
             return await client.post(path, content=json.dumps(body), headers=known)
 
 

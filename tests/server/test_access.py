@@ -136,11 +136,13 @@ async def test_with_a_certificate_it_is_encrypted(tmp_path: Path) -> None:
     async with running(app, terms, encrypted=encryption(cert, key)) as (host, port):
         trusted = ssl.create_default_context(cafile=str(cert))
         base = f"https://{host}:{port}"
-        async with httpx.AsyncClient(base_url=base, headers=headers, verify=trusted) as client:
+        async with httpx.AsyncClient(
+            base_url=base, headers=headers, verify=trusted, timeout=60
+        ) as client:
             assert (await client.get("/v1/models")).status_code == 200
             known = await client.get("/v1/models", headers={"Host": "box.example"})
             assert known.status_code == 200
-        async with httpx.AsyncClient(headers=headers) as plain:
+        async with httpx.AsyncClient(headers=headers, timeout=60) as plain:
             with pytest.raises(httpx.TransportError):
                 await plain.get(f"http://{host}:{port}/v1/models")
     await app.close()
@@ -186,7 +188,7 @@ async def test_who_never_finishes_a_request_is_cut_off(
 async def test_the_page_of_a_browser_needs_no_token_and_loads_nothing_foreign(
     served: Served,
 ) -> None:
-    async with httpx.AsyncClient(base_url=served.base) as client:
+    async with httpx.AsyncClient(base_url=served.base, timeout=60) as client:
         for path in page.FILES:
             answer = await client.get(path)
             assert answer.status_code == 200

@@ -206,7 +206,7 @@ async def test_too_much_is_refused(served: Served, monkeypatch: pytest.MonkeyPat
         for _ in range(3):
             yield b"x" * 50
 
-    async with httpx.AsyncClient(base_url=served.base) as client:
+    async with httpx.AsyncClient(base_url=served.base, timeout=60) as client:
         headers = {"Authorization": f"Bearer {TOKEN}"}
         answer = await client.post("/tasks", content=pieces(), headers=headers)
     assert answer.status_code == 413

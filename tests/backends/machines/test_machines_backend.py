@@ -127,7 +127,9 @@ async def test_an_unknown_computer_gets_nothing(desk: Desk, tmp_path: Path) -> N
         trust = Machine(
             "x", "127.0.0.1", machine.port, ssl.DER_cert_to_PEM_cert(machine.certificate)
         )
-        async with httpx.AsyncClient(base_url=trust.base, verify=trust.trust()) as stranger:
+        async with httpx.AsyncClient(
+            base_url=trust.base, verify=trust.trust(), timeout=60
+        ) as stranger:
             for key in ("", "Bearer", "Bearer wrong", "Basic x"):
                 told = {"Authorization": key} if key else {}
                 assert (await stranger.get(wire.STATE, headers=told)).status_code == 401
@@ -489,7 +491,7 @@ async def test_hostile_calls_are_refused_with_a_reason(desk: Desk, tmp_path: Pat
         token = desk.backend.machines.token(paired)
         told = {"Authorization": f"Bearer {token}"}
         async with httpx.AsyncClient(
-            base_url=paired.base, verify=paired.trust(), headers=told
+            base_url=paired.base, verify=paired.trust(), headers=told, timeout=60
         ) as known:
             for body in BAD_CALLS:
                 answer = await known.post(wire.RUN, content=body)

@@ -142,7 +142,7 @@ class Browser:
 
     def log_in(self, url: str) -> None:
         back = parse_qs(urlsplit(url).query)["redirect_uri"][0]
-        with httpx.Client(trust_env=False) as client:
+        with httpx.Client(trust_env=False, timeout=60) as client:
             for path in ("?code=evil&state=wrong", "?code=evil"):
                 assert client.get(f"{back}{path}").status_code == 404
             assert client.post(back).status_code == 404

@@ -45,7 +45,7 @@ def test_from_on_to_off(panel: ServerPanel, page: SettingsPage, qtbot: QtBot) ->
 
     def answer(token: str) -> int:
         known = {"Authorization": f"Bearer {token}"}
-        return httpx.get(f"{panel.address.text()}/models", headers=known).status_code
+        return httpx.get(f"{panel.address.text()}/models", headers=known, timeout=60).status_code
 
     assert answer(token) == 200
     panel.renew.click()
