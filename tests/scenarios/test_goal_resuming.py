@@ -63,7 +63,7 @@ def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Scene]:
 
     def on_ask() -> None:
         fetched.set()
-        may_go_on.wait(60)
+        may_go_on.wait(200)
 
     with ExitStack() as stack:
         host, asked = stack.enter_context(prices(on_ask))
@@ -80,7 +80,7 @@ async def test_after_its_first_finished_inner_round(scene: Scene) -> None:
 
 
 async def test_while_code_runs(scene: Scene) -> None:
-    scene.kill(lambda running: scene.fetched.wait(60))
+    scene.kill(lambda running: scene.fetched.wait(200))
     assert scene.below
     async with asyncio.timeout(60):  # they end with their parent, one after the other
         while alive(scene.below):
@@ -93,7 +93,7 @@ async def test_while_code_runs(scene: Scene) -> None:
 async def test_while_the_llm_writes(scene: Scene) -> None:
     scene.llm.falters = "updatePlan"
     scene.may_go_on.set()
-    scene.kill(lambda running: scene.llm.silent.acquire(timeout=60))
+    scene.kill(lambda running: scene.llm.silent.acquire(timeout=200))
     downloads = len(scene.asked)
     await goes_on(scene, {"extend_library", "run_code", "coder"}, Status.DONE)
     assert len(scene.asked) == downloads

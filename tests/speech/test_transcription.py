@@ -120,8 +120,9 @@ async def test_what_was_found_before_a_crash_is_not_done_again(make, tmp_path, c
 
 
 async def test_a_hung_engine_is_ended(make, tmp_path, monkeypatch, caplog):
-    monkeypatch.setattr(module, "START_SECONDS", 3.0)
+    monkeypatch.setattr(module, "START_SECONDS", 2.0)
     monkeypatch.setattr(module, "SECONDS_PER_SECOND", 0.0)
+    monkeypatch.setattr(module, "BYTES_PER_SECOND", 0.2)  # the start, a minute, does not hang
     with caplog.at_level(logging.INFO):
         heard = await make(CPU).transcribe(recording(tmp_path, "short hang 0"), quiet)
     assert heard.note == "crashed"
