@@ -178,9 +178,7 @@ def code_of(language: str) -> str:
 
 def code_of_text(text: str) -> str:
     """Return the code of a text's most likely language."""
-    import py3langid
-
-    code = str(py3langid.classify(text[:MAX_TEXT_CHARS])[0])
+    code = str(_detector().classify(text[:MAX_TEXT_CHARS])[0])
     return "no" if code in ("nb", "nn") else code
 
 
@@ -191,9 +189,7 @@ def is_clearly_not(text: str, code: str) -> bool:
 
 def ranked(text: str) -> dict[str, float]:
     """Return the log probability of each language."""
-    import py3langid
-
-    return {str(each): float(score) for each, score in py3langid.rank(text)}
+    return {str(each): float(score) for each, score in _detector().rank(text)}
 
 
 def _rules_out(ranks: Mapping[str, float], code: str) -> bool:
@@ -253,16 +249,28 @@ def language_of(text: str) -> str | None:
 
     Loads py3langid the first time, which takes a second: call plain_language first.
     """
-    language, sureness = _identifier().classify(text)
+    language, sureness = detector(LANGUAGES).classify(text)
     # For another script, any of its languages is better than English.
     latin = not re.search(r"[^\W\d_\u0000-\u024f]", text)
     return str(language) if sureness >= MIN_CONFIDENCE or not latin else None
 
 
 @functools.cache
-def _identifier() -> Any:
+def _detector() -> Any:
+    """Loads the weights: 80 MB, so once for all."""
     from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
-    identifier.set_languages(list(LANGUAGES))
-    return identifier
+    return LanguageIdentifier.from_model_file(MODEL_FILE)
+
+
+@functools.cache
+def detector(languages: tuple[str, ...] | None = None) -> Any:
+    """Return a detector of these languages, or of all 97, that also says how sure it is."""
+    loaded = _detector()
+    found = type(loaded)(
+        *(loaded.nb_ptc, loaded.nb_pc, loaded.nb_classes, loaded.tk_nextmove, loaded.tk_output),
+        norm_probs=True,
+        tk_row=loaded.tk_row,
+    )
+    found.set_languages(languages)
+    return found

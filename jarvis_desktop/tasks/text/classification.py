@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cache
-from typing import Any
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
-from jarvis_desktop.text.languages import NAMES
+from jarvis_desktop.text.languages import NAMES, detector
 from jarvis_desktop.text.sentences import sentences
 
 MAX_CHARS = 20_000  # characters that are read; more make no difference
@@ -48,15 +46,8 @@ def describe_language(call: Call, report: Report) -> Iterable[Artifact]:
 
 def identify(text: str) -> Language:
     """The likeliest of 97 languages (Lui and Baldwin, "langid.py", ACL 2012)."""
-    code, confidence = _identifier().classify(text[:MAX_CHARS])
+    code, confidence = detector().classify(text[:MAX_CHARS])
     return Language(str(code), float(confidence))
-
-
-@cache
-def _identifier() -> Any:
-    from py3langid.langid import MODEL_FILE, LanguageIdentifier
-
-    return LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
 
 
 LANGUAGE_IDENTIFICATION = define(
