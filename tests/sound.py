@@ -17,6 +17,7 @@ import wave
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -221,10 +222,37 @@ def _sound_server_of_the_session() -> Iterator[SoundServer]:
 
 
 @pytest.fixture
+def patient_microphone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a busy computer the process of the microphone, which does not hang, answers late."""
+    from jarvis_desktop.speech import microphone
+
+    for name in ("START_TIMEOUT_S", "OPEN_TIMEOUT_S", "STALL_TIMEOUT_S"):
+        monkeypatch.setattr(microphone, name, 60.0)
+
+
+PATIENT = {
+    "jarvis_desktop.speech.audio_input:make_handler": "tests.speech.engines:patient_microphone",
+    "jarvis_desktop.speech.audio_output_worker:make_handler": "tests.speech.engines:patient_output",
+}
+
+
+@pytest.fixture
 def sound_server(
-    _sound_server_of_the_session: SoundServer, monkeypatch: pytest.MonkeyPatch
+    _sound_server_of_the_session: SoundServer,
+    patient_microphone: None,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> SoundServer:
-    """A working sound device, shared by the tests of this process."""
+    """A working sound device, shared by the tests of this process. It does not hang, so that
+    whatever uses it may wait for it: the computer may be busy."""
+    from jarvis_desktop.process.child import Child
+    from jarvis_desktop.speech import microphone, player
+
+    def child(factory: str, *args: object, **named: Any) -> Child:
+        return Child(PATIENT[factory], *args, **named)
+
+    for module in (microphone, player):
+        monkeypatch.setattr(module, "Child", child)
+    monkeypatch.setattr(player, "SILENCE_TIMEOUT_S", 60.0)
     for name, value in _sound_server_of_the_session.environment.items():
         monkeypatch.setenv(name, value)
     return _sound_server_of_the_session
@@ -238,13 +266,6 @@ def own_sound_server(monkeypatch: pytest.MonkeyPatch) -> Iterator[SoundServer]:
         monkeypatch.setenv(name, value)
     yield server
     server.stop()
-
-
-@pytest.fixture
-def patient_microphone(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a busy computer the process of the microphone, which does not hang, answers late."""
-    for name in ("START_TIMEOUT_S", "OPEN_TIMEOUT_S", "STALL_TIMEOUT_S"):
-        monkeypatch.setattr(f"jarvis_desktop.speech.microphone.{name}", 60.0)
 
 
 @pytest.fixture

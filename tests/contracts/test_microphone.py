@@ -14,7 +14,7 @@ STRETCH = Sound(bytes(2 * FRAME), level=0.0, speech=(0.1,))
 
 
 @pytest.fixture(params=[pytest.param("sound", marks=pytest.mark.sound), "fake"])
-async def microphone(request, patient_microphone) -> AsyncIterator[Microphone]:
+async def microphone(request) -> AsyncIterator[Microphone]:
     if request.param == "fake":
         yield FakeMicrophone([STRETCH] * 3)
         return

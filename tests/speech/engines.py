@@ -101,3 +101,21 @@ def deaf(*files):
         return Transcript("heard", engine="stand-in")
 
     return handle
+
+
+def patient_microphone(*args):
+    """The microphone's process, for a sound service that works, on a busy computer."""
+    from jarvis_desktop.speech import audio_input
+
+    audio_input.DEAD_AFTER_S = audio_input.FIRST_SOUND_S = 60.0
+    return audio_input.make_handler(*args)
+
+
+def patient_output(*args):
+    """The player's process, as above."""
+    from jarvis_desktop.speech import audio_output, audio_output_worker
+
+    for module in (audio_output, audio_output_worker):  # which has one of them by its name
+        for name in ("STALLED_S", "OPEN_TIMEOUT_S", "START_TIMEOUT_S", "BEAT_TIMEOUT_S"):
+            setattr(module, name, 60.0)
+    return audio_output_worker.make_handler(*args)

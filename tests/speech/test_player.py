@@ -52,23 +52,25 @@ async def test_cancelling_silences_it_and_the_next_one_plays(sound_server, playe
     heard = sound_server.listening()
     playing = asyncio.create_task(player.play(write_tone(tmp_path / "tone.wav", seconds=60)))
     await asyncio.to_thread(heard.wait_for, lambda samples: len(loud(samples)) > 1000)
+    begun = time.monotonic() - player.position
     playing.cancel()
     with pytest.raises(asyncio.CancelledError):
         await playing
-    await falls_silent(heard)
+    await falls_silent(heard, time.monotonic() - begun)
     heard = sound_server.listening()
     await player.play(write_tone(tmp_path / "b.wav", seconds=0.3, frequency=880))
     samples = heard.wait_for(lambda samples: len(loud(samples)) > RATE / 5)
     assert strongest_frequency(samples, RATE) == pytest.approx(880, abs=8)
 
 
-async def falls_silent(heard: Heard) -> None:
+async def falls_silent(heard: Heard, seconds: float) -> None:
+    """A tone is heard for no longer than it was played."""
     before = len(heard.samples)
     samples = await asyncio.to_thread(
         heard.wait_for, lambda samples: len(samples) > before + RATE // 5
     )
-    # The monitor and its recorder are behind by some milliseconds too.
-    assert (loud(samples)[-1] - before) / RATE < 0.1
+    at = loud(samples)
+    assert (at[-1] - at[0]) / RATE < seconds + 0.1
 
 
 async def test_the_shipped_bell_rings(sound_server, player):
@@ -87,9 +89,10 @@ async def test_silence_ends_it_and_the_same_process_plays_on(sound_server, playe
     await player.warm()  # it is in use
     assert not playing.done()
     pid = player._child.pid
+    begun = time.monotonic() - player.position
     player.silence()
     await playing
-    await falls_silent(heard)
+    await falls_silent(heard, time.monotonic() - begun)
     player.duck(0.25)
     heard = sound_server.listening()
     loudest = write_tone(tmp_path / "b.wav", seconds=0.3, frequency=880, loudness=0.8)
@@ -113,7 +116,7 @@ async def test_what_waits_to_be_heard_is_silenced_too(sound_server, player, tmp_
     player.silence()
     await playing
     await player.drain()
-    await falls_silent(heard)
+    await falls_silent(heard, 0.2)
     assert begun == []
 
 
@@ -183,6 +186,7 @@ async def test_a_process_that_ends_or_hangs_is_replaced(sound_server, player, tm
     playing = asyncio.create_task(player.play(tone, begun=begun.set))
     await begun.wait()
     os.kill(player._child.pid, how)
+    player._line.be_patient(0.6)
     with pytest.raises(UnavailableError, match=r"stopped unexpectedly|does not answer"):
         await playing
     await player.play(write_tone(tmp_path / "short.wav", seconds=0.1))
@@ -282,33 +286,39 @@ async def test_it_begins_at_the_wanted_place_of_any_file(sound_server, player, t
         assert strongest_frequency(sound[-RATE // 5 :], RATE) == pytest.approx(800, abs=8)
 
 
+async def place_of_the_first_sound(player, playing, heard) -> float:
+    """Where in the file it is, as the player says while it plays: each time as the recorder, which
+    is late on a busy computer and never early, lets it seem, so that the least is true."""
+    found: list[float] = []
+    while not playing.done():
+        samples = heard.samples
+        place, at = player.position, loud(samples)
+        if place is not None and len(at):
+            found.append(place - (len(samples) - int(at[0])) / RATE)
+        await asyncio.sleep(0.005)
+    await playing
+    return min(found)
+
+
 async def test_what_is_told_of_the_place_is_what_is_heard(sound_server, player, tmp_path):
     clicks = np.zeros(3 * RATE, np.float32)
     clicks[2 * RATE : 2 * RATE + 200] = 0.9
     soundfile.write(tmp_path / "click.wav", clicks, RATE)
     heard = sound_server.listening()
     playing = asyncio.create_task(player.play(tmp_path / "click.wav", start=1))
-    while not len(loud(heard.samples)):
-        place = player.position
-        await asyncio.sleep(0.005)
+    place = await place_of_the_first_sound(player, playing, heard)
     assert place == pytest.approx(2, abs=0.08)
-    await playing
 
 
 async def test_a_track_that_begins_late_is_heard_late(sound_server, player, tmp_path):
     tone = write_tone(tmp_path / "tone.wav", seconds=0.5)
     film = write_film(tmp_path / "late.mp4", sound=tone, seconds=2, delay=1.0)
-    begun: list[float] = []
+    begun: list[None] = []
     heard = sound_server.listening()
-
-    def first_loud() -> float:
-        samples = heard.wait_for(lambda samples: len(loud(samples)))
-        since = (len(samples) - int(loud(samples)[0])) / RATE
-        return time.monotonic() - since  # whenever it is seen
-
-    playing = asyncio.create_task(player.play(film, begun=lambda: begun.append(time.monotonic())))
-    assert await asyncio.to_thread(first_loud) - begun[0] == pytest.approx(1.0, abs=0.15)
-    await playing
+    playing = asyncio.create_task(player.play(film, begun=lambda: begun.append(None)))
+    place = await place_of_the_first_sound(player, playing, heard)
+    assert place == pytest.approx(1.0, abs=0.15)
+    assert len(begun) == 1
 
 
 async def test_a_film_without_sound_is_named(sound_server, player, tmp_path):
