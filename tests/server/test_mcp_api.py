@@ -35,7 +35,7 @@ async def connected(
 ) -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {token}"}
     async with (
-        httpx2.AsyncClient(headers=headers) as http,
+        httpx2.AsyncClient(headers=headers, timeout=60) as http,
         Client(
             streamable_http_client(f"{served.base}/mcp", http_client=http), mode=mode, cache=None
         ) as client,
