@@ -58,6 +58,8 @@ T = TypeVar("T")
 JARVIS = "jarvis"
 EMBEDDING = "feature-extraction"
 MAX_INPUTS = 100
+UNCOUNTED = {"prompt_tokens": 0, "completion_tokens": 0, "total_tokens": 0}
+"""Tokens are those of an LLM, and most requests need none; but some clients expect the figures."""
 MAX_PICTURES = 4
 REFUSED = ("tools", "functions", "audio", "modalities")
 """Parts of a request for a chat that would change the answer, and that nothing here does."""
@@ -191,7 +193,7 @@ class OpenAIApi:
         if body.get("n") not in (None, 1):
             raise InputError("“n” is 1: there is one answer.")
         llm = await chosen_llm(self._app, body)
-        reply = _Reply(str(body.get("model") or JARVIS), stream=body.get("stream") is True)
+        reply = _Reply(body)
         if llm:
             prompt = prompt_of(said, body)
             if not reply.stream:
@@ -285,7 +287,8 @@ class OpenAIApi:
             for number, vector in enumerate(vectors)
         ]
         name = str(body.get("model") or EMBEDDING)
-        return JSONResponse({"object": "list", "data": data, "model": name})
+        usage = {"prompt_tokens": 0, "total_tokens": 0}
+        return JSONResponse({"object": "list", "data": data, "model": name, "usage": usage})
 
     async def paint(self, request: Request) -> Response:
         """Return pictures painted from a description, if there is an expert for that."""
@@ -328,20 +331,22 @@ class OpenAIApi:
 class _Reply:
     """One answer of a chat, as a whole or in pieces."""
 
-    def __init__(self, model: str, *, stream: bool) -> None:
-        self.stream = stream
+    def __init__(self, body: Mapping[str, Any]) -> None:
+        options = body.get("stream_options")
+        self.stream = body.get("stream") is True
+        self._counts = isinstance(options, dict) and options.get("include_usage") is True
         self._about = {
             "id": f"chatcmpl-{secrets.token_hex(12)}",
             "created": int(time.time()),
-            "model": model,
+            "model": str(body.get("model") or JARVIS),
         }
 
     def whole(self, text: str, about: dict[str, Any] | None = None) -> Response:
         """Return the answer at once."""
         message = {"role": "assistant", "content": text, "refusal": None}
         choice = {"index": 0, "message": message, "finish_reason": "stop", "logprobs": None}
-        document = {**self._about, "object": "chat.completion", "choices": [choice]}
-        return JSONResponse(document | ({"jarvis": about} if about else {}))
+        kind = {"object": "chat.completion", "choices": [choice], "usage": UNCOUNTED}
+        return JSONResponse(self._about | kind | ({"jarvis": about} if about else {}))
 
     def streamed(self, pieces: AsyncIterator[str | dict[str, Any]]) -> Response:
         """Return the answer as server-sent events."""
@@ -360,6 +365,8 @@ class _Reply:
                 yield f"data: {json.dumps(error_document(str(error), 500))}\n\n"
                 return
             yield self._chunk({}, finish="stop", **more)
+            if self._counts:
+                yield self._chunk({}, choices=[], usage=UNCOUNTED)
             yield "data: [DONE]\n\n"
 
         return StreamingResponse(lines(), media_type="text/event-stream")

@@ -39,6 +39,22 @@ async def test_the_assistant_answers_whole_and_in_pieces(served: Served) -> None
     assert served.app.history.newest() is None  # other programs keep their own history
 
 
+async def test_clients_that_count_tokens_find_figures(served: Served) -> None:
+    async with served.client as client:
+        made = await client.chat.completions.create(model="jarvis", messages=said("What is 6*7?"))
+        assert made.usage
+        assert made.usage.total_tokens == 0
+        stream = await client.chat.completions.create(
+            model="jarvis",
+            messages=said("What is 6*7?"),
+            stream=True,
+            stream_options={"include_usage": True},
+        )
+        *_, end, last = [chunk async for chunk in stream]
+    assert end.choices[0].finish_reason == "stop"
+    assert (last.choices, last.usage) == ([], made.usage)
+
+
 async def test_files_are_worked_on(served: Served) -> None:
     picture = {"type": "image_url", "image_url": {"url": f"data:image/png;base64,{PNG}"}}
     asked = [{"type": "text", "text": "Rotate this picture by 90 degrees"}, picture]
