@@ -41,6 +41,7 @@ _AFTER_EASTER = {
     "ascension day": 39, "whit sunday": 49, "pentecost": 49, "whit monday": 50,
 }  # fmt: skip
 """Days of those that move with Easter."""
+_FEAST = lazy_re(rf"\b(?:{'|'.join((*_FEASTS, *_AFTER_EASTER))})\b")
 
 
 class Day(NamedTuple):
@@ -81,6 +82,8 @@ def day_named(said: str, today: date) -> Day | None:
 
 def day_asked(said: str, today: date) -> date | None:
     """As day_named, but also for the past: "3 days ago", "last Friday", "when was May 5th"."""
+    if re.search(r"\bnext year\b", said) and _FEAST.search(said):
+        today = date(today.year + 1, 1, 1)
     for name, of_the_year in _FEASTS.items():
         said = re.sub(rf"\b{name}\b", of_the_year, said)
     past = re.search(r"\b(?:was|were|since)\b", said)

@@ -14,6 +14,7 @@ from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import (
     everyday,
+    follow_ups,
     foreign_requests,
     inputs,
     intents,
@@ -140,6 +141,28 @@ class EmbeddedPlanner:
             )
         if not any(item.cues or item.presets for item in inventory):
             return await self._by_scores(text, inventory, context)
+        planned = await self._by_cues(text, inventory, context)
+        turns = context.conversation.turns if context.conversation else ()
+        whole = follow_ups.whole_request(text, [turn.text for turn in turns])
+        if not whole:
+            return planned
+        before = turns[-1].plan
+        if isinstance(planned, PlanRejected):
+            may_be_one = not planned.final
+        else:
+            may_be_one = follow_ups.is_fragment(text) and follow_ups.has_the_same_tasks(
+                planned, before
+            )
+        if may_be_one:
+            again = await self._by_cues(whole, inventory, context)
+            if isinstance(again, Plan) and follow_ups.changes_a_value(again, before):
+                return again
+        return planned
+
+    async def _by_cues(
+        self, text: str, inventory: Sequence[TaskType], context: Context
+    ) -> Plan | PlanRejected:
+        """Plan over the application's own tasks."""
         text = foreign_requests.in_english(text) or text
         read = request_parser.parse_request(text, inventory, context)
         if _destructive.search(read.text):

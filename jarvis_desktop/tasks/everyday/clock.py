@@ -22,30 +22,40 @@ _BIG_CITIES = {
     city: zone
     for zone, cities in {
         "America/Los_Angeles": "san francisco|seattle|las vegas|san diego|california|hollywood|"
-        "pacific",
+        "pacific|kalifornien|洛杉矶",
         "America/Chicago": "texas|dallas|houston|austin|central",
         "America/New_York": "florida|boston|washington|miami|atlanta|philadelphia|orlando|"
-        "manhattan|eastern",
+        "manhattan|eastern|纽约",
         "America/Toronto": "montreal|ottawa", "America/Edmonton": "calgary",
         "America/Denver": "mountain",
         "America/Sao_Paulo": "rio de janeiro|brasilia",
-        "Europe/Berlin": "munich|hamburg|frankfurt|cologne|germany",
-        "Europe/Zurich": "geneva|bern|lausanne", "Europe/Rome": "milan",
-        "Europe/Madrid": "barcelona|spain", "Europe/Paris": "lyon|marseille",
-        "Europe/London": "manchester|edinburgh|glasgow|england|scotland|wales|uk|britain",
-        "Europe/Amsterdam": "the hague", "Europe/Moscow": "saint petersburg",
-        "Europe/Istanbul": "ankara|turkey", "Asia/Shanghai": "beijing|shenzhen|china",
-        "Asia/Kolkata": "mumbai|delhi|new delhi|bangalore|chennai", "Asia/Tokyo": "osaka|kyoto",
+        "Europe/Berlin": "munich|hamburg|frankfurt|cologne|germany|münchen|köln|deutschland|柏林",
+        "Europe/Zurich": "geneva|bern|lausanne|zürich|genf|schweiz",
+        "Europe/Vienna": "wien|österreich",
+        "Europe/Rome": "milan|rom|mailand|neapel|venedig|italien|罗马",
+        "Europe/Madrid": "barcelona|spain|spanien",
+        "Europe/Paris": "lyon|marseille|frankreich|巴黎",
+        "Europe/London": "manchester|edinburgh|glasgow|england|scotland|wales|uk|britain|伦敦",
+        "Europe/Athens": "athen|griechenland", "Europe/Brussels": "brüssel|belgien",
+        "Europe/Warsaw": "warschau|polen", "Europe/Prague": "prag",
+        "Europe/Copenhagen": "kopenhagen|dänemark", "Africa/Cairo": "kairo|ägypten",
+        "Europe/Amsterdam": "the hague", "Europe/Moscow": "saint petersburg|moskau|莫斯科",
+        "Europe/Istanbul": "ankara|turkey|türkei",
+        "Asia/Shanghai": "beijing|shenzhen|china|peking|schanghai|北京|上海|中国",
+        "Asia/Kolkata": "mumbai|delhi|new delhi|bangalore|chennai|neu-delhi|indien",
+        "Asia/Tokyo": "osaka|kyoto|tokio|东京|日本", "Asia/Hong_Kong": "hongkong|香港",
+        "Asia/Singapore": "singapur|新加坡",
         "Asia/Dubai": "abu dhabi", "Asia/Jerusalem": "tel aviv",
         "Asia/Karachi": "islamabad", "Africa/Johannesburg": "cape town",
-        "Australia/Sydney": "canberra", "Pacific/Auckland": "wellington|new zealand",
+        "Australia/Sydney": "canberra|悉尼", "Pacific/Auckland": "wellington|new zealand",
         "Pacific/Honolulu": "hawaii", "Asia/Ho_Chi_Minh": "saigon|ho chi minh|hanoi",
         "America/Vancouver": "british columbia",
-        "Europe/Lisbon": "portugal", "UTC": "utc", "Etc/GMT": "gmt",
+        "Europe/Lisbon": "portugal|lissabon", "UTC": "utc", "Etc/GMT": "gmt",
     }.items()
     for city in cities.split("|")
 }  # fmt: skip
-"""Cities that are not the name of a time zone, and countries with a second zone on a far island."""
+"""Cities that are not the name of a time zone, also in German and Chinese, and countries with a
+second zone on a far island."""
 
 
 async def tell_time(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
@@ -203,6 +213,17 @@ def _rows(table: str) -> list[list[str]]:
     return [line.split("\t") for line in table.splitlines() if line and line[0] != "#"]
 
 
+_FEASTS = (
+    "christmas",
+    "easter",
+    "good friday",
+    "halloween",
+    "new year",
+    "pentecost",
+    "thanksgiving",
+    "valentine's day",
+    "whit monday",
+)
 CLOCK = define(
     name="clock", label="Tell the time",
     summary="Tells the current time, day or date, here or in another place, the weekday of a date "
@@ -218,16 +239,18 @@ CLOCK = define(
     cues=(
         "what time is it", "what's the time$", "what is the time$", "tell me the time$", "^time in",
         "what day is it", "what date is it$", "what is the date$", "what's the date$",
+        "what is the date in", "what's the date in",
     ),
     presets=presets(
         ({"what": "day"}, "what day is it"),
-        ({"what": "date"}, "what date is it$|what is the date$|what's the date$"),
+        ({"what": "date"}, "what date is it$|what is the date$|what's the date$"
+         "|what is the date in|what's the date in"),
         ({"what": "days until"},
          [*(f"how many {unit} {there}{until}" for unit in ("days", "weeks")
             for there in ("", "are there ", "are left ", "is it ", "are there left ")
             for until in ("until", "till")),
-          *(f"how long {it}{until} {feast}" for it in ("", "is it ") for until in ("until", "till")
-            for feast in ("christmas", "easter", "new year", "halloween", "thanksgiving"))]),
+          *(f"{how_long} {feast}" for feast in _FEASTS for how_long in ("how long until",
+            "how long till", "how long is it until", "how long is it till", "when is", "when's"))]),
     ),
     skill=tell_time, note="this computer's clock and the time zone database",
 )  # fmt: skip

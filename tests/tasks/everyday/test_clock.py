@@ -53,6 +53,11 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
             "Wednesday, 3 March 1999 was 9,924 days ago.",
         ),
         ("days until", "how many days until easter", "It is 328 days until Sunday, 28 March 2027."),
+        (
+            "days until",
+            "when is christmas next year",
+            "It is 600 days until Saturday, 25 December 2027.",
+        ),
         ("time", "when is Whit Monday", "25 May 2026 is a Monday."),
         ("time", "when was Good Friday", "3 April 2026 was a Friday."),
         ("days until", "how many days until may 4", "Monday, 4 May 2026 is today."),
