@@ -226,3 +226,36 @@ def clock_time(seconds: float) -> str:
     hours, minute = divmod(minutes, 60)
     head = f"{hours}:{minute:02d}" if hours else f"{minute}"
     return f"{head}:{second:02d}" + (f".{part:03d}".rstrip("0") if part else "")
+
+
+_on = (
+    r"(?:to|on|onto|over|into|at|under|across|below|above|in) "
+    r"(?:the|this|my|that|it|\S+\.\w{3,4})\b"
+)
+_written = tuple(
+    lazy_re(form, re.IGNORECASE)
+    for form in (
+        r"\b(?:texts?|words?|caption|title|sentence|watermark|label|note)\b"
+        r"(?: (?:saying|reading|of|that says|which says))?:? "
+        rf"(?P<words>(?!in |on |to |at )\S.*?)(?= {_on}|[.!]?$)",
+        rf"\b(?:write|print) (?!the (?:text|words?)\b)(?P<words>\S.*?)(?= {_on})",
+    )
+)
+
+
+def words_written(said: str) -> str:
+    """Return what "add the text Sold out to the photo" says to write; "" if nothing."""
+    found = next((it for form in _written if (it := form.search(said))), None)
+    return found["words"].strip() if found else ""
+
+
+def size_asked(said: str) -> str | None:
+    """Return the pixels of "800 by 600" as "800x600"; None if there are none."""
+    found = re.search(r"\b(\d{1,5})\s*(?:x|×|by)\s*(\d{1,5})\b", said)
+    return f"{found[1]}x{found[2]}" if found else None
+
+
+def bytes_asked(said: str) -> str | None:
+    """Return a size of a file, as "500 KB", or one in pixels; None if there is none."""
+    found = re.search(r"\b(\d+(?:\.\d+)?)\s*([km])(?:i?b|(?:ilo|ega)bytes?)\b", said)
+    return f"{found[1]} {found[2].upper()}B" if found else size_asked(said)

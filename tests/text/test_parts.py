@@ -4,7 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.text.parts import clock_time, format_asked, pages_asked, seconds_of, times_asked
+from jarvis_desktop.text.parts import (
+    bytes_asked,
+    clock_time,
+    format_asked,
+    pages_asked,
+    seconds_of,
+    times_asked,
+    words_written,
+)
 
 
 @pytest.mark.parametrize(
@@ -97,3 +105,24 @@ def test_times(said: str, times: str) -> None:
 def test_clock_times() -> None:
     assert [clock_time(at) for at in (0, 65, 3723, 2.5)] == ["0:00", "1:05", "1:02:03", "0:02.5"]
     assert [seconds_of(at) for at in ("1:02:03", "0:02,5", "2.5 minutes")] == [3723, 2.5, 150]
+
+
+def test_sizes() -> None:
+    sizes = ("to 800 x 600", "under 500 kb", "at most 1.5 megabytes", "larger")
+    assert [bytes_asked(said) for said in sizes] == ["800x600", "500 KB", "1.5 MB", None]
+
+
+@pytest.mark.parametrize(
+    ("said", "words"),
+    [
+        ("add the text HELLO to this picture", "HELLO"),
+        ("put the caption Summer 2024 on a.png", "Summer 2024"),
+        ("put a watermark saying DRAFT in the middle of the picture", "DRAFT"),
+        ("write Top secret at the top of the photo", "Top secret"),
+        ("add the words Sold out", "Sold out"),
+        ("add text to this picture", ""),
+        ("write the text on the picture to a file", ""),
+    ],
+)
+def test_words_to_write_on_a_picture(said: str, words: str) -> None:
+    assert words_written(said) == words

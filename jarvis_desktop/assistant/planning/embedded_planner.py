@@ -96,6 +96,14 @@ LOOKING = "visual-question-answering"
 """What answers a question about what a picture shows rather than says."""
 _looks = re.compile(r"\b(?:photo|picture|image|drawing|painting)s?\b")
 
+_voices = re.compile(
+    r"\bwho(?:['’]s|se| is| was| are)? "
+    r"(?:speaking|talking|singing|the (?:speaker|singer)s?|voices?)\b|"
+    r"\bwho (?:speaks|talks|sings|said what)\b|\bwhich speaker\b|"
+    r"\bhow many (?:people|persons|speakers|voices|different \w+)\b.*\b(?:speak|talk|hear)"
+)
+"""What asks who is heard in a recording."""
+
 CAN_DO = mark("Say “what can you do” to hear what works now.")
 
 NO_LLM = mark(
@@ -199,6 +207,12 @@ class EmbeddedPlanner:
                     final=True,
                 )
             found = []
+        elif _hears_voices(read, context) and all(
+            fit(it.type, it.start, it.end) <= NO_WAY for it in found
+        ):
+            return PlanRejected(
+                tr("Nothing here tells voices apart. What is said can be transcribed.")
+            )
         else:
             found = found or await self._guess(text, read, inventory, context)
         tables = {item.kind for item in context.attachments} == {Kind.TABLE}
@@ -411,6 +425,12 @@ def _wire(
     for words in wiring.unread:
         current_note.get()(tr("I did not understand “{words}”, so that was left out.", words=words))
     return plan
+
+
+def _hears_voices(read: ParsedRequest, context: Context) -> bool:
+    """Return whether it is asked who is heard in a given recording."""
+    kinds = {item.kind for item in context.attachments}
+    return bool({Kind.AUDIO, Kind.VIDEO} & kinds and _voices.search(read.text))
 
 
 def _missing_input(error: MissingInputError) -> str:

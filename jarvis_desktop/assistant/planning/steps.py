@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
@@ -546,15 +546,22 @@ def read_options(step: PlannedStep, reading: ParsedRequest) -> dict[str, Value]:
         if step.type.exact not in found:  # a longer cue covered it
             for cue in _named_edits(reading.text[step.start : step.end], step.type):
                 found |= cue.options
-        if free := _is_free(step, reading, settled=step.type.exact in found):
+        settled = step.type.exact in found
+        if free := not _writes(found) and _is_free(step, reading, settled=settled):
             found = {}
     for option in step.type.options:
         if (option.name in found and not option.units) or (free and option.choices):
+            continue
+        if option.reads == "written" and not _writes(found):
             continue
         value = _value(option, step, reading)
         if value is not None:
             found[option.name] = value
     return found
+
+
+def _writes(found: Mapping[str, Value]) -> bool:
+    return found.get("edit") == "caption"
 
 
 def _named_edits(words: str, task_type: TaskType) -> list[intents.CueMatch]:
@@ -732,24 +739,12 @@ def _file_name(step: PlannedStep, reading: ParsedRequest) -> str | None:
     return named[0].text if named else None
 
 
-def _size(step: PlannedStep, reading: ParsedRequest) -> str | None:
-    words = reading.text[step.start : step.end]
-    match = re.search(r"\b(\d{1,5})\s*(?:x|×|by)\s*(\d{1,5})\b", words)
-    return f"{match[1]}x{match[2]}" if match else None
-
-
-def _size_or_bytes(step: PlannedStep, reading: ParsedRequest) -> str | None:
-    words = reading.text[step.start : step.end]
-    match = re.search(r"\b(\d+(?:\.\d+)?)\s*([km])(?:i?b|(?:ilo|ega)bytes?)\b", words)
-    return f"{match[1]} {match[2].upper()}B" if match else _size(step, reading)
-
-
 def _shape(step: PlannedStep, reading: ParsedRequest) -> str | None:
     words = reading.text[step.start : step.end]
     match = re.search(
         r"\b(square|landscape|portrait|wide)[\s-]?(?:screen|format|orientation|shape)\b", words
     ) or re.search(r"\b(landscape|portrait)\b", words)
-    return _size(step, reading) or (match[1] if match else None)
+    return parts.size_asked(words) or (match[1] if match else None)
 
 
 def _without(step: PlannedStep, reading: ParsedRequest) -> str | None:
@@ -783,14 +778,19 @@ _readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
     "gap": lambda step, reading: _things(*step.cue.gap, reading) if step.cue.gap else None,
     "language": _language,
     "file-name": _file_name,
-    "size": _size,
-    "size-or-bytes": _size_or_bytes,
+    "size": lambda step, reading: parts.size_asked(reading.text[step.start : step.end]),
+    "size-or-bytes": lambda step, reading: parts.bytes_asked(reading.text[step.start : step.end]),
     "shape": _shape,
     "without": _without,
     "seed": _seed,
     "format": _format,
     "pages": lambda step, reading: parts.pages_asked(reading.text[step.start : step.end]) or None,
     "times": lambda step, reading: parts.times_asked(reading.text[step.start : step.end]) or None,
+    "written": lambda step, reading: (
+        next(iter(reading.quotes_in(step.start, step.end)), "")
+        or parts.words_written(own_words(step, reading))
+        or None
+    ),
     "moment": lambda step, reading: parts.moment_asked(reading.text[step.start : step.end]),
     "last-reply": lambda step, reading: reading.last_reply or None,
 }

@@ -95,7 +95,7 @@ AUDIO_CLASSIFICATION = define(
         "what sound", "what is this sound", "what's this sound", "kind of sound", "which sound",
         "classify the audio", "classify the sound", "classify the recording",
         "audio classification", "what instrument", "which instrument", "what genre", "which genre",
-        "is it music", "what bird", "emotion in the voice", "who is speaking", "what noise",
+        "is it music", "what bird", "emotion in the voice", "what noise",
     ),
     note="needs an expert that listens",
 )  # fmt: skip

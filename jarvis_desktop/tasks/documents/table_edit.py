@@ -14,13 +14,13 @@ from typing import Any
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Port, Report
 from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.documents.table_database import TableDatabase, delimiter_of, is_utf8
 from jarvis_desktop.tasks.documents.table_editor import TableEditor, combined, parts_of
 from jarvis_desktop.tasks.documents.table_qa import question_of, table_items, with_doubts
-from jarvis_desktop.tasks.formats.tables import write_workbook
+from jarvis_desktop.tasks.formats.tables import sheets_of, write_workbook
 
 _ENDINGS = (".csv", ".tsv", ".xlsx", ".json", ".parquet")
 
@@ -37,8 +37,12 @@ def edit_tables(call: Call, report: Report) -> Iterable[Artifact]:
         assert item.path is not None
         report(None, tr("Reading {name}", name=item.title))
         sheets = db.load_with_cells(item.path, name=item.title)
-        named = [it for it in sheets if re.search(rf"\b{re.escape(it.title)}\b", wish, re.I)]
-        editors.append(TableEditor(db, (named or sheets)[0], item.title))
+        at, named, wish = _sheet_of(wish, [sheet.title for sheet in sheets])
+        editors.append(TableEditor(db, sheets[at], item.title))
+        if len(sheets) > 1:
+            form = mark("That is the sheet {name}; the others stay as they are.")
+            told = tr(form, name=sheets[at].title)
+            (editors[-1].told if named else editors[-1].doubts).append(told)
     report(None, tr("Changing the table"))
     parts = parts_of(wish)
     if len(editors) > 1 and (both := combined(editors, parts)):
@@ -62,6 +66,24 @@ def edit_tables(call: Call, report: Report) -> Iterable[Artifact]:
     return made
 
 
+def _sheet_of(wish: str, titles: Sequence[str]) -> tuple[int, bool, str]:
+    """Which sheet of a workbook is meant, whether the wish names it, and the wish without it."""
+    place = r"(?:\s*\b(?:in|on|of|from|im|auf|des|vom))?(?:\s*\b(?:the|das|dem|tab|blatt))*"
+    for at, title in sorted(enumerate(titles), key=lambda pair: -len(pair[1])):
+        quoted = rf"[\"“„']?{re.escape(title)}[\"”“']?"
+        number = rf"{at + 1}|{_ordinals[at]}" if at < len(_ordinals) else str(at + 1)
+        sheet = r"(?:work)?(?:sheet|tab|blatt)"
+        form = rf"{place}\s*\b(?:{sheet} (?:{quoted}|{number})\b|(?:{number}) {sheet}\b"
+        form += rf"|(?<!\w){quoted}(?!\w)(?: {sheet}\b)?)"
+        if len(titles) > 1 and (found := re.search(form, wish, re.IGNORECASE)):
+            rest = wish[found.end() :]
+            return at, True, f"{wish[: found.start()]} the rows{rest}"
+    return 0, False, wish
+
+
+_ordinals = (r"first|erste\w?", r"second|zweite\w?", r"third|dritte\w?", r"fourth|vierte\w?")
+
+
 def _write(editor: TableEditor, source: Path, to: Path) -> None:
     """Write a table in the form of its source: with its delimiter, or as records with types."""
     if to.suffix in (".json", ".parquet"):
@@ -69,7 +91,10 @@ def _write(editor: TableEditor, source: Path, to: Path) -> None:
         return
     rows = editor.rows()
     if to.suffix == ".xlsx":
-        write_workbook([("", rows)], to, to.name)
+        with sheets_of(source, editor.title) as sheets:
+            changed = editor.table.title if len(sheets) > 1 else ""
+            kept = [(it, rows if it == changed else its_rows) for it, its_rows in sheets]
+            write_workbook(kept, to, to.name)
         return
     utf8 = is_utf8(source)
     sign = "\t" if to.suffix == ".tsv" else ","

@@ -14,9 +14,9 @@ import platformdirs
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
-from jarvis_desktop.tasks.definition import Services, define
+from jarvis_desktop.tasks.definition import Services, define, presets
 from jarvis_desktop.tasks.everyday.timer import spoken_length
 from jarvis_desktop.tasks.naming import quantity
 
@@ -194,6 +194,23 @@ def _pointing() -> Iterable[str]:
     yield "how long does it take to play$"
 
 
+def _asking_loudness() -> Iterable[str]:
+    """Phrases for how loud a sound is."""
+    asked = ("how loud is", "how loud's", "how quiet is", "tell me how loud", "measure how loud")
+    yield from _of((*asked, "how loud does", "measure the loudness of"), _LASTING)
+    yield from (f"{which} xfile*" for which in asked)
+    yield from (f"{which} {it}$" for which in asked for it in _POINTED)
+    yield from (f"tell me how loud {it} is$" for it in _POINTED)
+    levels = ("loudness", "volume", "peak", "peak level", "peak volume")
+    for noun in _LASTING:
+        yield from _asking(noun, levels)
+    for level in levels:
+        for ask in ("what is the", "what's the", "tell me the"):
+            yield from (f"{ask} {level} of {which}" for which in ("xfile*", "it$"))
+    for noun in ("die aufnahme", "diese aufnahme", "das lied", "der ton", "xfile*", "es", "das"):
+        yield f"wie laut ist {noun}"
+
+
 _PRECISE = 10.0  # seconds; shorter durations are shown with tenths
 
 
@@ -202,6 +219,8 @@ def describe_file(call: Call, report: Report) -> Iterable[Artifact]:
     type."""
     path, name = call.file("file"), call.title("file")
     (artifact,) = call.inputs["file"]
+    if call.words("about") == "loudness" and artifact.kind in (Kind.AUDIO, Kind.VIDEO):
+        return [text_artifact(_loudness(path, name))]
     about = _size_and_type(path, name)
     match artifact.kind:
         case Kind.IMAGE:
@@ -285,6 +304,27 @@ def _media_details(path: Path, name: str) -> tuple[str, str]:
     return _format_duration(seconds), f", with {' and '.join(more)}"
 
 
+def _loudness(path: Path, name: str) -> str:
+    """The loudest sample and the root mean square, in dB below the most that fits."""
+    import numpy as np
+
+    from jarvis_desktop.tasks.audio.media import audio_blocks
+
+    peak = squares = samples = 0.0
+    for block, _ in audio_blocks(path, name=name):
+        peak = max(peak, float(np.abs(block).max(initial=0.0)))
+        squares += float(np.square(block, dtype=np.float64).sum())
+        samples += block.size
+    if not peak:
+        return tr("{name} is silent.", name=name)
+    loudest, usual = (20 * math.log10(it) for it in (peak, math.sqrt(squares / samples)))
+    form = mark(
+        "{name} has a peak of {peak} dB and a loudness of {usual} dB on average, where 0 dB is the "
+        "most that a recording holds."
+    )
+    return tr(form, name=name, peak=f"{loudest:.1f}", usual=f"{usual:.1f}")
+
+
 def _format_duration(seconds: float) -> str:
     if not seconds:
         return "does not say how long it lasts"
@@ -295,9 +335,13 @@ def _format_duration(seconds: float) -> str:
 
 FILE_DETAILS = define(
     name="file-details", label="Show file details",
-    summary="Tells a file's size and type, how long a recording or a video lasts and how many "
-    "pixels a picture has.",
+    summary="Tells a file's size and type, how long a recording or a video lasts, how loud it is, "
+    "and how many pixels a picture has.",
     ports=(Port("file", (Kind.AUDIO, Kind.VIDEO, Kind.IMAGE, Kind.DOCUMENT, Kind.TABLE)),),
+    options=(
+        TaskOption("about", "loudness: how loud a sound is", "", choices=("", "loudness")),
+    ),
+    presets=presets(({"about": "loudness"}, list(_asking_loudness()))),
     cues=(
         *_of(("how long is", "how long's", "how long does"), _LASTING),
         *_of(("how long does it take to play",), _LASTING),

@@ -1,12 +1,14 @@
 """The cut-file task: pages of a PDF, and stretches of recordings and films, are kept, left out or
-made files of their own. Runs in a child process."""
+made files of their own; pages are turned as well. Runs in a child process."""
 
 from __future__ import annotations
 
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
@@ -20,7 +22,12 @@ from jarvis_desktop.tasks.formats.film import FilmPart, write_parts
 from jarvis_desktop.tasks.formats.sound import SOUNDS, Span, save_sound
 from jarvis_desktop.text.parts import clock_time, seconds_of
 
-ACTIONS = ("keep", "remove", "split")
+if TYPE_CHECKING:
+    from pypdf import PageObject
+
+TURNS = {"turn-right": 90, "turn-over": 180, "turn-left": 270, "upright": 0}
+"""Degrees clockwise; "upright" turns pages so that their text is."""
+ACTIONS = ("keep", "remove", "split", *TURNS)
 MAX_FILES = 200
 
 
@@ -28,6 +35,8 @@ def cut_file(call: Call, report: Report) -> Iterable[Artifact]:
     """Cut the file. Raises InputError if it has no such part, or if no part is named."""
     item = call.artifact("file")
     assert item.path
+    if call.words("action") in TURNS and not is_pdf(item.path):
+        raise InputError(tr("Only pages of a PDF, and pictures, can be turned."))
     if item.kind in (Kind.AUDIO, Kind.VIDEO):
         return list(_cut_media(item, call, report))
     if item.kind is not Kind.DOCUMENT or not is_pdf(item.path):
@@ -43,6 +52,9 @@ def _cut_pages(item: Artifact, call: Call) -> Iterable[Artifact]:
 
     assert item.path
     asked, action = call.words("pages"), call.words("action")
+    if action in TURNS:
+        yield _turned(item, call, asked, action)
+        return
     with open_pdf(item.path, name=item.title) as reader:
         count = len(reader.pages)
         pieces = _page_pieces(asked, action, int(call.number("parts")), count, item.title)
@@ -54,6 +66,44 @@ def _cut_pages(item: Artifact, call: Call) -> Iterable[Artifact]:
             to = call.workdir / f"cut-{number}.pdf"
             writer.write(to)
             yield Artifact(Kind.DOCUMENT, path=to, name=f"{stem_of(item)}-{called}.pdf")
+
+
+def _turned(item: Artifact, call: Call, asked: str, action: str) -> Artifact:
+    """The PDF with some pages turned, or all. Raises InputError if one has no text to go by."""
+    from pypdf import PdfWriter
+
+    assert item.path
+    with open_pdf(item.path, name=item.title) as reader:
+        count = len(reader.pages)
+        pages = page_numbers(asked, count, name=item.title) if asked else range(1, count + 1)
+        writer = PdfWriter(clone_from=reader)
+        for number in pages:
+            page = writer.pages[number - 1]
+            degrees = TURNS[action] or _uprighting(page)
+            if degrees is None:
+                raise InputError(
+                    tr("Page {number} has no text that shows which way is up.", number=number),
+                    hint=tr("Say: to the left, to the right, or upside down."),
+                )
+            page.rotation = (page.rotation + degrees) % 360
+        to = call.workdir / "turned.pdf"
+        writer.write(to)
+    return Artifact(Kind.DOCUMENT, path=to, name=f"{stem_of(item)}-turned.pdf")
+
+
+def _uprighting(page: PageObject) -> int | None:
+    """The degrees clockwise by which the text of a page is turned upright; None without text."""
+    letters: Counter[int] = Counter()
+
+    def seen(text: str, at: Sequence[float], text_at: Sequence[float], *_: object) -> None:
+        across = text_at[0] * at[0] + text_at[1] * at[2]
+        up = text_at[0] * at[1] + text_at[1] * at[3]
+        letters[round(math.degrees(math.atan2(up, across)) / 90) * 90] += len(text.strip())
+
+    page.extract_text(visitor_text=seen)
+    if not letters.total():
+        return None
+    return (letters.most_common(1)[0][0] - page.rotation) % 360
 
 
 def _page_pieces(
@@ -251,10 +301,39 @@ _leaving_out = (
     "remove", "delete", "drop", "leave out", "cut off", "cut away", "take away", "skip",
     "get rid of", "entferne", "lösche", "lass", "schneide ... weg",
 )  # fmt: skip
+_turned_parts = (
+    "page*", "the page*", "this page*", "the ... page*", "all page*",
+    "the pdf", "this pdf", "my pdf",
+    "the document", "this document", "the scan", "xfile*xdocument", "seite*", "die seite*",
+    "alle seiten", "das pdf", "das dokument",
+)  # fmt: skip
+_ways = {
+    "upright": ("the right way", "right way up", "right side up", "upright", "straight",
+                "richtig herum", "aufrecht"),
+    "turn-right": ("right", "clockwise", "by 90", "nach rechts", "um 90"),
+    "turn-left": ("left", "counterclockwise", "counter-clockwise", "anticlockwise",
+                  "anti-clockwise", "by 270", "nach links", "um 270"),
+    "turn-over": ("upside down", "by 180", "on its head", "over", "around", "auf den kopf",
+                  "um 180"),
+}  # fmt: skip
+
+
+def _turning(action: str) -> Iterable[str]:
+    if action == "upright":
+        wrong = ("upside down", "sideways", "on its side", "the wrong way", "auf dem kopf")
+        yield from (f"page* ... {be} {how}" for be in ("is", "are") for how in wrong)
+    for verb in ("rotate", "turn", "flip", "drehe", "dreh", "rotiere"):
+        itself = ("it", "this", "that", "es") if verb in ("rotate", "rotiere") else ()
+        for part in (*_turned_parts, *itself):
+            yield from (f"{verb} {part} ... {way}" for way in _ways[action])
+            if action == "turn-right" and verb not in ("turn", "flip"):
+                yield f"{verb} {part}"
+
 
 CUT_FILE = define(
     name="cut-file", label="Cut file",
-    summary="Keeps or removes pages of a PDF or seconds of a recording or video, or splits it.",
+    summary="Keeps, removes or turns pages of a PDF; keeps or removes seconds of a recording or "
+    "video; splits them.",
     ports=(Port("file", (Kind.DOCUMENT, Kind.AUDIO, Kind.VIDEO)),),
     gives=(Kind.DOCUMENT, Kind.AUDIO, Kind.VIDEO),
     options=(
@@ -274,6 +353,7 @@ CUT_FILE = define(
         "zuschneiden", "kürze ... auf",
     ),
     presets=presets(
+        *(({"action": action}, list(_turning(action))) for action in TURNS),
         ({"action": "remove"},
          [*(f"{verb} {part}" for verb in _leaving_out for part in _parts_named),
           "cut off", "cut ... off", "cut the first", "cut the last", "keep all but",

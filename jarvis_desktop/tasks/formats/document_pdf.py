@@ -8,6 +8,8 @@ import re
 import sys
 import time
 from collections.abc import Iterable
+from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +82,25 @@ def _fallbacks(pdf: Any, letters: set[int]) -> set[int]:
     if names:
         pdf.set_fallback_fonts(names)
     return missing
+
+
+@cache
+def font_with(words: str) -> Path | None:
+    """Return a font that has all letters of some words: the own one, or one of this computer's;
+    None if there is none."""
+    from fontTools.ttLib import TTFont, TTLibError
+
+    own = shipped("resources", "fonts", "Inter-Bold.ttf")
+    letters = {ord(letter) for letter in words if letter.isprintable() and not letter.isspace()}
+    until = time.monotonic() + FONT_SECONDS
+    for path in (own, *_fonts()):
+        broken = suppress(TTLibError, OSError, ValueError, KeyError, NotImplementedError)
+        with broken, TTFont(path, fontNumber=0, lazy=True) as font:
+            if letters <= (font.getBestCmap() or {}).keys():
+                return path
+        if time.monotonic() > until:
+            break
+    return None
 
 
 def _fonts() -> list[Path]:

@@ -106,7 +106,7 @@ def _tables(
         )
         try:
             if start[:4] == b"PK\x03\x04":
-                with _sheets(path, name) as found:
+                with sheets_of(path, name) as found:
                     yield found, link
             elif start[:4] == b"PAR1":
                 yield [("", _queried(link, f"read_parquet({literal(str(path))})"))], link
@@ -160,7 +160,9 @@ def _csv_rows(path: Path, name: str) -> Rows:
 
 
 @contextmanager
-def _sheets(path: Path, name: str) -> Iterator[list[tuple[str, Rows]]]:
+def sheets_of(path: Path, name: str) -> Iterator[list[tuple[str, Rows]]]:
+    """The sheets of a workbook that have rows, each with its title ("" if there is one only), while
+    it is open. Raises InputError."""
     from zipfile import BadZipFile
 
     import openpyxl

@@ -28,6 +28,7 @@ def _after(*nouns: str) -> tuple[str, ...]:
     )
 
 
+_PLACES = ("at the top of", "at the bottom of", "in the middle of")
 PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
     ({"edit": "grey"},
      "black and white|black-and-white|grey*|gray*|monochrome|b&w|b/w|without colour|"
@@ -99,6 +100,16 @@ PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
         "watercolour", "watercolor", "painting of it",
         *_after('painting'),
     )),
+    ({"edit": "caption"}, (
+        "add text", "add a caption", "put a caption", "put text", "add the text", "put the text",
+        "add the word*", "put the word*", "add the caption", "put the caption", "insert the text",
+        "watermark saying", "watermark that says", "xquote* on it$", "xquote* to it$",
+        *(f"{verb} ... {at} {which}" for verb in ("write", "print")
+          for at in ("on", "onto", "over", "across", "under", *_PLACES)
+          for which in (*(f"the {what}" for what in PICTURE_WORDS), "this picture", "it$")),
+        *(f"xquote* {at} the {what}" for what in PICTURE_WORDS for at in ("on", "to", *_PLACES)),
+        *(f"{verb} the {what} xquote*" for verb in ("caption", "label") for what in PICTURE_WORDS),
+    )),
     ({"edit": "invert"}, "invert*|negative of|a negative|inverse colours|inverse colors"),
     ({"edit": "sepia"}, "sepia|old photo*|vintage|antique|brownish"),
     ({"edit": "enhance"}, "enhance*|improve*|look better|nicer|auto level*|touch up|retouch*"),
@@ -141,7 +152,8 @@ def edit(call: Call, report: Report) -> Iterable[Artifact]:
             ),
         )
     which = which or "enhance"
-    wish = EditRequest(call.number("amount"), call.words("direction"), call.words("size"))
+    said = (call.words(option) for option in ("direction", "size", "words"))
+    wish = EditRequest(call.number("amount"), *said)
     if which == "resize" and (limit := _bytes_of(wish.size)):
         return [save_small(read_image(path, name=name), call, which, limit)]
     return [save_image(apply_edit(read_image(path, name=name), which, wish), call, which)]
@@ -151,8 +163,8 @@ IMAGE_EDITING = define(
     name="image-editing", label="Change picture",
     summary="Edits a picture in a named way: black and white, brighter, darker, contrast, colour, "
     "blur, blur the background, sharpen, rotate, flip, crop, resize, pencil sketch, cartoon, "
-    "painting, sepia, invert, enhance; or as the prompt says, such as to add, remove or replace "
-    "something.",
+    "painting, sepia, invert, enhance, caption; or as the prompt says, such as to add, remove or "
+    "replace something.",
     ports=(Port("image", (Kind.IMAGE,)), Port(PROMPT, (Kind.TEXT,), required=False)),
     gives=(Kind.IMAGE,),
     options=(
@@ -161,9 +173,10 @@ IMAGE_EDITING = define(
         TaskOption(
             "direction",
             "flip: horizontal (left and right change places) or vertical; rotate: left or right; "
-            "crop: the part that is kept", "",
-            choices=("", "horizontal", "vertical", "left", "right", "top", "bottom"),
+            "crop: the part that is kept; caption: where it is written", "",
+            choices=("", "horizontal", "vertical", "left", "right", "top", "bottom", "middle"),
         ),
+        TaskOption("words", "caption: what is written on the picture", "", reads="written"),
         TaskOption(
             "size",
             'resize, crop: width and height in pixels, "800x600"; "800x" keeps the proportions. '
@@ -212,6 +225,7 @@ class EditRequest:
     amount: float = 0.0
     direction: str = ""
     size: str = ""
+    words: str = ""
 
 
 def apply_edit(image: Image, edit: str, wish: EditRequest) -> Image:
@@ -261,6 +275,47 @@ def _crop(image: Image, wish: EditRequest) -> Image:
     left = {"left": 0, "right": width - wide}.get(wish.direction, (width - wide) // 2)
     top = {"top": 0, "bottom": height - high}.get(wish.direction, (height - high) // 2)
     return image.crop((left, top, left + wide, top + high))
+
+
+def _caption(image: Image, wish: EditRequest) -> Image:
+    """Write words on a picture, white with a dark outline, as large as fits."""
+    from PIL import ImageDraw, ImageFont
+
+    from jarvis_desktop.tasks.formats.document_pdf import font_with
+
+    if not wish.words:
+        raise InputError(
+            tr("Say which words are to be written."),
+            hint=tr("Such as: write “Happy birthday” on the picture."),
+        )
+    if (found := font_with(wish.words)) is None:
+        raise InputError(
+            tr("No font on this computer has all letters of “{words}”.", words=wish.words)
+        )
+    shown = image.copy()
+    draw, (wide, high) = ImageDraw.Draw(shown), image.size
+    for size in range(max(9, min(wide, high) // 7), 7, -1):
+        font = ImageFont.truetype(str(found), size)
+        lines = [""]
+        for word in wish.words.split():
+            longer = f"{lines[-1]} {word}".strip()
+            if draw.textlength(longer, font) <= 0.9 * wide or not lines[-1]:
+                lines[-1] = longer
+            else:
+                lines.append(word)
+        text, line = "\n".join(lines), max(1, size // 12)
+        left, top, right, bottom = draw.multiline_textbbox((0, 0), text, font, stroke_width=line)
+        if right - left <= 0.95 * wide and bottom - top <= 0.9 * high:
+            break
+    edge = min(wide, high) * 0.04
+    across = {"left": edge, "right": wide - (right - left) - edge}
+    down = {"top": edge, "bottom": high - (bottom - top) - edge, "": high - (bottom - top) - edge}
+    x = across.get(wish.direction, (wide - (right - left)) / 2) - left
+    y = down.get(wish.direction, (high - (bottom - top)) / 2) - top
+    draw.multiline_text(
+        (x, y), text, "white", font, align="center", stroke_width=line, stroke_fill="black"
+    )
+    return shown
 
 
 def _resize(image: Image, wish: EditRequest) -> Image:
@@ -443,6 +498,7 @@ def _blur_background(image: Image, wish: EditRequest) -> Image:
 
 _SHAPES: dict[str, Callable[[Image, EditRequest], Image]] = {
     "rotate": _rotate, "flip": _flip, "crop": _crop, "resize": _resize, "blur": _blur,
+    "caption": _caption,
 }  # fmt: skip
 _COLOURS: dict[str, Callable[[Image, EditRequest], Image]] = {
     "grey": _grey, "brightness": _brighten, "contrast": _adjust_contrast, "colour": _adjust_colour,

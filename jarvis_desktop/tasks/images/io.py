@@ -39,6 +39,7 @@ MIN_SIDE = 32
 EDITS = (
     *("enhance", "grey", "brightness", "contrast", "colour", "blur", "sharpen", "rotate", "flip"),
     *("crop", "resize", "sketch", "cartoon", "painting", "background-blur", "invert", "sepia"),
+    "caption",
 )
 """The built-in edits; their results are named after them."""
 _OTHER_EDITS = (

@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Requests in, plans out: what the embedded planner makes of everyday words."""
 
 from __future__ import annotations
@@ -426,3 +427,50 @@ async def test_a_step_takes_no_other_file_than_the_earlier_one_that_it_names() -
     earlier = conversation(file("people.csv"), file("letter.txt"))
     asked = "remove the column phone from letter.txt"
     assert isinstance(await ask(asked, earlier=earlier), PlanRejected)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "plan"),
+    [
+        ("rotate this pdf by 90 degrees", ["a.pdf"], "cut-file(file=a.pdf, action=turn-right)"),
+        ("turn page 2 of a.pdf the right way round", [], "cut-file(file=a.pdf, action=upright, pages=2)"),
+        ("page 3 is upside down, turn it round", ["a.pdf"], "cut-file(file=a.pdf, action=upright, pages=3)"),
+        ("turn the second page upside down", ["a.pdf"], "cut-file(file=a.pdf, action=turn-over, pages=2)"),
+        ("rotate pages 1-3 to the left", ["a.pdf"], "cut-file(file=a.pdf, action=turn-left, pages=1-3)"),
+        ("rotate it by 180 degrees", ["a.pdf"], "cut-file(file=a.pdf, action=turn-over)"),
+        ("drehe Seite 2 um 90 Grad", ["a.pdf"], "cut-file(file=a.pdf, action=turn-right, pages=2)"),
+        ("dreh das PDF nach links", ["a.pdf"], "cut-file(file=a.pdf, action=turn-left)"),
+        ("把 a.pdf 旋转 90 度", [], "cut-file(file=a.pdf, action=turn-right)"),
+        ("rotate it by 90 degrees", ["a.png"], "image-editing(image=a.png, edit=rotate, amount=90.0)"),
+        ("how loud is this recording", ["a.wav"], "file-details(file=a.wav, about=loudness)"),
+        ("what's the peak level of a.wav?", [], "file-details(file=a.wav, about=loudness)"),
+        ("wie laut ist die Aufnahme", ["a.wav"], "file-details(file=a.wav, about=loudness)"),
+        ("increase the volume of the recording", ["a.wav"], "audio-to-audio(audio=a.wav, effect=louder)"),
+        ("add the text HELLO to this picture", ["a.png"], "image-editing(image=a.png, edit=caption, words=HELLO)"),
+        ('write "Happy Birthday" on this picture', ["a.png"], "image-editing(image=a.png, edit=caption, words=Happy Birthday)"),
+        ("put the word Hello at the top of the photo", ["a.png"], "image-editing(image=a.png, edit=caption, direction=top, words=Hello)"),
+        ("add text to this picture", ["a.png"], "image-editing(image=a.png, edit=caption)"),
+        ("schreibe Hallo auf das Bild", ["a.png"], "image-editing(image=a.png, edit=caption, words=Hallo)"),
+        ("在图片上写你好", ["a.png"], "image-editing(image=a.png, edit=caption, words=你好)"),
+        ("what text is in this picture", ["a.png"], "image-to-text(image=a.png)"),
+        ("add a red hat to the picture", ["a.png"], "image-editing(image=a.png, prompt=add a red hat to the picture)"),
+    ],
+)  # fmt: skip
+async def test_what_files_are_asked_for(text: str, names: list[str], plan: str) -> None:
+    assert show(await ask(text, *names)) == [plan]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["who is speaking", "how many people are speaking", "whose voice is this?", "wer spricht in der Aufnahme"],
+)  # fmt: skip
+async def test_says_that_nothing_tells_voices_apart(text: str) -> None:
+    planned = await ask(text, "a.wav")
+    assert isinstance(planned, PlanRejected)
+    assert planned.reason == "Nothing here tells voices apart. What is said can be transcribed."
+
+
+async def test_names_the_question_about_voices_beside_another_wish() -> None:
+    planned = await ask("transcribe this and tell me who is speaking", "a.wav")
+    assert not isinstance(planned, PlanRejected)
+    assert planned.undone == ("tell me who is speaking",)

@@ -180,7 +180,7 @@ async def test_what_was_said_before_may_be_of_no_use() -> None:
 
 
 async def test_another_file_than_the_one_that_is_named_is_not_meant() -> None:
-    planned = await ask("rotate page 2 of report.pdf", "report.pdf", earlier=conversation(SKETCH))
+    planned = await ask("sharpen page 2 of report.pdf", "report.pdf", earlier=conversation(SKETCH))
     assert isinstance(planned, PlanRejected)
     assert "picture" in planned.reason, planned.reason
 

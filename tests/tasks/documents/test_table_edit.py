@@ -184,3 +184,35 @@ def test_other_formats_stay_what_they_are(tmp_path: Path):
     ]
     parquet = edited("staff.parquet", 3).path
     assert duckdb.execute(f"SELECT pay FROM '{parquet}'").fetchall() == [(12,), (7.5,), (19.5,)]
+
+
+@pytest.mark.parametrize(
+    ("wish", "sheet"),
+    [
+        ("sort the sheet Costs by amount", "Costs"),
+        ("sort the second sheet by amount", "Costs"),
+        ("sort Costs by amount", "Costs"),
+        ("sort sheet 2 by amount", "Costs"),
+        ("sortiere das Blatt Costs nach amount", "Costs"),
+        ("sort by amount", "Income"),
+        ("sort the rows by amount on the Income sheet", "Income"),
+    ],
+)
+def test_changes_one_sheet_and_keeps_the_others(tmp_path: Path, wish: str, sheet: str):
+    book = openpyxl.Workbook()
+    del book["Sheet"]
+    for title in ("Income", "Costs", "Notes"):
+        for row in (("what", "amount"), ("b", 30), ("a", 20)):
+            book.create_sheet(title) if title not in book.sheetnames else None
+            book[title].append(row)
+    book.save(tmp_path / "year.xlsx")
+    call = call_of(
+        EDIT_TABLE.type, tmp_path / "work", table=[tmp_path / "year.xlsx"], question=wish
+    )
+    table, told = list(edit_tables(call, quiet))
+    assert table.path is not None
+    made = openpyxl.load_workbook(table.path)
+    assert made.sheetnames == ["Income", "Costs", "Notes"]
+    amounts = {name: [cell.value for cell in made[name]["B"][1:]] for name in made.sheetnames}
+    assert amounts == {name: [20, 30] if name == sheet else [30, 20] for name in made.sheetnames}
+    assert f"the sheet {sheet}" in (told.text or "")

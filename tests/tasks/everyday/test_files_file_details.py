@@ -191,3 +191,15 @@ async def test_is_heard(text: str, name: str) -> None:
 )
 async def test_everyday_words_are_not_caught(text: str, names: list[str]) -> None:
     assert "file-details" not in await planned(text, *names)
+
+
+def test_how_loud_a_recording_is(tmp_path: Path) -> None:
+    wave = np.float32(0.5) * np.sin(np.arange(8000, dtype=np.float32) / 3)
+    given = Artifact(Kind.AUDIO, path=write_wav(tmp_path / "a.wav", wave, 8000), name="a.wav")
+    silent = write_wav(tmp_path / "b.wav", np.zeros(800, np.float32), 8000)
+    call = call_of(FILE_DETAILS.type, tmp_path / "work", file=given, about="loudness")
+    told = text_of(describe_file(call, quiet))
+    assert told.startswith("a.wav has a peak of -6.0 dB and a loudness of -9.0 dB on average")
+    quiet_one = Artifact(Kind.AUDIO, path=silent, name="b.wav")
+    call = call_of(FILE_DETAILS.type, tmp_path / "work", file=quiet_one, about="loudness")
+    assert text_of(describe_file(call, quiet)) == "b.wav is silent."

@@ -7,6 +7,7 @@ from pathlib import Path
 import av
 import numpy as np
 import pytest
+from fpdf import FPDF
 from PIL import Image
 from pypdf import PdfReader, PdfWriter
 
@@ -82,6 +83,47 @@ def test_split_without_more_gives_single_pages(report: Artifact, tmp_path: Path)
     assert [widths(item) for item in cut(report, tmp_path, action="split")] == [
         [1], [2], [3], [4], [5],
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("options", "turned"),
+    [
+        ({"action": "turn-right"}, [90] * 5),
+        ({"action": "turn-left", "pages": "2-3"}, [0, 270, 270, 0, 0]),
+        ({"action": "turn-over", "pages": "last"}, [0, 0, 0, 0, 180]),
+    ],
+)
+def test_pages_are_turned(
+    report: Artifact, tmp_path: Path, options: dict[str, Value], turned: list[int]
+) -> None:
+    (made,) = cut(report, tmp_path, **options)
+    assert made.name == "report-turned.pdf"
+    pages = PdfReader(made.path or "").pages
+    assert [page.rotation for page in pages] == turned
+    assert PdfReader(made.path or "").metadata["/Title"] == "Rent"  # type: ignore[index]
+
+
+def test_pages_are_turned_so_that_their_text_is_upright(tmp_path: Path) -> None:
+    pdf = FPDF()
+    for degrees in (0, 90, 180):
+        pdf.add_page()
+        pdf.set_font("helvetica", size=20)
+        with pdf.rotation(degrees, 100, 150):
+            pdf.text(60, 150, "the way it should be")
+    pdf.output(str(tmp_path / "scan.pdf"))
+    writer = PdfWriter(clone_from=tmp_path / "scan.pdf")
+    writer.pages[0].rotate(270)
+    writer.write(tmp_path / "scan.pdf")
+    given = Artifact(Kind.DOCUMENT, path=tmp_path / "scan.pdf", name="scan.pdf")
+    (made,) = cut(given, tmp_path, action="upright")
+    assert [page.rotation for page in PdfReader(made.path or "").pages] == [0, 90, 180]
+
+
+def test_what_cannot_be_turned(report: Artifact, memo: Artifact, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Page 2 has no text"):
+        cut(report, tmp_path, action="upright", pages="2")
+    with pytest.raises(InputError, match="Only pages"):
+        cut(memo, tmp_path, action="turn-left")
 
 
 @pytest.mark.parametrize(

@@ -150,7 +150,7 @@ def test_keeps_transparency(tmp_path: Path, name: str) -> None:
     clear = Image.open(shapes(tmp_path / "s.png")).convert("RGBA")
     clear.paste((0, 0, 0, 0), (0, 0, 240, 40))
     clear.save(tmp_path / "clear.png")
-    out = edited(tmp_path / "clear.png", tmp_path, edit=name)
+    out = edited(tmp_path / "clear.png", tmp_path, edit=name, words="Hi")
     assert out.mode == "RGBA"
     assert out.getchannel("A").getextrema() == (0, 255)
 
@@ -173,7 +173,7 @@ def test_works_on_a_single_pixel(tmp_path: Path) -> None:
     Image.new("RGB", (1, 1), "red").save(tmp_path / "dot.png")
     for name in EDITS:
         if name != "background-blur":
-            assert min(edited(tmp_path / "dot.png", tmp_path, edit=name).size) >= 1
+            assert min(edited(tmp_path / "dot.png", tmp_path, edit=name, words="Hi").size) >= 1
 
 
 def test_the_cues_name_edits_and_options_that_exist() -> None:
@@ -188,3 +188,41 @@ def test_the_cues_name_edits_and_options_that_exist() -> None:
             assert not known.choices or value in known.choices
     assert {options["edit"] for options in found.values()} == set(EDITS)
     assert found["upside down"] == {"edit": "rotate", "amount": 180.0}
+
+
+@pytest.mark.parametrize(
+    ("direction", "rows", "columns"),
+    [
+        ("", slice(110, 160), slice(60, 180)),
+        ("top", slice(0, 50), slice(60, 180)),
+        ("middle", slice(55, 105), slice(60, 180)),
+        ("left", slice(55, 105), slice(0, 120)),
+    ],
+)
+def test_writes_words_on_a_picture(
+    tmp_path: Path, direction: str, rows: slice, columns: slice
+) -> None:
+    Image.new("RGB", SIZE, "navy").save(tmp_path / "sky.png")
+    made = edited(
+        tmp_path / "sky.png", tmp_path, edit="caption", words="HELLO", direction=direction
+    )
+    written = np.abs(pixels(made) - (0, 0, 128)).max(axis=2) > 60
+    assert written[rows, columns].sum() == written.sum() > 200
+
+
+def test_long_words_are_set_in_lines_that_fit(tmp_path: Path) -> None:
+    Image.new("RGB", SIZE, "navy").save(tmp_path / "sky.png")
+    made = edited(tmp_path / "sky.png", tmp_path, edit="caption", words="many happy returns " * 6)
+    written = np.abs(pixels(made) - (0, 0, 128)).max(axis=2) > 60
+    assert not written[:, (0, 1, 2, -1, -2, -3)].any()
+    assert written.any(axis=1).sum() > 60
+
+
+def test_says_which_words_cannot_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jarvis_desktop.tasks.formats.document_pdf._fonts", list)
+    Image.new("RGB", SIZE, "navy").save(tmp_path / "sky.png")
+    for words, told in (("", "which words"), ("漢字", "No font")):
+        with pytest.raises(InputError, match=told):
+            edited(tmp_path / "sky.png", tmp_path, edit="caption", words=words)
