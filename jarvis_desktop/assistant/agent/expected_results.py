@@ -122,7 +122,8 @@ _extracting = re.compile(
     re.IGNORECASE,
 )
 _each_picture = re.compile(
-    r"\b(?:all|each|every)\s+(?:of\s+)?(?:the\s+|these\s+|my\s+)?(?:pictures?|photos?|images?)\b",
+    r"\b(?:(?:all|each|every)\s+(?:of\s+)?(?:the\s+|these\s+|my\s+)?(?:pictures?|photos?|images?)"
+    r"|(?:these|those)\s+(?:pictures|photos|images))\b",
     re.IGNORECASE,
 )
 _format = re.compile(
@@ -220,6 +221,9 @@ def _unnamed(clause: str, given: Collection[str]) -> ResultKind | None:
         return ResultKind.TABLE
     if saves and _text_file.search(clause):
         return ResultKind.TEXT
+    named = _format.search(clause)
+    if saves and named and _is_picture(f"x.{named[1]}") and any(map(_is_picture, given)):
+        return ResultKind.FILES
     if changes and any(_kind_of(name) is ResultKind.TABLE for name in given):
         return ResultKind.TABLE
     return ResultKind.FILES if changes and given else None

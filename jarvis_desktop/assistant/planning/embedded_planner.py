@@ -75,6 +75,8 @@ _lists = re.compile(
     rf"^\w+ (?:in|since|before|after|from) (?:{'|'.join(MONTHS)})\W*$"
 )
 """What asks a table for its rows: "show me the customers from Berlin", "orders in February"."""
+_counts = re.compile(r"^\W*how many \w+ (?:had|have|has|were|did|do|got)\b")
+"""What asks a table, and no calculator: "how many days had more than 10 mm of rain"."""
 _elsewhere = re.compile(r"\b(file|s?ftps?|smb|ssh|s3|gs|hdfs|data|ipfs)://\S", re.IGNORECASE)
 _wish_not = re.compile(r"^\W*(?:do not|don't|dont|never)\b")
 
@@ -217,7 +219,9 @@ class EmbeddedPlanner:
             found = found or await self._guess(text, read, inventory, context)
         tables = {item.kind for item in context.attachments} == {Kind.TABLE}
         asks = _lists.match(read.text) or (tables and _question.search(read.text))
-        if asks and all(fit(it.type, it.start, it.end) <= NO_WAY for it in found):
+        if (tables and _counts.match(read.text)) or (
+            asks and all(fit(it.type, it.start, it.end) <= NO_WAY for it in found)
+        ):
             found = []  # "show me the customers from Berlin", of a table
         if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
             found = [step for step in found if step.type.name != everyday.GREETING] or found[:1]

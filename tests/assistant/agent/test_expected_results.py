@@ -32,6 +32,7 @@ A, C, T, X, F = ResultKind
         ("Resize all pictures to 100 pixels", ["a.png", "b.png"], [F]),
         ("Rotate it and save it as turned.png", ["a.png"], [F]),
         ("Convert it", ["a.png"], [F]),
+        ("Make these photos grey and save them as PNG", ["a.jpg", "b.jpg"], [F]),
         ("Count the words of each text and write them to a.csv", ["a.txt"], [T]),
         ("Count the words of each text and draw a chart", ["a.txt"], [C, A]),
         ("Clean it up", [], [A]),

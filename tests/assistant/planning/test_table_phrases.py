@@ -38,6 +38,7 @@ async def test_a_few_words_ask_the_table_that_is_given(text: str) -> None:
         ("sort it by date, newest first", "o.csv", ["edit-table"]),
         ("Sortiere die Tabelle nach Betrag, höchster zuerst", "o.csv", ["edit-table"]),
         ("how many people in the IT team earn more than 5000?", "o.csv", [ASKING]),
+        ("how many days had more than 10 mm of rain?", "o.csv", [ASKING]),
         ("entferne doppelte Zeilen und sortiere nach Preis", "o.csv", ["edit-table"]),
         ("delete all rows where status is returned", "o.csv", ["edit-table"]),
         ("keep only the rows where city is Berlin and save as b.csv", "o.csv", ["edit-table", "save-file"]),
