@@ -33,7 +33,7 @@ from jarvis_desktop.assistant.request_reader import AttachmentIntake
 from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
 from jarvis_desktop.assistant.selection.ranking import ExpertChooser
 from jarvis_desktop.assistant.selection.selector import Eligibility, Selector
-from jarvis_desktop.assistant.talk.clean_up import DictationCleanUp
+from jarvis_desktop.assistant.talk.dictation import DictationCleanUp
 from jarvis_desktop.assistant.timers import Bell, RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
 from jarvis_desktop.backends.inference_api.backend import ApiBackend

@@ -16,9 +16,8 @@ from jarvis_desktop.app.experts import whisper_folder
 from jarvis_desktop.app.single_instance import CommandHandler, Instance
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.barge_in import BargeIn
-from jarvis_desktop.assistant.talk.hands_free import HandsFree
+from jarvis_desktop.assistant.talk.hands_free import HandsFree, WakeWordListener
 from jarvis_desktop.assistant.talk.talk import Talk, talk_command_handler
-from jarvis_desktop.assistant.talk.wake_word import WakeWordListener
 from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import JarvisError

@@ -6,14 +6,17 @@ The chosen LLM is guarded: a failure triggers a new search, and the mode may for
 from __future__ import annotations
 
 import asyncio
+import heapq
+import itertools
 import time
 from collections.abc import AsyncGenerator, Callable, Iterable, Sequence
-from contextlib import aclosing, nullcontext
+from contextlib import aclosing, asynccontextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Literal
 
+from jarvis_desktop.core.context import Urgency, current_turn, current_urgency, current_wait
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import Fault, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
@@ -30,7 +33,6 @@ from jarvis_desktop.llm.openai_compatible import (
     server_at,
 )
 from jarvis_desktop.llm.profile import LLMProfile, LLMProfiles, profile_key
-from jarvis_desktop.llm.prompt_queue import PromptQueue
 from jarvis_desktop.llm.shipped import GB, MB, Computer, Item, ShippedLLM
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.platform.api_keys import ApiKey, key_for
@@ -561,3 +563,54 @@ class LLMInMemory:
 
 def _size(folder: Path) -> int:
     return sum(path.stat().st_size for path in folder.rglob("*.safetensors"))
+
+
+class PromptQueue:
+    """Lets one prompt through at a time: the most urgent first, then in the order of asking.
+
+    A server with one slot would take them in the order in which they arrive: a question would wait
+    behind the next round of a goal, and nobody could say for what.
+    """
+
+    def __init__(self) -> None:
+        self._taken = False
+        self._writes_for = ""
+        """The turn whose answer is being written."""
+        self._waiting: list[tuple[Urgency, int, asyncio.Future[None]]] = []
+        self._numbers = itertools.count()
+
+    @asynccontextmanager
+    async def slot(self) -> AsyncGenerator[None]:
+        """Wait until it is this prompt's turn, and hold the LLM until the block ends. An answer
+        that is being written is never interrupted."""
+        if self._taken:
+            await self._wait()
+        self._taken, self._writes_for = True, current_turn.get()
+        try:
+            yield
+        finally:
+            self._release()
+
+    async def _wait(self) -> None:
+        ours = asyncio.get_running_loop().create_future()
+        urgency, writes_for, show = current_urgency.get(), self._writes_for, current_wait.get()
+        heapq.heappush(self._waiting, (urgency, next(self._numbers), ours))
+        if urgency is not Urgency.BACKGROUND:  # for which nobody waits
+            show(True, writes_for)
+        try:
+            await ours
+        except asyncio.CancelledError:
+            if not ours.cancelled():  # it was let through at the same moment
+                self._release()
+            raise
+        finally:
+            if urgency is not Urgency.BACKGROUND:
+                show(False, writes_for)
+
+    def _release(self) -> None:
+        while self._waiting:
+            _, _, next_one = heapq.heappop(self._waiting)
+            if not next_one.done():  # otherwise it was cancelled
+                next_one.set_result(None)
+                return  # the LLM is taken by that one, which only has to wake up
+        self._taken = False

@@ -26,8 +26,7 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.platform.dbus import BUS, CALL_TIMEOUT_S, session_address
 from jarvis_desktop.platform.hotkey_portal import DESKTOP, PORTAL, REGISTRY, REQUEST, new_token
-from jarvis_desktop.platform.insertion import insert_in_parts, typeable
-from jarvis_desktop.platform.keysyms import keysym
+from jarvis_desktop.platform.insertion import insert_in_parts, keysym, typeable
 
 REMOTE = "org.freedesktop.portal.RemoteDesktop"
 CLIPBOARD = "org.freedesktop.portal.Clipboard"

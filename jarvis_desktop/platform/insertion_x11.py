@@ -23,11 +23,13 @@ from jarvis_desktop.platform.insertion import (
     ANOTHER,
     HELD,
     NO_FOCUS,
+    SHIFT,
+    character,
     insert_in_parts,
+    keysym,
     typeable,
     wait_without,
 )
-from jarvis_desktop.platform.keysyms import SHIFT, character, keysym
 
 PRESS, RELEASE = 2, 3
 NUM_LOCK = 16

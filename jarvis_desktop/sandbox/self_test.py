@@ -11,11 +11,13 @@ import hashlib
 import json
 import os
 import secrets
+import signal
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -25,8 +27,17 @@ from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.sandbox.appcontainer import AppContainer
 from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
-from jarvis_desktop.sandbox.landlock import Landlock
-from jarvis_desktop.sandbox.profile import Launcher, ProcessLimits, SandboxProfile, prefixes
+from jarvis_desktop.sandbox.landlock import Landlock, open_command
+from jarvis_desktop.sandbox.profile import (
+    InPlaceLauncher,
+    Launch,
+    Launcher,
+    ProcessLimits,
+    SandboxProfile,
+    environment,
+    prefixes,
+    temporary_folder,
+)
 from jarvis_desktop.sandbox.seatbelt import Seatbelt
 
 TIMEOUT_S = 10.0  # for a trial, which takes a tenth of a second; a computer may be busy
@@ -243,3 +254,27 @@ def _listening(path: Path) -> Iterator[None]:
         except OSError:
             pass  # the path is too long; without a socket nothing can be reached
         yield
+
+
+@dataclass(frozen=True, slots=True)
+class Unsandboxed(InPlaceLauncher):
+    """No sandbox: an ordinary process, except for its environment. Only if the user agreed to it.
+
+    On Linux its descendants still end with it.
+    """
+
+    name = "none"
+    sandboxed = False
+
+    def command(self, profile: SandboxProfile, argv: Sequence[str]) -> Launch:
+        """As `Launcher.command`."""
+        temporary = temporary_folder()
+        linux = sys.platform == "linux"
+        return Launch(
+            argv=open_command(profile, argv) if linux else tuple(argv),
+            env=environment(profile, home=str(profile.folder), temporary=str(temporary)),
+            cwd=profile.folder,
+            pass_fds=profile.descriptors,
+            stop=signal.SIGTERM if linux else getattr(signal, "SIGKILL", signal.SIGTERM),
+            temporary=temporary,
+        )

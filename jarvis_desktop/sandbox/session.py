@@ -51,8 +51,8 @@ from jarvis_desktop.sandbox.results import (
     remove_new_files,
     stamp_files,
 )
+from jarvis_desktop.sandbox.self_test import Unsandboxed
 from jarvis_desktop.sandbox.supervisor import ProcessEnd, SessionLimits, Supervisor
-from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
 
 INSIDE = Path(__file__).parent / "inside"  # the code that runs in the sandbox beside a script
 KERNEL, LIBRARY, PACKAGES = "/jarvis/inside", "/jarvis/library", "/jarvis/packages"

@@ -17,20 +17,22 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Route
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.server import hugginggpt_api, mcp_api, openai_api, page, responses_api
+from jarvis_desktop.paths import shipped
+from jarvis_desktop.server import hugginggpt_api, mcp_api, openai_api, responses_api
 from jarvis_desktop.server.access import Access, ServerTerms, error_document
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
 
     from jarvis_desktop.app.application import Application
+
 
 AT_ONCE = 256
 """Connections; more get an answer that says so."""
@@ -100,7 +102,7 @@ async def http_app(app: Application, terms: ServerTerms) -> AsyncIterator[ASGIAp
                 *responses_api.routes(app),
                 *hugginggpt_api.routes(app),
                 Route("/mcp", mcp),
-                *page.routes(),
+                *page_routes(),
             ],
             exception_handlers={HTTPException: refused, Exception: refused},
         )
@@ -213,3 +215,32 @@ async def _end(server: uvicorn.Server) -> None:
         connection.transport.close()
     if answering := list(server.server_state.tasks):
         await asyncio.wait(answering, timeout=ENDING_S)
+
+
+PAGE_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; "
+    "img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+PAGE_HEADERS = {
+    "Content-Security-Policy": PAGE_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cache-Control": "no-cache",
+}
+PAGE_FILES = {"/": "index.html", "/page.css": "page.css", "/page.js": "page.js"}
+
+
+def page_routes() -> list[Route]:
+    """Return the routes of the page for a browser, `/`, and of what it loads.
+
+    It is static and has no secrets: it asks for the token, which it sends with each request, as
+    other programs do. It loads nothing from elsewhere, and nothing may put it into a frame.
+    """
+
+    async def file(request: Request) -> Response:
+        name = PAGE_FILES[request.url.path]
+        return FileResponse(shipped("resources", "web", name), headers=PAGE_HEADERS)
+
+    return [Route(path, file, methods=["GET"]) for path in PAGE_FILES]

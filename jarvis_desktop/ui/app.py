@@ -256,7 +256,7 @@ def _begin(engine: EngineThread, session: WindowSession, build: Build) -> None:
 
 
 def _look_at_motion(engine: EngineThread) -> None:
-    from jarvis_desktop.platform.motion import wants_motion
+    from jarvis_desktop.platform.desktop import wants_motion
 
     engine.run(wants_motion, _adopt_motion)
 

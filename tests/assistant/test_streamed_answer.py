@@ -9,8 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.live_turn import JournalWriter, LiveTurn
-from jarvis_desktop.assistant.streamed_answer import answering_task
+from jarvis_desktop.assistant.live_turn import JournalWriter, LiveTurn, answering_task
 from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.context import current_draft

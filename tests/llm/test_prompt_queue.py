@@ -12,8 +12,7 @@ import pytest
 from jarvis_desktop.core.context import Urgency, current_turn, current_wait, urgency
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think
-from jarvis_desktop.llm.choice import GuardedLLM
-from jarvis_desktop.llm.prompt_queue import PromptQueue
+from jarvis_desktop.llm.choice import GuardedLLM, PromptQueue
 from tests.fakes import FakeLLM
 
 

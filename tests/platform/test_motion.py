@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.platform.motion import wants_motion
+from jarvis_desktop.platform.desktop import wants_motion
 from tests.portal import Portal
 
 pytestmark = pytest.mark.usefixtures("bus")

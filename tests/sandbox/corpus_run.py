@@ -15,8 +15,8 @@ from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.landlock import Landlock
 from jarvis_desktop.sandbox.process_tree import descendants
 from jarvis_desktop.sandbox.profile import Launcher, ProcessLimits, SandboxProfile
+from jarvis_desktop.sandbox.self_test import Unsandboxed
 from jarvis_desktop.sandbox.supervisor import SessionLimits, Supervisor, used
-from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
 from tests.sandbox import (
     attacks_files,
     attacks_kernel,

@@ -17,8 +17,8 @@ from jarvis_desktop.sandbox import process_tree
 from jarvis_desktop.sandbox.expert_calls import MAX_RESULT_CHARS, CallLimits
 from jarvis_desktop.sandbox.inside.channel import MAX_CALL_BYTES
 from jarvis_desktop.sandbox.profile import Launcher
+from jarvis_desktop.sandbox.self_test import Unsandboxed
 from jarvis_desktop.sandbox.session import TimeLimit
-from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
 from tests.sandbox.sessions import LAUNCHERS, Bench, bench
 
 each = pytest.mark.parametrize("launcher", [*LAUNCHERS, Unsandboxed()], ids=lambda item: item.name)

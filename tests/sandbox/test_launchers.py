@@ -27,7 +27,7 @@ from jarvis_desktop.sandbox.profile import (
     prefixes,
 )
 from jarvis_desktop.sandbox.seatbelt import Seatbelt
-from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
+from jarvis_desktop.sandbox.self_test import Unsandboxed
 
 PYTHON = Path(getattr(sys, "_base_executable", sys.executable))
 

@@ -17,8 +17,7 @@ from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.landlock import Landlock
 from jarvis_desktop.sandbox.profile import Launch, Launcher, SandboxProfile
 from jarvis_desktop.sandbox.seatbelt import Seatbelt
-from jarvis_desktop.sandbox.self_test import choose
-from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
+from jarvis_desktop.sandbox.self_test import Unsandboxed, choose
 
 PYTHON = Path(getattr(sys, "_base_executable", sys.executable))
 

@@ -17,9 +17,9 @@ from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.code import Ending, Script
 from jarvis_desktop.core.errors import ExpertError, InputError, StorageError, UnavailableError
 from jarvis_desktop.sandbox.profile import Launch, Launcher, SandboxProfile
+from jarvis_desktop.sandbox.self_test import Unsandboxed
 from jarvis_desktop.sandbox.session import SandboxSession, SessionDependencies
 from jarvis_desktop.sandbox.supervisor import SessionLimits
-from jarvis_desktop.sandbox.unsandboxed import Unsandboxed
 from tests.sandbox.sessions import LAUNCHERS, bench, time_ends
 
 each = pytest.mark.parametrize("launcher", LAUNCHERS, ids=lambda item: item.name)

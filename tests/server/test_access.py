@@ -30,7 +30,7 @@ from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.paths import user_paths
 from jarvis_desktop.platform import api_keys
 from jarvis_desktop.platform.api_keys import SERVER_VARIABLE as VARIABLE
-from jarvis_desktop.server import access, http_server, page
+from jarvis_desktop.server import access, http_server
 from jarvis_desktop.server.access import Access, ServerTerms, token_from
 from jarvis_desktop.server.http_server import encryption, listen
 from jarvis_desktop.settings import Settings
@@ -189,14 +189,14 @@ async def test_the_page_of_a_browser_needs_no_token_and_loads_nothing_foreign(
     served: Served,
 ) -> None:
     async with httpx.AsyncClient(base_url=served.base, timeout=60) as client:
-        for path in page.FILES:
+        for path in http_server.PAGE_FILES:
             answer = await client.get(path)
             assert answer.status_code == 200
             assert "default-src 'none'" in answer.headers["content-security-policy"]
             assert not re.search(r"https?://|innerHTML|eval\(|style=| on\w+=", answer.text)
         html = (await client.get("/")).text
         loaded = {f"/{name}" for name in re.findall(r'(?:href|src)="([\w.]+)"', html)}
-        assert loaded == set(page.FILES) - {"/"}
+        assert loaded == set(http_server.PAGE_FILES) - {"/"}
         assert (await client.post("/")).status_code == 401
         assert (await client.get("/", headers={"Host": "evil.example"})).status_code == 403
         assert (await client.get("/v1/models")).status_code == 401

@@ -10,7 +10,8 @@ own words, or a sentence: nobody waits longer than `UNPLANNED_TIMEOUT_S` for one
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TypeVar
 
 from jarvis_desktop.assistant.planning import (
@@ -20,7 +21,6 @@ from jarvis_desktop.assistant.planning import (
     plan_diff,
     planner,
     request_parser,
-    shortlist,
 )
 from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner, scores_of
 from jarvis_desktop.assistant.planning.llm_output import ask_until_valid
@@ -48,6 +48,7 @@ from jarvis_desktop.core.ports import (
     NeedsAgent,
     Planner,
     PlanRejected,
+    Scores,
     TaskScorer,
 )
 from jarvis_desktop.core.task import Arg, Item, Ref, Task, TaskType
@@ -177,13 +178,13 @@ class LlmPlanner:
             if isinstance(planned, Plan) and (own := plan_diff.in_own_words(planned, text)):
                 return own
         scores = await scores_of(self._scorer, english, types)
-        if scores and builtin and shortlist.needs_no_task(english, types, context, scores):
+        if scores and builtin and needs_no_task(english, types, context, scores):
             context.trace("No task is likely for it, so it is answered directly.")
             return await self._direct(english)
         if (
             scores
             and builtin
-            and shortlist.no_task_fits(types, context, scores)
+            and no_task_fits(types, context, scores)
             and (by_words := writing_about_files(text, types, context))
         ):
             context.trace("No task is likely for it, so the text of the files is worked on.")
@@ -192,9 +193,9 @@ class LlmPlanner:
         if llm.ability is Ability.ANSWERS or (short and scores is None):
             raise PlanError(tr("{name} is too small to plan.", name=llm.name))
         if short and scores:
-            types = shortlist.short_list(types, context, scores, size=llm_prompt.SHORT_TASKS)
+            types = short_list(types, context, scores, size=llm_prompt.SHORT_TASKS)
         else:
-            types = shortlist.likely_tools(types, scores)
+            types = likely_tools(types, scores)
         names = [task_type.name for task_type in types]
         named = NamedArtifacts(context)
         agent = self._agent and builtin and not short
@@ -219,9 +220,9 @@ class LlmPlanner:
 
     async def _few_tools(self, text: str, types: Sequence[TaskType]) -> list[TaskType]:
         """Return the tasks with the few tools of servers that are likely for the text."""
-        if sum(bool(item.server) for item in types) <= shortlist.MAX_TOOLS:
+        if sum(bool(item.server) for item in types) <= MAX_TOOLS:
             return list(types)
-        return shortlist.likely_tools(types, await scores_of(self._scorer, text, types))
+        return likely_tools(types, await scores_of(self._scorer, text, types))
 
     async def _direct(
         self, english: str, *, within: float | None = None
@@ -305,7 +306,7 @@ class LlmPlanner:
         if llm.ability is not Ability.FULL_PLANS and (
             scores := await scores_of(self._scorer, words, types)
         ):
-            types = shortlist.short_list(types, context, scores, size=llm_prompt.SHORT_TASKS)
+            types = short_list(types, context, scores, size=llm_prompt.SHORT_TASKS)
         else:
             types = await self._few_tools(words, types)
         types += [item for item in plan_diff.types_of(plan) if item not in types]
@@ -411,3 +412,135 @@ def writing_about_files(text: str, types: Sequence[TaskType], context: Context) 
         return None
     args: dict[str, Arg] = {inputs.PROMPT: text, inputs.MATERIAL: tuple(sources)}
     return Plan((*tasks, Task(len(tasks), writing, args)))
+
+
+MIN_TASK_SCORE = 0.4
+"""Without a file, a request may be for a task from this probability on."""
+
+WORDS_ALONE = frozenset({WRITING, "repeat", "help", "chance", "clock", "spell", "stop"})
+"""Tasks that do not speak against an answer in words: writing is one, and the others are recognised
+by their cues."""
+
+MAX_UNFIT_SCORE = 0.15
+"""Of a request with files, no task does what is asked if none is as likely as this."""
+
+MIN_TASKS = 4
+MIN_LISTED_SCORE = 0.08
+"""Less likely tasks only mislead, if there are `MIN_TASKS` others."""
+
+MIN_MAKER_SCORE = 0.3
+"""A task counts as the source of a file for others, such as of a picture to edit, if it is this
+likely."""
+
+MAX_TOOLS = 25
+"""Tools of MCP servers in one prompt."""
+
+_things = re.compile(
+    r"\b(?:pictures?|photos?|images?|screenshots?|recordings?|videos?|films?|clips?|documents?|"
+    r"files?|tables?|spreadsheets?|pdfs?)\b"
+)
+
+
+def feasible_tasks(
+    inventory: Sequence[TaskType], context: Context, scores: Scores
+) -> list[TaskType]:
+    """Return the tasks that can run on the files at hand, on words, or on what likely tasks make
+    of those.
+
+    A small LLM plans well from ten tasks and badly from seventy, and every line of the list costs
+    it time. So the others are left out, and the rest are ranked by the scores of the encoder.
+    """
+    at_hand = {Kind.TEXT, *(item.kind for item in context.attachments)}
+    at_hand |= {item.artifact.kind for item in inputs.conversation_resources(context)}
+    makers = [
+        item
+        for item, score in zip(inventory, scores.tasks, strict=True)
+        if item.name in inputs.CONVERTERS or score >= MIN_MAKER_SCORE
+    ]
+    before: set[Kind] = set()
+    while at_hand != before:
+        before = set(at_hand)
+        for maker in makers:
+            if _can_run(maker, before):
+                at_hand |= set(maker.gives)
+    return [item for item in inventory if _can_run(item, at_hand)]
+
+
+def _can_run(task_type: TaskType, kinds: Collection[Kind]) -> bool:
+    return all(set(port.kinds) & set(kinds) for port in task_type.ports if port.required)
+
+
+def short_list(
+    inventory: Sequence[TaskType], context: Context, scores: Scores, *, size: int
+) -> list[TaskType]:
+    """Return at most `size` feasible tasks, the likeliest first, with those that turn the files at
+    hand into what these take.
+
+    Writing and questions about the given kinds of files are favoured, because requests ask for them
+    in words of all sorts.
+    """
+    likely = dict(zip((item.name for item in inventory), scores.tasks, strict=True))
+    able = feasible_tasks(inventory, context, scores)
+    kinds = [item.kind for item in context.attachments] or [Kind.TEXT]
+
+    def weight(task_type: TaskType) -> float:
+        if task_type.name == WRITING:
+            return likely[WRITING] + 0.2
+        if task_type.name in WORDS_ALONE:
+            return likely[task_type.name] * 0.2
+        answers = task_type.port(inputs.QUESTION) and set(kinds) & set(task_type.ports[0].kinds)
+        return likely[task_type.name] + (0.2 if answers else 0.0)
+
+    weights = {item.name: weight(item) for item in able}
+    chosen: dict[str, TaskType] = {}
+    for task_type in sorted(able, key=lambda item: weights[item.name], reverse=True):
+        if len(chosen) >= MIN_TASKS and weights[task_type.name] < MIN_LISTED_SCORE:
+            break
+        wanted = [port.kinds for port in task_type.ports if port.required]
+        routes = (inputs.find_route(kinds, each, able) or () for each in wanted)
+        group = [*(item for route in routes for item in route), task_type]
+        new = {item.name: item for item in group if item.name not in chosen}
+        if len(chosen) + len(new) <= size:
+            chosen |= new
+    return list(chosen.values())
+
+
+def likely_tools(inventory: Sequence[TaskType], scores: Scores | None) -> list[TaskType]:
+    """Return the application's own tasks and at most `MAX_TOOLS` tools of servers, the likeliest.
+
+    LLMs choose badly among more.
+    """
+    chances = scores.tasks if scores else (0.0,) * len(inventory)
+    ranked = sorted(
+        (number for number, item in enumerate(inventory) if item.server),
+        key=lambda number: -chances[number],
+    )
+    left_out = set(ranked[MAX_TOOLS:])
+    return [item for number, item in enumerate(inventory) if number not in left_out]
+
+
+def needs_no_task(
+    text: str, inventory: Sequence[TaskType], context: Context, scores: Scores
+) -> bool:
+    """Return whether words are surely all that is asked for: no file is given or spoken of, and no
+    task is likely."""
+    earlier = any(item.artifact.path for item in inputs.conversation_resources(context))
+    words = text.lower()
+    if context.attachments or (earlier and (inputs.PRONOUN.search(words) or _things.search(words))):
+        return False
+    able = {item.name for item in feasible_tasks(inventory, context, scores)} - WORDS_ALONE
+    return all(
+        score < MIN_TASK_SCORE
+        for item, score in zip(inventory, scores.tasks, strict=True)
+        if item.name in able
+    )
+
+
+def no_task_fits(inventory: Sequence[TaskType], context: Context, scores: Scores) -> bool:
+    """Return whether words about the given files are surely what is asked for: "proofread this"."""
+    able = {item.name for item in feasible_tasks(inventory, context, scores)} - WORDS_ALONE
+    return bool(context.attachments) and all(
+        score < MAX_UNFIT_SCORE
+        for item, score in zip(inventory, scores.tasks, strict=True)
+        if item.name in able
+    )

@@ -13,7 +13,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report
 from jarvis_desktop.tasks.definition import define
-from jarvis_desktop.text.entity_patterns import PatternMatch, find
+from jarvis_desktop.tasks.text.extraction import PatternMatch, find
 from jarvis_desktop.text.sentences import sentences
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, content, stem, tokens
 

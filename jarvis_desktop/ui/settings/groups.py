@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from jarvis_desktop.core.i18n import mark
 from jarvis_desktop.ui.settings.about_panels import LicencesPanel, VersionPanel
-from jarvis_desktop.ui.settings.dictation_panels import LastDictations, ReplacementLines
 from jarvis_desktop.ui.settings.machines_panel import MachinesPanel
 from jarvis_desktop.ui.settings.mcp_panel import McpPanel
 from jarvis_desktop.ui.settings.panels import (
@@ -22,8 +21,10 @@ from jarvis_desktop.ui.settings.server_panel import ServerPanel
 from jarvis_desktop.ui.settings.shortcut_recorder import KeyRecorder
 from jarvis_desktop.ui.settings.speech_panels import (
     DeviceChoice,
+    LastDictations,
     LevelPanel,
     RecogniserPanel,
+    ReplacementLines,
     SentencePanel,
     TrialPanel,
     WhichWhisper,

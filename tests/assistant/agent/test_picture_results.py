@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw, ImageOps
 
 from jarvis_desktop.assistant.agent.expected_results import expected_results
-from jarvis_desktop.assistant.agent.picture_results import pictures_as_asked
+from jarvis_desktop.assistant.agent.recomputed_results import pictures_as_asked
 from jarvis_desktop.core.artifact import Artifact, Kind
 from tests.assistant.agent.workplace import file
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from jarvis_desktop.assistant.agent.expected_results import expected_results
-from jarvis_desktop.assistant.agent.text_results import text_as_asked
+from jarvis_desktop.assistant.agent.recomputed_results import text_as_asked
 from tests.assistant.agent.workplace import file
 
 GIVEN = "# One\nMr Smith\n## Two\n2 eggs\n"

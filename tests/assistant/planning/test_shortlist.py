@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning import shortlist
+from jarvis_desktop.assistant.planning import llm_planner
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.ports import Context, Resource, Scores
 from jarvis_desktop.core.task import TaskType
@@ -30,39 +30,39 @@ def names(tasks: list[TaskType]) -> list[str]:
 
 
 def test_tasks_without_their_input_are_left_out() -> None:
-    able = names(shortlist.feasible_tasks(INVENTORY, Context(), likely()))
+    able = names(llm_planner.feasible_tasks(INVENTORY, Context(), likely()))
     assert {"timer", "translation", "text-to-image"} <= set(able)
     assert not {"image-editing", "automatic-speech-recognition"} & set(able)
-    able = names(shortlist.feasible_tasks(INVENTORY, given(Kind.VIDEO), likely()))
+    able = names(llm_planner.feasible_tasks(INVENTORY, given(Kind.VIDEO), likely()))
     assert {"automatic-speech-recognition", "summarization", "image-editing"} <= set(able)
 
 
 def test_what_a_likely_task_makes_can_be_worked_on() -> None:
-    able = shortlist.feasible_tasks(INVENTORY, Context(), likely(text_to_image=0.8))
+    able = llm_planner.feasible_tasks(INVENTORY, Context(), likely(text_to_image=0.8))
     assert "image-editing" in names(able)
 
 
 def test_what_the_conversation_has_can_be_worked_on() -> None:
     picture = Resource("image 1", Artifact(Kind.IMAGE, path=Path("/store/a")), given=True)
-    able = shortlist.feasible_tasks(INVENTORY, Context(resources=(picture,)), likely())
+    able = llm_planner.feasible_tasks(INVENTORY, Context(resources=(picture,)), likely())
     assert "image-editing" in names(able)
 
 
 def test_the_likeliest_come_first_with_what_turns_the_files_into_their_input() -> None:
     scores = likely(translation=0.9, text_to_speech=0.6)
-    found = names(shortlist.short_list(INVENTORY, given(Kind.AUDIO), scores, size=9))
+    found = names(llm_planner.short_list(INVENTORY, given(Kind.AUDIO), scores, size=9))
     assert found[:3] == ["automatic-speech-recognition", "translation", "text-to-speech"]
-    assert len(found) == shortlist.MIN_TASKS
+    assert len(found) == llm_planner.MIN_TASKS
 
 
 def test_a_list_is_no_longer_than_it_may_be() -> None:
     scores = likely(**{item.name.replace("-", "_"): 0.5 for item in INVENTORY})
-    assert len(shortlist.short_list(INVENTORY, given(Kind.VIDEO), scores, size=9)) == 9
-    assert len(shortlist.short_list(INVENTORY, given(Kind.VIDEO), scores, size=1)) == 1
+    assert len(llm_planner.short_list(INVENTORY, given(Kind.VIDEO), scores, size=9)) == 9
+    assert len(llm_planner.short_list(INVENTORY, given(Kind.VIDEO), scores, size=1)) == 1
 
 
 def test_writing_and_questions_about_the_files_are_favoured() -> None:
-    found = names(shortlist.short_list(INVENTORY, given(Kind.TABLE), likely(), size=9))
+    found = names(llm_planner.short_list(INVENTORY, given(Kind.TABLE), likely(), size=9))
     assert {"text-generation", "table-question-answering"} <= set(found)
 
 
@@ -80,7 +80,7 @@ def test_writing_and_questions_about_the_files_are_favoured() -> None:
 def test_when_no_task_is_needed(
     text: str, context: Context, scores: Scores, expected: bool
 ) -> None:
-    assert shortlist.needs_no_task(text, INVENTORY, context, scores) is expected
+    assert llm_planner.needs_no_task(text, INVENTORY, context, scores) is expected
 
 
 @pytest.mark.parametrize(
@@ -91,15 +91,15 @@ def test_files_of_the_conversation_that_are_spoken_of(text: str, expected: bool)
     picture = Resource("image 1", Artifact(Kind.IMAGE, path=Path("/store/a")), given=True)
     words = Resource("text 1", text_artifact("A cat."), given=False)
     context = Context(resources=(picture, words))
-    assert shortlist.needs_no_task(text, INVENTORY, context, likely()) is expected
-    assert shortlist.needs_no_task(text, INVENTORY, Context(resources=(words,)), likely())
+    assert llm_planner.needs_no_task(text, INVENTORY, context, likely()) is expected
+    assert llm_planner.needs_no_task(text, INVENTORY, Context(resources=(words,)), likely())
 
 
 def test_of_many_tools_of_servers_the_likeliest_are_shown() -> None:
     types = (*INVENTORY, *server_tools(30))
     chances = tuple(range(len(types)))
     scores = Scores(chances, (), (), ())
-    found = names(shortlist.likely_tools(types, scores))
+    found = names(llm_planner.likely_tools(types, scores))
     assert found[: len(INVENTORY)] == names(list(INVENTORY))
     assert found[len(INVENTORY) :] == [f"s-{number}" for number in range(5, 30)]
-    assert names(shortlist.likely_tools(types, None))[-1] == "s-24"
+    assert names(llm_planner.likely_tools(types, None))[-1] == "s-24"

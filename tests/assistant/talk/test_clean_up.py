@@ -1,7 +1,7 @@
 import pytest
 
 from jarvis_desktop.assistant.prompts import Prompts
-from jarvis_desktop.assistant.talk.clean_up import DictationCleanUp, only_leaves_out
+from jarvis_desktop.assistant.talk.dictation import DictationCleanUp, only_leaves_out
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.paths import shipped
 from tests.fakes import FakeLLM, FakeLLMs

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 
-from jarvis_desktop.assistant.talk.wake_word import WakeWordListener
+from jarvis_desktop.assistant.talk.hands_free import WakeWordListener
 from jarvis_desktop.core.errors import UnavailableError
 from tests.assistant.talk.front import silence
 from tests.assistant.talk.test_barge_in import Started

@@ -18,9 +18,8 @@ from jarvis_desktop.ui.settings.controls import (
     Switch,
     TextControl,
 )
-from jarvis_desktop.ui.settings.dictation_panels import ReplacementLines
 from jarvis_desktop.ui.settings.shortcut_recorder import KeyRecorder
-from jarvis_desktop.ui.settings.speech_panels import DeviceChoice, WhichWhisper
+from jarvis_desktop.ui.settings.speech_panels import DeviceChoice, ReplacementLines, WhichWhisper
 
 LEFT = Qt.MouseButton.LeftButton
 TYPED: dict[str, tuple[str, Any]] = {

@@ -7,9 +7,9 @@ from PySide6.QtGui import QGuiApplication
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.ui.settings.dictation_panels import NONE_KEPT, LastDictations, ReplacementLines
 from jarvis_desktop.ui.settings.page import SettingsPage
 from jarvis_desktop.ui.settings.shortcut_recorder import KeyRecorder
+from jarvis_desktop.ui.settings.speech_panels import NONE_KEPT, LastDictations, ReplacementLines
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
 from tests.ui.scene import FakeApp

@@ -1,7 +1,8 @@
-"""Whether new pictures are what a goal asks for: each is computed a second time with Pillow, from
+"""Whether new pictures or a new text are what a goal asks for: they are computed a second time, from
 the words of the goal.
 
-Only sizes, turns, shades of grey and formats are read. A goal that asks for more cannot be checked.
+Of pictures only sizes, turns, shades of grey and formats are read, of texts only edits that need no
+understanding (`tasks.text.line_editing`). A goal that asks for more cannot be checked.
 """
 
 from __future__ import annotations
@@ -14,10 +15,13 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop.assistant.agent.expected_results import ExpectedResult
 from jarvis_desktop.assistant.agent.goal_checks import fits
+from jarvis_desktop.assistant.agent.made_files import plain_text
 from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.tasks.text.line_editing import edit_text, read_edits
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
 
 _SEEN = 24
 """Pixels along the sides of the small copies that are compared."""
@@ -138,3 +142,29 @@ def _alike(before: Image, after: Image, wanted: _Wanted) -> bool:
         small = [each.convert("L") for each in small]
     pairs = list(zip(small[0].tobytes(), small[1].tobytes(), strict=True))
     return sum(abs(one - two) for one, two in pairs) <= _MAX_DIFFERENCE * len(pairs)
+
+
+_mark = re.compile(r"^\s*(?:\d+\s*[.:)\t-]?\s*|[#*-]+\s*)?")
+"""How a line is numbered or set off, which scripts do in many ways."""
+
+
+def text_as_asked(
+    expected: ExpectedResult, made: Sequence[Artifact], given: Collection[Artifact]
+) -> bool:
+    """Return whether the new text is the one that the goal asks for. It reads files."""
+    edits = read_edits(expected.goal)
+    texts = [text for item in given if (text := plain_text(item))]
+    new = [item for item in made if fits(item, expected)]
+    if not edits or len(texts) != 1 or len(given) != 1 or len(new) != 1:
+        return False
+    wanted, found = _lines(edit_text(texts[0], edits)), _lines(plain_text(new[0]))
+    names = {edit.name for edit in edits}
+    if "numbered" in names and not all(line.strip()[:1].isdigit() for line in found):
+        return False
+    if {"numbered", "headings only"} & names:
+        wanted, found = ([_mark.sub("", line) for line in each] for each in (wanted, found))
+    return found == wanted
+
+
+def _lines(text: str) -> list[str]:
+    return [line.rstrip() for line in text.rstrip("\n").splitlines()]
