@@ -28,13 +28,13 @@ COMMANDS = {
     "llm": "llm:add",
     "engine": "engine:add",
     "update": "update:add",
-    "licences": "licences:add",
+    "licences": "help:add_licences",
     "machines": "machines:add",
     "mcp": "mcp:add",
     "serve": "serve:add",
     "desktop": "system:add_desktop",
     "doctor": "system:add_doctor",
-    "help": "help:add",
+    "help": "help:add_help",
 }
 """The commands, and the function in `cli/commands` that adds them to the parser."""
 

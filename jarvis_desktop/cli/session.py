@@ -109,6 +109,28 @@ def add_shared(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
 
 
+def add_actions(subparsers: Subparsers, name: str, help: str) -> Subparsers:
+    """Add a command that consists of actions; return where `add_action` adds them."""
+    command = subparsers.add_parser(name, help=help)
+    return command.add_subparsers(title="actions", metavar="ACTION", required=True)
+
+
+def add_action(
+    actions: Subparsers,
+    name: str,
+    help: str,
+    command: Callable[[argparse.Namespace], int] | None,
+    *arguments: str,
+) -> argparse.ArgumentParser:
+    """Add an action with --json, and with the arguments that the help shows by these names."""
+    parser = actions.add_parser(name, help=help)
+    for each in arguments:
+        parser.add_argument(each.lower(), metavar=each)
+    add_shared(parser)
+    parser.set_defaults(command=command)
+    return parser
+
+
 def add_yes(parser: argparse.ArgumentParser) -> None:
     """Add --yes, for yes-or-no questions."""
     parser.add_argument(

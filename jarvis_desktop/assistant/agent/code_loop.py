@@ -38,7 +38,6 @@ from jarvis_desktop.assistant.agent.expert_functions import (
 from jarvis_desktop.assistant.agent.goal_checks import answer_in, missing
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, OpenRound, StoppedError
 from jarvis_desktop.assistant.agent.made_files import data_words
-from jarvis_desktop.assistant.agent.recomputed_results import pictures_as_asked, text_as_asked
 from jarvis_desktop.assistant.agent.queries import (
     NO_QUERY,
     QUERY,
@@ -56,6 +55,7 @@ from jarvis_desktop.assistant.agent.queries import (
     without_values,
     wrong_rows,
 )
+from jarvis_desktop.assistant.agent.recomputed_results import pictures_as_asked, text_as_asked
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.agent.script_checks import overlooked, slips
 from jarvis_desktop.assistant.agent.script_repair import explain_error, repaired

@@ -227,6 +227,7 @@ async def _cancel_all(*tasks: asyncio.Task[Any]) -> None:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
 
+
 class WakeWordListener:
     """Starts to listen at the wake word instead of a key.
 

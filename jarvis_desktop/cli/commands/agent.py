@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.commands import ask
 from jarvis_desktop.cli.input import agreed, edited, somebody_is_there, whole_input
-from jarvis_desktop.cli.session import Subparsers, add_shared, app_command, count
+from jarvis_desktop.cli.session import (
+    Subparsers,
+    add_action,
+    add_actions,
+    app_command,
+    count,
+)
 from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.goal import (
@@ -141,27 +147,19 @@ OBSERVED = 2000
 
 def add_goals(subparsers: Subparsers) -> None:
     """Add the commands."""
-    goals = subparsers.add_parser("goals", help="list, show, change and remove goals of agent mode")
-    actions = goals.add_subparsers(title="actions", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="the goals, newest first")
+    actions = add_actions(subparsers, "goals", "list, show, change and remove goals of agent mode")
+    listing = add_action(actions, "list", "the goals, newest first", _list)
     listing.add_argument("--limit", type=count, default=20, metavar="N")
-    listing.set_defaults(command=_list)
-    show = actions.add_parser("show", help="one goal: its plan and its log")
-    show.set_defaults(command=_show)
-    plan = actions.add_parser(
-        "plan", help="the plan of a goal, which may be changed while it waits"
-    )
+    show = add_action(actions, "show", "one goal: its plan and its log", _show)
+    about = "the plan of a goal, which may be changed while it waits"
+    plan = add_action(actions, "plan", about, _plan)
     change = plan.add_mutually_exclusive_group()
     change.add_argument("--edit", action="store_true", help="edit it")
     change.add_argument("--set", metavar="FILE", help="take it from a file; - reads stdin")
-    plan.set_defaults(command=_plan)
-    remove = actions.add_parser("remove", help="forget a goal with its plan and log")
+    remove = add_action(actions, "remove", "forget a goal with its plan and log", _remove)
     remove.add_argument("--yes", action="store_true", help="do not ask")
-    remove.set_defaults(command=_remove)
     for action in (show, plan, remove):
         action.add_argument("id", metavar="ID", help="its id, or the beginning of it")
-    for action in (listing, show, plan, remove):
-        add_shared(action)
 
 
 @app_command

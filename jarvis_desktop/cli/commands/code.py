@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.input import agreed
-from jarvis_desktop.cli.session import Subparsers, add_shared, app_command, count
+from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command, count
 from jarvis_desktop.cli.terminal import numbered
 from jarvis_desktop.core.code import Function
 from jarvis_desktop.core.display import one_line
@@ -21,22 +21,14 @@ if TYPE_CHECKING:
 
 def add_code(subparsers: Subparsers) -> None:
     """Add the commands."""
-    code = subparsers.add_parser("code", help="list, show, test and remove functions it wrote")
-    actions = code.add_subparsers(title="actions", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="all functions of the code library")
-    listing.set_defaults(command=_list)
-    show = actions.add_parser("show", help="one function: its code, its tests, its versions")
-    show.add_argument("name", metavar="NAME")
-    show.set_defaults(command=_show)
-    test = actions.add_parser("test", help="run the tests of functions in the sandbox")
+    actions = add_actions(subparsers, "code", "list, show, test and remove functions it wrote")
+    add_action(actions, "list", "all functions of the code library", _list)
+    add_action(actions, "show", "one function: its code, its tests, its versions", _show, "NAME")
+    test = add_action(actions, "test", "run the tests of functions in the sandbox", _test)
     test.add_argument("names", nargs="*", metavar="NAME", help="none: all of them")
-    test.set_defaults(command=_test)
-    remove = actions.add_parser("remove", help="delete a function with all its versions")
-    remove.add_argument("name", metavar="NAME")
+    about = "delete a function with all its versions"
+    remove = add_action(actions, "remove", about, _remove, "NAME")
     remove.add_argument("--yes", action="store_true", help="do not ask")
-    remove.set_defaults(command=_remove)
-    for action in (listing, show, test, remove):
-        add_shared(action)
 
 
 @app_command
@@ -158,21 +150,14 @@ def _whole(function: Function, versions: Sequence[Function]) -> dict[str, object
 
 def add_memory(subparsers: Subparsers) -> None:
     """Add the commands."""
-    memory = subparsers.add_parser("memory", help="list, add and remove what is remembered")
-    actions = memory.add_subparsers(title="actions", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="all that is remembered, with its numbers")
-    listing.set_defaults(command=_list_facts)
-    adding = actions.add_parser("add", help="remember something in every conversation")
+    actions = add_actions(subparsers, "memory", "list, add and remove what is remembered")
+    add_action(actions, "list", "all that is remembered, with its numbers", _list_facts)
+    adding = add_action(actions, "add", "remember something in every conversation", _add)
     adding.add_argument("text", metavar="TEXT", help="such as “always answer in German”")
-    adding.set_defaults(command=_add)
-    remove = actions.add_parser("remove", help="forget one thing")
+    remove = add_action(actions, "remove", "forget one thing", _remove_fact)
     remove.add_argument("number", type=count, metavar="NUMBER", help="as `memory list` shows it")
-    remove.set_defaults(command=_remove_fact)
-    clear = actions.add_parser("clear", help="forget everything")
+    clear = add_action(actions, "clear", "forget everything", _clear)
     clear.add_argument("--yes", action="store_true", help="do not ask")
-    clear.set_defaults(command=_clear)
-    for action in (listing, adding, remove, clear):
-        add_shared(action)
 
 
 @app_command

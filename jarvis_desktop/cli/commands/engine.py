@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.session import Subparsers, add_shared, app_command
+from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command
 from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.placement import MB
@@ -22,9 +22,10 @@ BESIDE = "torch is installed beside JARVIS, so no engine is needed."
 
 def add(subparsers: Subparsers) -> None:
     """Add the commands."""
-    engines = subparsers.add_parser("engine", help="install, check and remove what runs experts")
-    actions = engines.add_subparsers(title="actions", metavar="ACTION", required=True)
-    install = actions.add_parser("install", help="download torch for this computer, and check it")
+    about = "install, check and remove what runs experts"
+    actions = add_actions(subparsers, "engine", about)
+    about = "download torch for this computer, and check it"
+    install = add_action(actions, "install", about, _install)
     install.add_argument(
         "--from",
         dest="folder",
@@ -35,18 +36,9 @@ def add(subparsers: Subparsers) -> None:
     install.add_argument(
         "--build", metavar="BUILD", help="a build of torch, such as cpu, cu130 or rocm7.2"
     )
-    add_shared(install)
-    install.set_defaults(command=_install)
-    listing = actions.add_parser("list", help="the engines on this computer, and what uses them")
-    add_shared(listing)
-    listing.set_defaults(command=_list)
-    check = actions.add_parser("check", help="compute something with the engine in use")
-    add_shared(check)
-    check.set_defaults(command=_check)
-    remove = actions.add_parser("remove", help="delete an engine from this computer")
-    remove.add_argument("name", metavar="NAME")
-    add_shared(remove)
-    remove.set_defaults(command=_remove)
+    add_action(actions, "list", "the engines on this computer, and what uses them", _list)
+    add_action(actions, "check", "compute something with the engine in use", _check)
+    add_action(actions, "remove", "delete an engine from this computer", _remove, "NAME")
 
 
 @app_command

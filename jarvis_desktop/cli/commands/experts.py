@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.session import Subparsers, add_shared, app_command, count
+from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command, count
 from jarvis_desktop.core.display import one_line, readable_size
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Expert, times_real_time
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 def add_hub(actions: Subparsers) -> None:
     """Add `search` and `refresh` to the actions."""
-    search = actions.add_parser("search", help="find experts by words and by what they mean")
+    search = add_action(actions, "search", "find experts by words and by what they mean", _search)
     search.add_argument("words", metavar="WORDS", nargs="+")
     search.add_argument("--task", metavar="TASK", help="of this task, such as translation")
     search.add_argument(
@@ -36,15 +36,11 @@ def add_hub(actions: Subparsers) -> None:
     )
     search.add_argument("--fits", action="store_true", help="that fit on this computer")
     search.add_argument("--limit", metavar="N", type=count, default=20, help="the most results")
-    add_shared(search)
-    search.set_defaults(command=_search)
-    refresh = actions.add_parser("refresh", help="read the Hub's list of experts")
+    refresh = add_action(actions, "refresh", "read the Hub's list of experts", _refresh)
     refresh.add_argument(
         "--task", metavar="TASK", action="append", help="of this task only; may be repeated"
     )
     refresh.add_argument("--all", action="store_true", help="read known entries again as well")
-    add_shared(refresh)
-    refresh.set_defaults(command=_refresh)
 
 
 @app_command
@@ -155,16 +151,13 @@ async def _refresh(args: argparse.Namespace, app: Application) -> int:
 
 def add_key(actions: Any) -> None:
     """Add the commands for the key."""
-    key = actions.add_parser("key", help="the key for using experts over the network")
-    steps = key.add_subparsers(title="actions", metavar="ACTION", required=True)
+    keys = add_actions(actions, "key", "the key for using experts over the network")
     for name, about, command in (
         ("set", "keep the Hub's key, typed unseen or read from stdin, in the keyring", _set),
         ("remove", "delete it from the keyring", _remove_key),
         ("test", "ask the Hub whose key it is, and what it may do", _test),
     ):
-        parser = steps.add_parser(name, help=about)
-        add_shared(parser)
-        parser.set_defaults(command=command)
+        add_action(keys, name, about, command)
 
 
 def _set(args: argparse.Namespace) -> int:
@@ -215,38 +208,26 @@ async def _test(args: argparse.Namespace, app: Application) -> int:
 
 def add_experts(subparsers: Subparsers) -> None:
     """Add the commands."""
-    experts = subparsers.add_parser("experts", help="list, search, fetch and remove experts")
-    actions = experts.add_subparsers(title="actions", metavar="ACTION", required=True)
-    listing = actions.add_parser("list", help="all experts, and which are on this computer")
+    actions = add_actions(subparsers, "experts", "list, search, fetch and remove experts")
+    listing = add_action(actions, "list", "all experts, and which are on this computer", _list)
     listing.add_argument("--task", metavar="TASK", help="only those for a task")
-    add_shared(listing)
-    listing.set_defaults(command=_list)
     add_hub(actions)
     add_key(actions)
-    pull = actions.add_parser("pull", help="fetch an expert's weights")
-    pull.add_argument("name", metavar="NAME")
+    pull = add_action(actions, "pull", "fetch an expert's weights", _pull, "NAME")
     pull.add_argument(
         "--from", dest="folder", metavar="FOLDER", help="take the weights from a folder instead"
     )
-    add_shared(pull)
     pull.add_argument(
         "--pickle",
         action="store_true",
         help="take weights that only come as a pickle, a format that can carry code",
     )
-    pull.set_defaults(command=_pull)
-    take = actions.add_parser(
-        "import",
-        help="take an expert's weights from a folder or ZIP file, or a voice from a folder",
-    )
+    about = "take an expert's weights from a folder or ZIP file, or a voice from a folder"
+    take = add_action(actions, "import", about, _import)
     take.add_argument("source", type=Path, metavar="FOLDER|ZIP")
     take.add_argument("--as", dest="name", metavar="NAME", help="which expert it is")
-    add_shared(take)
-    take.set_defaults(command=_import)
-    remove = actions.add_parser("remove", help="delete an expert's weights from this computer")
-    remove.add_argument("name", metavar="NAME")
-    add_shared(remove)
-    remove.set_defaults(command=_remove)
+    about = "delete an expert's weights from this computer"
+    add_action(actions, "remove", about, _remove, "NAME")
 
 
 @app_command

@@ -1,4 +1,4 @@
-"""`help`: the help pages."""
+"""`help` shows the help pages; `licences` what the program is made of, with the licences."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import asdict
 from typing import Any
 
 from jarvis_desktop.app.help_pages import TOPICS, help_page
+from jarvis_desktop.app.licences import as_text, part, parts
 from jarvis_desktop.cli import output
+from jarvis_desktop.cli.session import Subparsers, add_shared
 from jarvis_desktop.core.i18n import tr
 
 
-def add(subparsers: Any) -> None:
+def add_help(subparsers: Any) -> None:
     """Add the command."""
     parser = subparsers.add_parser(
         "help", help="read about a topic", description="Show a help page, or list the topics."
@@ -37,4 +39,28 @@ def _show(args: argparse.Namespace) -> int:
         output.note(
             "jarvis-desktop help TOPIC shows one; jarvis-desktop COMMAND --help, its options."
         )
+    return output.DONE
+
+
+def add_licences(subparsers: Subparsers) -> None:
+    """Add the command."""
+    parser = subparsers.add_parser(
+        "licences", help="the licences of the libraries, fonts and weights in this program"
+    )
+    parser.add_argument("name", nargs="?", metavar="NAME", help="of a library, to read its licence")
+    parser.add_argument("--texts", action="store_true", help="the texts of all of them")
+    add_shared(parser)
+    parser.set_defaults(command=_licences)
+
+
+def _licences(args: argparse.Namespace) -> int:
+    if args.name:
+        found = part(args.name)
+        return output.result(args, found, as_text([found]))
+    made = parts()
+    if args.texts or args.json:
+        return output.result(args, made, as_text(made))
+    for each in made:
+        output.say(f"{each.name:26} {each.version:14} {each.licence}".rstrip())
+    output.note("jarvis-desktop licences NAME shows the text of one, --texts those of all.")
     return output.DONE

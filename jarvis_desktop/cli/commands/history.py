@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 from datetime import date
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.input import agreed
-from jarvis_desktop.cli.session import Subparsers, add_shared, app_command, count
+from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command, count
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.turn import Conversation, Turn
 
@@ -24,20 +25,44 @@ MEDIA = ("none", "folder", "inside")
 
 def add(subparsers: Subparsers) -> None:
     """Add the commands."""
-    history = subparsers.add_parser("history", help="list, show, search, export, import, delete …")
-    actions = history.add_subparsers(title="actions", metavar="ACTION", required=True)
-    for add_action in (
-        _add_list, _add_show, _add_search, _add_export, _add_import, _add_delete, _add_rename,
-        _add_pin,
-    ):  # fmt: skip
-        add_shared(add_action(actions))
-
-
-def _add_list(actions: Subparsers) -> argparse.ArgumentParser:
-    listing = actions.add_parser("list", help="the conversations, pinned ones and newest first")
+    actions = add_actions(subparsers, "history", "list, show, search, export, import, delete …")
+    action = partial(add_action, actions)
+    listing = action("list", "the conversations, pinned ones and newest first", _list)
     listing.add_argument("--limit", type=count, default=20, metavar="N")
-    listing.set_defaults(command=_list)
-    return listing
+    show = action("show", "one conversation or turn", _show)
+    show.add_argument("id", help="its id, or the beginning of it; “last” is the newest", nargs="?")
+    _add_search(action("search", "turns that contain all of WORDS", _search))
+    export = action("export", "write conversations out", _export)
+    export.add_argument("ids", nargs="*", metavar="ID", help="none: all of them")
+    export.add_argument("--format", choices=FORMS, default="markdown")
+    export.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
+    export.add_argument(
+        "--media",
+        choices=MEDIA,
+        default="none",
+        help="pictures and other files: in a folder beside FILE, or inside of a page (html)",
+    )
+    imported = action("import", "read conversations that were exported as JSON", _import)
+    imported.add_argument("file", type=Path, metavar="FILE")
+    delete = action("delete", "delete conversations and their files for good", _delete)
+    delete.add_argument("ids", nargs="*", metavar="ID")
+    delete.add_argument("--all", action="store_true", help="everything")
+    delete.add_argument("--yes", action="store_true", help="do not ask")
+    action("rename", "give a conversation another title", _rename, "ID", "TITLE")
+    pin = action("pin", "list a conversation first, or mark a turn", _pin, "ID")
+    pin.add_argument("--off", action="store_true", help="unpin it")
+
+
+def _add_search(search: argparse.ArgumentParser) -> None:
+    search.add_argument("words", metavar="WORDS", nargs="?", default="")
+    search.add_argument("--limit", type=count, default=20, metavar="N")
+    kinds = [kind.value for kind in Kind if kind is not Kind.TEXT]
+    search.add_argument("--kind", choices=kinds, help="with a file of this kind")
+    search.add_argument("--expert", metavar="NAME", help="with an expert whose id has NAME")
+    search.add_argument("--attached", action="store_true", help="with something attached")
+    search.add_argument("--pinned", action="store_true", help="only what is pinned")
+    search.add_argument("--since", type=_day, metavar="YYYY-MM-DD")
+    search.add_argument("--until", type=_day, metavar="YYYY-MM-DD", help="the last day")
 
 
 @app_command
@@ -53,13 +78,6 @@ async def _list(args: argparse.Namespace, app: Application) -> int:
         if not found:
             output.say("Nothing has been asked yet.")
     return output.DONE
-
-
-def _add_show(actions: Subparsers) -> argparse.ArgumentParser:
-    show = actions.add_parser("show", help="one conversation or turn")
-    show.add_argument("id", help="its id, or the beginning of it; “last” is the newest", nargs="?")
-    show.set_defaults(command=_show)
-    return show
 
 
 @app_command
@@ -96,21 +114,6 @@ def _lines(turn: Turn) -> str:
     return "\n".join(lines)
 
 
-def _add_search(actions: Subparsers) -> argparse.ArgumentParser:
-    search = actions.add_parser("search", help="turns that contain all of WORDS")
-    search.add_argument("words", metavar="WORDS", nargs="?", default="")
-    search.add_argument("--limit", type=count, default=20, metavar="N")
-    kinds = [kind.value for kind in Kind if kind is not Kind.TEXT]
-    search.add_argument("--kind", choices=kinds, help="with a file of this kind")
-    search.add_argument("--expert", metavar="NAME", help="with an expert whose id has NAME")
-    search.add_argument("--attached", action="store_true", help="with something attached")
-    search.add_argument("--pinned", action="store_true", help="only what is pinned")
-    search.add_argument("--since", type=_day, metavar="YYYY-MM-DD")
-    search.add_argument("--until", type=_day, metavar="YYYY-MM-DD", help="the last day")
-    search.set_defaults(command=_search)
-    return search
-
-
 @app_command
 async def _search(args: argparse.Namespace, app: Application) -> int:
     filters = _filters(args, app)
@@ -140,21 +143,6 @@ def _filters(args: argparse.Namespace, app: Application) -> TurnFilters:
     )
 
 
-def _add_export(actions: Subparsers) -> argparse.ArgumentParser:
-    export = actions.add_parser("export", help="write conversations out")
-    export.add_argument("ids", nargs="*", metavar="ID", help="none: all of them")
-    export.add_argument("--format", choices=FORMS, default="markdown")
-    export.add_argument("--out", type=Path, metavar="FILE", help="default: stdout")
-    export.add_argument(
-        "--media",
-        choices=MEDIA,
-        default="none",
-        help="pictures and other files: in a folder beside FILE, or inside of a page (html)",
-    )
-    export.set_defaults(command=_export)
-    return export
-
-
 def _export(args: argparse.Namespace) -> int:
     from jarvis_desktop.cli import session
 
@@ -177,13 +165,6 @@ def _export(args: argparse.Namespace) -> int:
     return session.run(args, work)
 
 
-def _add_import(actions: Subparsers) -> argparse.ArgumentParser:
-    parser = actions.add_parser("import", help="read conversations that were exported as JSON")
-    parser.add_argument("file", type=Path, metavar="FILE")
-    parser.set_defaults(command=_import)
-    return parser
-
-
 @app_command
 async def _import(args: argparse.Namespace, app: Application) -> int:
     done = await app.history.import_from(args.file)
@@ -195,15 +176,6 @@ async def _import(args: argparse.Namespace, app: Application) -> int:
     if done.missing:
         output.note(f"note    {_counted(done.missing, 'file')} were not with it")
     return output.PARTLY if done.missing else output.DONE
-
-
-def _add_delete(actions: Subparsers) -> argparse.ArgumentParser:
-    delete = actions.add_parser("delete", help="delete conversations and their files for good")
-    delete.add_argument("ids", nargs="*", metavar="ID")
-    delete.add_argument("--all", action="store_true", help="everything")
-    delete.add_argument("--yes", action="store_true", help="do not ask")
-    delete.set_defaults(command=_delete)
-    return delete
 
 
 def _delete(args: argparse.Namespace) -> int:
@@ -226,27 +198,11 @@ def _delete(args: argparse.Namespace) -> int:
     return session.run(args, work)
 
 
-def _add_rename(actions: Subparsers) -> argparse.ArgumentParser:
-    rename = actions.add_parser("rename", help="give a conversation another title")
-    rename.add_argument("id", metavar="ID")
-    rename.add_argument("title", metavar="TITLE")
-    rename.set_defaults(command=_rename)
-    return rename
-
-
 @app_command
 async def _rename(args: argparse.Namespace, app: Application) -> int:
     _, found = app.history.resolve(args.id)
     app.history.rename(found, args.title)
-    return _print_result(args, {"id": found, "title": args.title}, "It has the new title.")
-
-
-def _add_pin(actions: Subparsers) -> argparse.ArgumentParser:
-    pin = actions.add_parser("pin", help="list a conversation first, or mark a turn")
-    pin.add_argument("id", metavar="ID")
-    pin.add_argument("--off", action="store_true", help="unpin it")
-    pin.set_defaults(command=_pin)
-    return pin
+    return output.result(args, {"id": found, "title": args.title}, "It has the new title.")
 
 
 @app_command
@@ -255,11 +211,7 @@ async def _pin(args: argparse.Namespace, app: Application) -> int:
     pin = app.history.pin if table == "conversations" else app.history.pin_turn
     pin(found, not args.off)
     words = "It is not pinned any more." if args.off else "It is pinned."
-    return _print_result(args, {"id": found, "pinned": not args.off}, words)
-
-
-def _print_result(args: argparse.Namespace, values: dict[str, object], words: str) -> int:
-    return output.result(args, values, words)
+    return output.result(args, {"id": found, "pinned": not args.off}, words)
 
 
 def _day(text: str) -> date:

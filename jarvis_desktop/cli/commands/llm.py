@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.session import Subparsers, add_shared, app_command
+from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.placement import MB
 
@@ -47,17 +48,8 @@ class LLMRow:
 
 def add(subparsers: Subparsers) -> None:
     """Add the commands."""
-    llm = subparsers.add_parser("llm", help="list, choose and fetch large language models")
-    actions = llm.add_subparsers(title="actions", metavar="ACTION", required=True)
-
-    def action(name: str, help: str, command: Any, *names: str) -> argparse.ArgumentParser:
-        parser = actions.add_parser(name, help=help)
-        for each in names:
-            parser.add_argument(each.lower(), metavar=each)
-        add_shared(parser)
-        parser.set_defaults(command=command)
-        return parser
-
+    actions = add_actions(subparsers, "llm", "list, choose and fetch large language models")
+    action = partial(add_action, actions)
     action("list", "what fits this computer, and what is there", _list)
     use = action("use", "choose the LLM; “auto” takes the best that is there", _use, "ID")
     use.add_argument(
@@ -66,12 +58,12 @@ def add(subparsers: Subparsers) -> None:
     action("pull", "fetch an LLM", _pull, "ID")
     action("test", "ask the LLM something, and measure it", _test)
     action("unload", "let the LLM give back its memory", _unload)
-    key = actions.add_parser("key", help="keep or delete the key of a service")
-    actions = key.add_subparsers(title="actions", metavar="ACTION", required=True)
-    for parser in (
-        action("set", "keep a key, typed unseen or read from stdin, in the keyring", _set_key),
-        action("remove", "delete a key from the keyring", _remove_key),
+    keys = add_actions(actions, "key", "keep or delete the key of a service")
+    for name, about, command in (
+        ("set", "keep a key, typed unseen or read from stdin, in the keyring", _set_key),
+        ("remove", "delete a key from the keyring", _remove_key),
     ):
+        parser = add_action(keys, name, about, command)
         parser.add_argument(
             "address",
             metavar="URL",

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop import settings
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.input import Keyboard
-from jarvis_desktop.cli.session import Subparsers, add_shared, app_command
+from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.paths import user_paths
 
@@ -21,23 +22,15 @@ if TYPE_CHECKING:
 
 def add(subparsers: Subparsers) -> None:
     """Add the commands."""
-    machines = subparsers.add_parser("machines", help="use the experts of your other computers")
-    actions = machines.add_subparsers(title="actions", metavar="ACTION", required=True)
-
-    def action(name: str, help: str, command: Any) -> argparse.ArgumentParser:
-        parser = actions.add_parser(name, help=help)
-        add_shared(parser)
-        parser.set_defaults(command=command)
-        return parser
-
+    about = "use the experts of your other computers"
+    action = partial(add_action, add_actions(subparsers, "machines", about))
     pair = action("pair", "use a computer on which “jarvis-desktop serve --experts” runs", _pair)
     pair.add_argument("address", metavar="ADDRESS", help="such as 192.168.1.20 or desk.local:8766")
     pair.add_argument("--name", default="", help="what it is called here (default: its own name)")
     action("list", "the machines that are used here, and the computers that use this one", _list)
     local = action("local", "say whether the mode “local” may use them", _local)
     local.add_argument("state", choices=("on", "off"))
-    remove = action("remove", "forget a machine, or a computer that uses this one", _remove)
-    remove.add_argument("name", metavar="NAME")
+    action("remove", "forget a machine, or a computer that uses this one", _remove, "NAME")
 
 
 @app_command

@@ -6,6 +6,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,8 @@ from jarvis_desktop.cli import output
 from jarvis_desktop.cli.input import Keyboard, somebody_is_there
 from jarvis_desktop.cli.session import (
     Subparsers,
+    add_action,
     add_mode,
-    add_shared,
     add_yes,
     app_command,
     run,
@@ -48,12 +49,7 @@ def add(subparsers: Subparsers) -> None:
         title="actions", metavar="ACTION", required=True, parser_class=_ActionParser
     )
 
-    def action(name: str, help: str, command: Any) -> argparse.ArgumentParser:
-        parser = actions.add_parser(name, help=help)
-        add_shared(parser)
-        parser.set_defaults(command=command)
-        return parser
-
+    action = partial(add_action, actions)
     new = action("add", "add a server and look what it offers", _add)
     new.add_argument("name", metavar="NAME", nargs="?", help="or a bundle: FILE.mcpb")
     new.add_argument(

@@ -9,24 +9,19 @@ from typing import TYPE_CHECKING, Any
 from jarvis_desktop.app import health_checks
 from jarvis_desktop.app.health_checks import examine
 from jarvis_desktop.cli import output
-from jarvis_desktop.cli.session import Subparsers, add_shared, app_command
+from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, add_shared, app_command
 from jarvis_desktop.core.errors import UnavailableError
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
 
 
-def add_desktop(subparsers: Any) -> None:
+def add_desktop(subparsers: Subparsers) -> None:
     """Add the command."""
-    parser = subparsers.add_parser("desktop", help="add JARVIS to the desktop's menu")
-    actions = parser.add_subparsers(metavar="ACTION", required=True)
-    for name, about, act in (
-        ("install", "write its .desktop file and icons for this person", _install),
-        ("remove", "remove what install wrote", _remove),
-    ):
-        action = actions.add_parser(name, help=about, description=about)
-        action.add_argument("--json", action="store_true", help="one JSON document on stdout")
-        action.set_defaults(command=act)
+    actions = add_actions(subparsers, "desktop", "add JARVIS to the desktop's menu")
+    about = "write its .desktop file and icons for this person"
+    add_action(actions, "install", about, _install)
+    add_action(actions, "remove", "remove what install wrote", _remove)
 
 
 def _install(args: argparse.Namespace) -> int:
