@@ -43,27 +43,22 @@ def load_requests(file: Path) -> list[CheckedRequest]:
     ]
 
 
+@dataclass(eq=False)
 class PlanningCheck:
     """Has an LLM plan the requests of a file with the planner that `make` builds."""
 
-    def __init__(
-        self,
-        file: Path,
-        make: Callable[[LLMs, Planner], Planner],
-        inventory: Sequence[TaskType],
-    ) -> None:
-        self._file = file
-        self._make = make
-        self._inventory = inventory
+    file: Path
+    make: Callable[[LLMs, Planner], Planner]
+    inventory: Sequence[TaskType]
 
     async def __call__(self, llm: LLM) -> AsyncGenerator[bool, None]:
         """Return of each plan whether it is right. Raises JarvisError if the LLM is gone."""
         examinee = Examinee(llm)
-        planner = self._make(examinee, NoPlanner())
-        for asked in load_requests(self._file):
+        planner = self.make(examinee, NoPlanner())
+        for asked in load_requests(self.file):
             files = (Artifact(Kind(kind), path=Path(name)) for name, kind in asked.files.items())
             context = Context(attachments=tuple(files))
-            planned = await planner.plan(asked.request, self._inventory, context)
+            planned = await planner.plan(asked.request, self.inventory, context)
             if examinee.failure:
                 raise examinee.failure
             yield asked.is_right(planned)

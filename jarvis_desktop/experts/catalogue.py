@@ -7,7 +7,7 @@ from __future__ import annotations
 import difflib
 import tomllib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from enum import StrEnum
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -436,6 +436,7 @@ NEARNESS = {True: 0, None: 1, False: 2}
 """Of experts that match alike, those come first that run here."""
 
 
+@dataclass(eq=False)
 class ExpertSearch:
     """Searches the shipped list and the index of the Hub; callable from any thread.
 
@@ -443,24 +444,16 @@ class ExpertSearch:
     to count as fitting.
     """
 
-    def __init__(
-        self,
-        catalogue: ShippedCatalogue,
-        hub: HubIndex,
-        *,
-        fit: Callable[[Expert], Fit],
-        memory_mb: float,
-        here: Collection[str],
-    ) -> None:
-        self._catalogue = catalogue
-        self._hub = hub
-        self._fit = fit
-        self._memory_mb = memory_mb
-        self._here = here
+    catalogue: ShippedCatalogue
+    hub: HubIndex
+    _: KW_ONLY
+    fit: Callable[[Expert], Fit]
+    memory_mb: float
+    here: Collection[str]
 
     def __call__(self, sought: ExpertQuery) -> list[ExpertHit]:
         """Return matching shipped experts, then those of the Hub, best first."""
-        known = self._catalogue.known()
+        known = self.catalogue.known()
         listed = {each: self._hit(each, shipped=True) for each in known if _meets(each, sought)}
         near = sorted(listed, key=lambda each: NEARNESS[listed[each].fit.runs])
         hits = [listed[each] for each in expert_words.find(sought.words, near)]
@@ -477,14 +470,14 @@ class ExpertSearch:
     def _of_hub(self, sought: ExpertQuery) -> Sequence[Expert]:
         if sought.task and not sought.pipelines:
             return ()
-        found = self._hub.search(
+        found = self.hub.search(
             HubQuery(
                 tasks=sought.pipelines,
                 words=sought.words,
                 allowed_licences=(sought.licence or "*",),
                 size_mb=sought.max_mb,
                 language=sought.language,
-                memory_mb=self._memory_mb if sought.fits else 0,
+                memory_mb=self.memory_mb if sought.fits else 0,
                 limit=sought.limit,
             )
         )
@@ -492,12 +485,12 @@ class ExpertSearch:
 
     def _hit(self, expert: Expert, *, shipped: bool) -> ExpertHit:
         runs = []
-        if expert.files and self._catalogue.can_run(expert):
+        if expert.files and self.catalogue.can_run(expert):
             runs.append("here")
         if expert.providers:
             runs.append("api")
-        here = expert.id in self._here
-        return ExpertHit(expert, shipped, here, tuple(runs), self._fit(expert))
+        here = expert.id in self.here
+        return ExpertHit(expert, shipped, here, tuple(runs), self.fit(expert))
 
 
 def _meets(expert: Expert, sought: ExpertQuery) -> bool:

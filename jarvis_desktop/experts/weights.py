@@ -15,7 +15,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -121,6 +121,7 @@ MIN_BYTES_PER_S = 20_000
 WORKER = "jarvis_desktop.experts.download_worker:serve"
 
 
+@dataclass(eq=False)
 class Weights:
     """The folder of installed experts, one sub-folder each.
 
@@ -131,27 +132,18 @@ class Weights:
     weights, which is downloaded elsewhere, if that is missing.
     """
 
-    def __init__(
-        self,
-        root: Path,
-        *,
-        endpoint: str | None = None,
-        patience: float = 10.0,
-        reserve: int = 500 * MB,
-        budget: int = 0,
-        busy: Callable[[], Collection[str]] = tuple,
-        key: Callable[[], str] = str,
-        lacking: Callable[[Expert], Expert | None] = lambda expert: None,
-    ) -> None:
-        self._root = root
-        self._endpoint = endpoint
-        self._patience = patience
-        self._reserve = reserve
-        self.budget = budget
-        """In bytes; may be changed."""
-        self._busy = busy
-        self._key = key
-        self._lacking = lacking
+    root: Path
+    _: KW_ONLY
+    endpoint: str | None = None
+    patience: float = 10.0
+    reserve: int = 500 * MB
+    budget: int = 0
+    """In bytes; may be changed."""
+    busy: Callable[[], Collection[str]] = tuple
+    key: Callable[[], str] = str
+    lacking: Callable[[Expert], Expert | None] = lambda expert: None
+
+    def __post_init__(self) -> None:
         self._locks: dict[str, asyncio.Lock] = {}
         self._spared: Counter[str] = Counter()
         self._coming: dict[str, int] = {}
@@ -160,30 +152,30 @@ class Weights:
     def installed(self) -> tuple[InstalledWeights, ...]:
         """Return the installed experts by name."""
         try:
-            folders = sorted(path for path in self._root.iterdir() if path.suffix != PARTIAL_SUFFIX)
+            folders = sorted(path for path in self.root.iterdir() if path.suffix != PARTIAL_SUFFIX)
         except OSError:  # missing or unreadable
             return ()
         return tuple(found for path in folders if (found := _read(path)))
 
     def folder(self, expert: Expert) -> Path | None:
         """Return an expert's folder, or None if it or what it needs is not installed completely."""
-        gone = self._missing(expert) or self._lacking(expert)
-        return None if gone else self._root / expert.id
+        gone = self._missing(expert) or self.lacking(expert)
+        return None if gone else self.root / expert.id
 
     def used(self, expert: Expert) -> None:
         """Note that an expert is used now. Those unused for longest are deleted first."""
         for item in _both(expert):
             with suppress(OSError):
-                os.utime(self._root / item.id / MARKER)
+                os.utime(self.root / item.id / MARKER)
 
     def missing(self, expert: Expert) -> tuple[Expert, ...]:
         """Return what must be downloaded for an expert to work: what runs it, its base, itself."""
-        lacking = self._lacking(expert)
+        lacking = self.lacking(expert)
         return (lacking, *self._missing(expert)) if lacking else self._missing(expert)
 
     def _missing(self, expert: Expert) -> tuple[Expert, ...]:
         """The same without what is not in this folder."""
-        return tuple(each for each in _both(expert) if _read(self._root / each.id) is None)
+        return tuple(each for each in _both(expert) if _read(self.root / each.id) is None)
 
     def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> tuple[str, ...]:
         """Return which experts a download would delete to stay within the budget, by its listed
@@ -193,7 +185,7 @@ class Weights:
         without those in `spared`, is not enough.
         """
         size = sum(each.download_mb for each in self._missing(expert)) * MB
-        stay = {*spared, *self._spared, *self._busy(), *(each.id for each in _both(expert))}
+        stay = {*spared, *self._spared, *self.busy(), *(each.id for each in _both(expert))}
         return tuple(item.id for item in self._in_the_way(expert, size, stay) if item.whole)
 
     def partial(self, expert: Expert) -> int:
@@ -203,7 +195,7 @@ class Weights:
     @property
     def at_work(self) -> Collection[str]:
         """The experts that must stay on the disk now."""
-        return self._busy()
+        return self.busy()
 
     def coming(self, expert: Expert) -> int:
         """Return the size in bytes of the download under way; 0 if not known yet."""
@@ -221,7 +213,7 @@ class Weights:
 
     def taken(self) -> int:
         """Return how many bytes all experts take, partial downloads included."""
-        return folder_bytes(self._root)
+        return folder_bytes(self.root)
 
     async def fetch(self, expert: Expert, report: Report, *, spared: Collection[str] = ()) -> Path:
         """Download the weights of an expert, or resume that; return its folder.
@@ -233,7 +225,7 @@ class Weights:
         for item in self._missing(expert):
             await self._fetch(item, report, {*spared, *(each.id for each in _both(expert))})
         if not self._missing(expert):
-            return self._root / expert.id
+            return self.root / expert.id
         raise StorageError(
             tr("{name} was downloaded, but is no longer complete on the disk.", name=expert.id),
             hint=tr("Make sure that no other program changes its files, and try again."),
@@ -242,20 +234,20 @@ class Weights:
 
     async def _fetch(self, expert: Expert, report: Report, spared: Collection[str]) -> None:
         async with self._locks.setdefault(expert.id, asyncio.Lock()):
-            if _read(self._root / expert.id):
+            if _read(self.root / expert.id):
                 return
             if _read(self._partial(expert)):  # only the last step is missing
                 await asyncio.to_thread(self._settle, expert)
                 return
             with _keeping(expert):
-                self._root.mkdir(parents=True, exist_ok=True)
+                self.root.mkdir(parents=True, exist_ok=True)
             child = self._child(expert, "download")
             try:
                 report(None, tr("Asking for {expert}", expert=expert.repo))
                 # The margin is for starting a process on a busy computer.
-                key = await asyncio.to_thread(self._key)
+                key = await asyncio.to_thread(self.key)
                 size = await child.call(
-                    "list", None, key, timeout=self._patience + 10, report=report
+                    "list", None, key, timeout=self.patience + 10, report=report
                 )
                 self._coming[expert.id] = size
                 await self._make_room(expert, size - self.partial(expert), spared)
@@ -297,7 +289,7 @@ class Weights:
 
         Raises InputError if it is not installed, or is in use.
         """
-        if expert.id in self._busy():
+        if expert.id in self.busy():
             raise InputError(
                 tr("{name} is running, or is the LLM in use.", name=expert.id),
                 hint=tr("Remove it when it has left the memory, or choose another LLM."),
@@ -319,8 +311,8 @@ class Weights:
 
     def _delete(self, name: str, *, whole: bool = True) -> int:
         """Delete an expert's files, or if not `whole` only its partial download."""
-        partial = self._root / f"{name}{PARTIAL_SUFFIX}"
-        folders = (self._root / name, partial) if whole else (partial,)
+        partial = self.root / f"{name}{PARTIAL_SUFFIX}"
+        folders = (self.root / name, partial) if whole else (partial,)
         size = sum(map(folder_bytes, folders))
         try:
             for path in folders:
@@ -340,28 +332,28 @@ class Weights:
     ) -> tuple[InstalledWeights, ...]:
         others = [item for item in tuple(self._coming.items()) if item[0] != expert.id]
         coming = sum(
-            max(0, full - folder_bytes(self._root / f"{name}{PARTIAL_SUFFIX}"))
+            max(0, full - folder_bytes(self.root / f"{name}{PARTIAL_SUFFIX}"))
             for name, full in others
         )
         return displaced(
             expert.id,
             size,
             installed=(*self._given_up(), *self.installed()) if self.budget else (),
-            taken=folder_bytes(self._root) + coming if self.budget else 0,
+            taken=folder_bytes(self.root) + coming if self.budget else 0,
             budget=self.budget,
             spared=spared,
         )
 
     def _given_up(self) -> Iterator[InstalledWeights]:
         """Partial downloads that no process is resuming."""
-        for path in sorted(self._root.glob(f"*{PARTIAL_SUFFIX}")):
+        for path in sorted(self.root.glob(f"*{PARTIAL_SUFFIX}")):
             lock = self._locks.get(path.stem)
             if not (lock and lock.locked()) and not is_locked(path):
                 yield InstalledWeights(path.stem, "", "", folder_bytes(path), path, whole=False)
 
     async def _make_room(self, expert: Expert, size: int, spared: Collection[str]) -> None:
         """Delete what must go for `size` more bytes, and note it for the user."""
-        stay = {*spared, *self._spared, *self._busy()}  # read on the loop, which changes it
+        stay = {*spared, *self._spared, *self.busy()}  # read on the loop, which changes it
         for item in await asyncio.to_thread(self._in_the_way, expert, size, stay):
             await asyncio.to_thread(self._displace, item)
             what = f"{item.id} ({readable_size(item.size)})"
@@ -379,17 +371,17 @@ class Weights:
     def _child(self, expert: Expert, what: str) -> Child:
         return Child(
             WORKER,
-            *(expert, self._partial(expert), self._endpoint, self._patience, self._reserve),
+            *(expert, self._partial(expert), self.endpoint, self.patience, self.reserve),
             name=f"{what} of {expert.id}",
             network=what == "download",
             libraries=engine.folder,
         )
 
     def _partial(self, expert: Expert) -> Path:
-        return self._root / f"{expert.id}{PARTIAL_SUFFIX}"
+        return self.root / f"{expert.id}{PARTIAL_SUFFIX}"
 
     def _settle(self, expert: Expert) -> Path:
-        folder = self._root / expert.id
+        folder = self.root / expert.id
         with _keeping(expert):
             if folder.exists():
                 shutil.rmtree(folder)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import logging
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -27,34 +27,29 @@ class KeptDictation:
     """When, in ISO 8601."""
 
 
+@dataclass(eq=False)
 class DictationLog:
     """`days` returns for how many days they are kept; 0 keeps them until newer ones replace them.
 
     A file that cannot be read or written only costs the list: dictation continues.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        days: Callable[[], int] = lambda: 0,
-        now: Callable[[], datetime] = local_now,
-    ) -> None:
-        self._path = path
-        self._days = days
-        self._now = now
+    path: Path
+    _: KW_ONLY
+    days: Callable[[], int] = lambda: 0
+    now: Callable[[], datetime] = local_now
 
     def add(self, text: str) -> None:
         """Keep a text."""
-        fresh = KeptDictation(text, self._now().isoformat(timespec="seconds"))
+        fresh = KeptDictation(text, self.now().isoformat(timespec="seconds"))
         self._save([fresh, *self.kept()][:MAX_KEPT])
 
     def kept(self) -> list[KeptDictation]:
         """The texts, the newest first."""
         try:
-            found = [KeptDictation(**each) for each in json.loads(self._path.read_text("utf-8"))]
-            days = self._days()
-            oldest = self._now() - timedelta(days=days)
+            found = [KeptDictation(**each) for each in json.loads(self.path.read_text("utf-8"))]
+            days = self.days()
+            oldest = self.now() - timedelta(days=days)
             return [each for each in found if not days or datetime.fromisoformat(each.at) >= oldest]
         except FileNotFoundError:
             return []
@@ -65,12 +60,12 @@ class DictationLog:
     def clear(self) -> None:
         """Forget all of them."""
         try:
-            self._path.unlink(missing_ok=True)
+            self.path.unlink(missing_ok=True)
         except OSError as error:
             log.warning("the last dictations cannot be removed: %s", error.strerror)
 
     def _save(self, kept: list[KeptDictation]) -> None:
         try:
-            replace_text(self._path, json.dumps([asdict(each) for each in kept]))
+            replace_text(self.path, json.dumps([asdict(each) for each in kept]))
         except OSError as error:
             log.warning("a dictation cannot be kept: %s", error.strerror)

@@ -13,7 +13,7 @@ import socket
 import ssl
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
@@ -121,6 +121,7 @@ class FetchLimits:
     """Seconds without a single byte."""
 
 
+@dataclass(eq=False)
 class WebFetcher:
     """Implements Web.
 
@@ -128,18 +129,11 @@ class WebFetcher:
     certificates to trust; None is the system's.
     """
 
-    def __init__(
-        self,
-        limits: FetchLimits = FetchLimits(),
-        *,
-        find: Callable[[str], Awaitable[Sequence[str]]] = look_up,
-        check: Callable[[str, Sequence[str]], str] = checked,
-        trust: ssl.SSLContext | None = None,
-    ) -> None:
-        self._limits = limits
-        self._find = find
-        self._check = check
-        self._trust = trust
+    limits: FetchLimits = FetchLimits()
+    _: KW_ONLY
+    find: Callable[[str], Awaitable[Sequence[str]]] = look_up
+    check: Callable[[str, Sequence[str]], str] = checked
+    trust: ssl.SSLContext | None = None
 
     async def fetch(self, url: str, folder: Path) -> Path:
         """Download the file at `url` into `folder`. Raises InputError, UnavailableError,
@@ -149,12 +143,12 @@ class WebFetcher:
         shown = one_line(url, limit=100)
         try:
             async with (
-                asyncio.timeout(self._limits.seconds),
+                asyncio.timeout(self.limits.seconds),
                 httpx.AsyncClient(
-                    verify=self._trust or True,
+                    verify=self.trust or True,
                     # A proxy would resolve the name again, and could reach private addresses.
                     trust_env=False,
-                    timeout=self._limits.silence,
+                    timeout=self.limits.silence,
                     # Received bytes are counted; compressed ones could expand without limit.
                     headers={"Accept-Encoding": "identity", "User-Agent": "jarvis-desktop"},
                 ) as client,
@@ -175,7 +169,7 @@ class WebFetcher:
 
     async def _follow(self, client: httpx.AsyncClient, url: httpx.URL, folder: Path) -> Path:
         for _ in range(MAX_REDIRECTS + 1):
-            address = self._check(url.host, await self._find(url.host))
+            address = self.check(url.host, await self.find(url.host))
             async with client.stream(
                 "GET",
                 url.copy_with(host=address),
@@ -213,12 +207,12 @@ class WebFetcher:
         with _saving(name), to.open("xb") as file:
             async for chunk in response.aiter_raw(BLOCK):
                 size += len(chunk)
-                if size > self._limits.bytes:
+                if size > self.limits.bytes:
                     raise InputError(
                         tr(
                             "{name} has more than {bytes} MB, which is the most that is fetched.",
                             name=name,
-                            bytes=self._limits.bytes // MB,
+                            bytes=self.limits.bytes // MB,
                         ),
                         hint=tr("Save it yourself and give it as a file."),
                     )

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import partial
 from typing import Any
 
@@ -192,34 +192,29 @@ def while_there(owner: QObject, tell: Callable[..., object]) -> Callable[..., No
     return call
 
 
+@dataclass(eq=False)
 class EngineQuestion:
-    """A question of the engine to the user."""
+    """A question of the engine to the user.
 
-    def __init__(
-        self,
-        engine: EngineThread,
-        text: str,
-        *,
-        plan: Plan | None = None,
-        outline: Outline | None = None,
-        why: str = "",
-        code: CodeRequest | None = None,
-        open_ended: bool = False,
-    ) -> None:
-        """The subject of the question besides its text: a plan to run, the plan of a goal and
-        `why` it was made, or code. `open_ended` asks for words instead of yes or no."""
-        self.text = text
-        self.plan = plan
-        self.outline = outline
-        self.why = why
-        self.code = code
-        self.open_ended = open_ended
-        self._engine = engine
+    The subject of the question besides its text: a plan to run, the plan of a goal and
+    `why` it was made, or code. `open_ended` asks for words instead of yes or no.
+    """
+
+    engine: EngineThread
+    text: str
+    _: KW_ONLY
+    plan: Plan | None = None
+    outline: Outline | None = None
+    why: str = ""
+    code: CodeRequest | None = None
+    open_ended: bool = False
+
+    def __post_init__(self) -> None:
         self._answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
 
     def answer(self, value: bool | str | Plan | Review | Verdict | None) -> None:
         """Answer from the main thread. Only the first answer counts; None is ignored."""
-        self._engine.call(self._settle, value)
+        self.engine.call(self._settle, value)
 
     async def answered(self) -> Any:
         """Wait for the answer; called on the engine."""

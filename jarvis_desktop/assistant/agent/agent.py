@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
@@ -28,35 +29,26 @@ if TYPE_CHECKING:
     from jarvis_desktop.assistant.agent.outline_writer import OutlineWriter
 
 
+@dataclass(eq=False, kw_only=True)
 class Agent:
-    """Works on goals, each as one turn."""
+    """Works on goals, each as one turn.
 
-    def __init__(
-        self,
-        *,
-        llms: LLMs,
-        memory: GoalMemory,
-        writer: OutlineWriter,
-        controller: Controller,
-        code_loop: CodeLoop,
-        approvals: Approvals,
-        limits: GoalLimits,
-        close: Callable[[str], Awaitable[None]],
-        advice: Callable[[], Awaitable[str]],
-        now: Callable[[], datetime],
-    ) -> None:
-        """`code_loop` works with LLMs that do not write plans. `close` ends what runs for a goal by
-        its id. `advice` names an LLM that would do."""
-        self._llms = llms
-        self._memory = memory
-        self._writer = writer
-        self._controller = controller
-        self._code_loop = code_loop
-        self._approvals = approvals
-        self.limits = limits
-        self._close = close
-        self._advice = advice
-        self._now = now
+    `code_loop` works with LLMs that do not write plans. `close` ends what runs for a goal by
+    its id. `advice` names an LLM that would do.
+    """
+
+    llms: LLMs
+    memory: GoalMemory
+    writer: OutlineWriter
+    controller: Controller
+    code_loop: CodeLoop
+    approvals: Approvals
+    limits: GoalLimits
+    close: Callable[[str], Awaitable[None]]
+    advice: Callable[[], Awaitable[str]]
+    now: Callable[[], datetime]
+
+    def __post_init__(self) -> None:
         self._runs: dict[str, GoalRun] = {}
 
     async def take(
@@ -67,22 +59,22 @@ class Agent:
         await self.check()
         live.show(GoalTaken())
         goal = Goal(live.turn.id, conversation, text, terms, live.turn.started)
-        self._memory.begin(goal, [ControllerFrame(OUTERMOST, text)])
+        self.memory.begin(goal, [ControllerFrame(OUTERMOST, text)])
         return await self._reach(goal, (), context, live)
 
     async def go_on(self, context: Context, live: LiveTurn, *, conversation: str) -> Status:
         """Resume the goal of a turn that was cut off. Finished rounds are not repeated."""
         await self.check()
         turn = live.turn
-        goal = self._memory.goal(turn.id)
+        goal = self.memory.goal(turn.id)
         if goal is None:  # it was cut off before it was saved
             goal = Goal(turn.id, conversation, turn.text, Terms(), turn.started)
-            self._memory.begin(goal, [ControllerFrame(OUTERMOST, turn.text)])
-        return await self._reach(goal, self._memory.log(goal.id), context, live)
+            self.memory.begin(goal, [ControllerFrame(OUTERMOST, turn.text)])
+        return await self._reach(goal, self.memory.log(goal.id), context, live)
 
     def replay(self, goal_id: str) -> Iterator[Event]:
         """Yield what happened in the rounds of a goal, to show it from its beginning."""
-        for entry in self._memory.log(goal_id):
+        for entry in self.memory.log(goal_id):
             yield RoundStarted(entry.number, entry.path, entry.branch, entry.what, entry.code)
             yield RoundEnded(
                 entry.number,
@@ -93,16 +85,16 @@ class Agent:
                 entry.seconds,
             )
         path: list[str] = []
-        for frame in self._memory.frames(goal_id):
+        for frame in self.memory.frames(goal_id):
             path.append(frame.role)
             if frame.outline is not None:
                 yield OutlineChanged(frame.outline, "/".join(path))
 
     def give_up(self, goal_id: str) -> None:
         """Cancel the goal of a turn that was cut off. Raises StorageError."""
-        goal = self._memory.goal(goal_id)
+        goal = self.memory.goal(goal_id)
         if goal is not None and goal.status is None:
-            self._memory.end(goal_id, Status.CANCELLED, "")
+            self.memory.end(goal_id, Status.CANCELLED, "")
 
     def stop(self, goal_id: str = "") -> bool:
         """Stop the running branch of a goal, by default of all, so that its caller hears what the
@@ -114,10 +106,10 @@ class Agent:
 
     async def check(self) -> None:
         """Raise UnavailableError, naming an LLM that would do, if there is no LLM."""
-        if await self._llms.current() is None:
+        if await self.llms.current() is None:
             raise UnavailableError(
                 tr("A goal in several steps needs a language model, and there is none now."),
-                hint=await self._advice(),
+                hint=await self.advice(),
             )
 
     async def _reach(
@@ -126,12 +118,12 @@ class Agent:
         run = GoalRun(
             goal,
             # Frames that cannot be read are replaced, and count as having read foreign text.
-            self._memory.frames(goal.id) or [ControllerFrame(OUTERMOST, goal.text, tainted=True)],
+            self.memory.frames(goal.id) or [ControllerFrame(OUTERMOST, goal.text, tainted=True)],
             live=live,
             context=context,
-            memory=self._memory,
+            memory=self.memory,
             limits=self.limits,
-            now=self._now,
+            now=self.now,
             log=log,
         )
         self._runs[goal.id] = run
@@ -148,23 +140,23 @@ class Agent:
             raise
         finally:
             del self._runs[goal.id]
-            self._approvals.forget(goal.id)
+            self.approvals.forget(goal.id)
             with suppress(StorageError):  # saving the turn reports the reason
-                self._memory.end(goal.id, status, answer)
-            await self._close(goal.id)
+                self.memory.end(goal.id, status, answer)
+            await self.close(goal.id)
         return status
 
     async def _work(self, run: GoalRun) -> Status:
         small = await self._is_small(run)
         if run.frames[0].outline is None:
-            draft = outline_for(run.goal.text, self._code_loop.given(run)) if small else None
-            if await self._writer.first(run, draft) is None:
+            draft = outline_for(run.goal.text, self.code_loop.given(run)) if small else None
+            if await self.writer.first(run, draft) is None:
                 run.live.say(tr("The plan was not accepted, so nothing was done."))
                 return Status.CANCELLED
         if small:
-            observation = await self._code_loop.run(run)
+            observation = await self.code_loop.run(run)
         else:
-            observation = await self._controller.run(run, 0)
+            observation = await self.controller.run(run, 0)
         if not run.live.turn.reply:
             run.live.say(observation.text)
         return observation.status
@@ -172,7 +164,7 @@ class Agent:
     async def _is_small(self, run: GoalRun) -> bool:
         """Whether the LLM is too small for the controller. A goal that the controller has begun
         stays its own."""
-        llm = await self._llms.current()
+        llm = await self.llms.current()
         started = len(run.frames) > 1 or any(entry.path != OUTERMOST for entry in run.log)
         small = llm is not None and llm.ability is not Ability.FULL_PLANS
         return small and not started

@@ -16,7 +16,7 @@ import json
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Any
 
 from jarvis_desktop.assistant.agent.agreement import QueryResult, agrees
@@ -254,38 +254,31 @@ class _GoalWork:
         return found[-1] if found and not found[-1].is_over else ScriptThread()
 
 
+@dataclass(eq=False)
 class CodeLoop:
-    """Works on goals with an LLM that does not write plans."""
+    """Works on goals with an LLM that does not write plans.
 
-    def __init__(
-        self,
-        run_code: RunCode,
-        workshop: CodeWorkspaces,
-        store: ArtifactStore,
-        *,
-        llms: LLMs,
-        prompts: Prompts,
-        read_tables: TableReader,
-        timeout: float = 300.0,
-    ) -> None:
-        """`timeout`, in seconds, is for one answer of the LLM."""
-        self._run_code = run_code
-        self._workshop = workshop
-        self._store = store
-        self._llms = llms
-        self._prompts = prompts
-        self._read_tables = read_tables
-        self._timeout = timeout
+    `timeout`, in seconds, is for one answer of the LLM.
+    """
+
+    run_code: RunCode
+    workshop: CodeWorkspaces
+    store: ArtifactStore
+    _: KW_ONLY
+    llms: LLMs
+    prompts: Prompts
+    read_tables: TableReader
+    timeout: float = 300.0
 
     def given(self, run: GoalRun) -> Sequence[str]:
         """Return the names of the files that the goal's code has."""
-        return list(self._workshop.bench(run).files.named(run))
+        return list(self.workshop.bench(run).files.named(run))
 
     async def run(self, run: GoalRun) -> Observation:
         """Work on the goal and answer the user. Rounds that were done before a crash count. Raises
         StorageError if the memory cannot be written."""
         run.inner = 0
-        files = self._workshop.bench(run).files.named(run)
+        files = self.workshop.bench(run).files.named(run)
         words = await asyncio.to_thread(data_words, files)
         expected = expected_results(run.goal.text, list(files))
         work = _GoalWork(run, list(files), expected, list(files.values()), words)
@@ -324,9 +317,9 @@ class CodeLoop:
         """Run a script that only reads; return what it printed, and the text of its `RESULT_FILE`.
         Raises JarvisError."""
         script = Script(code)
-        to = await asyncio.to_thread(self._store.workdir)
+        to = await asyncio.to_thread(self.store.workdir)
         try:
-            ran = await self._workshop.bench(run).run(
+            ran = await self.workshop.bench(run).run(
                 script,
                 approved=script.sha256,
                 to=to,
@@ -337,7 +330,7 @@ class CodeLoop:
             text = await asyncio.to_thread(made[0].read_text, "utf-8") if made and made[0] else ""
             return ran.outcome.printed, text
         finally:
-            await asyncio.to_thread(self._store.discard, to)
+            await asyncio.to_thread(self.store.discard, to)
 
     async def _read(self, work: _GoalWork) -> None:
         """Have the reader of tables answer what the goal asks. It changes nothing and takes less
@@ -348,7 +341,7 @@ class CodeLoop:
         answers = []
         for question in (each for clause in asked for each in questions(clause)):
             try:
-                answers.append(await self._read_tables(question, list(work.files)))
+                answers.append(await self.read_tables(question, list(work.files)))
             except JarvisError as error:
                 work.run.live.trace(f"The tables could not be read for “{question}”: {error}")
                 return
@@ -393,10 +386,10 @@ class CodeLoop:
         kinds = {_kind(name) for name in work.queried}
         examples = [
             each
-            for each in json.loads(self._prompts.read("query_examples.json")[0])
+            for each in json.loads(self.prompts.read("query_examples.json")[0])
             if each["kind"] in kinds
         ]
-        system = self._prompts.template("code_query").text
+        system = self.prompts.template("code_query").text
         prompt = query_prompt(system, examples, work.tables, expected, before, work.run.goal.id)
         return await self._answer(work, await self._llm(), prompt)
 
@@ -472,14 +465,14 @@ class CodeLoop:
 
     async def _llm(self) -> LLM:
         """Return the chosen LLM. Raises UnavailableError if there is none."""
-        if llm := await self._llms.current():
+        if llm := await self.llms.current():
             return llm
         raise UnavailableError(tr("There is none now."), hint=tr("jarvis-desktop doctor says why."))
 
     async def _answer(self, work: _GoalWork, llm: LLM, prompt: Prompt) -> str:
         """Return the LLM's reply. Raises what it raises, and ExpertError if it is too slow."""
         try:
-            async with asyncio.timeout(self._timeout):
+            async with asyncio.timeout(self.timeout):
                 text = await answer(llm, prompt)
         except TimeoutError as error:
             raise ExpertError(tr("The language model took too long.")) from error
@@ -491,13 +484,13 @@ class CodeLoop:
         """Build the prompt. Its beginning stays the same from round to round, for the cache of the
         server."""
         run, thread = work.run, work.open
-        system = self._prompts.template("code_loop").text
+        system = self.prompts.template("code_loop").text
         if functions := needed_functions(run.goal.text, work.names):
-            experts = self._prompts.template("code_experts").text
+            experts = self.prompts.template("code_experts").text
             system = f"{system}\n\n{experts_prompt(experts, functions)}"
         examples = [
             each
-            for each in json.loads(self._prompts.read("code_examples.json")[0])
+            for each in json.loads(self.prompts.read("code_examples.json")[0])
             if calls_only("\n".join(each["code"]), functions)
         ]
         begun = len(threads(work.rounds)) - bool(thread.rounds)
@@ -545,9 +538,9 @@ class CodeLoop:
             _end(run, now, Observation(SAME_SCRIPT, Status.FAILED, code=code, trusted=True))
             return
         if not thread.rounds and work.rounds:
-            await self._workshop.bench(run).start_over()
+            await self.workshop.bench(run).start_over()
         try:
-            found = await run.interrupts.branch(self._run_code.run(run, code, purpose))
+            found = await run.interrupts.branch(self.run_code.run(run, code, purpose))
         except StoppedError:
             await _ask_what_to_change(run, now)
             return

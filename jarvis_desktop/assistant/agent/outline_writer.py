@@ -11,7 +11,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 
 from jarvis_desktop.assistant import memory
@@ -205,29 +205,22 @@ class _OutlineJob:
         self.run.live.show(OutlineChanged(outline, path, accepted, why))
 
 
+@dataclass(eq=False)
 class OutlineWriter:
-    """Writes plans for the controllers of a goal."""
+    """Writes plans for the controllers of a goal.
 
-    def __init__(
-        self,
-        llms: LLMs,
-        prompts: Prompts,
-        *,
-        roles: Mapping[str, AgentRole],
-        approvals: Approvals,
-        ask_plan: Ask,
-        library: Library | None = None,
-        timeout: float = 600.0,
-    ) -> None:
-        """`ask_plan` says which first plans the user is asked about: "larger" ones have more than
-        three steps. `timeout`, in seconds, is for one draft with all its rejections."""
-        self._llms = llms
-        self._prompts = prompts
-        self._roles = roles
-        self._approvals = approvals
-        self.ask_plan = ask_plan
-        self._library = library
-        self._timeout = timeout
+    `ask_plan` says which first plans the user is asked about: "larger" ones have more than
+    three steps. `timeout`, in seconds, is for one draft with all its rejections.
+    """
+
+    llms: LLMs
+    prompts: Prompts
+    _: KW_ONLY
+    roles: Mapping[str, AgentRole]
+    approvals: Approvals
+    ask_plan: Ask
+    library: Library | None = None
+    timeout: float = 600.0
 
     async def first(self, run: GoalRun, draft: Outline | None = None) -> Outline | None:
         """Write the first plan of the controller at `run.inner`, or take a draft that is there;
@@ -268,7 +261,7 @@ class OutlineWriter:
     def _is_asked(self, work: _OutlineJob, draft: Outline, *, ask: bool) -> bool:
         if work.depth > 0:
             return False
-        if not self._approvals.trusts_outline(work.run, work.depth, work.before, draft):
+        if not self.approvals.trusts_outline(work.run, work.depth, work.before, draft):
             return True
         if not ask or (work.before is None and work.run.goal.terms.plan_accepted):
             return False
@@ -337,14 +330,14 @@ class OutlineWriter:
     ) -> Outline | None:
         """Return another plan in place of `plan`; None, with a notice, if the LLM writes none."""
         try:
-            async with llm_timeout(self._timeout):
+            async with llm_timeout(self.timeout):
                 return await self._tries(work, plan, wish)
         except TimeoutError:
             work.run.live.show(
                 Noted(
                     tr(
                         "No plan was written within {seconds} seconds.",
-                        seconds=round(self._timeout),
+                        seconds=round(self.timeout),
                     )
                 )
             )
@@ -359,14 +352,14 @@ class OutlineWriter:
         self, work: _OutlineJob, plan: Outline | None, wish: OutlineChangeRequest | None
     ) -> Outline:
         """Raises what the LLM raises, the PlanError of the last try, and StorageError."""
-        llm = await self._llms.current()
+        llm = await self.llms.current()
         if llm is None:
             raise UnavailableError(
                 tr("There is none now."), hint=tr("jarvis-desktop doctor says why.")
             )
         frame = work.run.frames[work.depth]
-        role = self._roles[frame.role]
-        template = self._prompts.template(role.writes)
+        role = self.roles[frame.role]
+        template = self.prompts.template(role.writes)
         work.run.live.trace(f"{llm.name} writes a plan by the prompt {template.label}.")
         material = replace(await self._material(work, role), plan=plan, wish=wish)
         prompt = outline_prompt(llm, template, material)
@@ -397,9 +390,9 @@ class OutlineWriter:
         )
 
     async def _functions(self, run: GoalRun, role: AgentRole, task: str) -> tuple[str, ...]:
-        if self._library is None or not role.shows_library:
+        if self.library is None or not role.shows_library:
             return ()
-        found = await search_functions(run, self._library, task, MAX_FUNCTIONS)
+        found = await search_functions(run, self.library, task, MAX_FUNCTIONS)
         return tuple(f"{item.signature}: {item.summary}" for item in found)
 
 

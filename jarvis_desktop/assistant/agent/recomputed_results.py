@@ -1,5 +1,5 @@
-"""Whether new pictures or a new text are what a goal asks for: they are computed a second time, from
-the words of the goal.
+"""Whether new pictures or a new text are what a goal asks for: they are computed a second time,
+from the words of the goal.
 
 Of pictures only sizes, turns, shades of grey and formats are read, of texts only edits that need no
 understanding (`tasks.text.line_editing`). A goal that asks for more cannot be checked.

@@ -12,6 +12,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import TypeVar
 
 from jarvis_desktop.assistant.planning import (
@@ -84,56 +85,49 @@ _TRANSLATED = (
 NO_OTHER_WAY = mark("I found no other way to do that.")
 
 
+@dataclass(eq=False)
 class LlmPlanner:
     """Plans with the LLM of the settings, over the task types that are `runnable` right now.
 
     A plan that breaks a rule goes back to the LLM with the reason. If there is no LLM, or it fails,
     or it does not fix its plan, `fallback` plans. If that declines too, the LLM works on the text
     of the given file, or answers in its own words.
+
+    `agent` turns on agent mode, for goals over the application's own tasks. `scorer` ranks
+    the tasks for a request; without it, every request is planned from all tasks.
+    `cannot_know` returns why no LLM can know the answer to an English question, else "", and
+    may block. `timeout`, in seconds, covers one plan with its translation and its repair.
     """
 
-    def __init__(
-        self,
-        llms: LLMs,
-        prompts: Prompts,
-        *,
-        fallback: Planner,
-        runnable: Callable[[TaskType, LLM], bool],
-        scorer: TaskScorer | None = None,
-        cannot_know: Callable[[str], str] = lambda text: "",
-        timeout: float = PLANNING_TIMEOUT_S,
-        agent: bool = False,
-    ) -> None:
-        """`agent` turns on agent mode, for goals over the application's own tasks. `scorer` ranks
-        the tasks for a request; without it, every request is planned from all tasks.
-        `cannot_know` returns why no LLM can know the answer to an English question, else "", and
-        may block. `timeout`, in seconds, covers one plan with its translation and its repair."""
-        self._llms = llms
-        self._prompts = prompts
-        self._fallback = fallback
+    llms: LLMs
+    prompts: Prompts
+    _: KW_ONLY
+    fallback: Planner
+    runnable: Callable[[TaskType, LLM], bool]
+    scorer: TaskScorer | None = None
+    cannot_know: Callable[[str], str] = lambda text: ""
+    timeout: float = PLANNING_TIMEOUT_S
+    agent: bool = False
+
+    def __post_init__(self) -> None:
         self._cues = EmbeddedPlanner()
-        self._scorer = scorer
-        self.cannot_know = cannot_know
-        self._runnable = runnable
-        self._timeout = timeout
-        self._agent = agent
 
     async def plan(
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
         """Return a plan, the answer that none is needed or that agent mode is, or a reason. Never
         raises."""
-        llm = await self._llms.current() if text.strip() else None
+        llm = await self.llms.current() if text.strip() else None
         if llm is None:
-            return await self._fallback.plan(text, inventory, context)
+            return await self.fallback.plan(text, inventory, context)
         builtin = planner.has_builtin_tasks(inventory)
-        if self._agent and builtin and planner.asks_for_agent(text, inventory, context):
+        if self.agent and builtin and planner.asks_for_agent(text, inventory, context):
             context.trace("It is a goal for agent mode by its words.")
             return NeedsAgent()
-        types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
+        types = [task_type for task_type in inventory if self.runnable(task_type, llm)]
         async with llm_timeout(None) as stopwatch:
             try:
-                async with llm_timeout(self._timeout):
+                async with llm_timeout(self.timeout):
                     return await self._plan(llm, text, types, context, builtin=builtin)
             except PlanError as error:
                 context.trace(f"{llm.name} made no plan that can be used: {error.message}")
@@ -143,7 +137,7 @@ class LlmPlanner:
             except JarvisError as error:
                 context.trace(f"{llm.name} could not plan: {error.message}")
             except TimeoutError:
-                context.trace(f"{llm.name} made no plan within {self._timeout:.0f} seconds.")
+                context.trace(f"{llm.name} made no plan within {self.timeout:.0f} seconds.")
             if planned := await self._without_llm(text, inventory, context):
                 return planned
             left = max(0.0, UNPLANNED_TIMEOUT_S - stopwatch.spent)
@@ -164,7 +158,7 @@ class LlmPlanner:
         language: its cues and its encoder are English."""
         if planner.has_builtin_tasks(inventory) and is_foreign(text):
             return None
-        planned = await self._fallback.plan(text, inventory, context)
+        planned = await self.fallback.plan(text, inventory, context)
         return None if isinstance(planned, PlanRejected) else planned
 
     async def _plan(
@@ -177,7 +171,7 @@ class LlmPlanner:
             planned = await self._cues.plan(english, types, context)
             if isinstance(planned, Plan) and (own := plan_diff.in_own_words(planned, text)):
                 return own
-        scores = await scores_of(self._scorer, english, types)
+        scores = await scores_of(self.scorer, english, types)
         if scores and builtin and needs_no_task(english, types, context, scores):
             context.trace("No task is likely for it, so it is answered directly.")
             return await self._direct(english)
@@ -189,7 +183,7 @@ class LlmPlanner:
         ):
             context.trace("No task is likely for it, so the text of the files is worked on.")
             return by_words
-        short = llm.ability is Ability.SHORT_PLANS and self._scorer is not None
+        short = llm.ability is Ability.SHORT_PLANS and self.scorer is not None
         if llm.ability is Ability.ANSWERS or (short and scores is None):
             raise PlanError(tr("{name} is too small to plan.", name=llm.name))
         if short and scores:
@@ -198,7 +192,7 @@ class LlmPlanner:
             types = likely_tools(types, scores)
         names = [task_type.name for task_type in types]
         named = NamedArtifacts(context)
-        agent = self._agent and builtin and not short
+        agent = self.agent and builtin and not short
 
         def read(answered: str) -> Plan | AnswerDirectly | NeedsAgent:
             if agent and llm_output.is_agent_goal(answered):
@@ -222,7 +216,7 @@ class LlmPlanner:
         """Return the tasks with the few tools of servers that are likely for the text."""
         if sum(bool(item.server) for item in types) <= MAX_TOOLS:
             return list(types)
-        return likely_tools(types, await scores_of(self._scorer, text, types))
+        return likely_tools(types, await scores_of(self.scorer, text, types))
 
     async def _direct(
         self, english: str, *, within: float | None = None
@@ -245,7 +239,7 @@ class LlmPlanner:
             for pair in _TRANSLATED
             for role, said in zip((MessageRole.USER, MessageRole.ASSISTANT), pair, strict=True)
         ]
-        system = Message(MessageRole.SYSTEM, self._prompts.template("english").text)
+        system = Message(MessageRole.SYSTEM, self.prompts.template("english").text)
         messages = (system, *shown, Message(MessageRole.USER, text))
         english = await answer(llm, Prompt(messages, longest=TRANSLATION_TOKENS))
         context.trace(f"In English: {one_line(english, limit=MAX_TRANSLATED_CHARS)}")
@@ -262,12 +256,12 @@ class LlmPlanner:
     ) -> Plan | PlanRejected:
         """Return a plan that takes another way with what is done, or the reason why there is none.
         Never raises. Finished tasks keep their ids and arguments, whatever the LLM made of them."""
-        llm = await self._llms.current()
+        llm = await self.llms.current()
         if llm is None:
-            return await self._fallback.replan(text, inventory, context, plan=plan, results=results)
+            return await self.fallback.replan(text, inventory, context, plan=plan, results=results)
         if llm.ability is not Ability.FULL_PLANS:  # it would plan the same again, after a long time
             return PlanRejected(tr(NO_OTHER_WAY))
-        types = [task_type for task_type in inventory if self._runnable(task_type, llm)]
+        types = [task_type for task_type in inventory if self.runnable(task_type, llm)]
         types = await self._few_tools(text, types)
         types += [item for item in plan_diff.types_of(plan) if item not in types]
         named = NamedArtifacts(context)
@@ -281,7 +275,7 @@ class LlmPlanner:
             return plan_diff.reuse_finished(fresh, plan, done)
 
         try:
-            template = self._prompts.template("replan")
+            template = self.prompts.template("replan")
             context.trace(f"It plans anew by the prompt {template.label}.")
             asked = template.filled(
                 request=llm_prompt.request_text(text, llm_prompt.list_files(named, context)),
@@ -299,12 +293,12 @@ class LlmPlanner:
     ) -> Plan | PlanRejected:
         """Return the plan as the user's words want it, or why not. Never raises. What they leave
         unchanged keeps its id, however the LLM wrote it."""
-        llm = await self._llms.current() if words.strip() else None
+        llm = await self.llms.current() if words.strip() else None
         if llm is None:
-            return await self._fallback.revise(words, inventory, context, plan=plan)
-        types = [item for item in inventory if self._runnable(item, llm)]
+            return await self.fallback.revise(words, inventory, context, plan=plan)
+        types = [item for item in inventory if self.runnable(item, llm)]
         if llm.ability is not Ability.FULL_PLANS and (
-            scores := await scores_of(self._scorer, words, types)
+            scores := await scores_of(self.scorer, words, types)
         ):
             types = short_list(types, context, scores, size=llm_prompt.SHORT_TASKS)
         else:
@@ -323,7 +317,7 @@ class LlmPlanner:
             return check_own_words(fresh, words, types, but=plan.tasks)
 
         try:
-            template = self._prompts.template("revise")
+            template = self.prompts.template("revise")
             context.trace(f"The plan is revised by the prompt {template.label}.")
             asked = template.filled(
                 plan=marked_off(plan_diff.format_plan(short.plan, named), words),
@@ -334,11 +328,11 @@ class LlmPlanner:
             if isinstance(revised, Plan):
                 return revised
             # A small LLM often fails at what is clear from the words alone: "drop the first step".
-            own = await self._fallback.revise(words, inventory, context, plan=plan)
+            own = await self.fallback.revise(words, inventory, context, plan=plan)
             return own if isinstance(own, Plan) else revised
         except JarvisError as error:
             context.trace(f"{llm.name} did not revise the plan: {error.message}")
-            return await self._fallback.revise(words, inventory, context, plan=plan)
+            return await self.fallback.revise(words, inventory, context, plan=plan)
 
     async def _ask(
         self,
@@ -356,20 +350,20 @@ class LlmPlanner:
         ExpertError on a time-out, and what the LLM raises."""
         if short:
             prompt = llm_prompt.short_planning_prompt(
-                llm, self._prompts, asked=asked, inventory=types, context=context
+                llm, self.prompts, asked=asked, inventory=types, context=context
             )
         else:
             prompt = llm_prompt.planning_prompt(
-                llm, self._prompts, asked=asked, inventory=types, context=context, agent=agent
+                llm, self.prompts, asked=asked, inventory=types, context=context, agent=agent
             )
         try:
-            async with llm_timeout(self._timeout):
+            async with llm_timeout(self.timeout):
                 return await ask_until_valid(
                     llm, prompt, read, trace=context.trace, max_rejections=MAX_PLAN_ANSWERS
                 )
         except TimeoutError as error:
             raise ExpertError(
-                tr("It took longer than {timeout:.0f} seconds.", timeout=self._timeout)
+                tr("It took longer than {timeout:.0f} seconds.", timeout=self.timeout)
             ) from error
 
 

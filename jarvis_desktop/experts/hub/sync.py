@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +54,7 @@ class RefreshResult:
     """What the Hub said of the shipped experts."""
 
 
+@dataclass(eq=False)
 class HubRefresh:
     """Refreshes the index at `path`.
 
@@ -63,22 +64,13 @@ class HubRefresh:
     a key the Hub allows more requests.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        *,
-        embed: Embed | None = None,
-        endpoint: str | None = None,
-        patience: float = 30.0,
-        pause: float = 2.0,
-        key: Callable[[], str] = str,
-    ) -> None:
-        self._path = path
-        self._embed = embed
-        self._endpoint = endpoint
-        self._patience = patience
-        self._pause = pause
-        self._key = key
+    path: Path
+    _: KW_ONLY
+    embed: Embed | None = None
+    endpoint: str | None = None
+    patience: float = 30.0
+    pause: float = 2.0
+    key: Callable[[], str] = str
 
     async def run(
         self,
@@ -95,10 +87,10 @@ class HubRefresh:
         what arrived, and the next refresh resumes. Raises UnavailableError with the reason, and
         StorageError if the index cannot be written.
         """
-        key = await asyncio.to_thread(self._key)
+        key = await asyncio.to_thread(self.key)
         child = Child(
             WORKER,
-            *(self._path, self._endpoint, self._patience, __version__, key),
+            *(self.path, self.endpoint, self.patience, __version__, key),
             name="list of the Hub",
             network=True,
         )
@@ -113,8 +105,8 @@ class HubRefresh:
             await self._call(child, "tidy", report=report)
         finally:
             await child.close()
-        if self._embed:
-            await self._meanings(self._embed, tasks, report)
+        if self.embed:
+            await self._meanings(self.embed, tasks, report)
         return RefreshResult(read, fresh, checks)
 
     async def _task(
@@ -156,12 +148,12 @@ class HubRefresh:
         while True:
             try:
                 # The margin is for starting the process and for the disk; merging reads all of it.
-                return await child.call(*args, timeout=8 * self._patience + 600)
+                return await child.call(*args, timeout=8 * self.patience + 600)
             except (UnavailableError, ExpertError) as error:
                 failures += 1
                 if not error.retryable or failures == MAX_ATTEMPTS:
                     raise _as_unavailable(error) from error
-                wait = error.wait or self._pause * 2 ** (failures - 1)
+                wait = error.wait or self.pause * 2 ** (failures - 1)
                 report(
                     None, tr("{error} Going on in {wait:.0f} s.", error=error.message, wait=wait)
                 )
@@ -170,11 +162,11 @@ class HubRefresh:
     async def _meanings(self, embed: Embed, tasks: Iterable[str], report: Report) -> None:
         """Embed the most popular entries of each task that have no vector."""
         for task in tasks:
-            left = await asyncio.to_thread(_unread, self._path, task)
+            left = await asyncio.to_thread(_unread, self.path, task)
             for start in range(0, len(left), EMBED_BATCH):
                 report(start / len(left), tr("{task}: reading what its experts are for", task=task))
                 batch = left[start : start + EMBED_BATCH]
-                await asyncio.to_thread(_read, self._path, task, batch, embed)
+                await asyncio.to_thread(_read, self.path, task, batch, embed)
 
 
 def _unread(path: Path, task: str) -> list[tuple[int, str]]:

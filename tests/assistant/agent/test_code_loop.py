@@ -507,14 +507,14 @@ async def test_an_llm_that_fails_ends_it(bench: Callable[..., Bench]) -> None:
 
 async def test_without_an_llm_it_ends(bench: Callable[..., Bench]) -> None:
     at = bench([script("one()")])
-    at.loop._llms = FakeLLMs(None)
+    at.loop.llms = FakeLLMs(None)
     assert (await at.work()).status is Status.FAILED
 
 
 async def test_an_llm_that_never_answers_ends_it(bench: Callable[..., Bench]) -> None:
     at = bench([script("one()")])
     at.llm.hold = asyncio.Event()
-    at.loop._timeout = 0.01
+    at.loop.timeout = 0.01
     found = await at.work()
     assert "The language model took too long." in found.text
 

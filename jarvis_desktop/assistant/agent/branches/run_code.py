@@ -7,7 +7,7 @@ import asyncio
 import ipaddress
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import assert_never
 
@@ -149,27 +149,21 @@ MAX_COMMENT_CHARS = 2000
 _host = re.compile(r"[A-Za-z0-9](?:[A-Za-z0-9.\-]{0,251}[A-Za-z0-9])?(?::\d{1,5})?")
 
 
+@dataclass(eq=False)
 class RunCode:
-    """Runs `run_code`, with the arguments `code` and `purpose`."""
+    """Runs `run_code`, with the arguments `code` and `purpose`.
 
-    def __init__(
-        self,
-        workshop: CodeWorkspaces,
-        providing: PackageInstaller,
-        approvals: Approvals,
-        store: ArtifactStore,
-        *,
-        call: Callable[[GoalRun, ExpertCall], Awaitable[Sequence[Artifact]]],
-        timeout: float = 120.0,
-    ) -> None:
-        """`call` has experts do what a script asks for. `timeout`, in seconds, is for one run,
-        without the time of experts."""
-        self._workshop = workshop
-        self._providing = providing
-        self._approvals = approvals
-        self._store = store
-        self._call = call
-        self._timeout = timeout
+    `call` has experts do what a script asks for. `timeout`, in seconds, is for one run,
+    without the time of experts.
+    """
+
+    workshop: CodeWorkspaces
+    providing: PackageInstaller
+    approvals: Approvals
+    store: ArtifactStore
+    _: KW_ONLY
+    call: Callable[[GoalRun, ExpertCall], Awaitable[Sequence[Artifact]]]
+    timeout: float = 120.0
 
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """Run the code."""
@@ -198,41 +192,41 @@ class RunCode:
     async def _ask_and_run(
         self, run: GoalRun, code: str, purpose: str, mending: RepairCounter | None
     ) -> Observation:
-        bench = self._workshop.bench(run)
+        bench = self.workshop.bench(run)
         request = CodeRequest(code, purpose, await bench.protection(), hosts=bench.hosts)
-        verdict = await self._approvals.code(run, request)
+        verdict = await self.approvals.code(run, request)
         record_comment(run, purpose, verdict)
         if verdict.allow is Allow.NO:
             return refusal(verdict, code)
         script = Script(verdict.source)
         approved = script.sha256
         report_changes(run, code, verdict)
-        if withheld := await self._providing.provide(run, script.source):
+        if withheld := await self.providing.provide(run, script.source):
             return withheld
         return await self._run(run, script, approved, mending)
 
     async def _run(
         self, run: GoalRun, script: Script, approved: str, mending: RepairCounter | None
     ) -> Observation:
-        bench = self._workshop.bench(run)
-        to = await asyncio.to_thread(self._store.workdir)
+        bench = self.workshop.bench(run)
+        to = await asyncio.to_thread(self.store.workdir)
 
         try:
             ran = await bench.run(
                 script,
                 approved=approved,
                 to=to,
-                timeout=self._timeout,
+                timeout=self.timeout,
                 report=run.progress_reporter(),
-                call=partial(self._call, run),
+                call=partial(self.call, run),
             )
             made, not_kept = await self._store_files(ran.outcome.made)
         finally:
-            await asyncio.to_thread(self._store.discard, to)
+            await asyncio.to_thread(self.store.discard, to)
         bench.files.own(made)
         await self._count_uses(run, script.source)
         protection = await bench.protection()
-        text = format_run(ran, made, not_kept, timeout=self._timeout, protection=protection)
+        text = format_run(ran, made, not_kept, timeout=self.timeout, protection=protection)
         if hosts := await self._about_hosts(run, bench, ran):
             run.add_notices(run.inner, hosts)
             text = f"{text}\n{hosts}"
@@ -254,7 +248,7 @@ class RunCode:
         kept, left_out = [], []
         for item in made:
             try:
-                kept.append(await asyncio.to_thread(self._store.keep, item))
+                kept.append(await asyncio.to_thread(self.store.keep, item))
             except ExpertError:  # for example an empty one
                 left_out.append(f"{one_line(item.title)} was not taken: there is nothing in it.")
         return tuple(kept), tuple(left_out)
@@ -262,7 +256,7 @@ class RunCode:
     async def _count_uses(self, run: GoalRun, source: str) -> None:
         try:
             if names := library_imports(source):
-                await asyncio.to_thread(self._workshop.library.used, names)
+                await asyncio.to_thread(self.workshop.library.used, names)
         except JarvisError as error:
             run.live.trace(f"The use of the library was not counted: {error.message}")
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from jarvis_desktop.assistant import answer_writer
 from jarvis_desktop.assistant.agent.approvals import Approvals
@@ -74,21 +74,15 @@ PLAN_KEY = "experts"
 """Key in a frame: the running plan, so that it survives a crash."""
 
 
+@dataclass(eq=False)
 class RunExperts:
     """`run_experts`: plan the request over the tasks of the inventory, and run it. Nothing named in
     the request is looked up: no file that is not available, no address."""
 
-    def __init__(
-        self,
-        planner: Planner,
-        inventory: Sequence[TaskType],
-        replanning_runner: ReplanningRunner,
-        approvals: Approvals,
-    ) -> None:
-        self._planner = planner
-        self._inventory = inventory
-        self._replanning_runner = replanning_runner
-        self._approvals = approvals
+    planner: Planner
+    inventory: Sequence[TaskType]
+    replanning_runner: ReplanningRunner
+    approvals: Approvals
 
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """Return what each task gave, or why nothing was done. Raises StorageError."""
@@ -100,7 +94,7 @@ class RunExperts:
             plan = self._saved_plan(run, request)
             cut_off = plan is not None
             if plan is None:
-                planned = await self._planner.plan(request, self._inventory, context)
+                planned = await self.planner.plan(request, self.inventory, context)
                 if not isinstance(planned, Plan):
                     return _failed(_advice(planned))
                 plan = renumbered(planned, run.live.turn)
@@ -139,8 +133,8 @@ class RunExperts:
             live.show(
                 Noted(tr("This was interrupted: the step in question may have been done already."))
             )
-        withheld = await self._approvals.acting(run, left)
-        await self._replanning_runner.carry_out(whole, context, live, rounds=0, withheld=withheld)
+        withheld = await self.approvals.acting(run, left)
+        await self.replanning_runner.carry_out(whole, context, live, rounds=0, withheld=withheld)
 
     async def _another(
         self, plan: Plan, run: GoalRun, request: str, context: Context
@@ -151,8 +145,8 @@ class RunExperts:
         own = _own_turn(run.live.turn, plan)
         if not mendable(own):
             return None
-        another = await self._planner.replan(
-            request, self._inventory, context, plan=plan, results=own.results
+        another = await self.planner.replan(
+            request, self.inventory, context, plan=plan, results=own.results
         )
         if isinstance(another, PlanRejected):
             run.live.trace(f"There is no other plan: {another.reason}")
@@ -166,7 +160,7 @@ class RunExperts:
         if document.get("round") != run.number or document.get("request") != request:
             return None
         try:
-            return plan_from_wire(document["plan"], {item.name: item for item in self._inventory})
+            return plan_from_wire(document["plan"], {item.name: item for item in self.inventory})
         except PlanError:  # it does not fit today's tasks
             return None
 

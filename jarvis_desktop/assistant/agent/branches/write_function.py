@@ -55,20 +55,14 @@ class _FunctionJob:
     """The tests of that version, which must pass as well; "" if it should behave differently."""
 
 
+@dataclass(eq=False)
 class WriteFunction:
     """Runs `write_function`, with `name`, `code`, `tests`, `packages` and `replaces`."""
 
-    def __init__(
-        self,
-        workshop: CodeWorkspaces,
-        providing: PackageInstaller,
-        approvals: Approvals,
-        trying: FunctionTester,
-    ) -> None:
-        self._workshop = workshop
-        self._providing = providing
-        self._approvals = approvals
-        self._trying = trying
+    workshop: CodeWorkspaces
+    providing: PackageInstaller
+    approvals: Approvals
+    trying: FunctionTester
 
     async def __call__(self, run: GoalRun, choice: BranchChoice) -> Observation:
         """Add the function to the library, or say why not."""
@@ -99,7 +93,7 @@ class WriteFunction:
 
     def _existing(self, name: str) -> Function | None:
         try:
-            return self._workshop.library.get(name)
+            return self.workshop.library.get(name)
         except (InputError, StorageError):  # a damaged one gets a new version
             return None
 
@@ -118,7 +112,7 @@ class WriteFunction:
                 continue
             if not report.passed:
                 return _failed_tests(run, work, report, mending)
-            verdict = await self._approvals.code(run, await self._request(run, work, report))
+            verdict = await self.approvals.code(run, await self._request(run, work, report))
             approved = replace(work.draft, source=verdict.source).sha256
             record_comment(run, f"Keep {work.draft.name} in the library", verdict)
             if verdict.allow is Allow.NO:
@@ -138,12 +132,12 @@ class WriteFunction:
     ) -> tuple[_FunctionJob, FunctionTestReport | None] | Observation:
         """Return the test report, and the function as the user left it in the test script. There is
         no report if the user added tests, which must run first."""
-        bench = self._workshop.bench(run)
+        bench = self.workshop.bench(run)
         written = function_tests.write_script(work.draft, work.earlier)
         purpose = f"Test the function {work.draft.name} before it is kept in the library."
         protection = await bench.protection()
         request = CodeRequest(written, purpose, protection, hosts=bench.hosts)
-        verdict = await self._approvals.code(run, request)
+        verdict = await self.approvals.code(run, request)
         record_comment(run, purpose, verdict)
         if verdict.allow is Allow.NO:
             _save_tests(run, work.draft, _with_comment(work.draft, verdict))
@@ -161,9 +155,9 @@ class WriteFunction:
         _save_tests(run, before, draft)
         if draft != work.draft:
             return replace(work, draft=draft), None
-        if withheld := await self._providing.provide(run, draft.source, draft.tests, work.earlier):
+        if withheld := await self.providing.provide(run, draft.source, draft.tests, work.earlier):
             return withheld
-        return work, await self._trying.run(
+        return work, await self.trying.run(
             script,
             work.draft,
             work.earlier,
@@ -180,16 +174,16 @@ class WriteFunction:
         return CodeRequest(
             draft.source,
             f"Keep {draft.name} in the library, for this goal and later ones.{needs}",
-            await self._workshop.bench(run).protection(),
+            await self.workshop.bench(run).protection(),
             saves=draft.name,
             tests=f"{report.summary}\n\n{draft.tests}",
             replaces=work.old.draft.source if work.old else "",
         )
 
     async def _saved(self, run: GoalRun, draft: FunctionDraft, approved: str) -> Observation:
-        library = self._workshop.library
+        library = self.workshop.library
         function = await asyncio.to_thread(partial(library.save, draft, approved=approved))
-        self._workshop.bench(run).library_changed()
+        self.workshop.bench(run).library_changed()
         run.remember(run.inner, **{_key(draft.name): ""})
         text = (
             f"{function.name} is in the library now (version {function.version}), for "
