@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import QFrame, QProgressBar
+from PySide6.QtWidgets import QFrame
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr, trn
@@ -21,7 +21,7 @@ from jarvis_desktop.ui.actions import PageContext
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.forms import button, progress_bar
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
@@ -193,12 +193,9 @@ class FindingRow(QFrame):
             label.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         for label in (self.title, self.detail, self.fix):
             words.addWidget(label)
-        self.open = button("")
-        self.open.clicked.connect(self._open)
-        self.begin = button(tr("Start Ollama"), kind="primary")
-        self.begin.clicked.connect(self.start)
-        self.copy = button("")
-        self.copy.clicked.connect(self._copy)
+        self.open = button("", act=self._open)
+        self.begin = button(tr("Start Ollama"), kind="primary", act=self.start)
+        self.copy = button("", act=self._copy)
         acts = FlowLayout(gap=theme.space())
         for widget in (self.begin, self.open, self.copy):
             acts.addWidget(widget)
@@ -220,8 +217,7 @@ class FindingRow(QFrame):
         self.symbol.setAccessibleName(tr(state))
         self.title.setText(title)
         self.detail.setText(detail)
-        self.fix.setText(fix)
-        self.fix.setVisible(bool(fix))
+        self.fix.show_or_hide(fix)
         self.setAccessibleName(f"{title}: {tr(state)}. {detail} {fix}".strip())
         wrong = finding.state != "ok"
         place = PLACES.get(finding.what, ("", ""))[0]
@@ -258,14 +254,11 @@ class HealthPage(WindowPage):
         self._found: dict[int, Sequence[Finding]] = {}
         self._startable = False
         self.rows: list[FindingRow] = []
-        self.again = IconButton("refresh", tr("Check again"))
-        self.again.clicked.connect(self.controller.examine)
+        self.again = IconButton("refresh", tr("Check again"), act=self.controller.examine)
         self.tools.addWidget(self.again)
         self.summary = Label(tr("Getting ready…"), role="strong", wrap=True)
         self.column.addWidget(self.summary)
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
-        self.progress.setAccessibleName(tr("Progress of the check-up"))
+        self.progress = progress_bar(tr("Progress of the check-up"))
         self.column.addWidget(self.progress)
         self.card = QFrame()
         self.card.setObjectName("card")
@@ -276,8 +269,7 @@ class HealthPage(WindowPage):
         self.column.addWidget(self.trouble)
         self.copy = button(tr("Copy the report"), tip=tr("Without keys and without your name"))
         self.copy.clicked.connect(self._copy)
-        self.logs = button(tr("Show the logs"))
-        self.logs.clicked.connect(self._show_logs)
+        self.logs = button(tr("Show the logs"), act=self._show_logs)
         foot = FlowLayout(gap=theme.space())
         foot.addWidget(self.copy)
         foot.addWidget(self.logs)
@@ -369,8 +361,7 @@ class HealthPage(WindowPage):
             self.controller.examine()
 
     def _show_message(self, words: str) -> None:
-        self.trouble.setText(words)
-        self.trouble.setVisible(bool(words))
+        self.trouble.show_or_hide(words)
 
     def _copy(self) -> None:
         QGuiApplication.clipboard().setText(report(self.findings))

@@ -33,9 +33,8 @@ class HelpPage(WindowPage):
         topics = FlowLayout(gap=theme.space())
         self.topics = {}
         for topic in TOPICS:
-            choose = button(tr(topic.title), kind="tab")
+            choose = button(tr(topic.title), kind="tab", act=partial(self.show_topic, topic.name))
             choose.setCheckable(True)
-            choose.clicked.connect(partial(self.show_topic, topic.name))
             self._group.addButton(choose)
             topics.addWidget(choose)
             self.topics[topic.name] = choose

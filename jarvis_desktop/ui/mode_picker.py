@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QSizePolicy, QWidget
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.forms import button, reword
 from jarvis_desktop.ui.widgets.icons import Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
@@ -144,8 +144,7 @@ class ModeChoice(QWidget):
         self._wanted = mode
         name = tr(MEANINGS[mode].name)
         self.words.setText(tr(MEANINGS[mode].opens))
-        self.yes.setText(tr("Change to {mode}", mode=name))
-        self.yes.setAccessibleName(self.yes.text())
+        reword(self.yes, tr("Change to {mode}", mode=name))
         self.yes.setAccessibleDescription(self.words.text())
         self.question.show()
         self.no.setFocus()

@@ -26,7 +26,7 @@ from jarvis_desktop.ui.settings.speech_controller import SpeechController
 from jarvis_desktop.ui.welcome import EXAMPLES, ExampleButton
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import CoverParent
-from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.forms import button, reword
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import go_round, hbox, vbox
 
@@ -263,12 +263,9 @@ class FirstStart(QFrame):
         self._scroll.setWidget(scrolled)
         outer.addWidget(self._scroll, 1)
         self.place = Label(role="small")
-        self.leave = button(tr("Skip all"), kind="quiet")
-        self.leave.clicked.connect(self.skip)
-        self.back = button(tr("Back"))
-        self.back.clicked.connect(lambda: self._show(self._here - 1))
-        self.next = button(tr("Next"), kind="primary")
-        self.next.clicked.connect(self._go_on)
+        self.leave = button(tr("Skip all"), kind="quiet", act=self.skip)
+        self.back = button(tr("Back"), act=lambda: self._show(self._here - 1))
+        self.next = button(tr("Next"), kind="primary", act=self._go_on)
         foot = hbox(self.place, None, margins=theme.space("two"), spacing=theme.space())
         for each in (self.leave, self.back, self.next):
             foot.addWidget(each)
@@ -301,8 +298,7 @@ class FirstStart(QFrame):
         self.back.setVisible(index > 0)
         last = index == len(self.steps) - 1
         self.leave.setVisible(not last)
-        self.next.setText(tr("Start") if last else tr("Next"))
-        self.next.setAccessibleName(self.next.text())
+        reword(self.next, tr("Start") if last else tr("Next"))
         self._scroll.verticalScrollBar().setValue(0)
         self.next.setFocus()
 

@@ -32,6 +32,7 @@ from jarvis_desktop.ui.conversation.markdown import (
 )
 from jarvis_desktop.ui.conversation.prose import Prose, inset
 from jarvis_desktop.ui.conversation.table_view import TableBlock
+from jarvis_desktop.ui.widgets.forms import reword
 from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS, MORE, more_of
 from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.timers import new_timer
@@ -192,8 +193,7 @@ class AnswerText(QWidget):
         self._text, self._plain = text, plain
         more = more_of(self._limit, len(text))
         self.more.setVisible(bool(more))
-        self.more.setText(more)
-        self.more.setAccessibleName(more or tr("Show more of this text"))
+        reword(self.more, more, more or tr("Show more of this text"))
         if not self._later.isActive():
             self._go_on()
 

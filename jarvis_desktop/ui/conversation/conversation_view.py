@@ -19,6 +19,7 @@ from jarvis_desktop.ui.conversation.virtual_list import (
     estimate_height,
 )
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.forms import reword
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.timers import new_timer
 
@@ -188,8 +189,7 @@ class ConversationView(TurnList):
             name = trn("Go to {count} new message", "Go to {count} new messages", count)
         else:
             words, name = tr("Newest"), tr("Go to the newest message")
-        self.jump.setText(words)
-        self.jump.setAccessibleName(name)
+        reword(self.jump, words, name)
         self.jump.adjustSize()
         across = (self.width() - self.jump.width()) // 2
         self.jump.move(across, self.height() - self.jump.height() - theme.space("two"))

@@ -51,6 +51,7 @@ from jarvis_desktop.ui.conversation.code_view import monospaced
 from jarvis_desktop.ui.conversation.markdown import MarkdownTable, Span
 from jarvis_desktop.ui.conversation.prose import direction
 from jarvis_desktop.ui.widgets import theme
+from jarvis_desktop.ui.widgets.forms import reword
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label, goes_through
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
@@ -331,9 +332,8 @@ class TableBlock(QFrame):
             ("text", tr("Copy the table as Markdown"), self._copy_markdown),
             ("save", tr("Save the table as CSV"), self._save),
         ):
-            button = IconButton(icon, name, kind="tiny")
+            button = IconButton(icon, name, kind="tiny", act=act)
             button.setIconSize(QSize(14, 14))
-            button.clicked.connect(act)
             foot.addWidget(button)
         column.addLayout(foot)
         self.show_grid(grid)
@@ -352,8 +352,7 @@ class TableBlock(QFrame):
         words = trn(
             "Show {count} more row", "Show {count} more rows", max(1, min(left, ROWS_PER_CLICK))
         )
-        self.more.setText(words)
-        self.more.setAccessibleName(words)
+        reword(self.more, words)
         self.cells.fit()
 
     def tsv(self) -> str:

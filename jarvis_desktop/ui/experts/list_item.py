@@ -20,7 +20,7 @@ from PySide6.QtWidgets import (
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.forms import button, reword
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, TextView
 from jarvis_desktop.ui.widgets.layout import FlowLayout, discard, hbox, vbox
@@ -44,8 +44,7 @@ class Tag(Label):
 
     def show_tag(self, text: str, tone: str) -> None:
         """Show another word, "" none."""
-        self.setText(text)
-        self.setVisible(bool(text))
+        self.show_or_hide(text)
         theme.restyle(self, tone=tone)
 
 
@@ -129,8 +128,7 @@ class ExpertListItem(QFrame):
     def show_words(self, about: str, facts: str) -> None:
         """Show what it is for, and its facts."""
         for label, text in ((self.about, about), (self.facts, facts)):
-            label.setText(text)
-            label.setVisible(bool(text))
+            label.show_or_hide(text)
 
     def do(self, *buttons: QPushButton) -> None:
         """Set the buttons of the row."""
@@ -191,8 +189,7 @@ class ExpertListItem(QFrame):
         question.no.clicked.connect(self.refuse)
         if first:
             words, act = first
-            before = button(words)
-            before.clicked.connect(act)
+            before = button(words, act=act)
             question.row.addWidget(before)
         self._column.addWidget(question)
         question.no.setFocus()
@@ -324,8 +321,6 @@ class Empty(QFrame):
     def show_words(self, title: str, message: str, doing: str = "") -> None:
         """Say what is missing, and what to do."""
         self.title.setText(title)
-        self.message.setText(message)
-        self.message.setVisible(bool(message))
-        self.act.setText(doing)
-        self.act.setAccessibleName(doing)
+        self.message.show_or_hide(message)
+        reword(self.act, doing)
         self.act.setVisible(bool(doing))

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
-from PySide6.QtWidgets import QFrame, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QFrame, QPushButton, QWidget
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.forms import button, progress_bar, reword
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import FlowLayout, clear, hbox, vbox
@@ -58,12 +58,9 @@ class LLMNotice(QFrame):
         )
         self.title = Label(role="strong", wrap=True)
         head = hbox(Symbol("llm", "accent", size=ICON), (self.title, 1), spacing=INDENT - ICON)
-        self.later = button(tr("Not now"), kind="quiet")
-        self.later.clicked.connect(self._decline)
-        self.choose = button(tr("Choose another"), kind="primary")
-        self.choose.clicked.connect(self.choice_wanted)
-        self.stop = button(tr("Cancel"))
-        self.stop.clicked.connect(self.stop_wanted)
+        self.later = button(tr("Not now"), kind="quiet", act=self._decline)
+        self.choose = button(tr("Choose another"), kind="primary", act=self.choice_wanted)
+        self.stop = button(tr("Cancel"), act=self.stop_wanted)
         for each in (self.later, self.choose, self.stop):
             head.addWidget(each)
         layout.addLayout(head)
@@ -71,9 +68,7 @@ class LLMNotice(QFrame):
         layout.addLayout(column)
         self.words = Label(role="small", wrap=True)
         column.addWidget(self.words)
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
-        self.progress.setAccessibleName(tr("Progress of the download"))
+        self.progress = progress_bar(tr("Progress of the download"))
         column.addWidget(self.progress)
         self._rows = QWidget()
         self._offers = vbox(parent=self._rows, spacing=theme.space())
@@ -282,10 +277,8 @@ class LLMState(QFrame):
             column.addWidget(label)
         self.held = QWidget()
         flow = FlowLayout(self.held, gap=theme.space())
-        self.act = button("", kind="primary")
-        self.act.clicked.connect(self._wanted)
-        self.again = button(tr("Look again"))
-        self.again.clicked.connect(lambda: self.need.emit(Need.LOOK))
+        self.act = button("", kind="primary", act=self._wanted)
+        self.again = button(tr("Look again"), act=lambda: self.need.emit(Need.LOOK))
         flow.addWidget(self.act)
         flow.addWidget(self.again)
         self.held.hide()
@@ -298,13 +291,11 @@ class LLMState(QFrame):
         self._need = said.need
         self._symbol.show_icon("llm", "done" if said.good else "muted")
         self.title.setText(said.title)
-        self.message.setText(said.message)
-        self.message.setVisible(bool(said.message))
+        self.message.show_or_hide(said.message)
         self.act.setVisible(said.need is not Need.NOTHING)
         self.act.setEnabled(True)
         theme.restyle(self.act, kind="" if said.good else "primary")
-        self.act.setText(tr(LABELS.get(said.need, "")))
-        self.act.setAccessibleName(self.act.text())
+        reword(self.act, tr(LABELS.get(said.need, "")))
         self.again.setVisible(not said.good)
         self.held.setVisible(said.need is not Need.NOTHING or not said.good)
         self.setAccessibleName(said.title)

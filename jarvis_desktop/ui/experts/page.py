@@ -17,7 +17,7 @@ from jarvis_desktop.ui.experts.installed import InstalledPart
 from jarvis_desktop.ui.experts.llms import LLMPart
 from jarvis_desktop.ui.experts.search import ExpertSearchSection
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.forms import button
+from jarvis_desktop.ui.widgets.forms import button, reword
 from jarvis_desktop.ui.widgets.layout import FlowLayout, go_on
 from jarvis_desktop.ui.widgets.page import WindowPage
 
@@ -152,5 +152,4 @@ class ExpertsPage(WindowPage):
     def _count(self, name: str, count: int) -> None:
         title = tr(PARTS[name])
         said = tr("{title} ({count})", title=title, count=count) if count else title
-        self.tabs[name].setText(said)
-        self.tabs[name].setAccessibleName(said)
+        reword(self.tabs[name], said)

@@ -12,7 +12,6 @@ from PySide6.QtCore import Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import (
     QFrame,
-    QProgressBar,
     QPushButton,
     QWidget,
 )
@@ -29,7 +28,7 @@ from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController, why
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.forms import SelectOption, Tick, button
+from jarvis_desktop.ui.widgets.forms import SelectOption, Tick, button, progress_bar, reword
 from jarvis_desktop.ui.widgets.icons import SearchEdit
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox, vbox
@@ -150,12 +149,9 @@ class HubList(QFrame):
         self._controller = controller
         self._allowed = True
         self.said = Label(role="small", wrap=True)
-        self.act = button(tr("Read the list"))
-        self.act.clicked.connect(self._act)
+        self.act = button(tr("Read the list"), act=self._act)
         row = hbox((self.said, 1), self.act, spacing=12)
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
-        self.progress.setAccessibleName(tr("Progress of reading the list"))
+        self.progress = progress_bar(tr("Progress of reading the list"))
         self.progress.hide()
         self.trouble = Label(role="warning", wrap=True)
         self.trouble.hide()
@@ -208,8 +204,7 @@ class HubList(QFrame):
         if self._controller.jobs.start(
             REFRESH, lambda app: app.expert_manager.refresh(report), self._ended
         ):
-            self.act.setText(tr("Cancel"))
-            self.act.setAccessibleName(tr("Stop reading the list"))
+            reword(self.act, tr("Cancel"), tr("Stop reading the list"))
             self._far(None, tr("Asking the Hub…"))
 
     def _far(self, fraction: float | None, words: str) -> None:
@@ -293,8 +288,7 @@ class ExpertGroup(QWidget):
         super().__init__()
         self.heading = Label(tr(aim), role="heading")
         self.list = EntryList(tr(aim))
-        self.more = button("", kind="quiet")
-        self.more.clicked.connect(lambda: self.more_wanted.emit(aim))
+        self.more = button("", kind="quiet", act=lambda: self.more_wanted.emit(aim))
         vbox(
             self.heading, self.list, (self.more, Qt.AlignmentFlag.AlignLeading), parent=self,
             spacing=theme.space(),
@@ -351,8 +345,7 @@ class ExpertSearchSection(QWidget):
             group.more_wanted.connect(self._open)
             group.hide()
         self._results = vbox(*self.groups.values(), spacing=theme.space("two"))
-        self.more = button(tr("Show more"))
-        self.more.clicked.connect(self._show_more)
+        self.more = button(tr("Show more"), act=self._show_more)
         self.more.hide()
         self.nothing = Empty("search")
         self.nothing.hide()
@@ -444,8 +437,7 @@ class ExpertSearchSection(QWidget):
             for hit, entry in self.entries:
                 self._fill(entry, hit)
         self.more.setVisible(left > 0)
-        self.more.setText(tr("Show more ({count} left)", count=f"{left:,}"))
-        self.more.setAccessibleName(self.more.text())
+        reword(self.more, tr("Show more ({count} left)", count=f"{left:,}"))
 
     @contextmanager
     def _still(self) -> Iterator[None]:

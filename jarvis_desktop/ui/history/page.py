@@ -114,8 +114,7 @@ class _Export(Section):
         self.row(tr("Which"), self.what)
         self.row(tr("As"), self.form)
         self.row(tr("Files"), self.media)
-        self.begin = button(tr("Export…"), kind="primary")
-        self.begin.clicked.connect(self._choose)
+        self.begin = button(tr("Export…"), kind="primary", act=self._choose)
         _at_end(self, self.begin)
         self.form.currentIndexChanged.connect(lambda: self._offer_media())
         self._offer_media()
@@ -162,8 +161,7 @@ class _Import(Section):
             tr("Reads conversations that were exported for JARVIS. What is here already stays."),
         )
         self._page, self._controller = page, controller
-        self.begin = button(tr("Import…"))
-        self.begin.clicked.connect(self._choose)
+        self.begin = button(tr("Import…"), act=self._choose)
         _at_end(self, self.begin)
 
     def _choose(self) -> None:
@@ -193,15 +191,12 @@ class _Delete(Section):
             row.addWidget(Label(words))
             row.addWidget(field, 1)
         self.column.addWidget(self._days)
-        self.begin = button(tr("Delete…"), kind="risk")
-        self.begin.clicked.connect(self._ask)
+        self.begin = button(tr("Delete…"), kind="risk", act=self._ask)
         _at_end(self, self.begin)
         self._question = QWidget()
         self.question = Label(role="danger", wrap=True)
-        self.never_mind = button(tr("Keep them"))
-        self.never_mind.clicked.connect(self.keep)
-        self.sure = button(tr("Delete"), kind="risk")
-        self.sure.clicked.connect(self._delete)
+        self.never_mind = button(tr("Keep them"), act=self.keep)
+        self.sure = button(tr("Delete"), kind="risk", act=self._delete)
         hbox(
             (self.question, 1),
             self.never_mind,

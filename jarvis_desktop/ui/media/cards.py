@@ -189,8 +189,7 @@ class PlayerControls(QWidget):
         self._transport, self._name = transport, name
         self._went_on = False
         colour = "on_accent" if kind == "round" else "muted"
-        self.button = IconButton("play", tr("Play"), kind=kind, colour=colour)
-        self.button.clicked.connect(transport.toggle)
+        self.button = IconButton("play", tr("Play"), kind=kind, colour=colour, act=transport.toggle)
         self.timeline = Timeline(tr("Position in {file}", file=name), waves=waves)
         self.timeline.sought.connect(transport.seek)
         self.timeline.held.connect(self._hold)

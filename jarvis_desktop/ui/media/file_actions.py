@@ -15,6 +15,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.widgets import icons, labels, theme
+from jarvis_desktop.ui.widgets.forms import reword
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.images import PictureLoader
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
@@ -241,8 +242,7 @@ class FileError(QWidget):
 
     def say(self, reason: str, *, final: bool = True) -> None:
         """Show the reason; `final` if nothing can be shown at all."""
-        self.words.setText(one_line(reason, limit=300))
-        self.words.setAccessibleName(self.words.text())
+        reword(self.words, one_line(reason, limit=300))
         self.other.setVisible(final)
         self.show()
 

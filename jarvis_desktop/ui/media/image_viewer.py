@@ -38,6 +38,7 @@ from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.media.file_actions import DragOut, FileError, FileLine
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.banners import CoverParent
+from jarvis_desktop.ui.widgets.forms import reword
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.images import AnimationLoader, PictureLoader
 from jarvis_desktop.ui.widgets.labels import Label
@@ -278,9 +279,8 @@ class ImageViewer(QFrame):
         self._image = QImage()
         self._finest = False
         self._drag: DragOut | None = None
-        self.close_button = IconButton("close", tr("Close the picture"))
+        self.close_button = IconButton("close", tr("Close the picture"), act=self.leave)
         self.close_button.setToolTip(tr("Close (Esc)"))
-        self.close_button.clicked.connect(self.leave)
         self._head = hbox(self.close_button)
         vbox(
             self._head,
@@ -458,8 +458,7 @@ class ImageViewer(QFrame):
 
     def _show_zoom(self, zoom: float) -> None:
         shown = f"{round(100 * zoom)} %"
-        self.zoom.setText(shown)
-        self.zoom.setAccessibleName(tr("Zoom: {percent}", percent=shown))
+        reword(self.zoom, shown, tr("Zoom: {percent}", percent=shown))
 
     def _fit_or_full(self) -> None:
         whole = abs(self.view.zoom - self.view.fit) < 0.001

@@ -47,8 +47,7 @@ class AddStepPanel(QFrame):
         self._args: dict[str, Arg] = {}
         self.rows: list[PortRow] = []
         head = hbox((Label(tr("Add a step"), role="strong"), 1))
-        self.close_button = IconButton("close", tr("Close"), tip=tr("Close (Esc)"))
-        self.close_button.clicked.connect(self.closed)
+        self.close_button = IconButton("close", tr("Close"), tip=tr("Close (Esc)"), act=self.closed)
         head.addWidget(self.close_button)
         self.column = vbox(
             head,
@@ -82,8 +81,7 @@ class AddStepPanel(QFrame):
         self.trouble.hide()
         self.column.addWidget(self.trouble)
         foot = hbox(None)
-        self.add = button(tr("Add step"), kind="primary")
-        self.add.clicked.connect(self._add)
+        self.add = button(tr("Add step"), kind="primary", act=self._add)
         foot.addWidget(self.add)
         self.column.addLayout(foot)
         editor.refused.connect(self._refused)

@@ -10,7 +10,7 @@ from functools import partial
 
 from PySide6.QtCore import QPoint, QPointF, Qt, Signal
 from PySide6.QtGui import QAction, QContextMenuEvent, QKeyEvent, QKeySequence
-from PySide6.QtWidgets import QMenu, QProgressBar, QPushButton, QWidget
+from PySide6.QtWidgets import QMenu, QPushButton, QWidget
 from shiboken6 import isValid
 
 from jarvis_desktop.core.display import one_line, readable_size
@@ -21,6 +21,7 @@ from jarvis_desktop.core.task import Port, Task, as_words
 from jarvis_desktop.ui.plan.descriptions import CardState, name_of
 from jarvis_desktop.ui.plan.editing import PlanEditor, sources_for
 from jarvis_desktop.ui.widgets import icons, theme
+from jarvis_desktop.ui.widgets.forms import progress_bar, reword
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
@@ -49,10 +50,8 @@ class TaskRow(QWidget):
         self.name = Label(step.name)
         self.subject = ElidedLabel(role="small")
         self.expert = ElidedLabel(role="small", widest=190)
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
+        self.progress = progress_bar(tr("Progress"))
         self.progress.setFixedWidth(88)
-        self.progress.setAccessibleName(tr("Progress"))
         self.progress.hide()
         self.elapsed = Label(role="small")
         self.elapsed.setMinimumWidth(44)
@@ -170,8 +169,7 @@ class PlanListView(QWidget):
         self._rows = {step.task_id: self._rows[step.task_id] for step in shown}
         hidden = len(steps) - len(shown)
         self.more.setVisible(hidden > 0)
-        self.more.setText(trn("Show {count} more step", "Show {count} more steps", hidden))
-        self.more.setAccessibleName(self.more.text())
+        reword(self.more, trn("Show {count} more step", "Show {count} more steps", hidden))
 
     def show_times(self, times: Mapping[int, str]) -> None:
         """Show how long running steps have taken."""

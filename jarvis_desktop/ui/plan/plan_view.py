@@ -23,7 +23,7 @@ from jarvis_desktop.ui.plan.graph_view import GraphView
 from jarvis_desktop.ui.plan.list_view import PlanListView, TaskRow, step_menu
 from jarvis_desktop.ui.plan.step_panel import StepPanel
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.forms import GrowingTextField, button
+from jarvis_desktop.ui.widgets.forms import GrowingTextField, button, reword
 from jarvis_desktop.ui.widgets.icons import IconButton, StateIcon
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import bring_into_view, discard, hbox, vbox
@@ -78,10 +78,8 @@ class PlanFooter(QWidget):
         row.setContentsMargins(12, theme.space(), theme.space(), theme.space())
         row.setSpacing(theme.space())
         self.costs = Label(wrap=True)
-        self.drop = button(tr("Discard the changes"), kind="quiet")
-        self.drop.clicked.connect(self._editor.drop)
-        self.carry_out = button("", kind="primary")
-        self.carry_out.clicked.connect(self._editor.carry_out)
+        self.drop = button(tr("Discard the changes"), kind="quiet", act=self._editor.drop)
+        self.carry_out = button("", kind="primary", act=self._editor.carry_out)
         row.addWidget(self.costs, 1)
         answers = hbox(None, spacing=theme.space())
         for answer in (self.drop, self.carry_out):
@@ -107,8 +105,7 @@ class PlanFooter(QWidget):
             self.costs.setText(self._cost(turn))
             during = editor.stage == "during"
             words = tr("Change it now") if during else tr("Run it again")
-            self.carry_out.setText(words)
-            self.carry_out.setAccessibleName(words)
+            reword(self.carry_out, words)
             self.carry_out.setEnabled(not editor.busy)
         self._change_row.setVisible(unfolded and editor.open)
         self.busy.setVisible(editor.revising)

@@ -353,9 +353,8 @@ class Attachments(QWidget):
         self.looks = False  # whether an inspection that may add files is running
         self.more = Label(role="small")
         self.clear_all = IconButton(
-            "close", tr("Remove all files"), kind="quiet", text=tr("Remove all")
+            "close", tr("Remove all files"), kind="quiet", text=tr("Remove all"), act=self._drop_all
         )
-        self.clear_all.clicked.connect(self._drop_all)
         self._show()
 
     def files(self) -> tuple[Path, ...]:

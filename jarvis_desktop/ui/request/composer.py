@@ -19,7 +19,7 @@ from jarvis_desktop.ui.request.attachments import Attachments
 from jarvis_desktop.ui.voice.live_transcript import TalkStrip, UnheardNotice
 from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets import icons, labels, theme
-from jarvis_desktop.ui.widgets.forms import GrowingTextField
+from jarvis_desktop.ui.widgets.forms import GrowingTextField, reword
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
@@ -60,9 +60,8 @@ class RequestInput(QFrame):
         self.stop = IconButton("stop", tr("Stop"), kind="quiet", text=tr("Stop"), colour="danger")
         self.stop.clicked.connect(self.stop_wanted)
         self.stop.hide()
-        self.go = IconButton("send", tr("Send"), kind="round", colour="on_accent")
+        self.go = IconButton("send", tr("Send"), kind="round", colour="on_accent", act=self.send)
         self.go.setToolTip(tr("Send (Enter)"))
-        self.go.clicked.connect(self.send)
         talk.setToolTip(tr(TALK_TIP, key=TALK_KEY))
         talk.pressed.connect(talker.press)
         talk.released.connect(talker.release)
@@ -211,8 +210,7 @@ class Composer(RequestInput):
         self._show_state()
 
     def _buttons(self) -> QHBoxLayout:
-        self.attach = IconButton("attach", tr("Attach files"))
-        self.attach.clicked.connect(self.files_wanted)
+        self.attach = IconButton("attach", tr("Attach files"), act=self.files_wanted)
         self.goal = IconButton(
             "goal", tr("Goal: work on this in several steps"), kind="quiet", text=tr("Goal")
         )
@@ -246,8 +244,7 @@ class Composer(RequestInput):
         """Show on the stop button what it stops."""
         text, tip = map(tr, _stops[scope])
         if text != self.stop.text() or not self.stop.toolTip():
-            self.stop.setText(text)
-            self.stop.setAccessibleName(text)
+            reword(self.stop, text)
             self.stop.setToolTip(tip)
 
     def resizeEvent(self, event: QResizeEvent) -> None:

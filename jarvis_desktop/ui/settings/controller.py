@@ -214,8 +214,7 @@ class SettingsNotice(QFrame):
         self._symbol = Symbol("failed", "danger")
         self.words = Label(wrap=True)
         self.words.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        self.restart = button(tr("Restart now"))
-        self.restart.clicked.connect(lambda: QApplication.exit(RESTART))
+        self.restart = button(tr("Restart now"), act=lambda: QApplication.exit(RESTART))
         hbox(
             (self._symbol, Qt.AlignmentFlag.AlignTop),
             (self.words, 1),

@@ -404,10 +404,9 @@ class SettingRow(QFrame):
         self.row = row
         self.setObjectName("setting")
         self.title = HighlightedTitle(tr(row.title))
-        self.back = IconButton("undo", "", kind="tiny")
+        self.back = IconButton("undo", "", kind="tiny", act=self._reset)
         self.back.setIconSize(self.back.iconSize() * 0.8)
         self.back.hide()
-        self.back.clicked.connect(self._reset)
         self.help = Label(tr(row.help), role="small", wrap=True)
         if not row.help:
             self.help.hide()
@@ -473,8 +472,7 @@ class SettingRow(QFrame):
 
     def complain(self, trouble: str) -> None:
         """Show what is wrong; "" hides it."""
-        self.trouble.setText(trouble)
-        self.trouble.setVisible(bool(trouble))
+        self.trouble.show_or_hide(trouble)
         self.control.setAccessibleDescription(trouble or tr(self.row.help))
 
     def resizeEvent(self, event: QResizeEvent) -> None:

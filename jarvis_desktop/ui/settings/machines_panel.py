@@ -13,10 +13,9 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import AppJobs
-from jarvis_desktop.ui.settings.mcp_panel import plain_field
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
+from jarvis_desktop.ui.widgets.forms import SettingsPanel, button, plain_field
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 from jarvis_desktop.ui.widgets.layout import clear, hbox, vbox
 
@@ -37,10 +36,9 @@ class MachinesPanel(SettingsPanel):
         self.column.addLayout(self._machines)
         self.address = plain_field(tr("Address, such as 192.168.1.20"))
         self.code = plain_field(tr("Code shown there"))
-        self.pair = button(tr("Pair"), tr("Pair with another computer"))
+        self.pair = button(tr("Pair"), tr("Pair with another computer"), act=self._pair)
         self.address.returnPressed.connect(self.code.setFocus)
         self.code.returnPressed.connect(self._pair)
-        self.pair.clicked.connect(self._pair)
         line = hbox((self.address, 1), self.code, self.pair, spacing=theme.space())
         self.column.addLayout(line)
         self.message = Label(role="small", wrap=True)

@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtWidgets import QFileDialog, QLineEdit, QWidget
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, JarvisError
@@ -19,7 +19,7 @@ from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import AppJobs
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.forms import Fold, SelectOption, SettingsPanel, button
+from jarvis_desktop.ui.widgets.forms import Fold, SelectOption, SettingsPanel, button, plain_field
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 from jarvis_desktop.ui.widgets.layout import clear, hbox, vbox
 
@@ -47,11 +47,10 @@ class McpPanel(SettingsPanel):
         self.name = plain_field(tr("Name, such as time"))
         self.place = plain_field(tr("Address or command"))
         self.name.setMaximumWidth(180)
-        self.add = button(tr("Add"), tr("Add an MCP server"))
+        self.add = button(tr("Add"), tr("Add an MCP server"), act=self._add)
         self.load = button(tr("Import…"), tr("Import the servers of another program"))
         self.name.returnPressed.connect(self.place.setFocus)
         self.place.returnPressed.connect(self._add)
-        self.add.clicked.connect(self._add)
         self.load.clicked.connect(self._choose)
         line = hbox(self.name, (self.place, 1), self.add, self.load, spacing=theme.space())
         self.column.addLayout(line)
@@ -105,8 +104,7 @@ class McpPanel(SettingsPanel):
         self._show(Outcome(shown))
 
     def _tell(self, words: str) -> None:
-        self.message.setText(words)
-        self.message.setVisible(bool(words))
+        self.message.show_or_hide(words)
 
     def _show(self, outcome: Outcome) -> None:
         if outcome.error:
@@ -147,15 +145,6 @@ class McpPanel(SettingsPanel):
         line = QWidget()
         hbox((text, 1), choice, parent=line, spacing=theme.space())
         return line
-
-
-def plain_field(words: str) -> QLineEdit:
-    """Return a field that shows these words while it is empty."""
-    field = QLineEdit()
-    field.setProperty("role", "plain")
-    field.setPlaceholderText(words)
-    field.setAccessibleName(words)
-    return field
 
 
 async def _read(app: Application) -> Shown:

@@ -29,7 +29,7 @@ from jarvis_desktop.ui.session import AppJobs
 from jarvis_desktop.ui.settings.controls import Switch
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow, fields
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
+from jarvis_desktop.ui.widgets.forms import SettingsPanel, button, plain_field
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 from jarvis_desktop.ui.widgets.layout import FlowLayout, hbox
@@ -61,20 +61,15 @@ class KeyPanel(SettingsPanel):
         self.symbol = Symbol("skipped", "muted", size=16)
         self.state = Label(wrap=True)
         self.column.addLayout(hbox(self.symbol, (self.state, 1), spacing=theme.space()))
-        self.field = QLineEdit()
-        self.field.setProperty("role", "plain")
+        self.field = plain_field(tr("Paste the key here"), name)
         self.field.setEchoMode(QLineEdit.EchoMode.Password)
-        self.field.setPlaceholderText(tr("Paste the key here"))
-        self.field.setAccessibleName(name)
         self.field.setAccessibleDescription(tr(row.help))
         self.field.returnPressed.connect(self._keep)
-        self.keep = button(tr("Keep"), tr("Keep the key: {name}", name=name))
+        self.keep = button(tr("Keep"), tr("Keep the key: {name}", name=name), act=self._keep)
         self.keep.setEnabled(False)
         self.field.textChanged.connect(lambda text: self.keep.setEnabled(bool(text.strip())))
-        self.keep.clicked.connect(self._keep)
         self.column.addLayout(hbox((self.field, 1), self.keep, spacing=theme.space()))
-        self.test = button(tr("Test"), tr("Test the key: {name}", name=name))
-        self.test.clicked.connect(self._test)
+        self.test = button(tr("Test"), tr("Test the key: {name}", name=name), act=self._test)
         self.remove = button(tr("Remove"), tr("Remove the key: {name}", name=name))
         self.remove.clicked.connect(self._remove)
         acts = FlowLayout(gap=theme.space())
@@ -208,8 +203,7 @@ class KeyPanel(SettingsPanel):
             self._show_message(message)
 
     def _show_message(self, words: str) -> None:
-        self.message.setText(words)
-        self.message.setVisible(bool(words))
+        self.message.show_or_hide(words)
 
 
 NAMES = (
@@ -424,9 +418,7 @@ def link(place: str, words: str, part: str = "") -> Callable[[SettingsRow, RowCo
     """A control that opens another page."""
 
     def make(row: SettingsRow, hands: RowContext) -> QPushButton:
-        made = button(tr(words))
-        made.clicked.connect(lambda: hands.context.actions.go.emit(place, part))
-        return made
+        return button(tr(words), act=lambda: hands.context.actions.go.emit(place, part))
 
     return make
 
@@ -443,8 +435,7 @@ class NetworkPanel(SettingsPanel):
         super().__init__(tr(row.title))
         self._settings = hands.settings
         self._jobs = AppJobs(hands.settings.session, self)
-        self.test = button(tr("Test"), tr("Test the network"))
-        self.test.clicked.connect(self._test)
+        self.test = button(tr("Test"), tr("Test the network"), act=self._test)
         self.message = Label(role="small", wrap=True)
         self.column.addLayout(hbox(self.test, (self.message, 1), spacing=theme.space()))
         self.setFocusProxy(self.test)
@@ -502,9 +493,8 @@ class DesktopPanel(SettingsPanel):
         self.tray = Label(role="small", wrap=True)
         self.overlay = Label(role="small", wrap=True)
         self.menu = Label(role="small", wrap=True)
-        self.put = button(tr("Put it there"))
+        self.put = button(tr("Put it there"), act=self._put)
         self.put.setAccessibleName(tr("Put JARVIS into the menu of this desktop"))
-        self.put.clicked.connect(self._put)
         self.put.hide()
         line = hbox((self.menu, 1), self.put, spacing=theme.space())
         self.column.addWidget(self.tray)
@@ -514,8 +504,7 @@ class DesktopPanel(SettingsPanel):
     def appear(self) -> None:
         """Check what is available."""
         self.tray.setText(tr(HAS_TRAY if tray.is_available() else tray.NO_TRAY))
-        self.overlay.setText("" if places_windows() else tr(UNSUPPORTED))
-        self.overlay.setVisible(bool(self.overlay.text()))
+        self.overlay.show_or_hide("" if places_windows() else tr(UNSUPPORTED))
         if sys.platform == "linux":
             self._ask(install=False)
 

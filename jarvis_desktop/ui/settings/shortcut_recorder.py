@@ -15,7 +15,7 @@ from jarvis_desktop.core.speech import HotkeyStatus, HotkeyWay
 from jarvis_desktop.platform.shortcut import DICTATE, QUICK, TALK, parse
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow, fields
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.forms import SettingsPanel, button
+from jarvis_desktop.ui.widgets.forms import SettingsPanel, button, reword
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import hbox
@@ -171,8 +171,7 @@ class _Catch(QPushButton):
     def _begin(self) -> None:
         self._waits = True
         theme.restyle(self, waits=True)
-        self.setText(tr(PRESS))
-        self.setAccessibleName(tr("Press the keys for {name}; Esc stops.", name=self._name))
+        reword(self, tr(PRESS), tr("Press the keys for {name}; Esc stops.", name=self._name))
 
     def _end(self) -> None:
         self._waits = False

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
-    QProgressBar,
     QPushButton,
     QSizePolicy,
     QWidget,
@@ -31,7 +30,14 @@ from jarvis_desktop.ui.settings.speech_controller import SpeechOverview
 from jarvis_desktop.ui.voice.live_transcript import PartialText
 from jarvis_desktop.ui.voice.talk import TalkController
 from jarvis_desktop.ui.widgets import labels, theme
-from jarvis_desktop.ui.widgets.forms import GrowingTextField, SelectOption, SettingsPanel, button
+from jarvis_desktop.ui.widgets.forms import (
+    GrowingTextField,
+    SelectOption,
+    SettingsPanel,
+    button,
+    progress_bar,
+    reword,
+)
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label
 from jarvis_desktop.ui.widgets.layout import clear, hbox, vbox
@@ -92,8 +98,7 @@ class LevelPanel(SettingsPanel):
         self.complain("")
         self._loudest = 0.0
         self._controller.measure()
-        self.test.setText(tr("Stop"))
-        self.test.setAccessibleName(tr("Stop showing the level"))
+        reword(self.test, tr("Stop"), tr("Stop showing the level"))
         self._end.start()
         self._judge.start()
 
@@ -110,8 +115,7 @@ class LevelPanel(SettingsPanel):
     def _measured(self, trouble: str) -> None:
         self._end.stop()
         self._judge.stop()
-        self.test.setText(tr(SHOW))
-        self.test.setAccessibleName(tr(SHOW))
+        reword(self.test, tr(SHOW))
         if trouble:
             self.complain(trouble)
 
@@ -126,10 +130,9 @@ class TrialPanel(SettingsPanel):
         self._own = TalkController(self._session.engine, self)
         self._on = self._begun = self._understood = False
         self._ended = 0.0
-        self.say = button(tr(SAY), kind="primary")
+        self.say = button(tr(SAY), kind="primary", act=self._toggle)
         self.say.setEnabled(self._session.app is not None)
         self._session.ready.connect(self._ready)
-        self.say.clicked.connect(self._toggle)
         self.message = Label(tr(WAITS), role="small", wrap=True)
         self.column.addLayout(hbox(self.say, (self.message, 1), spacing=theme.space()))
         self.words = PartialText()
@@ -203,8 +206,7 @@ class TrialPanel(SettingsPanel):
 
     def _give_back(self) -> None:
         self._on = self._begun = False
-        self.say.setText(tr(SAY))
-        self.say.setAccessibleName(tr(SAY))
+        reword(self.say, tr(SAY))
         if not self._understood:
             self.message.setText(tr(WAITS))
         if app := self._session.app:
@@ -238,8 +240,7 @@ class DeviceChoice(SettingsPanel):
         again = (
             tr("List the microphones again") if self._hears else tr("List the loudspeakers again")
         )
-        self.again = IconButton("refresh", again)
-        self.again.clicked.connect(hands.voice.list_devices)
+        self.again = IconButton("refresh", again, act=hands.voice.list_devices)
         self.column.addLayout(hbox((self.list, 1), self.again, spacing=theme.space()))
         self.setFocusProxy(self.list)
         hands.voice.listed.connect(self.show_devices)
@@ -293,8 +294,7 @@ class SentencePanel(SettingsPanel):
         super().__init__(tr(row.title))
         self._controller = controller = hands.voice
         self._settings = hands.settings
-        self.say = button(tr(HEAR))
-        self.say.clicked.connect(self._toggle)
+        self.say = button(tr(HEAR), act=self._toggle)
         self.message = Label(tr(TOLD), role="small", wrap=True)
         self.column.addLayout(hbox(self.say, (self.message, 1), spacing=theme.space()))
         self.setFocusProxy(self.say)
@@ -322,13 +322,11 @@ class SentencePanel(SettingsPanel):
         self._settings.write()
         self.complain("")
         self.message.setText(tr("It is about to be heard…"))
-        self.say.setText(tr("Silence"))
-        self.say.setAccessibleName(tr("Silence the sentence"))
+        reword(self.say, tr("Silence"), tr("Silence the sentence"))
         self._controller.say()
 
     def _said(self, outcome: Outcome) -> None:
-        self.say.setText(tr(HEAR))
-        self.say.setAccessibleName(tr(HEAR))
+        reword(self.say, tr(HEAR))
         self.message.setText(tr(TOLD))
         if outcome.value is not None:
             self.message.setText(
@@ -403,9 +401,7 @@ class RecogniserPanel(SettingsPanel):
         self.stop = button(tr("Cancel"), tr("Cancel the download"))
         self.stop.clicked.connect(lambda: controller.jobs.cancel("fetch"))
         self.column.addLayout(hbox((self.coming, 1), self.stop))
-        self.progress = QProgressBar()
-        self.progress.setTextVisible(False)
-        self.progress.setAccessibleName(tr("Progress of the download"))
+        self.progress = progress_bar(tr("Progress of the download"))
         self.column.addWidget(self.progress)
         controller.looked.connect(self._looked)
         controller.progressed.connect(self._progressed)
@@ -546,8 +542,7 @@ class LastDictations(SettingsPanel):
         self._jobs = AppJobs(hands.context.session, self)
         self._rows = vbox(spacing=theme.space("half"))
         self.column.addLayout(self._rows)
-        self.forget = button(tr("Forget all"), tr("Forget all dictations"))
-        self.forget.clicked.connect(self._forget)
+        self.forget = button(tr("Forget all"), tr("Forget all dictations"), act=self._forget)
         self.column.addWidget(self.forget, alignment=Qt.AlignmentFlag.AlignLeading)
         self.setFocusProxy(self.forget)
         self._show(Outcome(()))

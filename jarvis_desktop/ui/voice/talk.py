@@ -261,6 +261,5 @@ class Dictation(QWidget):
         self._icon.show_state("running" if self.awaited else "")
         self._icon.setVisible(self.awaited)
         for label, words in ((self.message, text), (self.wrong, self._reason)):
-            label.setText(words)
-            label.setVisible(bool(words))
+            label.show_or_hide(words)
         self.setVisible(bool(text or self._reason))

@@ -31,8 +31,7 @@ class Banner(QFrame):
         self._symbol = Symbol("failed", "danger")
         self.message = Label(wrap=True)
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
-        close = IconButton("close", tr("Close this message"), kind="tiny")
-        close.clicked.connect(self.hide)
+        close = IconButton("close", tr("Close this message"), kind="tiny", act=self.hide)
         close.clicked.connect(self.closed)
         hbox(
             (self._symbol, Qt.AlignmentFlag.AlignTop),

@@ -3,10 +3,10 @@ sections."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, QSize, Qt, Signal
+from PySide6.QtCore import QEvent, QMimeData, QObject, QPointF, QSize, Qt, Signal, SignalInstance
 from PySide6.QtGui import (
     QFocusEvent,
     QGuiApplication,
@@ -23,7 +23,10 @@ from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
     QFrame,
+    QLabel,
+    QLineEdit,
     QPlainTextEdit,
+    QProgressBar,
     QPushButton,
     QSizePolicy,
     QStyle,
@@ -82,10 +85,7 @@ class Section(QFrame):
 
     def complain(self, trouble: str) -> None:
         """Show what is wrong; "" hides it."""
-        shown = one_line(trouble, limit=MAX_REASON)
-        self.trouble.setText(shown)
-        self.trouble.setAccessibleName(shown)
-        self.trouble.setVisible(bool(shown))
+        self.trouble.show_or_hide(one_line(trouble, limit=MAX_REASON))
 
 
 MAX_WIDTH = 340
@@ -158,14 +158,46 @@ class Tick(QCheckBox):
             _draw(self, "on_accent", (x - 3.5, y), (x - 1, y + 2.5), (x + 3.5, y - 2.5))
 
 
-def button(text: str, name: str = "", *, kind: str = "", tip: str = "") -> QPushButton:
-    """A button; `name` is what a screen reader says where its words are few."""
+def button(
+    text: str,
+    name: str = "",
+    *,
+    kind: str = "",
+    tip: str = "",
+    act: Callable[..., object] | SignalInstance | None = None,
+) -> QPushButton:
+    """A button that does `act`; `name` is what a screen reader says where its words are few."""
     made = QPushButton(text)
+    if act:
+        made.clicked.connect(act)
     made.setAccessibleName(name or text)
     made.setProperty("kind", kind)
     made.setToolTip(tip)
     made.setAutoDefault(False)
     return made
+
+
+def plain_field(words: str, name: str = "") -> QLineEdit:
+    """A field that shows these words while it is empty; `name` is what a screen reader says."""
+    field = QLineEdit()
+    field.setProperty("role", "plain")
+    field.setPlaceholderText(words)
+    field.setAccessibleName(name or words)
+    return field
+
+
+def progress_bar(name: str) -> QProgressBar:
+    """A bar without words of its own."""
+    made = QProgressBar()
+    made.setTextVisible(False)
+    made.setAccessibleName(name)
+    return made
+
+
+def reword(widget: QAbstractButton | QLabel, text: str, name: str = "") -> None:
+    """Show another text; `name` is what a screen reader says instead."""
+    widget.setText(text)
+    widget.setAccessibleName(name or text)
 
 
 def _draw(widget: QWidget, colour: str, *corners: tuple[float, float]) -> None:
@@ -371,10 +403,7 @@ class SettingsPanel(QWidget):
 
     def complain(self, trouble: str) -> None:
         """Show what is wrong; "" hides it."""
-        shown = one_line(trouble, limit=MAX_REASON)
-        self.trouble.setText(shown)
-        self.trouble.setAccessibleName(shown)
-        self.trouble.setVisible(bool(shown))
+        self.trouble.show_or_hide(one_line(trouble, limit=MAX_REASON))
 
     def leave(self) -> None:
         """It is hidden."""

@@ -4,9 +4,10 @@ How something is doing, as a small picture that a screen reader can name."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 
-from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt
+from PySide6.QtCore import QByteArray, QEvent, QRectF, QSize, Qt, SignalInstance
 from PySide6.QtGui import (
     QColor,
     QGuiApplication,
@@ -142,9 +143,12 @@ class IconButton(QPushButton):
         text: str = "",
         colour: str = "muted",
         tip: str = "",
+        act: Callable[..., object] | SignalInstance | None = None,
         parent: QWidget | None = None,
     ) -> None:
         super().__init__(text, parent)
+        if act:
+            self.clicked.connect(act)
         self._icon_name = icon_name
         self._colour = colour
         self.setProperty("kind", kind)

@@ -28,9 +28,8 @@ class WindowPage(QFrame):
         super().__init__()
         self.setObjectName("page")
         self.setAccessibleName(title)
-        self.back = IconButton("back", tr("Back to the conversation"))
+        self.back = IconButton("back", tr("Back to the conversation"), act=self.left)
         self.back.setToolTip(tr("Back to the conversation (Esc)"))
-        self.back.clicked.connect(self.left)
         self.tools = hbox(spacing=theme.space())
         outer = vbox(
             hbox(
