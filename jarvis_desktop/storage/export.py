@@ -27,7 +27,7 @@ from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.serialization import plan_to_wire, to_wire
 from jarvis_desktop.core.turn import Conversation, Round, Turn
-from jarvis_desktop.storage.turn_rows import outline_values
+from jarvis_desktop.storage.turn_rows import encoded
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
@@ -99,10 +99,10 @@ def _json(entries: Iterable[ExportedConversation], link: Link) -> Iterator[str]:
 
 def turn_document(turn: Turn, link: Link) -> dict[str, Any]:
     """Return a turn with everything saved, ready for JSON."""
-    outlines = {path: outline_values(item) for path, item in turn.inner_outlines.items()}
+    outlines = {path: encoded(item) for path, item in turn.inner_outlines.items()}
     document = to_wire(turn) | {
         "plan": None if turn.plan is None else plan_to_wire(turn.plan, whole=True),
-        "outline": None if turn.outline is None else outline_values(turn.outline),
+        "outline": None if turn.outline is None else encoded(turn.outline),
         "inner_outlines": outlines,
     }
     for passing in (

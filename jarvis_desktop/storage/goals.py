@@ -32,13 +32,12 @@ from jarvis_desktop.storage.turn_rows import (
     Row,
     TurnRows,
     artifacts_of,
-    frame_of,
-    frame_values,
+    decoded,
+    encoded,
     number,
     seconds_of,
     status_of,
     terms_of,
-    terms_values,
     text,
     text_of,
     values_of,
@@ -90,7 +89,7 @@ class SqliteGoalMemory:
             encodable(goal.id),
             encodable(goal.conversation),
             encodable(goal.text),
-            text_of(terms_values(goal.terms)),
+            text_of(encoded(goal.terms)),
             goal.started.isoformat(),
             goal.status and goal.status.value,
             encodable(goal.answer),
@@ -126,7 +125,7 @@ class SqliteGoalMemory:
             try:
                 if depth != len(found):
                     raise DamagedError(tr("One is missing."))
-                found.append(frame_of(values_of(document)))
+                found.append(decoded(ControllerFrame, values_of(document)))
             except DamagedError as error:
                 log.info("A controller of a goal was not read: %s", error)
                 return (*found[:-1], *(replace(last, tainted=True) for last in found[-1:]))
@@ -226,7 +225,7 @@ class SqliteGoalMemory:
 
     def _put_frames(self, goal: int, frames: Sequence[ControllerFrame]) -> None:
         """Save a stack, writing only what changed. Needs a transaction."""
-        rows = [(goal, depth, text_of(frame_values(item))) for depth, item in enumerate(frames)]
+        rows = [(goal, depth, text_of(encoded(item))) for depth, item in enumerate(frames)]
         self._rows.db.executemany(_FRAME, rows)
         left = "DELETE FROM goal_frames WHERE goal = ? AND depth >= ?"
         self._rows.db.execute(left, (goal, len(rows)))

@@ -45,8 +45,8 @@ from jarvis_desktop.storage.turn_rows import (
     DamagedError,
     TurnRows,
     Values,
+    decoded,
     number,
-    outline_of,
     round_of,
     seconds_of,
     text,
@@ -214,7 +214,7 @@ def _round(values: object, artifact: Callable[[dict[str, Any]], Artifact]) -> Ro
 
 
 def _outline(values: object) -> Outline | None:
-    return None if values is None else outline_of(values)
+    return None if values is None else decoded(Outline, values)
 
 
 def _plan(values: object, inventory: Mapping[str, TaskType], place: Place) -> Plan | None:

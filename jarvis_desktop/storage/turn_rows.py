@@ -11,10 +11,11 @@ import json
 import logging
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, fields
 from datetime import datetime
-from enum import StrEnum
+from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.display import encodable
@@ -28,15 +29,7 @@ from jarvis_desktop.core.expert import (
     Status,
     TaskResult,
 )
-from jarvis_desktop.core.goal import (
-    BranchChoice,
-    CodeTerms,
-    ControllerFrame,
-    Outline,
-    OutlineStep,
-    StepState,
-    Terms,
-)
+from jarvis_desktop.core.goal import CodeTerms, ControllerFrame, Outline, Terms
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Resource
@@ -47,12 +40,14 @@ from jarvis_desktop.storage.search import marks
 from jarvis_desktop.text.tokens import spell_runs
 
 if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
     from jarvis_desktop.storage.database import Database
 
 log = logging.getLogger(__name__)
 
 Values = Mapping[str, Any]
-E = TypeVar("E", bound=StrEnum)
+T = TypeVar("T")
 
 
 class DamagedError(Exception):
@@ -72,96 +67,39 @@ def values_of(text: object) -> Any:
         raise DamagedError(tr("It is not JSON.")) from error
 
 
-def outline_values(outline: Outline) -> Values:
-    """Encode a plan."""
-    return {
-        "steps": [
-            {"id": step.id, "text": step.text, "state": step.state.value, "note": step.note}
-            for step in outline
-        ],
-        "highest": outline.highest,
-    }
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    from pydantic import TypeAdapter
+
+    return TypeAdapter(kind)
 
 
-def outline_of(values: object) -> Outline:
-    """Decode a plan."""
-    whole = _mapping(values)
-    entries = [_mapping(item) for item in _list(whole, "steps")]
+def encoded(value: Outline | ControllerFrame | Terms) -> Values:
+    """Encode a plan, a controller, or what the user agreed to."""
+    return asdict(value)
+
+
+def decoded(kind: type[T], values: object) -> T:
+    """Decode what `encoded` returned. Raises DamagedError."""
+    from pydantic import ValidationError
+
+    entry = _mapping(values)
+    for each in fields(kind):  # type: ignore[arg-type]
+        if each.name not in entry:
+            _damaged(each.name)
     try:
-        return Outline(
-            tuple(
-                OutlineStep(
-                    number(entry, "id"),
-                    text(entry, "text"),
-                    _one_of(StepState, entry, "state"),
-                    text(entry, "note"),
-                )
-                for entry in entries
-            ),
-            highest=number(whole, "highest"),
-        )
+        value: T = _adapter(kind).validate_json(json.dumps(entry), strict=True)
     except PlanError as error:
         raise DamagedError(error.message) from error
-
-
-def frame_values(frame: ControllerFrame) -> Values:
-    """Encode a controller."""
-    pending = frame.pending
-    return {
-        "role": frame.role,
-        "task": frame.task,
-        "outline": frame.outline and outline_values(frame.outline),
-        "rounds": frame.rounds,
-        "tokens": frame.tokens,
-        "summary": frame.summary,
-        "summed": frame.summed,
-        "notices": list(frame.notices),
-        "observation": frame.observation,
-        "last": frame.last,
-        "pending": pending
-        and {"branch": pending.branch, "args": dict(pending.args), "why": pending.why},
-        "tainted": frame.tainted,
-        "kept": dict(frame.kept),
-    }
-
-
-def frame_of(values: object) -> ControllerFrame:
-    """Decode a controller."""
-    entry = _mapping(values)
-    outline, pending = entry.get("outline"), entry.get("pending")
-    kept = _mapping(entry.get("kept"))
-    return ControllerFrame(
-        role=text(entry, "role"),
-        task=text(entry, "task"),
-        outline=None if outline is None else outline_of(outline),
-        rounds=number(entry, "rounds"),
-        tokens=number(entry, "tokens"),
-        summary=text(entry, "summary"),
-        summed=number(entry, "summed"),
-        notices=texts(entry, "notices"),
-        observation=text(entry, "observation"),
-        last=text(entry, "last"),
-        pending=None if pending is None else _choice_of(_mapping(pending)),
-        tainted=_yes_or_no(entry, "tainted"),
-        kept={key: text(kept, key) for key in kept},
-    )
-
-
-def terms_values(terms: Terms) -> Values:
-    """Encode what the user agreed to."""
-    return {
-        "plan_accepted": terms.plan_accepted,
-        "code": terms.code and terms.code.value,
-        "hosts": list(terms.hosts),
-    }
+    except ValidationError as error:
+        return cast("T", _damaged(str((error.errors()[0]["loc"] or ("text",))[0])))
+    return value
 
 
 def terms_of(values: object) -> Terms:
     """Decode what the user agreed to; if that fails, they are asked about everything."""
     try:
-        entry = _mapping(values)
-        code = None if entry.get("code") is None else _one_of(CodeTerms, entry, "code")
-        return Terms(_yes_or_no(entry, "plan_accepted"), code, texts(entry, "hosts"))
+        return decoded(Terms, values)
     except DamagedError:
         return Terms(code=CodeTerms.ASK)
 
@@ -243,20 +181,6 @@ def seconds_of(entry: Values) -> float:
     return float(value) if known and value is not None else 0.0
 
 
-def _choice_of(entry: Values) -> BranchChoice:
-    return BranchChoice(text(entry, "branch"), _mapping(entry.get("args")), text(entry, "why"))
-
-
-def _yes_or_no(entry: Values, key: str) -> bool:
-    value = entry.get(key)
-    return value if isinstance(value, bool) else _damaged(key)
-
-
-def _one_of(kind: type[E], entry: Values, key: str) -> E:
-    value = text(entry, key)
-    return kind(value) if value in set(kind) else _damaged(key)
-
-
 def _mapping(value: object) -> dict[str, Any]:
     return value if isinstance(value, dict) else _damaged("object")
 
@@ -277,7 +201,7 @@ OWN = ""
 def _agent_columns(turn: Turn, artifact_values: Callable[[Artifact], Values]) -> dict[str, object]:
     """Return the agent-mode columns of a turn."""
     plans = {OWN: turn.outline, **turn.inner_outlines}
-    outlines = {path: outline_values(item) for path, item in plans.items() if item is not None}
+    outlines = {path: encoded(item) for path, item in plans.items() if item is not None}
     rounds = [round_values(item, artifact_values) for item in turn.rounds.values()]
     return {
         "agentic": int(turn.agentic),
@@ -292,7 +216,9 @@ def _agent_fields(
     """Return the agent-mode fields of a row's turn, without unreadable ones."""
     plans, written = _read(values_of, row["outline"]), _read(values_of, row["rounds"])
     found = plans.items() if isinstance(plans, dict) else ()
-    outlines = {path: outline for path, item in found if (outline := _read(outline_of, item))}
+    outlines = {
+        path: outline for path, item in found if (outline := _read(partial(decoded, Outline), item))
+    }
     rounds: list[Round | None] = [
         _read(lambda each: round_of(each, artifact), item)
         for item in (written if isinstance(written, list) else ())
