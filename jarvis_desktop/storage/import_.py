@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path, PureWindowsPath
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.context import is_private
@@ -46,16 +46,14 @@ from jarvis_desktop.storage.turn_rows import (
     TurnRows,
     Values,
     decoded,
+    entries,
+    mapping,
     number,
     round_of,
     seconds_of,
     text,
     texts,
 )
-
-if TYPE_CHECKING:
-    pass
-
 
 ID = 200
 """Characters of an id."""
@@ -95,21 +93,6 @@ def turn_of(values: object, inventory: Mapping[str, TaskType], place: Place) -> 
         finished=None if entry.get("finished") is None else moment(entry, "finished"),
         pinned=entry.get("pinned") is True,
     )
-
-
-def mapping(value: object) -> dict[str, Any]:
-    """Return an object of the JSON."""
-    if isinstance(value, dict):
-        return value
-    raise DamagedError(tr("An object is missing."))
-
-
-def entries(entry: Values, key: str) -> list[Any]:
-    """Return a list of an object."""
-    value = entry.get(key)
-    if isinstance(value, list):
-        return value
-    raise DamagedError(tr("There is no list of {key}.", key=key))
 
 
 def name(entry: Values, key: str) -> str:

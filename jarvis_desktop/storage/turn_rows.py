@@ -83,7 +83,7 @@ def decoded(kind: type[T], values: object) -> T:
     """Decode what `encoded` returned. Raises DamagedError."""
     from pydantic import ValidationError
 
-    entry = _mapping(values)
+    entry = mapping(values)
     for each in fields(kind):  # type: ignore[arg-type]
         if each.name not in entry:
             _damaged(each.name)
@@ -122,7 +122,7 @@ def round_values(item: Round, artifact_values: Callable[[Artifact], Values]) -> 
 
 def round_of(values: object, artifact: Callable[[dict[str, Any]], Artifact]) -> Round:
     """Decode a round."""
-    entry = _mapping(values)
+    entry = mapping(values)
     return Round(
         number(entry, "number"),
         text(entry, "path"),
@@ -132,7 +132,7 @@ def round_of(values: object, artifact: Callable[[dict[str, Any]], Artifact]) -> 
         text(entry, "printed"),
         None if entry.get("status") is None else status_of(entry.get("status")),
         text(entry, "observation"),
-        artifacts_of(_list(entry, "artifacts"), artifact),
+        artifacts_of(entries(entry, "artifacts"), artifact),
         seconds_of(entry),
     )
 
@@ -164,7 +164,7 @@ def text(entry: Values, key: str) -> str:
 
 def texts(entry: Values, key: str) -> tuple[str, ...]:
     """Return a list of texts of an entry."""
-    items = _list(entry, key)
+    items = entries(entry, key)
     return tuple(items) if all(isinstance(item, str) for item in items) else _damaged(key)
 
 
@@ -181,11 +181,13 @@ def seconds_of(entry: Values) -> float:
     return float(value) if known and value is not None else 0.0
 
 
-def _mapping(value: object) -> dict[str, Any]:
+def mapping(value: object) -> dict[str, Any]:
+    """Return an object of the JSON."""
     return value if isinstance(value, dict) else _damaged("object")
 
 
-def _list(entry: Values, key: str) -> list[Any]:
+def entries(entry: Values, key: str) -> list[Any]:
+    """Return a list of an entry."""
     value = entry.get(key)
     return value if isinstance(value, list) else _damaged(key)
 

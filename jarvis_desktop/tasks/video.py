@@ -185,10 +185,6 @@ def upright_picture(frame: Any) -> Image:
     return image.rotate(turn, expand=True) if turn else image
 
 
-if TYPE_CHECKING:
-    from PIL.Image import Image
-
-
 def take_sound(call: Call, report: Report) -> Iterable[Artifact]:
     """Extract the sound as a 16-bit WAV with one or two channels."""
     from jarvis_desktop.tasks.audio.media import audio_blocks, open_media, write_wav_blocks

@@ -266,9 +266,6 @@ def handle(
     return session.run(args, work, loaded=loaded)
 
 
-if TYPE_CHECKING:
-    from jarvis_desktop.app.application import Application
-
 GREETING = """\
 JARVIS Desktop. Type a request, or press Enter on an empty line to talk.
 Files: name them in the request, by their path if they are not here. Ctrl-D ends.
