@@ -8,7 +8,7 @@ import functools
 import sys
 from collections.abc import Awaitable, Callable
 from datetime import timedelta
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from jarvis_desktop import settings as settings_file
 from jarvis_desktop.app.application import Application, apply_network_settings
@@ -101,7 +101,7 @@ def _report_ring(timer: Timer) -> None:
     output.note(f"⏰ {timer.label or 'The timer'} is over.")
 
 
-Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+Subparsers: TypeAlias = "argparse._SubParsersAction[Any]"
 
 
 def add_shared(parser: argparse.ArgumentParser) -> None:

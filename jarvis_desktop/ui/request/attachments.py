@@ -42,10 +42,6 @@ from jarvis_desktop.ui.widgets.layout import FlowLayout, discard, hbox
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
-    from jarvis_desktop.ui.session import WindowSession
-
-
-if TYPE_CHECKING:
     from jarvis_desktop.ui.pending_turn import OpenConversation, PendingTurn
     from jarvis_desktop.ui.session import WindowSession
 
