@@ -27,7 +27,7 @@ COMMANDS = {
     "experts": "experts:add_experts",
     "llm": "llm:add",
     "engine": "engine:add",
-    "update": "update:add",
+    "update": "system:add_update",
     "licences": "help:add_licences",
     "machines": "machines:add",
     "mcp": "mcp:add",

@@ -21,7 +21,7 @@ import numpy as np
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.speech.devices import info, portaudio, refresh
-from jarvis_desktop.speech.playback_line import HUNG_HINT, SoundLine
+from jarvis_desktop.speech.played_sound import HUNG_HINT, SoundLine
 
 LATENCY_S = 0.15
 """How far the sound service is ahead; less caused gaps on a busy computer."""

@@ -25,7 +25,7 @@ from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.audio_output import BEAT_TIMEOUT_S, LOAD_TIMEOUT_S, Block, OutputStream
 from jarvis_desktop.speech.devices import portaudio
-from jarvis_desktop.speech.playback_line import SoundLine
+from jarvis_desktop.speech.played_sound import SoundLine
 from jarvis_desktop.tasks.audio.media import open_media
 
 BLOCK_SECONDS = 0.25

@@ -13,8 +13,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child import Child
-from jarvis_desktop.speech.playback_line import HUNG_HINT, SoundLine
-from jarvis_desktop.speech.played_sound import PlayedSound
+from jarvis_desktop.speech.played_sound import HUNG_HINT, PlayedSound, SoundLine
 
 START_TIMEOUT_S = 20.0  # until the process says itself how long it may take
 POLL_S = 0.05

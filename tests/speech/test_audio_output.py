@@ -10,7 +10,7 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.speech import audio_output, audio_output_worker
 from jarvis_desktop.speech.audio_output import OPEN_TIMEOUT_S, RAMP_S, OutputStream
 from jarvis_desktop.speech.audio_output_worker import FilePlayback, resampled
-from jarvis_desktop.speech.playback_line import SoundLine
+from jarvis_desktop.speech.played_sound import SoundLine
 
 RATE = 1000
 
