@@ -51,9 +51,9 @@ class FakeGoalMemory:
             kept.log |= {entry.number: entry for entry in entries}
         self.on_write("keep")
 
-    def log(self, goal_id: str, *, path: str = "", after: int = 0) -> Sequence[LogEntry]:
+    def log(self, goal_id: str, *, path: str = "") -> Sequence[LogEntry]:
         entries = self.kept[goal_id].log.values() if goal_id in self.kept else ()
-        chosen = [item for item in entries if item.number > after and path in ("", item.path)]
+        chosen = [item for item in entries if path in ("", item.path)]
         return tuple(sorted(chosen, key=lambda item: item.number))
 
     def end(self, goal_id: str, status: Status, answer: str) -> None:

@@ -396,8 +396,8 @@ class GoalMemory(Protocol):
         """Save the current stack and the new entries in one transaction."""
         ...
 
-    def log(self, goal_id: str, *, path: str = "", after: int = 0) -> Sequence[LogEntry]:
-        """Return the entries numbered above `after`, oldest first; only those of `path`, if
+    def log(self, goal_id: str, *, path: str = "") -> Sequence[LogEntry]:
+        """Return the entries, oldest first; only those of `path`, if
         given."""
         ...
 

@@ -1,5 +1,5 @@
-"""What the processes of sound share: what is being played, for the microphone's, and what cannot wait
-for a call between the player and its own."""
+"""What the processes of sound share: what is being played, for the microphone's, and what cannot
+wait for a call between the player and its own."""
 
 from __future__ import annotations
 

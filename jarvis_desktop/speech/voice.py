@@ -85,7 +85,6 @@ class LocalVoice:
         voice: str = "",
         engine: NeuralVoice | None = None,
         tell: Callable[[JarvisError], None] = _unseen,
-        system: str = PYTTSX3,
         system_args: tuple[object, ...] = (),
     ) -> None:
         self._rate = rate
@@ -96,7 +95,7 @@ class LocalVoice:
         self._told: set[str] = set()
         self._failures = 0
         self._system = _VoiceProcess(
-            Child(system, *system_args, name="voice"), SYSTEM_CHARACTERS_PER_SECOND
+            Child(PYTTSX3, *system_args, name="voice"), SYSTEM_CHARACTERS_PER_SECOND
         )
         self._neural = _speaking(engine)
 

@@ -142,14 +142,14 @@ class SqliteGoalMemory:
                 for entry in entries:
                     self._put_entry(found, entry)
 
-    def log(self, goal_id: str, *, path: str = "", after: int = 0) -> tuple[LogEntry, ...]:
+    def log(self, goal_id: str, *, path: str = "") -> tuple[LogEntry, ...]:
         """Return its entries, oldest first, without unreadable ones."""
         find = (
             "SELECT goal_log.* FROM goal_log JOIN goals ON goals.number = goal"
-            " WHERE id = :id AND goal_log.number > :after AND :path IN ('', path)"
+            " WHERE id = :id AND :path IN ('', path)"
             " ORDER BY goal_log.number"
         )
-        chosen = {"id": encodable(goal_id), "after": after, "path": encodable(path)}
+        chosen = {"id": encodable(goal_id), "path": encodable(path)}
         with reading():
             rows = list(self._rows.db.query(find, chosen))
         found = []

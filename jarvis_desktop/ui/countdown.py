@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import math
 import weakref
-from collections.abc import Callable
-from datetime import datetime
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -18,6 +16,7 @@ from PySide6.QtCore import QLocale, QObject, QTime, Signal
 from PySide6.QtWidgets import QSizePolicy, QWidget
 from shiboken6 import isValid
 
+from jarvis_desktop.core.context import local_now
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Timer
@@ -33,11 +32,6 @@ if TYPE_CHECKING:
 
 NAME_CHARS, TIP_TIMERS = 18, 4
 _plain = str.maketrans({"<": "‹", ">": "›"})  # tooltips that look like HTML are drawn as HTML
-
-
-def local_now() -> datetime:
-    """The time here."""
-    return datetime.now().astimezone()
 
 
 def clock(seconds: float) -> str:
@@ -66,15 +60,10 @@ class Countdown(QObject):
     changed = Signal()
     """Other timers run, or a second has passed while somebody may look."""
 
-    def __init__(
-        self,
-        session: WindowSession,
-        parent: QObject,
-        now: Callable[[], datetime] = local_now,
-    ) -> None:
+    def __init__(self, session: WindowSession, parent: QObject) -> None:
         super().__init__(parent)
         self._session = session
-        self.now = now
+        self.now = local_now
         self.timers: tuple[Timer, ...] = ()
         """The next one first."""
         self.rung: Timer | None = None

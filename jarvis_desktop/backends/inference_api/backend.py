@@ -38,6 +38,8 @@ if TYPE_CHECKING:
 
 GB = 1 << 30
 MAX_PROVIDERS = 3  # candidates per expert: its own providers in their order
+IDLE_S = 120.0  # after which a process without a call ends
+MEMORY = 2 * GB  # of a process
 GRACE_S = 5.0  # how long the process may take to report after a call's deadline
 KEY_RETRY_S = 60.0  # how long a missing key is not looked for again
 
@@ -64,8 +66,6 @@ class ApiBackend:
         via: str = "",
         width: int = 3,
         time_limit: float = 120.0,
-        idle: float = 120.0,
-        memory: int = 2 * GB,
     ) -> None:
         self._definitions = definitions
         self._check = check
@@ -76,8 +76,7 @@ class ApiBackend:
         self._ways = ways
         self._via = via
         self._time_limit = time_limit
-        self._memory = memory
-        self._pool = Pool(self._child, width=width, idle=idle)
+        self._pool = Pool(self._child, width=width, idle=IDLE_S)
 
     def candidates(self, expert: Expert) -> tuple[Candidate, ...]:
         """One candidate for each provider of an expert, and one for any other. If the settings name
@@ -172,7 +171,7 @@ class ApiBackend:
     def _child(self) -> Child:
         return Child(
             "jarvis_desktop.backends.inference_api.worker:serve",
-            *(self._via, self._check, self._memory),
+            *(self._via, self._check, MEMORY),
             name="service",
             network=True,
         )

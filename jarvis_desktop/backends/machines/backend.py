@@ -94,13 +94,11 @@ class MachinesBackend:
         policy: Policy,
         *,
         silence: float = SILENCE_S,
-        time_limit: float = TIME_LIMIT_S,
     ) -> None:
         self.machines = machines
         self._definitions = definitions
         self._policy = policy
         self._silence = silence
-        self._time_limit = time_limit
         self._lanes: dict[str, _Lane] = {}
         self._freed = asyncio.Event()
         self._calls: set[asyncio.Task[Any]] = set()
@@ -305,7 +303,7 @@ class MachinesBackend:
 
         folder = call.workdir / "results"
         await asyncio.to_thread(folder.mkdir, exist_ok=True)
-        seconds = seconds_for(call, self._time_limit)
+        seconds = seconds_for(call, TIME_LIMIT_S)
         try:
             async with asyncio.timeout(seconds) as limit:
                 with _in_words(machine.name):

@@ -70,7 +70,6 @@ class McpBackend:
         taken: Callable[[str], bool],
         online: Callable[[], bool],
         limit: float = LIMIT_S,
-        idle: float = IDLE_S,
     ) -> None:
         """`taken` says whether a task of the application has this name, `online` whether other
         computers may be reached."""
@@ -80,7 +79,6 @@ class McpBackend:
         self._taken = taken
         self._online = online
         self._limit = limit
-        self._idle = idle
         self._offered: dict[str, tuple[McpServer, McpTool, TaskType]] = {}
         self._running: dict[str, McpConnection] = {}
         self._used: dict[str, int] = {}
@@ -249,7 +247,7 @@ class McpBackend:
             handle.cancel()
         if not self._used.get(name):
             loop = asyncio.get_running_loop()
-            self._ending[name] = loop.call_later(self._idle, self._close_soon, name)
+            self._ending[name] = loop.call_later(IDLE_S, self._close_soon, name)
 
     def _close_soon(self, name: str) -> None:
         if not self._used.get(name) or not self._online():

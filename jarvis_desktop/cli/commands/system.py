@@ -1,5 +1,5 @@
-"""`desktop` adds JARVIS to the desktop's menu or removes it; `doctor` checks this computer; `update`
-looks for a newer version, shows what is new in it, and installs it."""
+"""`desktop` adds JARVIS to the desktop's menu or removes it; `doctor` checks this computer;
+`update` looks for a newer version, shows what is new in it, and installs it."""
 
 from __future__ import annotations
 

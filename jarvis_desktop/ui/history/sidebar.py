@@ -3,7 +3,7 @@ other pages."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import date, timedelta
 from functools import partial
 
@@ -57,10 +57,9 @@ class FilterMenu(QMenu):
     changed = Signal(object)
     """Carries the Filters that are chosen now."""
 
-    def __init__(self, parent: QWidget, today: Callable[[], date] = date.today) -> None:
+    def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.filters = EVERYTHING
-        self._today = today
         self.setObjectName("filters")
         self.setAccessibleName(tr("Filters"))
         kinds = QActionGroup(self)
@@ -126,7 +125,7 @@ class FilterMenu(QMenu):
             tuple(name for name, item in self._named.items() if item.isChecked()),
             self.attached.isChecked(),
             self.pinned.isChecked(),
-            None if days is None else self._today() - timedelta(days=days),
+            None if days is None else date.today() - timedelta(days=days),
         )
         self.none.setEnabled(bool(self.filters))
         self.changed.emit(self.filters)

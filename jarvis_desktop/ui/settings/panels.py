@@ -414,11 +414,11 @@ class ResetAll(SettingsPanel):
         self._show(asking=False)
 
 
-def link(place: str, words: str, part: str = "") -> Callable[[SettingsRow, RowContext], QWidget]:
+def link(place: str, words: str) -> Callable[[SettingsRow, RowContext], QWidget]:
     """A control that opens another page."""
 
     def make(row: SettingsRow, hands: RowContext) -> QPushButton:
-        return button(tr(words), act=lambda: hands.context.actions.go.emit(place, part))
+        return button(tr(words), act=lambda: hands.context.actions.go.emit(place, ""))
 
     return make
 

@@ -11,7 +11,7 @@ import pytest
 from jarvis_desktop.app import installation, updates
 from jarvis_desktop.app.installation import Installation, InstallKind
 from jarvis_desktop.app.licences import SHIPPED
-from jarvis_desktop.cli.commands import update
+from jarvis_desktop.cli.commands import system
 from jarvis_desktop.cli.main import main
 from tests.app.test_updates import GOOD, NearChild
 from tests.releases import ReleaseServer, public_key, running_releases
@@ -88,7 +88,7 @@ def test_an_open_window_is_closed_first(
     monkeypatch.setattr(
         updates, "installation", lambda: Installation(InstallKind.UV, Path("/nowhere"))
     )
-    monkeypatch.setattr(update, "ask", lambda *told, limit: {})
+    monkeypatch.setattr(system, "ask", lambda *told, limit: {})
     monkeypatch.setattr(installation, "_install_beside", None)
     assert main(["update", "--yes"]) == 1
     assert "JARVIS is open." in capsys.readouterr().err

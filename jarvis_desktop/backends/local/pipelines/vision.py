@@ -61,9 +61,9 @@ class PictureView:
         return values[:bottom, :right]
 
 
-def picture_view(call: Call, port: str = "image") -> PictureView:
-    """The picture at a port. Raises InputError if it cannot be read."""
-    return scale(on_white(read_image(call.file(port), name=call.title(port))))
+def picture_view(call: Call) -> PictureView:
+    """The picture that is given. Raises InputError if it cannot be read."""
+    return scale(on_white(read_image(call.file("image"), name=call.title("image"))))
 
 
 def scale(original: Image) -> PictureView:
