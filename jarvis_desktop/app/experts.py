@@ -87,7 +87,6 @@ class ExpertDependencies(Protocol):
     @property
     def store(self) -> ArtifactStore:
         """Provides folders for test runs."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,9 @@ class TextFilter(Protocol):
 
     def feed(self, piece: str) -> str:
         """Return what may be shown now; the rest is held back."""
-        ...
 
     def rest(self) -> str:
         """Return what was held back at the end."""
-        ...
 
 
 class UnfilteredText:

@@ -131,11 +131,9 @@ class CodeSession(Protocol):
         ExpertError if its process cannot start. Cancelling kills everything that the script
         started, within a second.
         """
-        ...
 
     async def close(self) -> None:
         """End the session and all its processes."""
-        ...
 
 
 class Sandbox(Protocol):
@@ -143,7 +141,6 @@ class Sandbox(Protocol):
 
     async def protection(self) -> Protection:
         """Return the best protection available here. It is tried out once."""
-        ...
 
     def session(
         self,
@@ -162,7 +159,6 @@ class Sandbox(Protocol):
         `library` is a folder with the package `library`. With the protection "none" no variables
         are kept between runs.
         """
-        ...
 
 
 class Packages(Protocol):
@@ -170,7 +166,6 @@ class Packages(Protocol):
 
     def missing(self, source: str) -> Sequence[str]:
         """Return the distributions that a script's imports need, as far as known."""
-        ...
 
     async def install(self, names: Sequence[str], report: Callable[[str], None]) -> None:
         """Install packages. Raises InputError for an invalid name, UnavailableError with the
@@ -178,7 +173,6 @@ class Packages(Protocol):
 
         No code of a package runs during installation. Cancelling stops it.
         """
-        ...
 
 
 class Allow(StrEnum):
@@ -264,20 +258,16 @@ class Library(Protocol):
 
     def list(self) -> Sequence[Function]:
         """Return all functions by name, without changed ones, which `damaged` reports."""
-        ...
 
     def search(self, words: str, most: int) -> Sequence[Function]:
         """Return at most `most` functions, the nearest in meaning first."""
-        ...
 
     def get(self, name: str) -> Function:
         """Return a function. Raises InputError if it does not exist, StorageError if it was
         changed."""
-        ...
 
     def versions(self, name: str) -> Sequence[Function]:
         """Return all approved versions of a function, the newest first."""
-        ...
 
     def save(self, draft: FunctionDraft, *, approved: str) -> Function:
         """Save a function, as the next version if the name exists.
@@ -285,24 +275,19 @@ class Library(Protocol):
         `approved` is the hash of the approved draft. Raises InputError if it is another, or if the
         name, syntax or size is not acceptable.
         """
-        ...
 
     def used(self, names: Collection[str]) -> None:
         """Count one use of each."""
-        ...
 
     def remove(self, name: str) -> None:
         """Remove a function with all versions. Raises InputError if it does not exist."""
-        ...
 
     def lay_out(self, to: Path) -> Sequence[str]:
         """Write the package `library` into a folder from verified bytes. Return what was refused, a
         sentence each."""
-        ...
 
     def damaged(self) -> Sequence[str]:
         """Return what is refused now, a sentence each."""
-        ...
 
 
 def deception(source: str) -> str:

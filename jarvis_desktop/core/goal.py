@@ -380,39 +380,29 @@ class GoalMemory(Protocol):
 
     def begin(self, goal: Goal, frames: Sequence[ControllerFrame]) -> None:
         """Save a new goal; it replaces one with the same id."""
-        ...
 
     def goal(self, goal_id: str) -> Goal | None:
         """Return a goal, or None."""
-        ...
 
     def frames(self, goal_id: str) -> Sequence[ControllerFrame]:
         """Return its controllers, the outermost first."""
-        ...
 
     def keep(
         self, goal_id: str, frames: Sequence[ControllerFrame], entries: Sequence[LogEntry] = ()
     ) -> None:
         """Save the current stack and the new entries in one transaction."""
-        ...
 
     def log(self, goal_id: str, *, path: str = "") -> Sequence[LogEntry]:
-        """Return the entries, oldest first; only those of `path`, if
-        given."""
-        ...
+        """Return the entries, oldest first; only those of `path`, if given."""
 
     def end(self, goal_id: str, status: Status, answer: str) -> None:
         """End a goal; its plan and log stay."""
-        ...
 
     def list(self, most: int = 50) -> Sequence[Goal]:
         """Return the newest goals first."""
-        ...
 
     def like(self, words: str, most: int) -> Sequence[Goal]:
         """Return reached goals, the nearest to the words first."""
-        ...
 
     def remove(self, goal_id: str) -> None:
         """Delete a goal with its plan and log. Raises InputError if it does not exist."""
-        ...

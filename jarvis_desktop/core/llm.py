@@ -127,7 +127,6 @@ class LLM(Protocol):
         Raises UnavailableError if it cannot be reached, ExpertError if it fails or the answer
         breaks off. Closing the iterator, or cancelling, also stops the work on the server.
         """
-        ...
 
 
 class LLMs(Protocol):
@@ -135,7 +134,6 @@ class LLMs(Protocol):
 
     async def current(self) -> LLM | None:
         """Return the configured LLM if it is available and the mode allows it, else None."""
-        ...
 
 
 def estimated_tokens(text: str) -> int:

@@ -85,7 +85,6 @@ class Planner(Protocol):
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
         """Return a plan over the task types of `inventory`, or the reason why there is none."""
-        ...
 
     async def replan(
         self,
@@ -100,7 +99,6 @@ class Planner(Protocol):
 
         A finished task keeps its id and arguments, so that its result is reused.
         """
-        ...
 
     async def revise(
         self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
@@ -109,7 +107,6 @@ class Planner(Protocol):
 
         Tasks that stay the same keep their id and arguments.
         """
-        ...
 
 
 class Backend(Protocol):
@@ -122,14 +119,12 @@ class Backend(Protocol):
 
     def question(self, call: Call) -> str:
         """Return what the user must confirm before this call runs; "" for nothing."""
-        ...
 
     async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
         """Return the results of the call. Raises JarvisError; cancelling stops the work itself.
 
         A text may be passed to `current_draft` piece by piece while it is written.
         """
-        ...
 
 
 class Catalogue(Protocol):
@@ -137,19 +132,15 @@ class Catalogue(Protocol):
 
     def candidates(self, task: str) -> Sequence[Candidate]:
         """Return those that can run on this computer now."""
-        ...
 
     def by_llm(self, task: str, llm: LLM) -> Candidate | None:
         """Return the LLM itself as an expert of the task, if there is a good prompt for it."""
-        ...
 
     def obtainable(self, task: str, request: str = "") -> Sequence[Expert]:
         """Return those that must be downloaded first, smallest first."""
-        ...
 
     def out_of_reach(self, task: str) -> Sequence[Expert]:
         """Return those that this version cannot run, smallest first: named, but never offered."""
-        ...
 
 
 class TrackRecord(Protocol):
@@ -162,11 +153,9 @@ class TrackRecord(Protocol):
 
         `seconds` does not include waiting in the queue.
         """
-        ...
 
     def of(self, task: str) -> Mapping[str, Experience]:
         """Return what is known about the experts of a task, by their ids."""
-        ...
 
 
 class Fetcher(Protocol):
@@ -178,15 +167,12 @@ class Fetcher(Protocol):
         Raises UnavailableError with the reason, or GivenUpError if the user stopped it. No expert
         in `spared` is deleted to make room.
         """
-        ...
 
     def missing(self, expert: Expert) -> Sequence[Expert]:
         """Return what must be downloaded for it: the expert and its base, if missing."""
-        ...
 
     def displaced(self, expert: Expert, *, spared: Collection[str] = ()) -> Sequence[str]:
         """Return the experts that would be deleted to make room. Raises UnavailableError."""
-        ...
 
 
 class ArtifactStore(Protocol):
@@ -194,27 +180,21 @@ class ArtifactStore(Protocol):
 
     def take_in(self, path: Path) -> Artifact:
         """Check a user's file and copy it in. Raises InputError that names the file."""
-        ...
 
     def keep(self, artifact: Artifact) -> Artifact:
         """Move an expert's file in and return the artifact with its new path."""
-        ...
 
     def holds(self, path: Path) -> bool:
         """Whether this is the path of a stored file."""
-        ...
 
     def lend(self, artifact: Artifact) -> Path:
         """Return the file for another program, whose changes do not reach the store. Blocks."""
-        ...
 
     def workdir(self) -> Path:
         """Create an empty folder for one call."""
-        ...
 
     def discard(self, workdir: Path) -> None:
         """Remove such a folder with everything left in it."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,31 +218,24 @@ class History(Protocol):
 
     def open_conversation(self, conversation_id: str | None = None) -> Conversation:
         """Return the conversation of that id with its recent turns, or a new one."""
-        ...
 
     def save(self, conversation_id: str, turn: Turn) -> None:
         """Save a finished turn durably."""
-        ...
 
     def amend(self, conversation_id: str, turn: Turn) -> bool:
         """Update a saved turn. Return False if it no longer exists."""
-        ...
 
     def since(self, conversation_id: str, turn_id: str) -> Sequence[Turn]:
         """Return the turns after that one, oldest first; all if there is no such turn."""
-        ...
 
     def resources(self, conversation_id: str) -> Sequence[Resource]:
         """Return attachments and results of its turns, oldest first, without names."""
-        ...
 
     def recap(self, conversation_id: str) -> Recap | None:
         """Return the saved summary of older turns; None once one of its turns was deleted."""
-        ...
 
     def keep_recap(self, conversation_id: str, recap: Recap) -> None:
         """Replace the saved summary; nothing happens if its turn no longer exists."""
-        ...
 
 
 class Facts(Protocol):
@@ -270,22 +243,18 @@ class Facts(Protocol):
 
     def list(self) -> Sequence[Fact]:
         """Return all facts, oldest first."""
-        ...
 
     def add(self, text: str) -> Fact:
         """Save a fact as the newest; it replaces one that says the same.
 
         Raises InputError if it is empty, too long, or one too many.
         """
-        ...
 
     def remove(self, number: int) -> None:
         """Delete a fact. Raises InputError for an unknown number."""
-        ...
 
     def clear(self) -> int:
         """Delete all facts and return their number."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,15 +271,12 @@ class Timers(Protocol):
 
     def set(self, seconds: float, label: str) -> Timer:
         """Start a timer."""
-        ...
 
     def pending(self) -> Sequence[Timer]:
         """Return the pending timers, the next one first. Thread-safe."""
-        ...
 
     def cancel_all(self) -> int:
         """Cancel all timers and return their number."""
-        ...
 
 
 class TimerRecords(Protocol):
@@ -318,15 +284,12 @@ class TimerRecords(Protocol):
 
     def add(self, timer: Timer) -> None:
         """Save a timer."""
-        ...
 
     def remove(self, timer_id: str) -> None:
         """Delete a timer, if it exists."""
-        ...
 
     def pending(self) -> Sequence[Timer]:
         """Return all saved timers."""
-        ...
 
 
 class Desktop(Protocol):
@@ -337,7 +300,6 @@ class Desktop(Protocol):
 
         Raises UnavailableError.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -355,19 +317,15 @@ class Frontend(Protocol):
 
     def show(self, event: Event) -> None:
         """Show that something happened. Must return at once."""
-        ...
 
     async def review(self, plan: Plan) -> Plan | None:
         """Let the user change the plan. Return None if they refuse it."""
-        ...
 
     async def confirm(self, question: str) -> bool:
         """Ask a yes-or-no question; anything but a clear yes is False."""
-        ...
 
     async def ask(self, question: str) -> str:
         """Ask an open question; "" if there is no answer."""
-        ...
 
     async def review_outline(self, outline: Outline, why: str) -> Review | None:
         """Let the user accept, edit or comment on the plan of a goal.
@@ -375,14 +333,12 @@ class Frontend(Protocol):
         Return None if they refuse it or nobody is there. `why` says what changed since they last
         saw it.
         """
-        ...
 
     async def review_code(self, code: CodeRequest) -> Verdict:
         """Let the user read, edit, allow or refuse code; refused if nobody is there.
 
         Without a sandbox a red warning is shown above it, and GOAL is not offered.
         """
-        ...
 
 
 class Web(Protocol):
@@ -394,7 +350,6 @@ class Web(Protocol):
         Raises InputError if the address is not allowed or the file is too large, UnavailableError
         if nothing can be downloaded, and StorageError if it cannot be written.
         """
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -425,14 +380,12 @@ class TaskScorer(Protocol):
 
         Raises UnavailableError if it cannot be loaded.
         """
-        ...
 
     def everyday(self, texts: Sequence[str]) -> Sequence[Mapping[str, float]]:
         """Return for each text how likely it asks for each everyday task ("clock"), what it chooses
         of it ("clock what=date"), how likely it asks for nothing of ours (NO_TASK), and for what
         changes from day to day (LIVE_DATA). Like `score`, it may block, and raises
         UnavailableError."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,34 +447,27 @@ class Journal(Protocol):
     def begin(self, unfinished: Unfinished) -> None:
         """Record a turn with its plan, if it has one yet, and its results so far; replaces an
         earlier record."""
-        ...
 
     def starting(self, turn_id: str, task_id: int) -> None:
         """Record a task with effects outside the store, before it starts."""
-        ...
 
     def finished(self, turn_id: str, result: TaskResult) -> None:
         """Record a finished task with its artifacts, before anything uses them.
 
         A task that was not finished counts as never started.
         """
-        ...
 
     def end(self, turn_id: str) -> None:
         """Forget a turn: it is in the history, or the user stopped it."""
-        ...
 
     def unfinished(self) -> Sequence[Unfinished]:
         """Return interrupted turns whose process no longer runs, oldest first."""
-        ...
 
     def elsewhere(self) -> Collection[str]:
         """Return the ids of turns that another process is working on."""
-        ...
 
     def take_over(self, turn_id: str) -> Unfinished | None:
         """Make such a turn this process's own and return its current state. Repeatable.
 
         Return None if it is over, or if another process has taken it over: only one ever does.
         """
-        ...

@@ -161,18 +161,15 @@ class Recogniser(Protocol):
         Raises InputError with the reason if nothing is said (no sound, too short, not speech),
         UnavailableError if there is no recogniser.
         """
-        ...
 
     def hear(self, show: Callable[[Partial], None] = _ignore_partial) -> Hearing:
         """Begin to recognise continuing speech; `show` receives partial transcripts on the loop.
 
         It waits, without loss, for an earlier one that is being finished.
         """
-        ...
 
     async def close(self) -> None:
         """End the child process."""
-        ...
 
 
 class Hearing(Protocol):
@@ -180,7 +177,6 @@ class Hearing(Protocol):
 
     def add(self, pcm: bytes) -> None:
         """Add sound: 16 kHz, mono, 16 bits. Returns at once."""
-        ...
 
     async def finish(self) -> Transcript:
         """Return the transcript of all of it.
@@ -189,11 +185,9 @@ class Hearing(Protocol):
         UnavailableError if there is no recogniser, ExpertError if the last one failed. The sound is
         kept until then: a crashing engine loses none of it.
         """
-        ...
 
     def drop(self) -> None:
         """Discard it; running work is abandoned."""
-        ...
 
 
 class Voice(Protocol):
@@ -204,11 +198,9 @@ class Voice(Protocol):
 
         Raises UnavailableError, ExpertError.
         """
-        ...
 
     async def close(self) -> None:
         """End the child process."""
-        ...
 
 
 class Player(Protocol):
@@ -229,7 +221,6 @@ class Player(Protocol):
         Cancelling silences it, and what `more` left to play. Raises InputError if it is not a sound
         file, UnavailableError if nothing can play it.
         """
-        ...
 
     @property
     def position(self) -> float | None:
@@ -237,25 +228,21 @@ class Player(Protocol):
 
         To pause, cancel and remember it; to resume, play from there.
         """
-        ...
 
     async def drain(self) -> None:
         """Wait until what `more` left to play is over or silenced. Cancelling silences it.
 
         Raises UnavailableError.
         """
-        ...
 
     def silence(self) -> None:
         """Silence the current sound within milliseconds. Returns at once.
 
         `play` then ends as if the file had.
         """
-        ...
 
     def duck(self, share: float) -> None:
         """Play at this share of the volume, 0 to 1, from now on. Returns at once."""
-        ...
 
 
 class Microphone(Protocol):
@@ -264,7 +251,6 @@ class Microphone(Protocol):
     @property
     def state(self) -> MicrophoneState:
         """What the user must be able to see."""
-        ...
 
     def listen(self, until: asyncio.Event) -> AsyncGenerator[Sound, None]:
         """Yield sound from now on, about thirty times a second.
@@ -274,7 +260,6 @@ class Microphone(Protocol):
         it unless it is held open. Several can listen at once. Raises UnavailableError if there is
         no usable microphone, or within a second after it went away or the sound service hung.
         """
-        ...
 
     def judge(self, said: bytes) -> None:
         """Ask whether the user has finished who just said this (16 kHz, mono, 16 bits) and is
@@ -282,7 +267,6 @@ class Microphone(Protocol):
 
         Returns at once; one of the next stretches has the answer, unless there is none.
         """
-        ...
 
     def hold(self, *, open: bool) -> None:
         """Keep the device open even while nobody listens, so that no first word is lost; or stop
@@ -291,11 +275,9 @@ class Microphone(Protocol):
         Returns at once and `state` reports the result: a missing device is opened as soon as it is
         back.
         """
-        ...
 
     def watch(self, changed: Callable[[MicrophoneState], None]) -> None:
         """Call this on the loop at each change of `state`."""
-        ...
 
 
 class Hotkey(Protocol):
@@ -304,17 +286,14 @@ class Hotkey(Protocol):
     @property
     def status(self) -> HotkeyStatus:
         """How it is obtained at the moment."""
-        ...
 
     @property
     def token(self) -> str:
         """The activation token with which a window may come to the front for the last press, or
         ""."""
-        ...
 
     def watch(self, changed: Callable[[HotkeyStatus], None]) -> None:
         """Call this on the loop at each change of `status`."""
-        ...
 
     async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
         """Call these on the loop at each press and release.
@@ -322,15 +301,12 @@ class Hotkey(Protocol):
         If the key is not available the status says why. Some desktops ask the user first, which may
         take minutes.
         """
-        ...
 
     async def choose(self, key: str) -> None:
         """Use another key instead, "" for none. Before `bind` the choice is kept for it."""
-        ...
 
     async def close(self) -> None:
         """Release the key."""
-        ...
 
 
 class TextInserter(Protocol):
@@ -342,7 +318,6 @@ class TextInserter(Protocol):
 
     def check(self) -> str | None:
         """Return None, or why text cannot be inserted here and what to do, in a sentence or two."""
-        ...
 
     def aim(self) -> None:
         """Choose the window that has the focus now for the next `insert`, which otherwise takes the
@@ -350,7 +325,6 @@ class TextInserter(Protocol):
 
         Never raises: `insert` reports any problem.
         """
-        ...
 
     def insert(self, text: str) -> None:
         """Insert the text once, whole and in order.
@@ -359,11 +333,9 @@ class TextInserter(Protocol):
         left out. If the window loses the focus, it waits a few seconds for its return. Raises
         InsertionError with what was not inserted.
         """
-        ...
 
     def close(self) -> None:
         """Restore what was changed for inserting, such as keys of the keyboard."""
-        ...
 
 
 class TalkFront(Protocol):
@@ -374,12 +346,9 @@ class TalkFront(Protocol):
 
     def barge_in(self) -> None:
         """The user is about to speak: stop current speech and work."""
-        ...
 
     def show(self, event: TalkEvent) -> None:
         """Show the state of voice input."""
-        ...
 
     def heard(self, transcript: Transcript) -> None:
         """The user said this, and no question waited for it."""
-        ...

@@ -97,21 +97,17 @@ class Launcher(Protocol):
     @property
     def name(self) -> str:
         """As `Protection.name`."""
-        ...
 
     @property
     def sandboxed(self) -> bool:
         """Whether it restricts the process at all."""
-        ...
 
     def command(self, profile: SandboxProfile, argv: Sequence[str]) -> Launch:
         """How to start `argv`, a program and its arguments as seen inside. Raises UnavailableError
         if it does not work here. May read files: do not call it on a loop."""
-        ...
 
     def inside(self, profile: SandboxProfile, path: Path) -> str:
         """The path inside of the profile's folder, readable files, or anything within them."""
-        ...
 
 
 class InPlaceLauncher:

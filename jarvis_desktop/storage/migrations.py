@@ -11,11 +11,9 @@ class Schema(Protocol):
 
     def execute(self, sql: str, /) -> object:
         """Run one statement."""
-        ...
 
     def executescript(self, sql: str, /) -> object:
         """Run several statements."""
-        ...
 
 
 def conversations_and_turns(db: Schema) -> None:

@@ -86,7 +86,6 @@ class BranchRunner(Protocol):
 
     def __call__(self, run: GoalRun, choice: BranchChoice, /) -> Awaitable[Observation]:
         """Run it. Failures are FAILED observations; only what must end the turn is raised."""
-        ...
 
 
 _TEXT = {"type": "string"}

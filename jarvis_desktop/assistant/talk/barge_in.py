@@ -176,7 +176,6 @@ class TalkStarter(Protocol):
 
     def start(self, *, held: bool = False, said: bytes = b"", echo_free: bool = False) -> None:
         """Listen, from this sound on; `echo_free` if the computer's own voice is not in it."""
-        ...
 
 
 class BargeIn:

@@ -66,23 +66,19 @@ class DictationFront(Protocol):
 
     def show(self, state: DictationState) -> None:
         """Show this from now on. Called on the loop; returns at once."""
-        ...
 
     def level(self, level: float) -> None:
         """Show the loudness, 0 to 1. Called on the loop; returns at once."""
-        ...
 
     async def objection(self) -> str | None:
         """Return None if another program has the focus; else why text must not be put into the
         field of this one, or "" if it may."""
-        ...
 
     async def take(self, text: str) -> bool:
         """Put the text at the caret of this program; return False if another one has the focus.
 
         Raises JarvisError.
         """
-        ...
 
 
 class DictationSession:

@@ -122,7 +122,6 @@ class AnswerListener(Protocol):
     ) -> Transcript | None:
         """Return what was said after the question, or before with `early`; None if nobody spoke.
         Raises UnavailableError if nobody can be heard."""
-        ...
 
 
 ShowEvent = Callable[[Event], None]
@@ -133,11 +132,9 @@ class QuestionSpeaker(Protocol):
 
     async def say(self, text: str, show: ShowEvent) -> None:
         """Speak a text; return once it was heard or silenced."""
-        ...
 
     def slower(self) -> None:
         """Speak slower from now on."""
-        ...
 
 
 class HandsFree:

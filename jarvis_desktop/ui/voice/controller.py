@@ -143,15 +143,12 @@ class SpeechTarget(Protocol):
     @property
     def listens(self) -> bool:
         """Whether it is in front."""
-        ...
 
     def take(self, heard: Transcript) -> None:
         """Take the words spoken there."""
-        ...
 
     def fail(self, reason: str) -> None:
         """Show why the words spoken there were not understood."""
-        ...
 
 
 @dataclass(eq=False)
