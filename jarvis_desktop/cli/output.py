@@ -11,7 +11,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from jarvis_desktop.core.display import printable
+from jarvis_desktop.core.display import printable, unused_name
 from jarvis_desktop.core.errors import InputError, JarvisError
 
 if TYPE_CHECKING:
@@ -178,8 +178,5 @@ def copy_out(turn: Turn, folder: Path) -> bool:
 
 def free_name(folder: Path, name: str) -> Path:
     """An unused name in the folder: photo.png, photo-2.png, ..."""
-    target, number = folder / name, 1
-    while target.exists():
-        number += 1
-        target = folder / f"{Path(name).stem}-{number}{Path(name).suffix}"
-    return target
+    stem, suffix = Path(name).stem, Path(name).suffix
+    return folder / unused_name(stem, suffix, taken=lambda name: (folder / name).exists())

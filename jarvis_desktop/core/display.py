@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import traceback
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from pathlib import PurePath
 
 _UNSEEN = {"Cc", "Cs", "Zl", "Zp"}
@@ -75,3 +75,12 @@ def _seen(character: str) -> str:
         or character in _MARKS
     )
     return "�" if unseen else character
+
+
+def unused_name(
+    stem: str, suffix: str = "", *, taken: Callable[[str], object], between: str = "-"
+) -> str:
+    """Return a name that is not taken: photo.png, photo-2.png, …"""
+    numbered = (f"{stem}{between}{number}{suffix}" for number in itertools.count(2))
+    names = itertools.chain((stem + suffix,), numbered)
+    return next(name for name in names if not taken(name))

@@ -18,7 +18,7 @@ from pathlib import Path, PurePosixPath
 
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
 from jarvis_desktop.core.code import CallExpert, ExpertCall
-from jarvis_desktop.core.display import encodable, one_line
+from jarvis_desktop.core.display import encodable, one_line, unused_name
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Arg, Item
@@ -130,10 +130,9 @@ class ExpertCalls:
                 room -= len(text)
                 continue
             stem = _unwanted.sub("_", Path(item.title).stem).strip("._")[:50] or "result"
-            number, name = 1, f"{stem}{item.path.suffix}"
-            while os.path.lexists(self.folder / name):
-                number += 1
-                name = f"{stem}-{number}{item.path.suffix}"
+            name = unused_name(
+                stem, item.path.suffix, taken=lambda name: os.path.lexists(self.folder / name)
+            )
             copy_in(item.path, self.folder, name)
             results.append([name])
         return results

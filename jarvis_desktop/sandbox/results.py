@@ -23,7 +23,7 @@ from pathlib import Path, PurePosixPath
 
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
 from jarvis_desktop.core.code import Ending
-from jarvis_desktop.core.display import encodable, one_line, printable, readable_size
+from jarvis_desktop.core.display import encodable, one_line, printable, readable_size, unused_name
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.safe_delete import opened, remove
@@ -320,10 +320,11 @@ class _Collector:
             stem, dot, suffix = plain or "file", "", ""
         # File systems limit bytes, and a character may take four.
         stem, suffix = stem[:50], suffix[:10]
-        number, name = 1, f"{stem}{dot}{suffix}"
-        while name.casefold() in self._names or os.path.lexists(self._to / name):
-            number += 1
-            name = f"{stem}-{number}{dot}{suffix}"
+        name = unused_name(
+            stem,
+            dot + suffix,
+            taken=lambda name: name.casefold() in self._names or os.path.lexists(self._to / name),
+        )
         self._names.add(name.casefold())
         return name
 

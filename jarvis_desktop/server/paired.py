@@ -15,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.display import one_line, unused_name
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.paths import save_json, save_text
@@ -68,9 +68,8 @@ class PairedComputers:
         """Save a computer, and return its token. Raises StorageError."""
         known, token = self._read(), secrets.token_urlsafe(32)
         wanted = one_line(name, limit=40) or "computer"
-        taken, free, number = {each["name"] for each in known.values()}, wanted, 2
-        while free in taken:
-            free, number = f"{wanted}-{number}", number + 1
+        names = {each["name"] for each in known.values()}
+        free = unused_name(wanted, taken=names.__contains__)
         since = datetime.datetime.now(datetime.UTC).date().isoformat()
         self._write({**known, _digest(token): {"name": free, "since": since}})
         return token

@@ -17,6 +17,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from jarvis_desktop.core.display import unused_name
 from jarvis_desktop.core.errors import StorageError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.storage.migrations import STEPS
@@ -261,11 +262,8 @@ def _applied_steps(db: Database) -> set[str]:
 
 def _move_aside(path: Path) -> Path:
     moment = f"{datetime.now().astimezone():%Y%m%d-%H%M%S}"
-    moved = path.with_name(f"{path.name}.corrupt-{moment}")
-    count = 1
-    while moved.exists():
-        count += 1
-        moved = path.with_name(f"{path.name}.corrupt-{moment}-{count}")
+    wanted = f"{path.name}.corrupt-{moment}"
+    moved = path.with_name(unused_name(wanted, taken=lambda name: path.with_name(name).exists()))
     for ending in ("", "-wal", "-shm"):
         with suppress(FileNotFoundError):
             path.with_name(path.name + ending).rename(moved.with_name(moved.name + ending))

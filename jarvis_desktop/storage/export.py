@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from urllib.parse import quote
 
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.core.display import encodable, one_line
+from jarvis_desktop.core.display import encodable, one_line, unused_name
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.i18n import tr
@@ -385,7 +385,14 @@ class _FileExporter:
         self, path: Path, media: Media, holds: Callable[[Path], bool], *, quoted: bool
     ) -> None:
         """`quoted`: whether links are percent-encoded addresses."""
-        self._folder = _unused(path.with_name(f"{path.stem} files"))
+        # An existing folder may be the user's own.
+        self._folder = path.with_name(
+            unused_name(
+                f"{path.stem} files",
+                between=" ",
+                taken=lambda name: os.path.lexists(path.with_name(name)),
+            )
+        )
         self._media = media
         self._holds = holds
         self._quoted = quoted
@@ -434,18 +441,8 @@ class _FileExporter:
         """Return an unused name that is valid on any system."""
         wished = Path(_ODD.sub("_", encodable(one_line(artifact.name, limit=80)))).stem
         stem = wished.strip(" .") or Kind(artifact.kind).value
-        name, count = f"{stem}{path.suffix}", 1
-        while name.casefold() in self._names:
-            count += 1
-            name = f"{stem} {count}{path.suffix}"
+        name = unused_name(
+            stem, path.suffix, between=" ", taken=lambda name: name.casefold() in self._names
+        )
         self._names.add(name.casefold())
         return name
-
-
-def _unused(folder: Path) -> Path:
-    """Return a folder name that does not exist yet: an existing one may be the user's own."""
-    found, count = folder, 1
-    while os.path.lexists(found):
-        count += 1
-        found = folder.with_name(f"{folder.name} {count}")
-    return found

@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from jarvis_desktop.backends.machines.wire import PORT, WireExpert, wire_expert
-from jarvis_desktop.core.display import one_line
+from jarvis_desktop.core.display import one_line, unused_name
 from jarvis_desktop.core.errors import InputError, StorageError, UnavailableError
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr
@@ -99,11 +99,8 @@ class Machines:
     def free_name(self, wanted: str) -> str:
         """Return a name for a new machine, near the wanted one."""
         plain = re.sub(r"[^A-Za-z0-9_.-]+", "-", wanted).strip("-._")[:32] or "machine"
-        taken = {each.name.casefold() for each in self.all()}
-        name, number = plain, 2
-        while name.casefold() in taken:
-            name, number = f"{plain}-{number}", number + 1
-        return name
+        known = {each.name.casefold() for each in self.all()}
+        return unused_name(plain, taken=lambda name: name.casefold() in known)
 
     def add(self, machine: Machine, token: str) -> None:
         """Save a machine that was paired; its token goes into the keyring. Raises JarvisError."""
