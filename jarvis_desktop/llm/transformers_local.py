@@ -52,7 +52,8 @@ class TransformersLLM:
         self.name = name
         self.window = min(most_context, _longest(folder))
         self.ability = assumed_ability(parameters_in(name), remote=False)
-        self._folder = folder
+        self.folder = folder
+        """The folder of its weights."""
         self._time_limit = time_limit
         self._grace = grace
         # Without a lock, which a killed process would hold for ever.
@@ -71,11 +72,6 @@ class TransformersLLM:
     def pid(self) -> int | None:
         """Its process, if it is loaded."""
         return self._child.pid
-
-    @property
-    def folder(self) -> Path:
-        """The folder of its weights."""
-        return self._folder
 
     async def stream(self, prompt: Prompt) -> AsyncGenerator[str, None]:
         """Return the answer in pieces, one prompt at a time; see `core.llm.LLM`."""
@@ -99,7 +95,7 @@ class TransformersLLM:
             await self.close()
 
     async def _pieces(self, prompt: Prompt, given: TokenBudget) -> AsyncGenerator[str, None]:
-        if not (self._folder / "config.json").is_file():
+        if not (self.folder / "config.json").is_file():
             raise UnavailableError(
                 tr("{name} is no longer on this computer.", name=self.name),
                 hint=tr("Fetch it with: jarvis-desktop llm pull {name}.", name=self.name),

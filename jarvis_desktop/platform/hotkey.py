@@ -116,17 +116,13 @@ class DesktopHotkey:
         self._portal = portal
         self._escape = escape
         self._combination: Combination | None = None
-        self._status = HotkeyStatus(why=tr(ENDED))
+        self.status = HotkeyStatus(why=tr(ENDED))
+        """Whether and how the key is bound now."""
         self._watchers: list[StatusListener] = []
         self._way: HotkeyWay | None = None
         self._keys: PressState | None = None
         self._binding: asyncio.Task[HotkeyStatus] | None = None
         self._choosing = asyncio.Lock()
-
-    @property
-    def status(self) -> HotkeyStatus:
-        """Whether and how the key is bound now."""
-        return self._status
 
     @property
     def token(self) -> str:
@@ -150,7 +146,7 @@ class DesktopHotkey:
             raise
         if not self._binding.cancelled():
             self._become(self._binding.result())
-        return self._status
+        return self.status
 
     async def choose(self, key: str) -> None:
         """Change the key if one was bound."""
@@ -224,8 +220,8 @@ class DesktopHotkey:
         self._become(status)
 
     def _become(self, status: HotkeyStatus) -> None:
-        if status != self._status:
-            self._status = status
+        if status != self.status:
+            self.status = status
             for watcher in self._watchers:
                 watcher(status)
 

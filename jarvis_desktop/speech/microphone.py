@@ -151,7 +151,8 @@ class SoundMicrophone:
             name="microphone",
             services=True,
         )
-        self._state: MicrophoneState = "closed"
+        self.state: MicrophoneState = "closed"
+        """The state, which the user must be able to see."""
         self._watchers: list[Callable[[MicrophoneState], None]] = []
         self._listeners: list[MicrophoneListener] = []
         self._recent = RecentSound()
@@ -160,11 +161,6 @@ class SoundMicrophone:
         self._held = False
         self._stir = asyncio.Event()
         self._keeping: asyncio.Task[None] | None = None
-
-    @property
-    def state(self) -> MicrophoneState:
-        """The state, which the user must be able to see."""
-        return self._state
 
     def watch(self, changed: Callable[[MicrophoneState], None]) -> None:
         """Call `changed` on the loop at each change of `state`."""
@@ -202,7 +198,7 @@ class SoundMicrophone:
         if device == self._device:
             return
         self._device = device
-        if self._state != "closed":
+        if self.state != "closed":
             self._child.kill()  # which closes the device in any state
             self._stir.set()
 
@@ -229,7 +225,7 @@ class SoundMicrophone:
     def _end(self, listener: MicrophoneListener) -> None:
         if listener not in self._listeners:
             return
-        if self._state == "open":
+        if self.state == "open":
             listener.ends = time.monotonic()
         else:  # nothing was heard yet, and now it is too late
             listener.end()
@@ -242,7 +238,7 @@ class SoundMicrophone:
             self._stir.set()
 
     def _become(self, state: MicrophoneState) -> None:
-        before, self._state = self._state, state
+        before, self.state = self.state, state
         if before != state:
             for changed in tuple(self._watchers):
                 try:
@@ -263,7 +259,7 @@ class SoundMicrophone:
                     self._lose(error)
                     failures += 1
                 await self._shut()
-                if self._state == "lost" and self._wanted:
+                if self.state == "lost" and self._wanted:
                     await self._stirred(RETRY_PAUSES_S[min(failures, len(RETRY_PAUSES_S)) - 1])
         finally:
             self._keeping = None  # first: a watcher may want it again
@@ -271,7 +267,7 @@ class SoundMicrophone:
         self._wake()
 
     async def _open(self) -> None:
-        if self._state != "lost":
+        if self.state != "lost":
             self._become("opening")
         await self._ask("ready", limit=START_TIMEOUT_S)
         await self._ask("open", self._device, limit=OPEN_TIMEOUT_S)
@@ -324,7 +320,7 @@ class SoundMicrophone:
         call = asyncio.create_task(self._child.call(*words, timeout=LOST_TIMEOUT_S))
         waited = 0.0
         try:
-            while waited < limit or (self._state == "lost" and not self._listeners):
+            while waited < limit or (self.state == "lost" and not self._listeners):
                 done, _ = await asyncio.wait({call}, timeout=SLICE_S)
                 if done:
                     return call.result()

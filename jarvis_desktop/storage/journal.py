@@ -42,12 +42,8 @@ class Owners:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
         self._lock: BaseFileLock | None = None
-        self._name = ""
-
-    @property
-    def name(self) -> str:
+        self.name = ""
         """The name of this process; "" until `own` is called."""
-        return self._name
 
     def own(self, named: Callable[[], Collection[str]]) -> str:
         """Return the name of this process, which is created at the first call.
@@ -73,16 +69,16 @@ class Owners:
                     ),
                     hint=tr("See that it may be written to and that the disk has room."),
                 ) from error
-            self._lock, self._name = lock, name
-        return self._name
+            self._lock, self.name = lock, name
+        return self.name
 
     def has_ended(self, name: str) -> bool:
         """Whether the process of this name, another one than this, has ended."""
         from filelock import Timeout
 
         path = self._folder / name
-        if name == self._name or not path.exists():
-            return name != self._name
+        if name == self.name or not path.exists():
+            return name != self.name
         try:
             with _lock(path):
                 return True
@@ -97,8 +93,8 @@ class Owners:
         if lock:
             lock.release()
             with suppress(OSError):
-                (self._folder / self._name).unlink()
-            self._name = ""
+                (self._folder / self.name).unlink()
+            self.name = ""
 
     def _sweep(self, named: Collection[str]) -> None:
         with suppress(OSError):

@@ -25,7 +25,7 @@ async def app():
 
 
 def keys(app, *, holds: bool) -> None:
-    app.dictation.key._status = HotkeyStatus("x11", "Ctrl+Alt+W", holds=holds)
+    app.dictation.key.status = HotkeyStatus("x11", "Ctrl+Alt+W", holds=holds)
 
 
 @pytest.mark.parametrize("holds", [True, False])

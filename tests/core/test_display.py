@@ -1,7 +1,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from jarvis_desktop.core.display import encodable, frames, one_line, printable, readable_size
+from jarvis_desktop.core.display import (
+    encodable,
+    frames,
+    one_line,
+    printable,
+    readable_size,
+    unused_name,
+)
 
 
 def test_ordinary_names_stay_as_they_are():
@@ -55,3 +62,10 @@ def test_sizes_are_for_people():
     assert readable_size(12_300) == "12 kB"
     assert readable_size(340e6) == "340 MB"
     assert readable_size(1e9) == "1.0 GB"
+
+
+def test_a_name_that_is_taken_gets_a_number() -> None:
+    taken = {"photo.png", "photo-2.png"}
+    assert unused_name("film", ".mp4", taken=taken.__contains__) == "film.mp4"
+    assert unused_name("photo", ".png", taken=taken.__contains__) == "photo-3.png"
+    assert unused_name("photo", ".png", between=" ", taken=taken.__contains__) == "photo 2.png"

@@ -125,12 +125,14 @@ class TurnView(QFrame):
         self.setObjectName("turn")
         self.setFocusPolicy(Qt.FocusPolicy.TabFocus)
         self._actions = actions
-        self._turn: Turn | None = None
+        self.turn: Turn | None = None
+        """The turn that is shown."""
         self._plan: PlanView | None = None
         self._goal: GoalView | None = None
         self._reviewed: Outline | None = None
         self._notes: list[str] = []
-        self._panel: ApprovalPanel | None = None
+        self.panel: ApprovalPanel | None = None
+        """The question that waits for its answer."""
         self._hovered = self._held = self._newest = self._read = False
         self._plain: tuple[str, bool] = "", False
         self._reply_is_file = False
@@ -162,21 +164,11 @@ class TurnView(QFrame):
         ):
             layout.addWidget(widget)
 
-    @property
-    def turn(self) -> Turn | None:
-        """The turn that is shown."""
-        return self._turn
-
-    @property
-    def panel(self) -> ApprovalPanel | None:
-        """The question that waits for its answer."""
-        return self._panel
-
     def draw(
         self, turn: Turn, *, waiting: str = "", question: EngineQuestion | None = None
     ) -> None:
         """Show `turn`; `waiting` says why it has not started, `question` what it asks."""
-        self._turn = turn
+        self.turn = turn
         self.setAccessibleName(turn_footer.spoken_name(turn))
         self.request.draw(turn)
         self._draw_goal(turn, question)
@@ -233,7 +225,7 @@ class TurnView(QFrame):
 
     def keyPressEvent(self, event: QKeyEvent) -> None:
         """The usual keys, if the turn itself has the keyboard."""
-        turn, actions = self._turn, self._actions
+        turn, actions = self.turn, self._actions
         key = event.key()
         over = turn is not None and turn.status is not None
         if turn is None or not self.hasFocus():
@@ -260,9 +252,9 @@ class TurnView(QFrame):
 
     def open_menu(self, at: QPoint, *, link: str = "") -> None:
         """Open the menu of the turn at a place on the screen."""
-        if self._turn:
+        if self.turn:
             made = turn_menu(
-                self._turn,
+                self.turn,
                 self._actions,
                 self,
                 selected=self.reply.selected() or _selected_in(self),
@@ -277,7 +269,7 @@ class TurnView(QFrame):
         self.open_menu(button.mapToGlobal(button.rect().bottomLeft()))
 
     def _show_reading(self, turn: Turn | None) -> None:
-        self._read = bool(turn and self._turn and turn.id == self._turn.id)
+        self._read = bool(turn and self.turn and turn.id == self.turn.id)
         self.foot.show_reading(self._read)
 
     def _is_plain(self, turn: Turn) -> bool:
@@ -286,14 +278,14 @@ class TurnView(QFrame):
         return self._plain[1]
 
     def _draw_question(self, question: EngineQuestion | None) -> None:
-        if self._panel and self._panel.question is not question:
-            if isinstance(self._panel, OutlineReview):
-                self._reviewed = self._panel.edited
-            discard(self._panel)
-            self._panel = None
-        if question and self._panel is None:
-            self._panel = self._panel_for(question)
-            self._question_place.column.addWidget(self._panel)
+        if self.panel and self.panel.question is not question:
+            if isinstance(self.panel, OutlineReview):
+                self._reviewed = self.panel.edited
+            discard(self.panel)
+            self.panel = None
+        if question and self.panel is None:
+            self.panel = self._panel_for(question)
+            self._question_place.column.addWidget(self.panel)
             self._question_place.show()
             fade_in(self._question_place)
         self._question_place.setVisible(question is not None)
@@ -370,8 +362,8 @@ class TurnView(QFrame):
             self.details = TurnDetails(self._actions)
             self._insert(self.details, after=self.foot)
         self.details.setVisible(self.details.isHidden())
-        if self._turn and not self.details.isHidden():
-            self.details.draw(self._turn)
+        if self.turn and not self.details.isHidden():
+            self.details.draw(self.turn)
         self.foot.show_closer(not self.details.isHidden())
 
 

@@ -44,7 +44,8 @@ class Playback(QObject):
         self.playing = False
         self._sounds = sounds
         self._path = path
-        self._muted = False
+        self.muted = False
+        """Whether the sound is muted."""
         self._at = 0.0
         self._job: EngineJob | None = None
         self._jobs: list[EngineJob] = []
@@ -69,11 +70,6 @@ class Playback(QObject):
     def runs(self) -> bool:
         """Whether the clock runs: it waits until the sound is heard."""
         return self._since is not None or self._heard
-
-    @property
-    def muted(self) -> bool:
-        """Whether the sound is muted."""
-        return self._muted
 
     def toggle(self) -> None:
         """Play or pause."""
@@ -102,8 +98,8 @@ class Playback(QObject):
 
     def mute(self, muted: bool) -> None:
         """Mute or unmute."""
-        if muted != self._muted:
-            self._muted = muted
+        if muted != self.muted:
+            self.muted = muted
             if self.playing:
                 self._halt()
                 self._begin()
@@ -120,7 +116,7 @@ class Playback(QObject):
 
     def _begin(self) -> None:
         self._heard = False
-        if not self._muted and self._at < self.sound:
+        if not self.muted and self._at < self.sound:
             begun, ended = partial(self._begun, self._go), partial(self._ended, self._go)
             self._job = self._sounds.play(self._path, self._at, begun, ended)
             if self._job:

@@ -174,8 +174,10 @@ class PlanView(QFrame):
         self._steps: list[descriptions.CardState] = []
         self._reviewed = False
         self._unfolded: bool | None = None  # what the user chose, None before that
-        self._panel: StepPanel | AddStepPanel | None = None
-        self._graph: GraphView | None = None
+        self.panel: StepPanel | AddStepPanel | None = None
+        """The open panel."""
+        self.graph: GraphView | None = None
+        """The graph, if the plan is shown as one."""
         self._outline: PlanListView | None = None
         self._clock = descriptions.Stopwatch()
         self.editor = PlanEditor(actions.plans, self)
@@ -221,16 +223,6 @@ class PlanView(QFrame):
         """The rows, if the plan is shown as a list."""
         return self._outline.rows() if self._outline else iter(())
 
-    @property
-    def graph(self) -> GraphView | None:
-        """The graph, if the plan is shown as one."""
-        return self._graph
-
-    @property
-    def panel(self) -> StepPanel | AddStepPanel | None:
-        """The open panel."""
-        return self._panel
-
     def draw(self, turn: Turn) -> None:
         """Show the plan of `turn`, which has one."""
         assert turn.plan is not None
@@ -260,7 +252,7 @@ class PlanView(QFrame):
     def folded(self) -> bool:
         """Whether only the heading is shown."""
         turn = self._turn
-        if turn is None or self._reviewed or self._panel or self.change.isChecked():
+        if turn is None or self._reviewed or self.panel or self.change.isChecked():
             return False
         if self.editor.waits or self.editor.busy:
             return False
@@ -306,14 +298,14 @@ class PlanView(QFrame):
         self._offer_whole()
         several = 1 < len(plan) <= MAX_GRAPH_STEPS and not folded
         self.form.setVisible(editor.controller is not None and several)
-        if self._graph:
+        if self.graph:
             self.form.show_icon("outline", tr("Show as a list"))
         else:
             self.form.show_icon("graph", tr("Show as a graph"))
         self.foot.draw(turn, unfolded=reviewed or self.change.isChecked())
 
     def _offer_whole(self) -> None:
-        folds = self._graph is not None and self._graph.is_folded
+        folds = self.graph is not None and self.graph.is_folded
         self.whole.setVisible(folds and not self.folded)
 
     def _draw_heading(self, folded: bool) -> None:
@@ -329,7 +321,7 @@ class PlanView(QFrame):
             self.heading.show_icon("right", tr("Show the plan"))
         else:
             self.heading.show_icon("down", tr("Hide the plan"))
-        body = self._graph or self._outline
+        body = self.graph or self._outline
         if body:
             body.setHidden(folded)
         one, half = theme.space(), theme.space("half")
@@ -348,19 +340,19 @@ class PlanView(QFrame):
 
     def _choose_body(self, *, as_graph: bool) -> bool:
         """Switch between graph and list. Return whether the old view had the keyboard."""
-        if as_graph == (self._graph is not None) and (self._graph or self._outline):
+        if as_graph == (self.graph is not None) and (self.graph or self._outline):
             return False
-        old: QWidget | None = self._graph or self._outline
+        old: QWidget | None = self.graph or self._outline
         held = old is not None and old.isAncestorOf(self.window().focusWidget() or self)
-        if isinstance(self._panel, StepPanel):
+        if isinstance(self.panel, StepPanel):
             self._close_panel()
         if old:
             self._body.removeWidget(old)
             discard(old)
-        self._graph = self._outline = None
+        self.graph = self._outline = None
         body: GraphView | PlanListView
         if as_graph:
-            body = self._graph = GraphView(self._could_take)
+            body = self.graph = GraphView(self._could_take)
             body.connect_wanted.connect(self.editor.connect_steps)
             body.file_dropped.connect(self.editor.give_file)
             body.arranged.connect(self._offer_whole)
@@ -374,7 +366,7 @@ class PlanView(QFrame):
         return held
 
     def _body_view(self) -> GraphView | PlanListView:
-        body = self._graph or self._outline
+        body = self.graph or self._outline
         assert body is not None
         return body
 
@@ -382,10 +374,10 @@ class PlanView(QFrame):
         times = {step.task_id: self._clock.words(step) for step in self._steps}
         plan, turn = self.editor.plan, self._turn
         assert turn is not None
-        if self._graph:
-            self._graph.editable = self.editor.open
+        if self.graph:
+            self.graph.editable = self.editor.open
             graph = {task.id: task.depends_on for task in plan}
-            self._graph.show_plan(self._steps, graph, times)
+            self.graph.show_plan(self._steps, graph, times)
         elif self._outline:
             more = frozenset(
                 step.task_id
@@ -399,12 +391,12 @@ class PlanView(QFrame):
             self._outline.show_plan(self._steps, times, more=more)
 
     def _draw_panel(self, turn: Turn) -> None:
-        if not isinstance(self._panel, StepPanel):
-            if self._panel and not self.editor.open:
+        if not isinstance(self.panel, StepPanel):
+            if self.panel and not self.editor.open:
                 self._close_panel()
             return
-        if any(step.task_id == self._panel.task_id for step in self._steps):
-            self._panel.draw(turn)
+        if any(step.task_id == self.panel.task_id for step in self._steps):
+            self.panel.draw(turn)
         else:
             self._close_panel()
 
@@ -429,7 +421,7 @@ class PlanView(QFrame):
 
     def open_step(self, task_id: int) -> None:
         """Open the panel of a step, or close it."""
-        if isinstance(self._panel, StepPanel) and self._panel.task_id == task_id:
+        if isinstance(self.panel, StepPanel) and self.panel.task_id == task_id:
             self.close_panel()
             return
         self._close_panel()
@@ -456,22 +448,22 @@ class PlanView(QFrame):
 
     def close_panel(self) -> None:
         """Close the open panel."""
-        was = self._panel.task_id if isinstance(self._panel, StepPanel) else NO_STEP
+        was = self.panel.task_id if isinstance(self.panel, StepPanel) else NO_STEP
         self._close_panel()
         if was == NO_STEP and self._steps:
             was = self._steps[-1].task_id
         self._body_view().focus_step(was)
 
     def _put_panel(self, panel: StepPanel | AddStepPanel, task_id: int) -> None:
-        self._panel = panel
+        self.panel = panel
         panel.closed.connect(self.close_panel)
         row = self._outline.row(task_id) if self._outline else None
         if row:
             row.show_details(panel)
         else:
             self._body.addWidget(panel)
-        if self._graph:
-            self._graph.show_open(task_id)
+        if self.graph:
+            self.graph.show_open(task_id)
         panel.show()
         fade_in(panel)
         if self.editor.open:
@@ -479,15 +471,15 @@ class PlanView(QFrame):
         QTimer.singleShot(0, panel, lambda: bring_into_view(panel))
 
     def _close_panel(self) -> None:
-        panel, self._panel = self._panel, None
+        panel, self.panel = self.panel, None
         if panel is None:
             return
         if self._outline and isinstance(panel, StepPanel):
             row = self._outline.row(panel.task_id)
             if row:
                 row.show_details(None)
-        if self._graph:
-            self._graph.show_open(NO_STEP)
+        if self.graph:
+            self.graph.show_open(NO_STEP)
         discard(panel)
 
     def _move_step(self, task_id: int, by: int) -> None:
@@ -499,8 +491,8 @@ class PlanView(QFrame):
         menu.popup(at.toPoint())
 
     def _show_whole(self) -> None:
-        if self._graph:
-            self._graph.show_whole(not self._graph.whole)
+        if self.graph:
+            self.graph.show_whole(not self.graph.whole)
 
     def _change_form(self) -> None:
         if controller := self.editor.controller:
@@ -508,8 +500,8 @@ class PlanView(QFrame):
 
     def _refused(self, task_id: int, words: str) -> None:
         """Show an error in the panel of its step if it is open, else below the steps."""
-        inside = isinstance(self._panel, StepPanel) and self._panel.task_id == task_id
-        if task_id == WHOLE_PLAN and isinstance(self._panel, AddStepPanel):
+        inside = isinstance(self.panel, StepPanel) and self.panel.task_id == task_id
+        if task_id == WHOLE_PLAN and isinstance(self.panel, AddStepPanel):
             inside = True
         shown = "" if inside else one_line(words, limit=400)
         self.trouble.show_or_hide(shown)
@@ -520,7 +512,7 @@ class PlanView(QFrame):
             event.type() == QEvent.Type.ShortcutOverride
             and isinstance(event, QKeyEvent)
             and event.key() == Qt.Key.Key_Escape
-            and self._panel is not None
+            and self.panel is not None
         ):
             event.accept()
             return True
@@ -530,7 +522,7 @@ class PlanView(QFrame):
         """Esc closes the panel; Ctrl+Z and Ctrl+Shift+Z undo and redo."""
         control = event.modifiers() & Qt.KeyboardModifier.ControlModifier
         shift = event.modifiers() & Qt.KeyboardModifier.ShiftModifier
-        if event.key() == Qt.Key.Key_Escape and self._panel:
+        if event.key() == Qt.Key.Key_Escape and self.panel:
             self.close_panel()
         elif control and event.key() == Qt.Key.Key_Z:
             (self.editor.redo if shift else self.editor.undo)()

@@ -41,25 +41,21 @@ class FloatingWindow(QWidget):
         self.setAttribute(Qt.WidgetAttribute.WA_TranslucentBackground)
         self.setAttribute(Qt.WidgetAttribute.WA_QuitOnClose, False)
         self._radius = theme.tokens().radius[radius]
-        self._edge = 0
+        self.edge = 0
+        """Pixels from the window's edge to that of the plate."""
         self.plate = QFrame()
         self.plate.setObjectName(name)
         self._around = vbox(self.plate, parent=self, spacing=0)
 
-    @property
-    def edge(self) -> int:
-        """Pixels from the window's edge to that of the plate."""
-        return self._edge
-
     def look_at_desktop(self) -> None:
         """Use a shadow if the desktop composes windows now. Call it before each showing: the first
         window must not wait for the answer."""
-        self._edge = SHADOW_PX if composes() else 0
-        self._around.setContentsMargins(*[self._edge] * 4)
+        self.edge = SHADOW_PX if composes() else 0
+        self._around.setContentsMargins(*[self.edge] * 4)
         self._cut_corners()
 
     def paintEvent(self, event: QPaintEvent) -> None:
-        if not self._edge:
+        if not self.edge:
             return
         painter = QPainter(self)
         ratio = self.devicePixelRatioF()
@@ -77,7 +73,7 @@ class FloatingWindow(QWidget):
         self._cut_corners()
 
     def _cut_corners(self) -> None:
-        if self._edge:
+        if self.edge:
             self.clearMask()
             return
         path = QPainterPath()
