@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.code import CodeRequest, Verdict
@@ -78,12 +78,14 @@ class NeedsAgent:
     """One plan of experts is not enough: it is a goal for agent mode."""
 
 
+Planned: TypeAlias = Plan | AnswerDirectly | PlanRejected | NeedsAgent
+"""The result of planning."""
+
+
 class Planner(Protocol):
     """Turns a request into a plan."""
 
-    async def plan(
-        self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
+    async def plan(self, text: str, inventory: Sequence[TaskType], context: Context) -> Planned:
         """Return a plan over the task types of `inventory`, or the reason why there is none."""
 
     async def replan(

@@ -47,6 +47,7 @@ from jarvis_desktop.core.ports import (
     AnswerDirectly,
     Context,
     NeedsAgent,
+    Planned,
     Planner,
     PlanRejected,
     Scores,
@@ -56,7 +57,7 @@ from jarvis_desktop.core.task import Arg, Item, Ref, Task, TaskType
 from jarvis_desktop.text.languages import is_foreign
 from jarvis_desktop.text.quotation import marked_off
 
-Planned = TypeVar("Planned")
+T = TypeVar("T")
 
 UNPLANNED_TIMEOUT_S = 20.0
 """Seconds until the first word about a request that the LLM was asked to plan and did not."""
@@ -112,9 +113,7 @@ class LlmPlanner:
     def __post_init__(self) -> None:
         self._cues = EmbeddedPlanner()
 
-    async def plan(
-        self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
+    async def plan(self, text: str, inventory: Sequence[TaskType], context: Context) -> Planned:
         """Return a plan, the answer that none is needed or that agent mode is, or a reason. Never
         raises."""
         llm = await self.llms.current() if text.strip() else None
@@ -163,7 +162,7 @@ class LlmPlanner:
 
     async def _plan(
         self, llm: LLM, text: str, types: Sequence[TaskType], context: Context, *, builtin: bool
-    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
+    ) -> Planned:
         """Return the plan, or that none is needed, or none can help. Raises PlanError and what the
         LLM raises."""
         english = await self._in_english(llm, text, types, context) if builtin else text
@@ -340,11 +339,11 @@ class LlmPlanner:
         asked: str,
         types: Sequence[TaskType],
         context: Context,
-        read: Callable[[str], Planned],
+        read: Callable[[str], T],
         *,
         short: bool = False,
         agent: bool = False,
-    ) -> Planned:
+    ) -> T:
         """Return what `read` makes of the answer; `short` is for a small LLM, and with `agent` the
         answer may be that it is a goal. Raises the PlanError of the last try, StorageError,
         ExpertError on a time-out, and what the LLM raises."""

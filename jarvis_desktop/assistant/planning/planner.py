@@ -18,7 +18,12 @@ from jarvis_desktop.assistant.planning.table_phrases import table_at_hand
 from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.expert import TaskResult
 from jarvis_desktop.core.plan import Plan
-from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, Planner, PlanRejected
+from jarvis_desktop.core.ports import (
+    Context,
+    Planned,
+    Planner,
+    PlanRejected,
+)
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.text.languages import is_foreign
 
@@ -86,9 +91,7 @@ class LayeredPlanner:
         self.revise = llm.revise
         """The LLM planner's, which asks the embedded one if there is no LLM."""
 
-    async def plan(
-        self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
+    async def plan(self, text: str, inventory: Sequence[TaskType], context: Context) -> Planned:
         """Return the embedded planner's plan if it makes one, else the LLM planner's answer."""
         if (
             self._agent
@@ -105,9 +108,7 @@ class LayeredPlanner:
             return planned
         return await self._llm.plan(text, inventory, context)
 
-    async def _foreign(
-        self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
+    async def _foreign(self, text: str, inventory: Sequence[TaskType], context: Context) -> Planned:
         """Return the embedded planner's plan if only tasks whose cues are German as well do all of
         it; what it leaves open is for the LLM, if there is one."""
         notes: list[str] = []
@@ -138,9 +139,7 @@ class ConfiguredPlanner:
     def _planner(self) -> Planner:
         return self.planners[self._kind()]
 
-    async def plan(
-        self, text: str, inventory: Sequence[TaskType], context: Context
-    ) -> Plan | AnswerDirectly | PlanRejected | NeedsAgent:
+    async def plan(self, text: str, inventory: Sequence[TaskType], context: Context) -> Planned:
         """See Planner."""
         return await self._planner.plan(text, inventory, context)
 
