@@ -88,7 +88,9 @@ def decoded(kind: type[T], values: object) -> T:
         if each.name not in entry:
             _damaged(each.name)
     try:
-        value: T = _adapter(kind).validate_json(json.dumps(entry), strict=True)
+        value: T = _adapter(kind).validate_json(  # type: ignore[arg-type]
+            json.dumps(entry), strict=True
+        )
     except PlanError as error:
         raise DamagedError(error.message) from error
     except ValidationError as error:
