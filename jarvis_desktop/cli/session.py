@@ -20,6 +20,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.core.turn import Conversation
+from jarvis_desktop.llm.catalogue import LLMOfferFinder
 from jarvis_desktop.paths import Paths, log_to_file, user_paths
 from jarvis_desktop.settings import Settings
 
@@ -111,7 +112,7 @@ def add_shared(parser: argparse.ArgumentParser) -> None:
 
 def add_actions(subparsers: Subparsers, name: str, help: str) -> Subparsers:
     """Add a command that consists of actions; return where `add_action` adds them."""
-    command = subparsers.add_parser(name, help=help)
+    command: argparse.ArgumentParser = subparsers.add_parser(name, help=help)
     return command.add_subparsers(title="actions", metavar="ACTION", required=True)
 
 
@@ -123,7 +124,7 @@ def add_action(
     *arguments: str,
 ) -> argparse.ArgumentParser:
     """Add an action with --json, and with the arguments that the help shows by these names."""
-    parser = actions.add_parser(name, help=help)
+    parser: argparse.ArgumentParser = actions.add_parser(name, help=help)
     for each in arguments:
         parser.add_argument(each.lower(), metavar=each)
     add_shared(parser)
@@ -162,8 +163,6 @@ async def offer_llm(app: Application) -> None:
 
     Call it after an answer: the search takes a moment.
     """
-    from jarvis_desktop.llm.catalogue import LLMOfferFinder
-
     offering = LLMOfferFinder(app)
     if offering.informed or not (missing := await offering.missing()):
         return

@@ -58,7 +58,6 @@ def main(rounds: int, goals: int) -> None:
             "bare write": [bare] * 100,
             "keep a round": [worked(number) for number in range(1, rounds + 1)],
             "frames": [lambda: memory.frames("g")] * 100,
-            "last 20 rounds": [lambda: memory.log("g", after=rounds - 20)] * 100,
             "whole log": [lambda: memory.log("g")] * 20,
         }
         for label, each in calls.items():

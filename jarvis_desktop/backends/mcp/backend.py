@@ -79,6 +79,7 @@ class McpBackend:
         self._taken = taken
         self._online = online
         self._limit = limit
+        self._idle = IDLE_S
         self._offered: dict[str, tuple[McpServer, McpTool, TaskType]] = {}
         self._running: dict[str, McpConnection] = {}
         self._used: dict[str, int] = {}
@@ -247,7 +248,7 @@ class McpBackend:
             handle.cancel()
         if not self._used.get(name):
             loop = asyncio.get_running_loop()
-            self._ending[name] = loop.call_later(IDLE_S, self._close_soon, name)
+            self._ending[name] = loop.call_later(self._idle, self._close_soon, name)
 
     def _close_soon(self, name: str) -> None:
         if not self._used.get(name) or not self._online():

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.cli import output
+from jarvis_desktop.cli import output, session
 from jarvis_desktop.cli.commands import ask
 from jarvis_desktop.cli.input import agreed, edited, somebody_is_there, whole_input
 from jarvis_desktop.cli.session import (
@@ -106,8 +106,6 @@ def _agent(args: argparse.Namespace) -> int:
     )
     files = tuple(file for path in args.files for file in _files_in(path))
     request = Request(text=text, files=files, speak=args.speak, folder=Path.cwd(), terms=terms)
-    from jarvis_desktop.cli import session
-
     loaded = session.load(args)
     for words in _notes(terms, loaded[0]):
         output.note(f"note    {words}")
@@ -205,8 +203,6 @@ def _lines(entry: LogEntry) -> Iterable[str]:
 
 
 def _plan(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
     given = _read_text(args.set) if args.set else None
 
     async def work(app: Application) -> int:

@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.cli import output
+from jarvis_desktop.cli import output, session
 from jarvis_desktop.cli.input import KEYBOARD, somebody_is_there, stoppable, whole_input
 from jarvis_desktop.cli.session import (
     Subparsers,
@@ -240,8 +240,6 @@ def handle(
     loaded: tuple[Settings, Paths] | None = None,
 ) -> int:
     """Answer a request, or run a plan in its JSON form. Return the exit code."""
-    from jarvis_desktop.cli import session
-
     loaded = loaded or session.load(args)
     if args.out:
         output.make_folder(args.out)

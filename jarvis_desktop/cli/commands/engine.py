@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.cli import output
+from jarvis_desktop.cli.output import progress
 from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command
 from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import InputError, UnavailableError
@@ -43,8 +44,6 @@ def add(subparsers: Subparsers) -> None:
 
 @app_command
 async def _install(args: argparse.Namespace, app: Application) -> int:
-    from jarvis_desktop.cli.output import progress
-
     source = args.folder and args.folder.absolute()
     if engine.in_environment():
         raise InputError(BESIDE)

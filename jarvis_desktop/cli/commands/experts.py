@@ -7,15 +7,24 @@ import asyncio
 import difflib
 import os
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.cli import output
+from jarvis_desktop.cli.input import somebody_is_there, whole_input
+from jarvis_desktop.cli.output import progress
 from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command, count
 from jarvis_desktop.core.display import one_line, readable_size
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Expert, times_real_time
 from jarvis_desktop.core.placement import MB
+from jarvis_desktop.experts.catalogue import ExpertQuery
+from jarvis_desktop.experts.hub import experts
+from jarvis_desktop.experts.importing import identified
+from jarvis_desktop.experts.verification import pickles_only
+from jarvis_desktop.platform import api_keys
+from jarvis_desktop.speech.voices.engine import import_voice
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -45,8 +54,6 @@ def add_hub(actions: Subparsers) -> None:
 
 @app_command
 async def _search(args: argparse.Namespace, app: Application) -> int:
-    from jarvis_desktop.experts.catalogue import ExpertQuery
-
     _tasks(app, [args.task] if args.task else [])  # refuses unknown tasks
     hits = app.expert_manager.search(
         ExpertQuery(
@@ -102,8 +109,6 @@ def _line(hit: ExpertHit) -> str:
 
 def _tasks(app: Application, names: Iterable[str]) -> tuple[str, ...]:
     """The Hub's names of tasks. Raises InputError for unknown ones."""
-    from jarvis_desktop.experts.hub import experts
-
     found: dict[str, None] = {}
     for name in names:
         tasks = experts.tasks_of(name)
@@ -122,9 +127,6 @@ def _tasks(app: Application, names: Iterable[str]) -> tuple[str, ...]:
 
 @app_command
 async def _refresh(args: argparse.Namespace, app: Application) -> int:
-    from jarvis_desktop.cli.output import progress
-    from jarvis_desktop.experts.hub import experts
-
     if not app.policy.allows_downloads:
         raise InputError("The mode is offline, so the Hub is not asked.", hint="Change the mode.")
     tasks = _tasks(app, args.task or []) or experts.tasks_of_all(app.inventory)
@@ -163,9 +165,6 @@ def add_key(actions: Any) -> None:
 def _set(args: argparse.Namespace) -> int:
     import getpass
 
-    from jarvis_desktop.cli.input import somebody_is_there, whole_input
-    from jarvis_desktop.platform import api_keys
-
     # Never an argument: every program sees those, and the shell's history keeps them.
     asked = "Key of the Hugging Face Hub (hf_…): "
     api_keys.keep_hub_key(getpass.getpass(asked) if somebody_is_there() else whole_input())
@@ -178,8 +177,6 @@ def _set(args: argparse.Namespace) -> int:
 
 
 def _remove_key(args: argparse.Namespace) -> int:
-    from jarvis_desktop.platform import api_keys
-
     removed = api_keys.forget(api_keys.HUB)
     if args.json:
         output.write_json({"key_for": api_keys.HUB, "removed": removed})
@@ -273,11 +270,6 @@ def _pace(expert: Expert) -> str:
 
 @app_command
 async def _pull(args: argparse.Namespace, app: Application) -> int:
-    from dataclasses import replace
-
-    from jarvis_desktop.cli.output import progress
-    from jarvis_desktop.experts.verification import pickles_only
-
     expert = app.catalogue.find(args.name)
     _check_use(app, expert)
     if expert.pickled and not args.pickle:
@@ -322,9 +314,6 @@ def _note_engine(app: Application, expert: Expert) -> None:
 
 @app_command
 async def _import(args: argparse.Namespace, app: Application) -> int:
-    from jarvis_desktop.experts.importing import identified
-    from jarvis_desktop.speech.voices.engine import import_voice
-
     if args.name:
         expert = app.catalogue.find(args.name)
     elif engine := await asyncio.to_thread(import_voice, args.source, app.paths.weights):

@@ -8,11 +8,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.cli import output
+from jarvis_desktop.cli import output, session
 from jarvis_desktop.cli.input import agreed
 from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command, count
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.turn import Conversation, Turn
+from jarvis_desktop.storage.search import TurnFilters
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -129,8 +130,6 @@ async def _search(args: argparse.Namespace, app: Application) -> int:
 
 
 def _filters(args: argparse.Namespace, app: Application) -> TurnFilters:
-    from jarvis_desktop.storage.search import TurnFilters
-
     wanted = (args.expert or "").casefold()
     experts = tuple(name for name in app.history.experts() if wanted and wanted in name.casefold())
     return TurnFilters(
@@ -144,8 +143,6 @@ def _filters(args: argparse.Namespace, app: Application) -> TurnFilters:
 
 
 def _export(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
     form: Form = "json" if args.json else args.format
     if not args.out and (form == "html" or args.media != "none"):
         output.note("jarvis-desktop history export: say with --out where to.")
@@ -179,8 +176,6 @@ async def _import(args: argparse.Namespace, app: Application) -> int:
 
 
 def _delete(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
     if not args.ids and not args.all:
         output.note("jarvis-desktop history delete: name the conversations, or say --all.")
         return output.USAGE

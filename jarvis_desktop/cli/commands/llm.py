@@ -7,10 +7,24 @@ from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.cli import output
+from jarvis_desktop.cli import output, session
+from jarvis_desktop.cli.input import somebody_is_there, whole_input
+from jarvis_desktop.cli.output import progress
 from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command
+from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.placement import MB
+from jarvis_desktop.llm.catalogue import (
+    LLMOfferFinder,
+    LLMTrial,
+    find_shipped,
+    list_llms,
+    settings_for,
+    try_and_measure,
+)
+from jarvis_desktop.platform import api_keys
+from jarvis_desktop.platform.api_keys import origin
+from jarvis_desktop.settings import change
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -40,8 +54,6 @@ class LLMRow:
     @property
     def size(self) -> str:
         """The size as shown; that of the shipped list may be approximate."""
-        from jarvis_desktop.core.display import readable_size
-
         about = "about " if self.listed and not self.listed.verified else ""
         return about + readable_size(self.download_mb * MB) if self.download_mb else ""
 
@@ -74,8 +86,6 @@ def add(subparsers: Subparsers) -> None:
 
 @app_command
 async def _list(args: argparse.Namespace, app: Application) -> int:
-    from jarvis_desktop.llm.catalogue import LLMOfferFinder
-
     llm = await app.llms.current()
     rows = await _rows(app)
     if args.json:
@@ -94,8 +104,6 @@ async def _list(args: argparse.Namespace, app: Application) -> int:
 
 async def _rows(app: Application) -> list[LLMRow]:
     """The shipped list, then the other LLMs."""
-    from jarvis_desktop.llm.catalogue import list_llms
-
     shelved = await list_llms(app.llms)
     return [_row(each, shelved.computer) for each in shelved.known]
 
@@ -121,8 +129,6 @@ def _remark(llm: ShippedLLM, computer: Computer) -> str:
 
 @app_command
 async def _use(args: argparse.Namespace, app: Application) -> int:
-    from jarvis_desktop.settings import change
-
     values = await _wish(app, args.id, args.address)
     change(app.paths.settings, "llm", values)
     if args.json:
@@ -138,9 +144,6 @@ async def _use(args: argparse.Namespace, app: Application) -> int:
 
 async def _wish(app: Application, name: str, address: str | None) -> dict[str, str]:
     """The settings that `use` writes. Raises InputError if there is no such LLM."""
-    from jarvis_desktop.llm.catalogue import settings_for
-    from jarvis_desktop.platform.api_keys import origin
-
     if address:
         origin(address)  # refuses invalid addresses
         if name == "none":
@@ -153,9 +156,6 @@ async def _wish(app: Application, name: str, address: str | None) -> dict[str, s
 
 @app_command
 async def _pull(args: argparse.Namespace, app: Application) -> int:
-    from jarvis_desktop.cli.output import progress
-    from jarvis_desktop.llm.catalogue import LLMOfferFinder, find_shipped
-
     if not app.policy.allows_downloads:
         raise InputError("The mode is offline, so nothing is fetched.", hint="Change the mode.")
     listed = find_shipped(app.llms, args.id)
@@ -182,9 +182,6 @@ def _writer(app: Application, name: str) -> Expert | None:
 
 
 def _test(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-    from jarvis_desktop.llm.catalogue import LLMOfferFinder, LLMTrial, try_and_measure
-
     def tell(trial: LLMTrial) -> None:
         if (profile := trial.profile) and profile.plans_tried:
             output.note(f"note    plans tried: {profile.plans_tried}, right: {profile.plans_right}")
@@ -227,9 +224,6 @@ async def _unload(args: argparse.Namespace, app: Application) -> int:
 def _set_key(args: argparse.Namespace) -> int:
     import getpass
 
-    from jarvis_desktop.cli.input import somebody_is_there, whole_input
-    from jarvis_desktop.platform import api_keys
-
     address = _address(args)
     place = api_keys.origin(address)
     # Never an argument: every program sees those, and the shell's history keeps them.
@@ -241,8 +235,6 @@ def _set_key(args: argparse.Namespace) -> int:
 
 
 def _remove_key(args: argparse.Namespace) -> int:
-    from jarvis_desktop.platform import api_keys
-
     address = _address(args)
     removed = api_keys.forget(address)
     if args.json:
@@ -254,8 +246,6 @@ def _remove_key(args: argparse.Namespace) -> int:
 
 
 def _address(args: argparse.Namespace) -> str:
-    from jarvis_desktop.cli import session
-
     address: str = args.address or session.load(args)[0].llm.address
     if not address:
         raise InputError("The settings name no LLM service.", hint="Say its address.")

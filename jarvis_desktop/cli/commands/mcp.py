@@ -10,6 +10,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from jarvis_desktop.backends.mcp.servers import Approval, McpServer, servers_of_file
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.input import Keyboard, somebody_is_there
 from jarvis_desktop.cli.session import (
@@ -183,8 +184,6 @@ def _listed(typed: str) -> list[str]:
 
 
 def _wanted(args: argparse.Namespace) -> list[McpServer]:
-    from jarvis_desktop.backends.mcp.servers import McpServer, servers_of_file
-
     env, headers = _pairs(args.env), _pairs(args.header)
     if args.source:
         found = servers_of_file(args.source)
@@ -262,8 +261,6 @@ async def _remove(args: argparse.Namespace, app: Application) -> int:
 
 @app_command
 async def _allow(args: argparse.Namespace, app: Application) -> int:
-    from jarvis_desktop.backends.mcp.servers import Approval
-
     server = app.mcp.servers.find(args.name)
     tools = await asyncio.to_thread(app.mcp.servers.tools, server)
     chosen = [each for each in tools if args.tool in ("all", each.name)]

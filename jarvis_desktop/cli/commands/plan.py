@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.assistant.planning import request_parser
-from jarvis_desktop.cli import output
+from jarvis_desktop.cli import output, session
 from jarvis_desktop.cli.session import Subparsers, add_shared
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
 from jarvis_desktop.core.display import one_line
@@ -21,6 +21,9 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import AnswerDirectly, Context, NeedsAgent, Planner, PlanRejected
 from jarvis_desktop.core.serialization import plan_to_wire
 from jarvis_desktop.core.task import TaskType
+from jarvis_desktop.core.turn import Request
+from jarvis_desktop.tasks.definition import load_tools
+from jarvis_desktop.tasks.registry import INVENTORY
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -54,9 +57,6 @@ def add(subparsers: Subparsers) -> None:
 
 
 def _plan(args: argparse.Namespace) -> int:
-    from jarvis_desktop.tasks.definition import load_tools
-    from jarvis_desktop.tasks.registry import INVENTORY
-
     inventory: Sequence[TaskType] = load_tools(args.tools) if args.tools else INVENTORY
     if args.batch:
         return _plan_batch(args, inventory)
@@ -67,9 +67,6 @@ def _plan(args: argparse.Namespace) -> int:
 
 
 def _plan_one(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
-    from jarvis_desktop.cli import session
-    from jarvis_desktop.core.turn import Request
-
     async def work(app: Application) -> int:
         request = Request(text=args.text, files=tuple(args.files), folder=Path.cwd())
         given = await app.intake.given(request)
@@ -128,8 +125,6 @@ def _short(value: object) -> str:
 
 
 def _plan_batch(args: argparse.Namespace, inventory: Sequence[TaskType]) -> int:
-    from jarvis_desktop.cli import session
-
     lines = _lines(args.batch)
     if args.planner in (None, "embedded"):
         from jarvis_desktop.app.application import embedded_planner

@@ -6,6 +6,9 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from jarvis_desktop.backends.machines.backend import own_name
+from jarvis_desktop.backends.machines.pairing import LIFE_S, TRIES, PairingCode
+from jarvis_desktop.backends.machines.wire import PORT
 from jarvis_desktop.cli import output
 from jarvis_desktop.cli.session import Subparsers, add_mode, count, run
 from jarvis_desktop.core.display import one_line
@@ -117,9 +120,6 @@ def _serve(args: argparse.Namespace) -> int:
 
 
 def _serve_experts(args: argparse.Namespace) -> int:
-    from jarvis_desktop.backends.machines.backend import own_name
-    from jarvis_desktop.backends.machines.pairing import LIFE_S, TRIES, PairingCode
-    from jarvis_desktop.backends.machines.wire import PORT
     from jarvis_desktop.server.experts_api import experts_of
     from jarvis_desktop.server.http_server import address_of, encryption, listen, serve_app
     from jarvis_desktop.server.paired import PairedComputers, certificate_of

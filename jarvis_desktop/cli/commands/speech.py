@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.app.application import Application
-from jarvis_desktop.cli import output
+from jarvis_desktop.cli import output, session
 from jarvis_desktop.cli.input import END, KEYBOARD, stoppable, whole_input
 from jarvis_desktop.cli.output import free_name, make_folder
 from jarvis_desktop.cli.session import Subparsers, add_mode, add_shared
@@ -35,6 +35,7 @@ from jarvis_desktop.core.speech import (
     Unheard,
 )
 from jarvis_desktop.core.turn import Request, Turn
+from jarvis_desktop.tasks.audio.recognition import format_time, format_transcript
 from jarvis_desktop.text.speakable import speakable
 
 
@@ -59,8 +60,6 @@ def add_speech(subparsers: Subparsers) -> None:
 
 
 def _say(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
     text = whole_input() if args.text == "-" else encodable(args.text)
     if not text.strip():
         output.note("jarvis-desktop say: there is nothing to say.")
@@ -90,8 +89,6 @@ def _note_problem(event: Event, problems: list[str]) -> None:
 
 
 def _listen(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
     loaded = session.load(args)
 
     async def work(app: Application) -> int:
@@ -325,8 +322,6 @@ def add_transcribe(subparsers: Subparsers) -> None:
 
 
 def _transcribe(args: argparse.Namespace) -> int:
-    from jarvis_desktop.cli import session
-
     several = len(args.audio) > 1
     try:
         goal = _goal(args.out, args.format, several=several)
@@ -456,8 +451,6 @@ class _TranscriptionRun:
             output.note(f"saved   {one_line(str(saved))}")
 
     def _keep_part(self, audio: Path, segments: Sequence[Segment]) -> None:
-        from jarvis_desktop.tasks.audio.recognition import format_time
-
         name = one_line(audio.name)
         if not segments:
             output.note(f"stopped {name}: nothing of it was written down yet.")
@@ -478,8 +471,6 @@ class _TranscriptionRun:
     def _write(self, audio: Path, heard: Transcript) -> Path | None:
         """Write a transcript. Return its path; None if it was shown or goes into the JSON
         document."""
-        from jarvis_desktop.tasks.audio.recognition import format_transcript
-
         text = format_transcript(heard, self._goal.format)
         if self._goal.place is None:
             if not self._args.json:

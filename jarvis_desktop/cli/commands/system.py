@@ -28,6 +28,7 @@ from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.serialization import to_wire
 from jarvis_desktop.paths import log_to_file, run_folder
+from jarvis_desktop.platform import desktop
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
@@ -43,16 +44,12 @@ def add_desktop(subparsers: Subparsers) -> None:
 
 def _install(args: argparse.Namespace) -> int:
     _check()
-    from jarvis_desktop.platform import desktop
-
     written = desktop.install()
     return _tell(args, "JARVIS is in the menu of the desktop.", "written", written)
 
 
 def _remove(args: argparse.Namespace) -> int:
     _check()
-    from jarvis_desktop.platform import desktop
-
     removed = desktop.remove()
     words = "JARVIS is out of the menu." if removed else "There was nothing of ours in the menu."
     return _tell(args, words, "removed", removed)

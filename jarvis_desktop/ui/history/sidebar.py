@@ -60,6 +60,7 @@ class FilterMenu(QMenu):
     def __init__(self, parent: QWidget) -> None:
         super().__init__(parent)
         self.filters = EVERYTHING
+        self._today = date.today
         self.setObjectName("filters")
         self.setAccessibleName(tr("Filters"))
         kinds = QActionGroup(self)
@@ -125,7 +126,7 @@ class FilterMenu(QMenu):
             tuple(name for name, item in self._named.items() if item.isChecked()),
             self.attached.isChecked(),
             self.pinned.isChecked(),
-            None if days is None else date.today() - timedelta(days=days),
+            None if days is None else self._today() - timedelta(days=days),
         )
         self.none.setEnabled(bool(self.filters))
         self.changed.emit(self.filters)

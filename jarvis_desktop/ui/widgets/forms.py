@@ -51,7 +51,7 @@ MAX_REASON = 600
 class Section(QFrame):
     """One subject."""
 
-    def __init__(self, title: str) -> None:
+    def __init__(self, title: str, description: str = "") -> None:
         super().__init__()
         self.setObjectName("card")
         self.column = vbox(
@@ -60,6 +60,8 @@ class Section(QFrame):
             margins=(theme.space("two"), 12, theme.space("two"), 14),
             spacing=theme.space(),
         )
+        if description:
+            self.column.addWidget(Label(description, role="small", wrap=True))
         self.trouble = Label(role="warning", wrap=True)
         self.trouble.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         self.trouble.hide()
