@@ -35,7 +35,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.widgets import theme
-from jarvis_desktop.ui.widgets.forms import SelectOption, unmoved
+from jarvis_desktop.ui.widgets.forms import SelectOption, SettingsPanel, unmoved
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.layout import hbox, vbox
@@ -433,7 +433,7 @@ class SettingRow(QFrame):
         outer = vbox(
             self._line, parent=self, margins=(theme.space("two"), 11, theme.space("two"), 11)
         )
-        if self.row.whole:
+        if self.row.whole or isinstance(self.control, SettingsPanel):
             outer.addWidget(self.control)
         else:
             middle = Qt.AlignmentFlag.AlignVCenter

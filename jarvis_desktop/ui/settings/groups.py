@@ -103,7 +103,6 @@ EXPERTS = SettingsGroup(
                     mark("In the modes “hybrid” and “lite”, and if you like in “local”."),
                     search=mark("pair machine gpu graphics card remote server"),
                     make=MachinesPanel,
-                    whole=True,
                 ),
                 "machines.in_local_mode",
             ),
@@ -121,7 +120,6 @@ EXPERTS = SettingsGroup(
                     mark("A command to start, or an address that begins with https://."),
                     search=mark("model context protocol tools claude cursor"),
                     make=McpPanel,
-                    whole=True,
                 ),
             ),
         ),
@@ -145,7 +143,6 @@ WORK_KEYS = SettingsGroup(
                     mark("For experts of other computers, in the modes “hybrid” and “lite”."),
                     search=mark("token api hub secret password account"),
                     make=KeyPanel,
-                    whole=True,
                 ),
                 SettingsRow(
                     "service-key",
@@ -153,7 +150,6 @@ WORK_KEYS = SettingsGroup(
                     mark("For the address of the service under “LLM and experts”, and no other."),
                     search=mark("openai token api secret password"),
                     make=KeyPanel,
-                    whole=True,
                 ),
                 "api.provider",
             ),
@@ -195,7 +191,6 @@ DATA = SettingsGroup(
                     mark("All of it is on this computer."),
                     search=mark("folder size disk storage logs database cache path"),
                     make=FolderPanel,
-                    whole=True,
                 ),
                 SettingsRow(
                     "reset",
@@ -203,7 +198,6 @@ DATA = SettingsGroup(
                     mark("Brings every default back. Conversations, keys and experts stay."),
                     search=mark("reset default factory"),
                     make=ResetAll,
-                    whole=True,
                 ),
             )
         ),
@@ -224,7 +218,6 @@ NETWORK = SettingsGroup(
                     mark("Asks for one small page of the Hugging Face Hub."),
                     search=mark("test connection internet online"),
                     make=NetworkPanel,
-                    whole=True,
                 ),
             )
         ),
@@ -245,7 +238,6 @@ NETWORK = SettingsGroup(
                     mark("Give both to the other program; the token is its key."),
                     search=mark("server api key password copy"),
                     make=ServerPanel,
-                    whole=True,
                 ),
             ),
         ),
@@ -265,7 +257,6 @@ ABOUT = SettingsGroup(
                     mark("Of this program, and what is new in a newer one."),
                     search=mark("update upgrade release changelog news"),
                     make=VersionPanel,
-                    whole=True,
                 ),
                 "updates.check",
                 SettingsRow(
@@ -274,7 +265,6 @@ ABOUT = SettingsGroup(
                     mark("Of the libraries, fonts and weights that come with JARVIS."),
                     search=mark("license copyright third party open source"),
                     make=LicencesPanel,
-                    whole=True,
                 ),
             )
         ),
@@ -285,14 +275,13 @@ ABOUT = SettingsGroup(
 HEARING = SettingsCard(
     title=mark("Hearing"),
     rows=rows(
-        row("speech.input", make=DeviceChoice, whole=True),
+        row("speech.input", make=DeviceChoice),
         SettingsRow(
             "level",
             mark("Level"),
             mark("Shows how loud you are. Nothing is kept."),
             search=mark("volume loudness test meter gain"),
             make=LevelPanel,
-            whole=True,
         ),
         SettingsRow(
             "trial",
@@ -300,7 +289,6 @@ HEARING = SettingsCard(
             mark("Say a sentence and see what is written down. It is sent nowhere."),
             search=mark("test recognition dictation"),
             make=TrialPanel,
-            whole=True,
         ),
         row("speech.microphone", whole=True),
     ),
@@ -315,7 +303,6 @@ UNDERSTANDING = SettingsCard(
             mark("The one that comes with JARVIS understands English."),
             search=mark("whisper speech recognition download transcription"),
             make=RecogniserPanel,
-            whole=True,
         ),
         row("speech.recogniser", make=WhichWhisper),
         "speech.words",
@@ -325,7 +312,7 @@ UNDERSTANDING = SettingsCard(
 SPEAKING = SettingsCard(
     title=mark("Speaking"),
     rows=rows(
-        row("speech.output", make=DeviceChoice, whole=True),
+        row("speech.output", make=DeviceChoice),
         "speech.engine",
         "speech.voice",
         "speech.rate",
@@ -336,7 +323,6 @@ SPEAKING = SettingsCard(
             mark("How it sounds"),
             make=SentencePanel,
             search=mark("test voice listen"),
-            whole=True,
         ),
     ),
 )
@@ -351,7 +337,7 @@ DICTATION = SettingsCard(
     description=mark("Writes what you say into any program, without asking JARVIS anything."),
     rows=rows(
         "dictation.commands",
-        row("dictation.replacements", make=ReplacementLines, whole=True),
+        row("dictation.replacements", make=ReplacementLines),
         "dictation.space",
         "dictation.clean_up",
         "dictation.keep",
@@ -361,7 +347,6 @@ DICTATION = SettingsCard(
             mark("The newest first. Copy one to paste it again."),
             search=mark("history paste copy clear dictate"),
             make=LastDictations,
-            whole=True,
         ),
     ),
 )
@@ -378,11 +363,11 @@ VOICE_KEYS = SettingsGroup(
             title=mark("Keys of the whole desktop"),
             description=mark("They work while another program is in front."),
             rows=rows(
-                row("speech.key", make=KeyRecorder, whole=True),
+                row("speech.key", make=KeyRecorder),
                 "speech.key_way",
-                row("dictation.key", make=KeyRecorder, whole=True),
+                row("dictation.key", make=KeyRecorder),
                 "dictation.key_way",
-                row("window.quick_key", make=KeyRecorder, whole=True),
+                row("window.quick_key", make=KeyRecorder),
             ),
         ),
     ),
@@ -423,7 +408,6 @@ DESKTOP = SettingsGroup(
                     mark("What it supports, and whether JARVIS is in its menu."),
                     search=mark("menu entry install portal tray"),
                     make=DesktopPanel,
-                    whole=True,
                 ),
             )
         ),

@@ -137,7 +137,7 @@ class SettingsRow:
     """Makes another control than the field's usual one. It has a signal `changed` that carries a
     value, and `show_value` if it is for a setting."""
     whole: bool = False
-    """Whether the control takes the whole width."""
+    """Whether the control takes the whole width, as every SettingsPanel does."""
 
     @property
     def field(self) -> SettingField | None:
