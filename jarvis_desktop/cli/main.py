@@ -18,7 +18,7 @@ COMMANDS = {
     "resume": "ask:add_resume",
     "transcribe": "speech:add_transcribe",
     "say listen": "speech:add_speech",
-    "dictate": "dictate:add",
+    "dictate": "speech:add_dictate",
     "talk": "talk:add",
     "history": "history:add",
     "goals": "agent:add_goals",

@@ -25,9 +25,9 @@ from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.sandbox.appcontainer import AppContainer
 from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.landlock import Landlock, open_command
+from jarvis_desktop.sandbox.launcher_native import AppContainer, Seatbelt
 from jarvis_desktop.sandbox.profile import (
     InPlaceLauncher,
     Launch,
@@ -38,7 +38,6 @@ from jarvis_desktop.sandbox.profile import (
     prefixes,
     temporary_folder,
 )
-from jarvis_desktop.sandbox.seatbelt import Seatbelt
 
 TIMEOUT_S = 10.0  # for a trial, which takes a tenth of a second; a computer may be busy
 MAX_HOME_NAMES = 20  # names in the home folder that the trial looks for

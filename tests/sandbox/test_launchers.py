@@ -15,9 +15,9 @@ import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.sandbox import bubblewrap, landlock, linux_launcher, process_tree, profile
-from jarvis_desktop.sandbox.appcontainer import AppContainer, start
 from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.landlock import Landlock
+from jarvis_desktop.sandbox.launcher_native import AppContainer, Seatbelt, start
 from jarvis_desktop.sandbox.profile import (
     Launch,
     Launcher,
@@ -26,7 +26,6 @@ from jarvis_desktop.sandbox.profile import (
     path_inside,
     prefixes,
 )
-from jarvis_desktop.sandbox.seatbelt import Seatbelt
 from jarvis_desktop.sandbox.self_test import Unsandboxed
 
 PYTHON = Path(getattr(sys, "_base_executable", sys.executable))

@@ -12,11 +12,10 @@ import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.sandbox import self_test
-from jarvis_desktop.sandbox.appcontainer import AppContainer
 from jarvis_desktop.sandbox.bubblewrap import Bubblewrap
 from jarvis_desktop.sandbox.landlock import Landlock
+from jarvis_desktop.sandbox.launcher_native import AppContainer, Seatbelt
 from jarvis_desktop.sandbox.profile import Launch, Launcher, SandboxProfile
-from jarvis_desktop.sandbox.seatbelt import Seatbelt
 from jarvis_desktop.sandbox.self_test import Unsandboxed, choose
 
 PYTHON = Path(getattr(sys, "_base_executable", sys.executable))

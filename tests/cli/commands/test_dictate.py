@@ -6,7 +6,7 @@ import sys
 import pytest
 
 from jarvis_desktop.assistant.talk.dictation import DictationState
-from jarvis_desktop.cli.commands.dictate import TerminalDictation
+from jarvis_desktop.cli.commands.speech import TerminalDictation
 from jarvis_desktop.core.speech import Partial
 
 
