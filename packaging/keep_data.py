@@ -36,7 +36,7 @@ from jarvis_desktop.core.goal import (
 )
 from jarvis_desktop.core.ports import Timer
 from jarvis_desktop.paths import Paths, user_paths
-from jarvis_desktop.storage.dictations import DictationLog
+from jarvis_desktop.storage.records import DictationLog
 
 RELEASED = Path(__file__).resolve().parent.parent / "tests" / "released"
 MOMENT = datetime(2030, 1, 2, 3, 4, tzinfo=UTC)

@@ -12,7 +12,7 @@ from jarvis_desktop.platform.hotkey import DesktopHotkey, EscapeKey
 from jarvis_desktop.platform.hotkey_portal import PortalKeys
 from jarvis_desktop.platform.shortcut import DICTATE
 from jarvis_desktop.settings import DictationSettings
-from jarvis_desktop.storage.dictations import DictationLog
+from jarvis_desktop.storage.records import DictationLog
 from jarvis_desktop.text.dictation import DictationRules
 
 MAX_SILENCE_S = 30.0

@@ -38,7 +38,7 @@ from jarvis_desktop.speech.recogniser import LocalRecogniser
 from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.speech.voices.engine import neural_voice
 from jarvis_desktop.storage.artifacts import FileStore
-from jarvis_desktop.storage.dictations import DictationLog
+from jarvis_desktop.storage.records import DictationLog
 
 log = logging.getLogger(__name__)
 

@@ -1,21 +1,26 @@
-"""Small tables of the history: the track record of experts, facts to remember, and timers."""
+"""Small tables of the history: the track record of experts, facts to remember, and timers; and the
+last dictations, in a file."""
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections import defaultdict
 from collections.abc import Callable, Mapping
+from dataclasses import KW_ONLY, asdict, dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, NamedTuple
 
-from jarvis_desktop.core.context import in_private_conversation
+from jarvis_desktop.core.context import in_private_conversation, local_now
 from jarvis_desktop.core.display import encodable, one_line
 from jarvis_desktop.core.errors import InputError, StorageError
 from jarvis_desktop.core.expert import Experience
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Fact, Timer
+from jarvis_desktop.paths import replace_text
 from jarvis_desktop.storage.database import reading, writing
 
 if TYPE_CHECKING:
@@ -205,3 +210,62 @@ class SavedTimers:
             rows = self._db.execute("SELECT id, label, due FROM timers").fetchall()
         timers = (Timer(name, label, datetime.fromisoformat(due)) for name, label, due in rows)
         return tuple(sorted(timers, key=lambda timer: timer.due.astimezone()))
+
+
+MAX_KEPT = 50
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDictation:
+    """A text that was dictated."""
+
+    text: str
+    at: str
+    """When, in ISO 8601."""
+
+
+@dataclass(eq=False)
+class DictationLog:
+    """The last dictations, to be pasted or copied again. They have a file of their own: clearing it
+    leaves no trace in the database.
+
+    `days` returns for how many days they are kept; 0 keeps them until newer ones replace them.
+
+    A file that cannot be read or written only costs the list: dictation continues.
+    """
+
+    path: Path
+    _: KW_ONLY
+    days: Callable[[], int] = lambda: 0
+    now: Callable[[], datetime] = local_now
+
+    def add(self, text: str) -> None:
+        """Keep a text."""
+        fresh = KeptDictation(text, self.now().isoformat(timespec="seconds"))
+        self._save([fresh, *self.kept()][:MAX_KEPT])
+
+    def kept(self) -> list[KeptDictation]:
+        """The texts, the newest first."""
+        try:
+            found = [KeptDictation(**each) for each in json.loads(self.path.read_text("utf-8"))]
+            days = self.days()
+            oldest = self.now() - timedelta(days=days)
+            return [each for each in found if not days or datetime.fromisoformat(each.at) >= oldest]
+        except FileNotFoundError:
+            return []
+        except (OSError, ValueError, TypeError) as error:
+            log.info("the last dictations cannot be read: %s", type(error).__name__)
+            return []
+
+    def clear(self) -> None:
+        """Forget all of them."""
+        try:
+            self.path.unlink(missing_ok=True)
+        except OSError as error:
+            log.warning("the last dictations cannot be removed: %s", error.strerror)
+
+    def _save(self, kept: list[KeptDictation]) -> None:
+        try:
+            replace_text(self.path, json.dumps([asdict(each) for each in kept]))
+        except OSError as error:
+            log.warning("a dictation cannot be kept: %s", error.strerror)

@@ -13,7 +13,7 @@ from jarvis_desktop.backends.mcp.servers import Approval
 from jarvis_desktop.cli.main import main
 from jarvis_desktop.core.turn import Conversation
 from jarvis_desktop.paths import user_paths
-from jarvis_desktop.storage.dictations import DictationLog
+from jarvis_desktop.storage.records import DictationLog
 from tests.released_data import RELEASED, make_newer, snapshot, unpack
 
 COMMANDS = (

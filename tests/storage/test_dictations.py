@@ -2,7 +2,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from jarvis_desktop.storage.dictations import MAX_KEPT, DictationLog
+from jarvis_desktop.storage.records import MAX_KEPT, DictationLog
 
 NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
 

@@ -48,7 +48,7 @@ from jarvis_desktop.paths import Paths, user_paths
 from jarvis_desktop.settings import Settings
 from jarvis_desktop.speech.devices import Device
 from jarvis_desktop.storage.artifacts import FileStore
-from jarvis_desktop.storage.dictations import DictationLog
+from jarvis_desktop.storage.records import DictationLog
 from jarvis_desktop.ui.conversation.turn_view import TurnView
 from jarvis_desktop.ui.plan.list_view import TaskRow
 from jarvis_desktop.ui.request.attachments import AttachmentChip

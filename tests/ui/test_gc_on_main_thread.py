@@ -6,8 +6,8 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
-from jarvis_desktop.ui import gc_on_main_thread
-from jarvis_desktop.ui.gc_on_main_thread import GarbageCollection
+from jarvis_desktop.ui import app as ui_app
+from jarvis_desktop.ui.app import GarbageCollection
 
 
 class Circle:
@@ -36,7 +36,7 @@ def work() -> Work:
 
 @pytest.fixture
 def tidy(qtbot: QtBot, work: Work, monkeypatch: pytest.MonkeyPatch) -> Iterator[GarbageCollection]:
-    monkeypatch.setattr(gc_on_main_thread, "MIN_CHECKS_BETWEEN", 2)
+    monkeypatch.setattr(ui_app, "MIN_CHECKS_BETWEEN", 2)
     gc.unfreeze()  # what the run of the tests has frozen
     tidy = GarbageCollection(work, every=1)
     tidy.begin()
@@ -48,12 +48,7 @@ def tidy(qtbot: QtBot, work: Work, monkeypatch: pytest.MonkeyPatch) -> Iterator[
 def old(tidy: GarbageCollection, work: Work, qtbot: QtBot) -> "weakref.ref[Circle]":
     """A circle that nobody has any more, which only a look at all objects finds; something runs."""
     work.busy = True
-    made = [
-        Circle()
-        for _ in range(
-            gc_on_main_thread.FULL_COLLECTION_OBJECTS + gc_on_main_thread.MIN_NEW_OBJECTS
-        )
-    ]
+    made = [Circle() for _ in range(ui_app.FULL_COLLECTION_OBJECTS + ui_app.MIN_NEW_OBJECTS)]
     qtbot.waitUntil(lambda: work.asked > 0)
     return weakref.ref(made[0])
 
@@ -63,9 +58,7 @@ def made_elsewhere() -> "weakref.ref[Circle]":
     made: list[weakref.ref[Circle]] = []
 
     def make() -> None:
-        made.extend(
-            [weakref.ref(Circle()) for _ in range(gc_on_main_thread.FULL_COLLECTION_OBJECTS)]
-        )
+        made.extend([weakref.ref(Circle()) for _ in range(ui_app.FULL_COLLECTION_OBJECTS)])
 
     thread = threading.Thread(target=make)
     thread.start()
@@ -99,7 +92,7 @@ def test_it_does_not_wait_for_ever(
     qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, old: "weakref.ref[Circle]"
 ) -> None:
     assert old() is not None
-    monkeypatch.setattr(gc_on_main_thread, "MAX_POSTPONED_CHECKS", 3)
+    monkeypatch.setattr(ui_app, "MAX_POSTPONED_CHECKS", 3)
     qtbot.waitUntil(lambda: old() is None)
 
 

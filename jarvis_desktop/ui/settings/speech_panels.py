@@ -47,7 +47,7 @@ from jarvis_desktop.ui.widgets.timers import new_timer
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
     from jarvis_desktop.speech.devices import Device
-    from jarvis_desktop.storage.dictations import KeptDictation
+    from jarvis_desktop.storage.records import KeptDictation
 
 
 LEVEL_SHOWN_MS = 30_000
