@@ -17,8 +17,7 @@ from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.platform.hardware_probe import resident_bytes_of
-from jarvis_desktop.process.child import Child
-from jarvis_desktop.process.pool import Pool
+from jarvis_desktop.process.child import Child, Pool
 from jarvis_desktop.tasks.definition import Definition, Services
 
 log = logging.getLogger(__name__)

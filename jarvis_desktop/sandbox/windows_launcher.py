@@ -2,7 +2,7 @@
 
 The job ends all its processes when its last handle is closed, and this program holds the only one:
 when this program ends, so do they. If anything fails, the command does not start, and the exit code
-is `FAILED`. Untested on real Windows (see appcontainer.py).
+is `FAILED`. Untested on real Windows (see launcher_native.py).
 
     --parent PID --processes N --memory BYTES --cpu SECONDS [--read PATH | --write PATH]...
     --folder PATH -- PROGRAM ARGUMENT...

@@ -29,8 +29,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.task import Call, Report
 from jarvis_desktop.platform.api_keys import ApiKey, hub_key
-from jarvis_desktop.process.child import Child
-from jarvis_desktop.process.pool import Pool
+from jarvis_desktop.process.child import Child, Pool
 from jarvis_desktop.tasks.definition import Definition
 
 if TYPE_CHECKING:

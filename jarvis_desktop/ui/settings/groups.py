@@ -14,10 +14,10 @@ from jarvis_desktop.ui.settings.panels import (
     ModeControl,
     NetworkPanel,
     ResetAll,
+    ServerPanel,
     link,
 )
 from jarvis_desktop.ui.settings.schema import SettingsCard, SettingsGroup, SettingsRow, row, rows
-from jarvis_desktop.ui.settings.server_panel import ServerPanel
 from jarvis_desktop.ui.settings.shortcut_recorder import KeyRecorder
 from jarvis_desktop.ui.settings.speech_panels import (
     DeviceChoice,

@@ -11,7 +11,7 @@ from PySide6.QtGui import QGuiApplication
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.settings.page import SettingsPage
-from jarvis_desktop.ui.settings.server_panel import OFF, RUNS, ServerPanel
+from jarvis_desktop.ui.settings.panels import OFF, RUNS, ServerPanel
 from tests.llm.keyring import MemoryKeyring
 from tests.ui.scene import FakeApp
 
