@@ -15,7 +15,7 @@ import keyring
 import pytest
 
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
-from jarvis_desktop.cli import input
+from jarvis_desktop.cli.commands import experts
 from jarvis_desktop.cli.main import main
 from tests.cli.conftest import Jarvis
 from tests.llm.keyring import MemoryKeyring
@@ -83,7 +83,7 @@ def test_a_key_is_typed_unseen(
         asked.append(prompt)
         return "sk-other"
 
-    monkeypatch.setattr(input, "somebody_is_there", lambda: True)
+    monkeypatch.setattr(experts, "somebody_is_there", lambda: True)
     monkeypatch.setattr(getpass, "getpass", typed)
     assert main(["experts", "key", "set", "--json"]) == 1
     assert asked == ["Key of the Hugging Face Hub (hf_…): "]

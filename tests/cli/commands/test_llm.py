@@ -13,7 +13,7 @@ from typing import Any
 import keyring
 import pytest
 
-from jarvis_desktop.cli import input
+from jarvis_desktop.cli.commands import llm
 from jarvis_desktop.cli.main import main
 from jarvis_desktop.settings import LLMSettings, change, load
 from tests.backends.tiny import files_of
@@ -316,7 +316,7 @@ def test_a_key_for_the_service_of_the_settings_is_typed_unseen(
         asked.append(prompt)
         return "sk-typed"
 
-    monkeypatch.setattr(input, "somebody_is_there", lambda: True)
+    monkeypatch.setattr(llm, "somebody_is_there", lambda: True)
     monkeypatch.setattr(getpass, "getpass", typed)
     assert main(["llm", "key", "set", "--json"]) == 0
     assert asked == ["Key for https://llm.example.org: "]
