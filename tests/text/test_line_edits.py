@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from jarvis_desktop.tasks.text.line_editing import edit_text, read_edits
+from jarvis_desktop.text.line_edits import edit_text, read_edits
 
 TEXT = "Tea\n\n# Head one ##\n#hash\nMr Smith\nMr Smith\napple tea\n"
 

@@ -2,7 +2,7 @@
 from the words of the goal.
 
 Of pictures only sizes, turns, shades of grey and formats are read, of texts only edits that need no
-understanding (`tasks.text.line_editing`). A goal that asks for more cannot be checked.
+understanding (`text.line_edits`). A goal that asks for more cannot be checked.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from jarvis_desktop.assistant.agent.expected_results import ExpectedResult
 from jarvis_desktop.assistant.agent.goal_checks import fits
 from jarvis_desktop.assistant.agent.made_files import plain_text
 from jarvis_desktop.core.artifact import Artifact, Kind
-from jarvis_desktop.tasks.text.line_editing import edit_text, read_edits
+from jarvis_desktop.text.line_edits import edit_text, read_edits
 
 if TYPE_CHECKING:
     from PIL.Image import Image

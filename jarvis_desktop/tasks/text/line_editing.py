@@ -1,13 +1,8 @@
-"""The task that edits texts line by line: replaces words, sorts, numbers or leaves out lines.
-
-A wish is read as a whole: if it asks for anything else besides, nothing is read of it.
-"""
+"""The task that edits texts line by line: replaces words, sorts, numbers or leaves out lines."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 from pathlib import Path, PurePath
 
 from jarvis_desktop.core.artifact import Artifact, Kind
@@ -17,8 +12,7 @@ from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.documents.to_text import read_document
 from jarvis_desktop.tasks.naming import original_stem
-from jarvis_desktop.text.lazy_re import lazy_re
-from jarvis_desktop.text.tokens import FUNCTION_WORDS
+from jarvis_desktop.text.line_edits import edit_text, read_edits
 
 PLAIN = (".txt", ".md", ".markdown", ".log", ".srt", ".vtt", ".tex", ".rst", ".ini")
 """Endings that a new file keeps; others become .txt."""
@@ -84,159 +78,3 @@ LINE_EDITING = define(
     ),
     method=edit_lines, note="by rules, and nothing else",
 )  # fmt: skip
-
-
-Lines = list[str]
-
-_named = r"""(?:["“„«](?P<{0}_quoted>[^"”“»\n]+)["”“»]|(?P<{0}>[^"“”„«»\n,;]+?))"""
-_end = r"(?=\s+(?:everywhere|throughout|in|and|then|und|überall|im|dann)\b|\s*[.,;]?\s*$|[,;]|\.\s)"
-_leave_out = r"\b(?:without|remove|delete|drop|take out|skip|ohne|entferne?|lösche?)\b[^.;]{0,24}?"
-_lines = r"(?:lines?|names?|entries|rows?|zeilen?|einträge|namen)"
-
-
-@dataclass(frozen=True, slots=True)
-class LineEdit:
-    """One edit of the lines of a text."""
-
-    name: str
-    """For people: "sorted", "numbered"."""
-    apply: Callable[[Lines], Lines]
-
-
-def read_edits(wish: str) -> Sequence[LineEdit]:
-    """Return the edits that a wish names, in the order in which they are done; none if it names
-    none, or asks for something else too."""
-    found: list[tuple[int, LineEdit]] = []
-    rest = _file_name.sub(" ", wish)
-    for order, (pattern, make) in enumerate(_kinds):
-        while match := pattern.search(rest):
-            found.append((order, make(match)))
-            rest = f"{rest[: match.start()]} , {rest[match.end() :]}"
-    said = set(re.findall(r"[^\W\d_]+", rest.casefold()))
-    if _sort_key.search(rest) or said - _filler:
-        return ()
-    return [edit for _, edit in sorted(found, key=lambda pair: pair[0])]
-
-
-def edit_text(text: str, edits: Sequence[LineEdit]) -> str:
-    """Return the text after these edits; it ends with a line break if it did before."""
-    lines = text.split("\n")
-    ends = [lines.pop()] if lines and not lines[-1] else []
-    for edit in edits:
-        lines = edit.apply(lines)
-    return "\n".join([*lines, *ends])
-
-
-def _group(match: re.Match[str], name: str) -> str:
-    return (match[f"{name}_quoted"] or match[name]).strip()
-
-
-def _replaced(match: re.Match[str]) -> LineEdit:
-    old, new = _group(match, "old"), _group(match, "new")
-    return LineEdit("replaced", lambda lines: [line.replace(old, new) for line in lines])
-
-
-def _containing(match: re.Match[str], *, kept: bool) -> LineEdit:
-    word = _group(match, "word").casefold()
-    return LineEdit(
-        "left out", lambda lines: [line for line in lines if (word in line.casefold()) is kept]
-    )
-
-
-def _sorted(match: re.Match[str]) -> LineEdit:
-    down = re.search(r"\b(?:descending|reverse|z to a|z-a|absteigend)\b", match[0], re.IGNORECASE)
-    return LineEdit(
-        "sorted",
-        lambda lines: sorted(lines, key=lambda line: (line.casefold(), line), reverse=bool(down)),
-    )
-
-
-def _always(name: str, apply: Callable[[Lines], Lines]) -> Callable[[re.Match[str]], LineEdit]:
-    return lambda match: LineEdit(name, apply)
-
-
-def _numbered(lines: Lines) -> Lines:
-    return [f"{number}. {line}" for number, line in enumerate(lines, 1)]
-
-
-def _headings(lines: Lines) -> Lines:
-    return [found[1] for line in lines if (found := re.match(r"#{1,6} +(.+?)[ #]*$", line))]
-
-
-_word = (
-    r"(?:contains?|containing|with|having|has|have|mit|enthalten|enthält)\s+"
-    rf"(?:the words?\s+|dem wort\s+)?{_named.format('word')}{_end}"
-)
-_which_lines = r"(?:the\s+|die\s+)?(?:lines?|zeilen?)\s+(?:that\s+|which\s+|die\s+)?"
-_doubles = r"(?:duplicates?|repeated|repeating|doppelte[nr]?|doubles?|dubletten)"
-_capitals = r"(?:capital letters|capitals|upper\s?case|großbuchstaben)"
-_order = (
-    r"(?:alphabetically|alphabetisch|in alphabetical order|ascending|descending|in reverse"
-    r"|from a to z|from z to a|absteigend|aufsteigend)"
-)
-_kinds: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LineEdit]], ...] = tuple(
-    (re.compile(pattern, re.IGNORECASE), make)
-    for pattern, make in (
-        (
-            rf"\b(?:remove|delete|drop|lösche|entferne)\s+(?:all\s+|alle\s+)?{_which_lines}{_word}",
-            lambda match: _containing(match, kept=False),
-        ),
-        (
-            rf"\b(?:keep|only|nur|behalte)\s+(?:only\s+|just\s+|nur\s+)?{_which_lines}{_word}",
-            lambda match: _containing(match, kept=True),
-        ),
-        (
-            rf"{_leave_out}\b(?:empty|blank|leere[nr]?)\s+{_lines}",
-            _always("without empty lines", lambda lines: [line for line in lines if line.strip()]),
-        ),
-        (
-            rf"{_leave_out}\b{_doubles}(?:\s+{_lines})?",
-            _always("without repeated lines", lambda lines: list(dict.fromkeys(lines))),
-        ),
-        (
-            r"\b(?:replace|ersetze?)\s+(?:(?:all|every|each|the words?|jedes|alle|das wort)\s+)*"
-            rf"{_named.format('old')}\s+(?:with|by|durch|mit)\s+{_named.format('new')}{_end}",
-            _replaced,
-        ),
-        (
-            r"\b(?:all|only|just|alle|nur)\s+(?:of\s+)?(?:the\s+|its\s+|die\s+)?"
-            r"(?:headings|headlines|überschriften)\b",
-            _always("headings only", _headings),
-        ),
-        (
-            r"\b(?:sort|alphabeti[sz]e|sortiere?)\b"
-            rf"(?:\s+(?:all|the|its|these|my|die|alle|\w+(?=\s+by\b)|{_lines}|words?|list|items?)\b)*"
-            r"(?:\s+(?:by|nach)\s+(?:the\s+)?(?:name|names|alphabet|letters?|namen)\b)?"
-            rf"(?:\s+{_order}\b)*",
-            _sorted,
-        ),
-        (
-            rf"\breverse\s+(?:the\s+)?(?:order\s+of\s+)?(?:the\s+)?{_lines}"
-            rf"|{_lines}\s+in\s+reverse\s+order",
-            _always("in reverse order", lambda lines: lines[::-1]),
-        ),
-        (
-            rf"\b(?:in|to|into)\s+(?:all\s+)?{_capitals}\b",
-            _always("in capital letters", lambda lines: [line.upper() for line in lines]),
-        ),
-        (
-            r"\b(?:in|to|into)\s+(?:all\s+)?(?:small letters|lower\s?case|kleinbuchstaben)\b",
-            _always("in small letters", lambda lines: [line.lower() for line in lines]),
-        ),
-        (
-            r"\b(?:number|nummeriere?)\s+(?:all\s+|alle\s+)?(?:the\s+|its\s+|die\s+)?"
-            rf"{_lines}|\b(?:add|with|mit)\s+(?:the\s+)?(?:line\s+numbers|zeilennummern)\b",
-            _always("numbered", _numbered),
-        ),
-    )
-)
-_file_name = lazy_re(r"(?<![\w./-])[\w./~-]*\w\.[A-Za-z]{1,5}\b")
-_sort_key = lazy_re(r"\b(?:by|nach)\s+(?:the\s+|der\s+|dem\s+)?\w+", re.IGNORECASE)
-_filler = FUNCTION_WORDS | frozenset(
-    """all also as dann datei den der des die diese diesem dieser document draw each everywhere file
-    guests handbook into it keep letter lines list make mein meine meinem mir my name names new note
-    notes now of once poem please put result save speichere speichern store text textdatei them then
-    this throughout turn und with write zeilen bitte im ihn sie es überall als words word it's
-    convert gedicht brief liste""".split()
-)
-"""Words that ask for nothing of their own."""
