@@ -140,7 +140,7 @@ def test_one_of_a_service_is_chosen_and_listed(jarvis: Jarvis, settings: Path) -
         assert listed["used"] == "tiny"
         (ours,) = (each for each in listed["llms"] if each["id"] == "tiny")
         assert {"installed": "openai", "used": True}.items() <= ours.items()
-    shown = jarvis("llm", "use", "tiny", "--address", "localhost")
+    shown = jarvis("llm", "use", "tiny", "--address", "ftp://localhost")
     assert shown.code == 1
     assert "begins with https://" in shown.err
 
