@@ -65,6 +65,7 @@ def read_words(question: str, relation: Relation, db: TableDatabase) -> ReadWord
     _read_difference(read)
     read_times(read, db)
     _read_empty(read, db)
+    _read_average(read)
     if (pair := compared_columns(read)) and not re.search(r"\bhow (?:much|many) $", pair.before):
         one, other = pair.fields
         sql, told = (f"{it[0]} {pair.sign} {it[1]}" for it in (
@@ -171,7 +172,8 @@ def _read_empty(read: ReadWords, db: TableDatabase) -> None:
         )
         near += [] if found["no"] else [it for it in read.mentions if it.start >= found.end()]
         fields = [it.field for it in near if it.field.column.type is not ColumnType.FLAG]
-        if not fields or (found["no"] and fields[0].column.type is ColumnType.TEXT):
+        text = bool(fields) and fields[0].column.type is ColumnType.TEXT
+        if not fields or (found["no"] and text and not _has_gaps(fields[0], read, db)):
             continue
         which = next((it for it in fields if _has_gaps(it, read, db)), fields[0])
         sql, told = f"{which.sql} IS NULL", tr("{name} is empty", name=which.name)
@@ -183,6 +185,31 @@ def _read_empty(read: ReadWords, db: TableDatabase) -> None:
         read.use(*found.span())
         for other in read.mentions:
             if other.field is which or which in other.rivals:
+                read.use(other.start, other.end)
+
+
+_than_average = re.compile(
+    r"\b(?:(?P<more>above|over|"
+    r"(?:more|better|higher|larger|greater|older|longer)(?: \w+){0,2}? than)|"
+    r"below|under|(?:less|fewer|worse|lower|smaller|younger|shorter)(?: \w+){0,2}? than)"
+    r"(?: (?:the|class|an))* (?:average|mean)\b"
+)
+
+
+def _read_average(read: ReadWords) -> None:
+    """Rows above or below the average of a column: "which pupils are below average in maths"."""
+    for found in _than_average.finditer(read.text):
+        named = [it.field for it in read.mentions if it.field.is_measure]
+        measures = named or [it for it in read.relation.fields if it.is_measure and not it.made]
+        if not named and len(measures) != 1:
+            continue
+        which, sign = measures[0], ">" if found["more"] else "<"
+        sql = f"{which.sql} {sign} (SELECT avg({which.sql}) FROM {read.relation.sql})"
+        told = tr("{name} {sign} average", name=which.name, sign=sign)
+        read.filters.append(Filter(sql, told, found.start(), which))
+        read.use(*found.span())
+        for other in read.mentions:
+            if other.field is which:
                 read.use(other.start, other.end)
 
 

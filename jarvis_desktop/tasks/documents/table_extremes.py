@@ -28,6 +28,7 @@ from jarvis_desktop.tasks.documents.table_words import (
 MAX_NAMING = 4
 """Columns that describe a row without a name."""
 COUNTING = ("most", "least", "fewest")
+_spent_on = re.compile(r"\W*what (?:do|did|does|have) .*\b(?:most|least)\b[^,]*\b(?:on|for)\W*$")
 _sizes = frozenset((*COUNTING, "biggest", "largest", "smallest", "popular"))
 
 
@@ -39,6 +40,9 @@ class Extremes(QuestionParts):
         if self.largest is None:
             return None
         subject, grain = self._subject()
+        if subject is None and not grain and _spent_on.search(self.read.text):
+            kinds = hinted(self.read, "category kind type item product article for payee")
+            subject = next((it for it in kinds if it.column.type is ColumnType.TEXT), None)
         measure: TableField | None = None
         date_wanted = self.hint == "date"
         counts = self.hint == "#"
@@ -146,7 +150,10 @@ class Extremes(QuestionParts):
             return self._best_of_each(measure, subject, order, name)
         grouped = bool(key) and not (subject and subject.is_unique) and not self.of_rows
         if grouped and (self.aggregate or (measure.adds_up and not self._row_noun_near())):
-            function = self.aggregate or "sum"
+            good_at = self.texts[self.best_at] in ("best", "worst") and self.texts[
+                self.best_at + 1 : self.best_at + 2
+            ] in (["in"], ["at"])
+            function = self.aggregate or ("avg" if good_at else "sum")
             return self._best_group(key, function, measure, shown, order, grain)
         if not key and self.limit == 1 and self._only_value():
             function = "max" if self.largest else "min"

@@ -55,7 +55,7 @@ _money = frozenset(
     map(stem, "expense spending cost sale payment income donation purchase earning".split())
 )
 """Words for rows that each have an amount."""
-_compare = frozenset(("compare", "comparing", "versus", "vs", "respectively"))
+COMPARE = frozenset(("compare", "comparing", "versus", "vs", "respectively"))
 _group_words = frozenset(("per", "by", "each", "every", "across"))
 _before_group = frozenset(("each", "every", "the", "different"))
 
@@ -221,8 +221,8 @@ class QuestionParts:
                 if not (self._grain(at) or self.read.mention_at(at)):
                     break
         several = next((it for it in self.read.filters if it.value.count("\0")), None)
-        if several and several.field and not groups and not grain and _compare & {*self.texts}:
-            self._use(*(at for at, word in enumerate(self.texts) if word in _compare))
+        if several and several.field and not groups and not grain and COMPARE & {*self.texts}:
+            self._use(*(at for at, word in enumerate(self.texts) if word in COMPARE))
             groups.append(several.field)
         return groups, grain
 

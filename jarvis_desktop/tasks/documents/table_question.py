@@ -25,6 +25,7 @@ from jarvis_desktop.tasks.documents.table_extremes import Extremes
 from jarvis_desktop.tasks.documents.table_months import wide_relations, with_months
 from jarvis_desktop.tasks.documents.table_parts import (
     AUXILIARIES,
+    COMPARE,
     DIFFERENT,
     FEW_VALUES,
     PERSON_STEMS,
@@ -35,6 +36,7 @@ from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_words import (
     UNIT_NAMES,
     VERBS,
+    Filter,
     Relation,
     TableField,
     hinted,
@@ -49,8 +51,9 @@ _traded = re.compile(
     r"purchased?)\b"
 )
 _goods = "product item article goods title book film dish name"
+_moved = re.compile(r"\b(?:go|goes|gone|going|went|gone) (?:up|down)\b")
 _added_up = re.compile(
-    r"\bhow much\b|\bwhat (?:did|do|does|have|has) (?:\w+ ){1,2}?"
+    r"\bhow much\b(?! (?:is|are|does)\b)|\bwhat (?:did|do|does|have|has) (?:\w+ ){1,2}?"
     r"(?:spend|spent|earn|earned|take|taken|pay|paid|sell|sold|use|used)\b"
 )
 _SOLD = r"\b(?:sold|bought|ordered|shipped)\b"
@@ -160,7 +163,7 @@ class QuestionReader(Extremes):
             return None  # "what is the address of the oldest", of a table without one
         if any(it[1] in unread for it in _spent_on.finditer(self.read.text)):
             return None  # "how much did we spend on the dentist"
-        if {"nothing", "nobody", "none"} & {*unread}:
+        if {"nothing", "nobody", "none"} & {*unread} or _moved.search(self.read.text):
             return None
         if len(unread) > max(1, known) or self.ungrouped or _priced.intersection(unread):
             return None
@@ -200,6 +203,10 @@ class QuestionReader(Extremes):
             if one.period and other.period and one.field is other.field:
                 other.sql = f"({one.sql}) OR ({other.sql})"
                 other.told = tr("{items} or {last}", items=one.told, last=other.period)
+                if COMPARE.intersection(self.texts) and not (self.group or self.grain):
+                    years = (one.period + other.period).isdigit()
+                    self.grain = "year" if years else "month"
+                    self._use(*(at for at, word in enumerate(self.texts) if word in COMPARE))
                 self.read.filters = [it for it in self.read.filters if it is not one]
 
     def _share(self) -> TableQuery | None:
@@ -254,8 +261,8 @@ class QuestionReader(Extremes):
 
     def _having(self) -> TableQuery | None:
         """ "Which customers have more than 5 orders"."""
-        if found_time := self._having_time():
-            return found_time
+        if found := self._having_time() or self._having_sum():
+            return found
         found = re.search(
             r"\b(?:more than|over|at least|fewer than|less than|exactly|at most) (\d+) (\w+)",
             self.read.text,
@@ -330,6 +337,46 @@ class QuestionReader(Extremes):
             sql = f"SELECT count(*) AS value FROM ({sql})"
             return TableQuery(sql, Shape.VALUE, told, (None,))
         return TableQuery(sql, Shape.GROUPS, told, (None, measure.column), grain=found[2])
+
+    def _having_sum(self) -> TableQuery | None:
+        """ "Which stalls took more than 500 euros", of a table of their sales."""
+        compared = [it for it in self.read.filters if it.field and self._is_limit(it, it.field)]
+        found = re.match(r"\W*(?:(?:in|at|on) )?(?:which|what) (\w+)", self.read.text)
+        if not found or len(compared) != 1:
+            return None
+        at = next(n for n, word in enumerate(self.words) if word.start == found.start(1))
+        named, (limit,) = self.read.mention_at(at), compared
+        if not named or at in self.read.used or self.words[at].stem in self.relation.nouns:
+            return None
+        field, measure = named.field, limit.field
+        assert measure is not None
+        if field.column.type is not ColumnType.TEXT or field.is_unique or field.is_id:
+            return None
+        kept = self.read.filters
+        self.read.filters = [item for item in kept if item is not limit]
+        self._use(at)
+        self.told += [field, measure]
+        added = f"sum({measure.sql})"
+        sql = (
+            f'SELECT {field.sql} AS "{field.name}", {added} AS value FROM {self.relation.sql}'
+            f"{self._where(f'{field.sql} IS NOT NULL')} GROUP BY 1 "
+            f"HAVING {limit.sql.replace(measure.sql, added)} ORDER BY 2 DESC, 1"
+        )
+        condition = limit.told.replace(measure.name, called("sum", measure.name))
+        told = f"{field.name}: {condition}{self.where_told()}"
+        self.read.filters = kept
+        rows = f"SELECT DISTINCT {field.sql} FROM {self.relation.sql}{self.where} ORDER BY 1"
+        other = TableQuery(rows, Shape.ROWS, tr("single rows"), (field.column,))
+        return TableQuery(sql, Shape.GROUPS, told, (field.column, measure.column), other=other)
+
+    def _is_limit(self, item: Filter, measure: TableField) -> bool:
+        """Whether a condition compares a column that is added up with a number."""
+        return (
+            not item.value
+            and measure.adds_up
+            and item.sql.startswith(f"{measure.sql} ")
+            and ("(SELECT" not in item.sql and item.sql[-1].isdigit())
+        )
 
     def _count(self) -> TableQuery | None:
         """ "How many": rows, different entries, or a sum of what is counted in a column."""
@@ -541,12 +588,16 @@ class QuestionReader(Extremes):
         if not wanted and not row_asked and self.read.unread():
             return None  # "what is his telephone number", of a table without such a column
         if re.match(
-            r"\W*(?:is|are|was|were) there\b|\W*(?:does|do|did|has|have) any", self.read.text
+            r"\W*(?:is|are|was|were) there\b|\W*(?:does|do|did|has|have) any|"
+            r"\W*(?:is|are|was|were|does|do|did|has|have)\b.*\bever\b",
+            self.read.text,
         ):
             if self.read.filters:
                 sql = f"SELECT count(*) FROM {self.relation.sql}{self.where}"
                 return TableQuery(sql, Shape.EXISTS, "", (None,))
             return None
+        if wanted and all(item in filtered for item in wanted):
+            wanted = []  # "what is on the bottom shelf"
         if not self.read.filters and not wanted:
             return None
         if not self.read.filters and not re.match(
