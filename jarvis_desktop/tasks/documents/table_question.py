@@ -261,8 +261,8 @@ class QuestionReader(Extremes):
 
     def _having(self) -> TableQuery | None:
         """ "Which customers have more than 5 orders"."""
-        if found := self._having_time() or self._having_sum():
-            return found
+        if grouped := self._having_time() or self._having_sum():
+            return grouped
         found = re.search(
             r"\b(?:more than|over|at least|fewer than|less than|exactly|at most) (\d+) (\w+)",
             self.read.text,
