@@ -18,6 +18,7 @@ from jarvis_desktop.ui.settings.groups import GROUPS
 from jarvis_desktop.ui.settings.page import SettingsPage
 from jarvis_desktop.ui.settings.panels import AutostartSwitch, ResetAll
 from jarvis_desktop.ui.settings.schema import fields
+from jarvis_desktop.ui.widgets.labels import Label
 from jarvis_desktop.ui.widgets.theme import Theme, ThemeChoice
 from tests.ui.scene import FakeApp
 from tests.ui.settings.conftest import kept
@@ -186,6 +187,16 @@ def test_one_can_go_to_a_subject_or_a_row(page: SettingsPage, qtbot: QtBot) -> N
     qtbot.waitUntil(lambda: view.rect().contains(row.mapTo(view, QPoint(5, 5))))
     row._marked.timeout.emit()
     assert row.property("marked") is False
+
+
+def test_what_comes_into_a_highlighted_row_keeps_no_colour_of_it(page: SettingsPage) -> None:
+    page.appear("speech.wake_word")
+    row = page.row("speech.wake_word")
+    late = Label("Found out while the row was highlighted")
+    late.setParent(row)
+    late.show()
+    row._marked.timeout.emit()
+    assert late.palette().windowText().color() == row.title.palette().windowText().color()
 
 
 def test_what_waits_for_a_restart_is_said_and_can_be_had(

@@ -13,8 +13,18 @@ from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.theme import Theme
 
 ON = {
-    "text": ("window", "sidebar", "card", "raised", "sunken", "danger_soft", "done_soft", "hover"),
-    "muted": ("window", "sidebar", "card", "sunken", "danger_soft", "done_soft"),
+    "text": (
+        "window",
+        "sidebar",
+        "card",
+        "raised",
+        "sunken",
+        "danger_soft",
+        "done_soft",
+        "hover",
+        "soft",
+    ),
+    "muted": ("window", "sidebar", "card", "sunken", "danger_soft", "done_soft", "soft"),
     "on_soft": ("soft",),
     "on_accent": ("accent", "accent_strong"),
     "accent": ("window", "card"),
