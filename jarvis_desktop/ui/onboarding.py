@@ -133,10 +133,7 @@ class LLMStep(OnboardingStep):
     def __init__(self, context: PageContext, watch: LLMMonitor) -> None:
         super().__init__(
             tr("Answers in its own words"),
-            tr(
-                "JARVIS plans, reads, listens and speaks without any download. A language model on "
-                "this computer lets it talk freely and understand harder requests."
-            ),
+            tr("This can also be done later, under “Experts and LLMs”."),
         )
         self._context, self._watch = context, watch
         self.server: ServerForm | None = None
