@@ -130,7 +130,7 @@ _COMPUTED_AGAIN = (pictures_as_asked, text_as_asked)
 
 def outline_for(goal: str, given: Sequence[str]) -> Outline:
     """Return the checklist for a goal: look at the files, its clauses, a check."""
-    texts = list(clauses(goal)) or [goal]
+    texts = [text[:1].upper() + text[1:] for text in clauses(goal)] or [goal]
     if given:
         names = ", ".join(one_line(name, limit=40) for name in given[:4])
         more = f" (+{len(given) - 4})" if len(given) > 4 else ""

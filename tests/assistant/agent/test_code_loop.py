@@ -637,7 +637,7 @@ def test_the_checklist() -> None:
     assert [step.text for step in outline_for(GOAL, files)] == [
         "Look at 0.csv, 1.csv, 2.csv, 3.csv (+2)",
         "Draw a chart of the sales by region",
-        "tell me which region is ahead.",
+        "Tell me which region is ahead.",
         "Check the result",
     ]
     assert [step.text for step in outline_for("?", [])] == ["?", "Check the result"]
