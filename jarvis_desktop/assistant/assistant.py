@@ -370,8 +370,9 @@ class EarlierTurns:
     async def answered(self) -> Conversation:
         """Wait for their answers, and return the conversation with them."""
         self._live.show(Waiting(WaitReason.REQUEST))
-        for each in self._answered:
-            await each.wait()
+        with self._live.waiting():
+            for each in self._answered:
+                await each.wait()
         self._live.show(Waiting(WaitReason.NOTHING))
         return self._reopen()
 
@@ -653,14 +654,14 @@ class Assistant:
             # Save before anything is awaited: users press a button twice.
             live.silence()
             live.say_apart(tr("Stopped."))
-            ended = TurnFinished(Status.CANCELLED, self._dependencies.now())
+            ended = TurnFinished(Status.CANCELLED, self._dependencies.now(), live.waited)
             self._keep(known, live, ended)
             live.show(ended)
             await live.silent()
             raise
         # Save as soon as the answer is complete: a long answer may be silenced, or the power cut,
         # while it is still being spoken.
-        ended = TurnFinished(status, self._dependencies.now())
+        ended = TurnFinished(status, self._dependencies.now(), live.waited)
         if self._keep(known, live, ended):
             live.show(Kept())
             self._sum_up(known)

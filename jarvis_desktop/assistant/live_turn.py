@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Callable, Collection, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import replace
 from datetime import datetime
 from functools import partial, reduce
@@ -233,7 +233,7 @@ class LiveTurn:
         self.turn = turn
         self.journal_writer = journal_writer
         self.waited = 0.0
-        """Seconds that the user took to answer questions."""
+        """Seconds that it waited for the user or for the requests before it."""
         self.heard = False
         """Whether some of it was spoken."""
         self._frontend = frontend
@@ -383,7 +383,8 @@ class LiveTurn:
 
     async def review(self, plan: Plan) -> Plan | None:
         """The plan as the user wants it, or None if they refuse it."""
-        return await self._frontend.review(plan)
+        with self.waiting():
+            return await self._frontend.review(plan)
 
     async def ask(self, question: str) -> str:
         """Ask the user a question and return the answer."""
@@ -407,11 +408,17 @@ class LiveTurn:
     async def _with_the_person(self) -> AsyncIterator[None]:
         """Ask one question at a time, and measure how long the user takes."""
         async with self._asking:
-            since = self._loop.time()
-            try:
+            with self.waiting():
                 yield
-            finally:
-                self.waited += self._loop.time() - since
+
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Count the time as waiting."""
+        since = self._loop.time()
+        try:
+            yield
+        finally:
+            self.waited += self._loop.time() - since
 
 
 def _no_sound() -> None:

@@ -248,6 +248,8 @@ class TurnFinished:
 
     status: Status
     at: datetime
+    waited: float = 0.0
+    """Seconds of it that it waited for the user or for the requests before it."""
 
 
 Event = (

@@ -103,8 +103,16 @@ class Turn:
     status: Status | None = None
     """None while it runs."""
     finished: datetime | None = None
+    waited: float = 0.0
+    """Seconds that it waited for the user or for the requests before it."""
     pinned: bool = False
     """Whether the user pinned it in the history."""
+
+    @property
+    def seconds(self) -> float:
+        """How long it worked, without its waiting; 0 until it is finished."""
+        spent = (self.finished or self.started) - self.started
+        return max(0.0, spent.total_seconds() - self.waited)
 
     def apply(self, event: events.Event) -> Turn:
         """Return the turn after `event`. Pure."""
@@ -196,11 +204,12 @@ class Turn:
                 return replace(self, speaking=text)
             case events.Kept():
                 return self
-            case events.TurnFinished(status=status, at=at):
+            case events.TurnFinished(status=status, at=at, waited=waited):
                 return replace(
                     self,
                     status=status,
                     finished=at,
+                    waited=waited,
                     waits=events.WaitReason.NOTHING,
                     speaking="",
                     running=frozenset(),

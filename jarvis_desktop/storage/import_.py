@@ -91,6 +91,7 @@ def turn_of(values: object, inventory: Mapping[str, TaskType], place: Place) -> 
         reply=_bounded(entry, "reply"),
         status=None if entry.get("status") is None else _one_of(Status, entry, "status"),
         finished=None if entry.get("finished") is None else moment(entry, "finished"),
+        waited=seconds_of(entry, "waited"),
         pinned=entry.get("pinned") is True,
     )
 

@@ -377,6 +377,11 @@ def costs_of_attempts(db: Schema) -> None:
     db.execute("UPDATE attempts SET remote = 1 WHERE backend = 'api'")
 
 
+def waiting_of_turns(db: Schema) -> None:
+    """Add how many seconds a turn waited for the user or for the requests before it."""
+    db.execute("ALTER TABLE turns ADD COLUMN waited REAL NOT NULL DEFAULT 0")
+
+
 STEPS: tuple[Callable[[Schema], None], ...] = (
     conversations_and_turns,
     timers,
@@ -392,4 +397,5 @@ STEPS: tuple[Callable[[Schema], None], ...] = (
     pins_and_trash,
     search_with_marks,
     costs_of_attempts,
+    waiting_of_turns,
 )

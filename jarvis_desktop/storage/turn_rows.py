@@ -176,9 +176,9 @@ def number(entry: Values, key: str) -> int:
     return value if isinstance(value, int) and not isinstance(value, bool) else _damaged(key)
 
 
-def seconds_of(entry: Values) -> float:
+def seconds_of(entry: Values, key: str = "seconds") -> float:
     """Return a duration; 0 if it is missing or invalid."""
-    value = entry.get("seconds")
+    value = entry.get(key)
     known = isinstance(value, int | float) and 0 <= value < float("inf")
     return float(value) if known and value is not None else 0.0
 
@@ -308,6 +308,7 @@ class TurnRows:
             position=position,
             started=turn.started.isoformat(),
             finished=turn.finished and turn.finished.isoformat(),
+            waited=turn.waited,
             status=turn.status and turn.status.value,
             text=turn.text,
             heard_by=turn.heard_by,
@@ -536,6 +537,7 @@ class TurnRows:
             reply=row["reply"],
             status=Status(row["status"]) if row["status"] else None,
             finished=datetime.fromisoformat(row["finished"]) if row["finished"] else None,
+            waited=row["waited"],
             pinned=bool(row["pinned"]),
             **_agent_fields(row, self.artifact),
         )

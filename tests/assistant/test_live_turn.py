@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -12,6 +13,7 @@ from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.hands_free import HandsFree
 from jarvis_desktop.core.events import Event, Noted, TurnFinished, Waiting, WaitReason
 from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Unfinished
 from jarvis_desktop.core.speech import Transcript
 from jarvis_desktop.core.turn import Turn
@@ -53,6 +55,13 @@ async def test_a_paragraph_is_spoken_to_its_end_though_nothing_follows_yet(tmp_p
     await live.spoken()
     assert voice.said == ["There are 251 rows.", "March was best."]
     assert live.turn.reply == "There are 251 rows.\n\nMarch was best."
+
+
+async def test_the_time_that_the_user_takes_is_counted() -> None:
+    live, times = live_on(FakeFrontend()), iter((1.0, 3.5))
+    live._loop = SimpleNamespace(time=lambda: next(times))  # type: ignore[assignment]
+    assert await live.review(Plan(())) == Plan(())
+    assert live.waited == 2.5
 
 
 async def test_silence_reaches_the_stream_before_anything_else_runs(tmp_path: Path) -> None:

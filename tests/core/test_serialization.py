@@ -224,6 +224,7 @@ def test_events_name_themselves_first():
         ("event", "turn_finished"),
         ("status", "partly"),
         ("at", "2026-03-01T12:30:00+00:00"),
+        ("waited", 0.0),
     ]
     assert to_wire(PlanProposed(PLAN)) == {"event": "plan_proposed", "plan": WIRE}
 

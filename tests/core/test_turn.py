@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import reduce
 from pathlib import Path
 
@@ -244,3 +244,10 @@ def test_in_agent_mode_the_last_round_of_the_outermost_answers() -> None:
         events.RoundStarted(3, "assistant/coder", "finish", "End"),
     )
     assert turn.artifacts == (PICTURE,)
+
+
+def test_the_time_that_a_turn_waited_is_not_its_own() -> None:
+    assert Turn("t", NOON).seconds == 0.0
+    later = NOON + timedelta(seconds=60)
+    assert Turn("t", NOON).apply(events.TurnFinished(Status.DONE, later, 45.0)).seconds == 15.0
+    assert Turn("t", NOON, finished=NOON, waited=1.0).seconds == 0.0

@@ -89,6 +89,7 @@ def full_turn(turn_id: str, given: Artifact, made: Artifact, *, minutes: int = 0
         reply="Here you are.",
         status=Status.PARTLY,
         finished=START + timedelta(minutes=minutes, seconds=9),
+        waited=3.5,
     )
 
 

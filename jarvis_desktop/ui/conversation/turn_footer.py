@@ -43,10 +43,8 @@ def format_ending(turn: Turn) -> str:
     if turn.status is None:
         return ""
     parts = [tr(_endings[turn.status])]
-    if turn.finished:
-        spent = (turn.finished - turn.started).total_seconds()
-        if spent >= 0.05:
-            parts = [tr(_timed[turn.status], time=labels.seconds(spent))]
+    if turn.seconds >= 0.05:
+        parts = [tr(_timed[turn.status], time=labels.seconds(turn.seconds))]
     if turn.heard_by:
         parts.append(tr("heard by {name}", name=one_line(turn.heard_by, limit=40)))
     return " · ".join(parts)

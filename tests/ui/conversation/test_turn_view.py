@@ -336,7 +336,7 @@ def test_the_answer_grows_without_losing_a_selection(view: TurnView, turn: Turn)
 
 def test_the_end_says_how_it_went_and_who_heard_it(view: TurnView, turn: Turn) -> None:
     ended = replace(turn, heard_by="whisper-tiny", reply="Done.").apply(
-        TurnFinished(Status.PARTLY, NOW + timedelta(seconds=75))
+        TurnFinished(Status.PARTLY, NOW + timedelta(seconds=135), waited=60.0)
     )
     view.draw(ended)
     assert view.foot.ending.full_text() == "Partly done in 1 min 15 s · heard by whisper-tiny"
