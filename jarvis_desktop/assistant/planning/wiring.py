@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import inputs, steps
@@ -57,6 +57,11 @@ class MissingInputError(Exception):
         super().__init__(port.name)
         self.task_type = task_type
         self.port = port
+
+
+TABLE_ENDINGS = (".csv", ".tsv", ".xlsx", ".json", ".parquet")
+AS_A_TABLE = ", as a table"
+"""The end of a question whose answer is to be a table."""
 
 
 class PlanWiring:
@@ -121,7 +126,18 @@ class PlanWiring:
                 return _result(task)
         fresh = max((task.id for task in self._tasks), default=-1) + 1
         self._tasks.append(Task(fresh, task_type, args))
+        if task_type.name == inputs.SAVE and str(args.get("name", "")).endswith(TABLE_ENDINGS):
+            self._answer_as_table(self._tasks[-1].depends_on)
         return _result(self._tasks[-1])
+
+    def _answer_as_table(self, ids: Collection[int]) -> None:
+        """Save the rows of an answer as a table, and tell the sentence with them, or a doubt."""
+        for place, task in enumerate(self._tasks):
+            if task.id in ids and task.type.name == inputs.ASK_TABLE:
+                question = f"{str(task.args[inputs.QUESTION]).rstrip(' ?.!')}{AS_A_TABLE}"
+                args = {**task.args, inputs.QUESTION: question}
+                self._tasks[place] = replace(task, args=args)
+                self._wanted.add(task.id)
 
     def _inputs(self, step: PlannedStep, content: list[Port]) -> list[dict[str, Arg]]:
         """Return what the content ports get, for each task to make."""

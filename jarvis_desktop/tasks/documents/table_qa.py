@@ -79,6 +79,7 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
     if _is_about_all(question.casefold(), db.tables):
         return [text_artifact("\n\n".join(describe_table(table, db) for table in db.tables))]
     report(None, tr("Reading the question"))
+    question, as_a_table = _as_a_table.subn("", question)
     first, second = two_questions(question)
     query = read_question(first, db)
     if second and query and (also := read_question(second, db)):
@@ -92,9 +93,10 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
             tr("I did not understand what that asks of the table."),
             hint=tr("Ask with the names of its columns: {names}.", names=names),
         )
-    return _written(query, db, call)
+    return _written(query, db, call, as_a_table=bool(as_a_table))
 
 
+_as_a_table = re.compile(r",? as a (?:new )?table\W*$", re.IGNORECASE)
 _also = re.compile(
     r"[\s,;]+(?:and|or|und|oder)\s+(?:(?:which|who|what|welche\w?|wer|was)\s+)?(?:one\s+)?"
     r"(?:(?:has|had|is|was|hat|ist)\s+)?(?:(?:the|die|der|das|den|am)\s+)?(?P<word>[^\W\d]+)\W*$",
@@ -149,8 +151,11 @@ def load_tables(call: Call, report: Report) -> TableDatabase:
     return db
 
 
-def _written(query: TableQuery, db: TableDatabase, call: Call) -> list[Artifact]:
-    """The answer in words, and as a file if there is more than a screen of it."""
+def _written(
+    query: TableQuery, db: TableDatabase, call: Call, *, as_a_table: bool = False
+) -> list[Artifact]:
+    """The answer in words, and as a file if there is more than a screen of it, or if it is to be a
+    table."""
     current_detail.get()(f"SQL: {query.sql}")
     names, rows = db.rows(query.sql, MAX_ROWS)
     told = with_doubts(
@@ -158,11 +163,11 @@ def _written(query: TableQuery, db: TableDatabase, call: Call) -> list[Artifact]
         [*query.doubts, *_other_reading(query, rows, db), *left_out(query.fields)],
     )
     made = [text_artifact(told)]
-    if len(rows) > MAX_LINES:
+    if as_a_table or len(rows) > MAX_LINES:
         path = call.workdir / "answer.csv"
         db.write(query.sql, path)
         made.append(Artifact(Kind.TABLE, path=path, name="answer.csv"))
-    return made
+    return made[::-1] if as_a_table else made  # the first one is what is saved
 
 
 _UNSURE = mark("I am not sure of this. {doubts}")

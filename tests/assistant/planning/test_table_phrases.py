@@ -133,6 +133,16 @@ async def test_charts(text: str, options: str) -> None:
     assert not asks_for_agent(text, INVENTORY, Context((file("a.csv"),)))
 
 
+@pytest.mark.parametrize(("name", "question"), [("a.csv", ", as a table"), ("a.txt", "")])
+async def test_an_answer_is_saved_as_a_table_in_a_file_of_tables(name: str, question: str) -> None:
+    wish = f"Who started before 2015? Save them as {name}"
+    asked = f"question=Who started before 2015{question})"
+    assert show(await ask(wish, "staff.csv")) == [
+        f"table-question-answering(table=staff.csv, {asked}{'*' * bool(question)}",
+        f"save-file(content=#0, name={name})",
+    ]
+
+
 async def test_a_chart_is_saved_in_the_format_of_its_name() -> None:
     assert show(await ask("plot the price over time and save it as price.svg", "a.csv")) == [
         "chart(table=a.csv, format=svg, question=plot the price over time)",

@@ -250,6 +250,18 @@ def test_a_long_answer_is_cut_and_whole_in_a_file(ask: Ask):
     assert len(table.path.read_text().splitlines()) == 101
 
 
+def test_an_answer_is_a_table_if_it_is_to_be_one(ask: Ask):
+    table, answer = ask(
+        "total visitors per country, as a table", cities_csv=CITIES, visits_csv=VISITS
+    )
+    assert answer.text == "The sum of visitors for each country:\n- France: 85\n- Switzerland: 10"
+    assert table.path
+    assert [line.split(",")[0] for line in table.path.read_text().splitlines()[1:]] == [
+        "France",
+        "Switzerland",
+    ]
+
+
 GERMAN = "Umsatz 2023;;\n;;\nKunde;Betrag;Datum\nMüller;1.234,50 €;03.04.2023\nKöhler;99,90 €;17.12.2023\nSumme;1.334,40 €;\n"  # fmt: skip
 
 
