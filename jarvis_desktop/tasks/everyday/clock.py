@@ -239,12 +239,14 @@ CLOCK = define(
     cues=(
         "what time is it", "what's the time$", "what is the time$", "tell me the time$", "^time in",
         "what day is it", "what date is it$", "what is the date$", "what's the date$",
-        "what is the date in", "what's the date in",
+        "what is the date in *$", "what's the date in *$", "what is the date in new *$",
+        "what's the date in new *$",
     ),
     presets=presets(
         ({"what": "day"}, "what day is it"),
         ({"what": "date"}, "what date is it$|what is the date$|what's the date$"
-         "|what is the date in|what's the date in"),
+         "|what is the date in *$|what's the date in *$|what is the date in new *$"
+         "|what's the date in new *$"),
         ({"what": "days until"},
          [*(f"how many {unit} {there}{until}" for unit in ("days", "weeks")
             for there in ("", "are there ", "are left ", "is it ", "are there left ")
