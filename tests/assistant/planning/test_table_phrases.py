@@ -133,12 +133,12 @@ async def test_charts(text: str, options: str) -> None:
     assert not asks_for_agent(text, INVENTORY, Context((file("a.csv"),)))
 
 
-@pytest.mark.parametrize(("name", "question"), [("a.csv", ", as a table"), ("a.txt", "")])
+@pytest.mark.parametrize(("name", "question"), [("a.csv", ", as a table"), ("a.txt", "?")])
 async def test_an_answer_is_saved_as_a_table_in_a_file_of_tables(name: str, question: str) -> None:
     wish = f"Who started before 2015? Save them as {name}"
     asked = f"question=Who started before 2015{question})"
     assert show(await ask(wish, "staff.csv")) == [
-        f"table-question-answering(table=staff.csv, {asked}{'*' * bool(question)}",
+        f"table-question-answering(table=staff.csv, {asked}{'*' * (name == 'a.csv')}",
         f"save-file(content=#0, name={name})",
     ]
 
