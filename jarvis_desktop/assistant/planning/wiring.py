@@ -298,6 +298,8 @@ class PlanWiring:
         if Kind.TEXT not in port.kinds:
             return []
         quoted = self._reading.quotes_in(step.start, step.end)
+        if step.type.name == inputs.EDIT_TEXT:  # replace “this” with “that”: neither is the text
+            quoted = [] if self._given or len(quoted) == 2 else quoted[-1:]
         return [PortSource(text, (Kind.TEXT,)) for text in quoted]
 
     def _referred(self, step: PlannedStep) -> list[PortSource]:

@@ -452,6 +452,8 @@ async def test_a_step_takes_no_other_file_than_the_earlier_one_that_it_names() -
         ("add text to this picture", ["a.png"], "image-editing(image=a.png, edit=caption)"),
         ("schreibe Hallo auf das Bild", ["a.png"], "image-editing(image=a.png, edit=caption, words=Hallo)"),
         ("在图片上写你好", ["a.png"], "image-editing(image=a.png, edit=caption, words=你好)"),
+        ("replace 'a, b' with 'c and d' in this text", ["n.txt"], "edit-text(text=n.txt, wish=replace a, b with c and d in this text)"),
+        ("replace 'cat' with 'dog' in 'the cat sat on the cat'", [], "edit-text(text=the cat sat on the cat, wish=replace cat with dog in the cat sat on the cat)"),
         ("what text is in this picture", ["a.png"], "image-to-text(image=a.png)"),
         ("add a red hat to the picture", ["a.png"], "image-editing(image=a.png, prompt=add a red hat to the picture)"),
     ],
