@@ -59,6 +59,10 @@ class MissingInputError(Exception):
         self.port = port
 
 
+FILE_DETAILS = "file-details"
+_counted = lazy_re(r"\b(?:words|letters|characters|sentences|lines)\b")
+_with_words = (Kind.TEXT, Kind.DOCUMENT, Kind.TABLE)
+"""In what words are counted; those of a picture or a recording have to be read first."""
 TABLE_ENDINGS = (".csv", ".tsv", ".xlsx", ".json", ".parquet")
 AS_A_TABLE = ", as a table"
 """The end of a question whose answer is to be a table."""
@@ -100,6 +104,10 @@ class PlanWiring:
         """Add the task or tasks of a step. Raises MissingInputError."""
         options: dict[str, Arg] = {**steps.read_options(step, self._reading)}
         content = [port for port in step.type.ports if port.name != inputs.QUESTION]
+        if step.type.name == FILE_DETAILS:
+            counted = _counted.search(steps.clause(step, self._reading).lower())
+            kinds = tuple(k for k in content[0].kinds if not counted or k in _with_words)
+            content = [replace(content[0], kinds=kinds if counted else kinds[:-1])]
         if step.type.port(inputs.QUESTION):
             options[inputs.QUESTION] = steps.clause(step, self._reading)
         if step.type.port(inputs.PROMPT) and (material := step.type.port(inputs.MATERIAL)):

@@ -217,8 +217,10 @@ _PRECISE = 10.0  # seconds; shorter durations are shown with tenths
 def describe_file(call: Call, report: Report) -> Iterable[Artifact]:
     """Describe the file in one or two sentences. Raises InputError if it cannot be read as its
     type."""
-    path, name = call.file("file"), call.title("file")
     (artifact,) = call.inputs["file"]
+    if artifact.path is None:
+        return [text_artifact(f"The text has {_counts(artifact.text or '')}.")]
+    path, name = call.file("file"), call.title("file")
     if call.words("about") == "loudness" and artifact.kind in (Kind.AUDIO, Kind.VIDEO):
         return [text_artifact(_loudness(path, name))]
     about = _size_and_type(path, name)
@@ -256,12 +258,15 @@ def _text_details(call: Call, report: Report) -> str:
             )
     else:
         text = read_document(path, name=name, report=report, workdir=workdir)
-    if not (words := len(text.split())):
+    if not text.strip():
         return pages
+    return f"{pages}, {_counts(text)}" if pages else _counts(text)
+
+
+def _counts(text: str) -> str:
     lines = sum(bool(line.strip()) for line in text.splitlines())
-    counts = f"{quantity(words, 'word')} in {quantity(lines, 'line')} and "
-    counts += quantity(len(text.strip()), "character")
-    return f"{pages}, {counts}" if pages else counts
+    counts = f"{quantity(len(text.split()), 'word')} in {quantity(lines, 'line')} and "
+    return counts + quantity(len(text.strip()), "character")
 
 
 def _size_and_type(path: Path, name: str) -> str:
@@ -337,7 +342,9 @@ FILE_DETAILS = define(
     name="file-details", label="Show file details",
     summary="Tells a file's size and type, how long a recording or a video lasts, how loud it is, "
     "and how many pixels a picture has.",
-    ports=(Port("file", (Kind.AUDIO, Kind.VIDEO, Kind.IMAGE, Kind.DOCUMENT, Kind.TABLE)),),
+    ports=(
+        Port("file", (Kind.AUDIO, Kind.VIDEO, Kind.IMAGE, Kind.DOCUMENT, Kind.TABLE, Kind.TEXT)),
+    ),
     options=(
         TaskOption("about", "loudness: how loud a sound is", "", choices=("", "loudness")),
     ),

@@ -144,7 +144,7 @@ def _describe(definition: Definition) -> str:
 
 def _group(type: TaskType) -> str:
     kind = type.ports[0].kinds[0] if type.ports and len(type.ports[0].kinds) < 6 else None
-    if type.name == "text-to-speech":
+    if type.name in ("text-to-speech", "file-details"):  # its example is about a recording
         return "Sound and speech"
     match kind:
         case Kind.TEXT:

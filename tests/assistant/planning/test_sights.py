@@ -38,6 +38,11 @@ from tests.assistant.planning.planned import ask, show
         ("classify t.csv", [], ["tabular-classification(table=t.csv, column=classify t.csv)"]),
         ("how large is photo.jpg?", [], ["file-details(file=photo.jpg)"]),
         (
+            "count the words of the text",
+            ["photo.jpg"],
+            ["image-to-text(image=photo.jpg)", "file-details(file=#0)"],
+        ),
+        (
             "make photo.jpg and b.jpg grey",
             [],
             [

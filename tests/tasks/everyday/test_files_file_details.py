@@ -8,7 +8,7 @@ import pytest
 from av.stream import Disposition
 from PIL import Image
 
-from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.tasks.audio.media import write_wav
 from jarvis_desktop.tasks.everyday.files import FILE_DETAILS, describe_file
@@ -32,6 +32,13 @@ def test_how_long_a_recording_lasts(tmp_path: Path, seconds: float, lasts: str) 
     told = said(Kind.AUDIO, file, tmp_path, "memo.wav")
     assert told.startswith(f"memo.wav lasts {lasts}. It is a WAV file of ")
     assert told.endswith("with sound at 8,000 Hz, mono.")
+
+
+def test_how_long_words_are(tmp_path: Path) -> None:
+    given = text_artifact("Fish swim.\n\nBirds fly.\n")
+    call = call_of(FILE_DETAILS.type, tmp_path / "work", file=given)
+    told = text_of(describe_file(call, quiet))
+    assert told == "The text has 4 words in 2 lines and 22 characters."
 
 
 def test_how_long_a_film_lasts(tmp_path: Path) -> None:
