@@ -161,7 +161,7 @@ MIN_OWN_WORDS = 2
 """Words of the user after which it is certain that they speak."""
 STOP_WORDS = frozenset("stop wait quiet jarvis halt no stopp warte ruhe nein 停 等等".split())
 """One of these is enough."""
-HEARD_SPEECH_S = 3 * FRAME_SECONDS
+HEARD_SPEECH_S = 2 * FRAME_SECONDS
 """Seconds of speech, without the computer's own, after which the voice becomes quieter."""
 SURE_SPEECH_S = 0.5
 """Seconds of speech, without the computer's own, after which it is certain that the user speaks."""
