@@ -38,7 +38,8 @@ import soundfile
 
 from jarvis_desktop.assistant.talk.barge_in import (
     DUCKED_VOLUME,
-    HEARD_SPEECH_S,
+    LIKELY_FRAMES,
+    LIKELY_SPEECH,
     PAUSE_S,
     SPEECH_PROBABILITY,
     BargeIn,
@@ -141,14 +142,14 @@ def as_heard(voice: Floats, microphone: Floats, *, cancel: bool) -> Iterator[tup
 def beginnings(likely: Iterator[tuple[float, ...]]) -> list[int]:
     """The samples up to which sound was heard each time that speech began."""
     found: list[int] = []
-    end, begun = EndDetector(pause=PAUSE_S, patience=PAUSE_S), False
+    end, count = EndDetector(pause=PAUSE_S, patience=PAUSE_S), 0
     for number, each in enumerate(likely, 1):
         over = end.take(each)
-        if end.spoken >= HEARD_SPEECH_S and not begun:
+        before, count = count, count + sum(frame >= LIKELY_SPEECH for frame in each)
+        if before < LIKELY_FRAMES <= count:
             found.append(number * POLL)
-        begun = end.spoken >= HEARD_SPEECH_S
         if over:
-            end, begun = EndDetector(pause=PAUSE_S, patience=PAUSE_S), False
+            end, count = EndDetector(pause=PAUSE_S, patience=PAUSE_S), 0
     return found
 
 

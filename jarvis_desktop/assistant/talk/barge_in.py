@@ -161,8 +161,9 @@ MIN_OWN_WORDS = 2
 """Words of the user after which it is certain that they speak."""
 STOP_WORDS = frozenset("stop wait quiet jarvis halt no stopp warte ruhe nein 停 等等".split())
 """One of these is enough."""
-HEARD_SPEECH_S = 2 * FRAME_SECONDS
-"""Seconds of speech, without the computer's own, after which the voice becomes quieter."""
+LIKELY_SPEECH, LIKELY_FRAMES = 0.4, 2
+"""How likely speech is in frames without the computer's own, and how many of them it takes, for the
+voice to become quieter."""
 SURE_SPEECH_S = 0.5
 """Seconds of speech, without the computer's own, after which it is certain that the user speaks."""
 PAUSE_S = 0.8
@@ -249,14 +250,18 @@ class BargeIn:
                     self._anew = False
                     if hearing is None:
                         _forget(said)
-                        if max(sound.speech, default=0.0) >= SPEECH_PROBABILITY:
+                        least = LIKELY_SPEECH if echo_free else SPEECH_PROBABILITY
+                        if max(sound.speech, default=0.0) >= least:
+                            likely = 0
                             end = EndDetector(pause=PAUSE_S, patience=PAUSE_S)
                             hearing = self._begin(said)
                     else:
                         hearing.add(sound.pcm)
                     over = hearing and end.take(sound.speech)
-                    if hearing and echo_free and end.spoken >= HEARD_SPEECH_S:
-                        self._be_quieter()
+                    if hearing and echo_free:
+                        likely += sum(each >= LIKELY_SPEECH for each in sound.speech)
+                        if likely >= LIKELY_FRAMES:
+                            self._be_quieter()
                         self._sure = self._sure or end.spoken >= SURE_SPEECH_S
                     if hearing and self._sure:
                         hearing.drop()

@@ -165,3 +165,11 @@ async def test_a_cough_makes_it_quieter_at_most(house):
     house.interruption.speaking(SPOKEN)
     await house.taken()
     assert (house.talk.said, house.shares) == ([], [DUCKED_VOLUME, 1.0])
+
+
+async def test_a_click_does_nothing(house):
+    house.echo_free = True
+    house.microphone.sounds = [speaking(0.03), silence(1)]
+    house.interruption.speaking(SPOKEN)
+    await house.taken()
+    assert (house.talk.said, house.shares) == ([], [])
