@@ -30,6 +30,9 @@ _mark = lazy_re(
     rf"</?data-(?:[0-9a-f]{{1,16}}|…)>|\[(?:{GIVEN}|{MADE}): [^\[\]\n]{{0,{MAX_NOTE_CHARS}}}\]"
     r"|<GENERATED>-\d{1,3}"
 )
+_bare = lazy_re(r"\A\s*<data>[ \t]*\n")
+"""A mark without its number, which is only known by its place: a line of its own, the first."""
+_may_be_bare = lazy_re(r"\s*(?:<(?:d(?:a(?:t(?:a(?:>[ \t]*)?)?)?)?)?)?")
 _may_begin = lazy_re(
     rf"(?:</?(?:d|$)[a-z0-9…-]{{0,24}}|<G[A-Z]{{0,8}}(?:>-?\d{{0,3}})?|</?|</?data-[0-9a-f…]+>"
     rf"|\[(?:{GIVEN[0]}|{MADE[0]}|$)[^\[\]\n]{{0,{MAX_NOTE_CHARS}}})\Z"
@@ -55,10 +58,18 @@ class QuotationFilter:
 
     def __init__(self) -> None:
         self._held = ""
+        self._begun = self._is_bare = False
 
     def feed(self, piece: str) -> str:
         """Return what is certain by now; what may become a mark is held back."""
-        text = _mark.sub("", self._held + piece)
+        text = self._held + piece
+        if not self._begun:
+            if _may_be_bare.fullmatch(text):
+                self._held = text
+                return ""
+            self._begun = True
+            text, self._is_bare = _without_bare(text)
+        text = self._clean(text)
         found = _may_begin.search(text)
         end = found.start() if found else len(text)
         self._held = text[end:]
@@ -66,5 +77,14 @@ class QuotationFilter:
 
     def rest(self) -> str:
         """Return what was held back at the end."""
-        text, self._held = _mark.sub("", self._held), ""
+        text, self._held = self._clean(self._held), ""
         return text
+
+    def _clean(self, text: str) -> str:
+        return _mark.sub("", text.replace("</data>", "") if self._is_bare else text)
+
+
+def _without_bare(text: str) -> tuple[str, bool]:
+    """Return a text without a bare mark at its beginning, and whether it had one."""
+    found = _bare.match(text)
+    return (text[found.end() :], True) if found else (text, False)

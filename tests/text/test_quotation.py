@@ -25,6 +25,10 @@ def filtered(*pieces: str) -> str:
         ("See [1], [Madrid] and [More: none].", "See [1], [Madrid] and [More: none]."),
         ("if a < b: <b>x</b> <data> <Generic>", "if a < b: <b>x</b> <data> <Generic>"),
         ("cut off <data-12", "cut off <data-12"),
+        ("<data>\nHello.\n</data>", "Hello.\n"),
+        (" <data> \nHello.", "Hello."),
+        ("<data>x</data>", "<data>x</data>"),
+        (" <dat", " <dat"),
     ],
 )
 def test_what_is_shown(said: str, shown: str) -> None:

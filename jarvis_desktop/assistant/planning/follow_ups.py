@@ -107,9 +107,13 @@ def _exchanged(rest: str, before: str) -> str | None:
         return _time.sub(rest, before) if _time.search(before) else f"{before} {rest}"
     if _a_thing.match(rest) or len(rest.split()) > MAX_WORDS_ALONE:
         return None
-    if named := re.findall(rf"\b(?:{_prepositions})\b", before, re.IGNORECASE):
+    named = re.findall(rf"\b(?:{_prepositions})\b", before, re.IGNORECASE)
+    copula = _copula.match(before)
+    if (named or copula) and rest[0].islower():
+        return None  # "what about dinner" is no place
+    if named:
         return _after_last(named[-1], rest, before)
-    if copula := _copula.match(before):
+    if copula:
         return f"{copula[0]}{rest}"
     return f"{before.rpartition(' ')[0]} {rest}"
 

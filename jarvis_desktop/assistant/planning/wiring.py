@@ -59,7 +59,12 @@ class MissingInputError(Exception):
         self.port = port
 
 
-FILE_DETAILS = "file-details"
+FILE_DETAILS, LANGUAGE = "file-details", "language"
+_a_language = lazy_re(rf"\b(?:{'|'.join(steps.LANGUAGES)})\b")
+_several_languages = lazy_re(
+    rf"\b(?:in|into|to)\s+(?:{'|'.join(steps.LANGUAGES)})"
+    rf"(?:(?:\s*,\s*|\s+)(?:and\s+|then\s+)?(?:(?:in|into|to)\s+)?(?:{'|'.join(steps.LANGUAGES)}))+\b"
+)
 _counted = lazy_re(r"\b(?:words|letters|characters|sentences|lines)\b")
 _with_words = (Kind.TEXT, Kind.DOCUMENT, Kind.TABLE)
 """In what words are counted; those of a picture or a recording have to be read first."""
@@ -120,7 +125,19 @@ class PlanWiring:
         said = said.removeprefix("out ").removeprefix("loud ").removeprefix("aloud ")
         if _manner.fullmatch(said) and not _spoken.fullmatch(said):
             self.unread += [said] * all(said not in item.values() for item in given)
-        self._groups.append([self._append(step.type, {**item, **options}) for item in given])
+        ways = [{**options, LANGUAGE: each} for each in self._languages(step)] or [options]
+        self._groups.append(
+            [self._append(step.type, {**item, **way}) for item in given for way in ways]
+        )
+
+    def _languages(self, step: PlannedStep) -> list[str]:
+        """Return the languages of a translation into several: "into French and German"."""
+        if all(option.name != LANGUAGE for option in step.type.options):
+            return []
+        found = _several_languages.search(self._reading.text, step.start)
+        if found is None or found.start() >= step.end:
+            return []
+        return [each[0].capitalize() for each in _a_language.finditer(found[0])]
 
     def save_as(self, task_type: TaskType, names: Sequence[str]) -> None:
         """Save the newest results under the names that the words gave them."""

@@ -161,7 +161,7 @@ MIN_OWN_WORDS = 2
 """Words of the user after which it is certain that they speak."""
 STOP_WORDS = frozenset("stop wait quiet jarvis halt no stopp warte ruhe nein 停 等等".split())
 """One of these is enough."""
-LIKELY_SPEECH, LIKELY_FRAMES = 0.4, 2
+LIKELY_SPEECH, LIKELY_FRAMES = 0.35, 2
 """How likely speech is in frames without the computer's own, and how many of them it takes, for the
 voice to become quieter."""
 SURE_SPEECH_S = 0.5

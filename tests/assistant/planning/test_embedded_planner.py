@@ -34,6 +34,23 @@ from tests.assistant.planning.planned import ask, conversation, file, show
             ["translation(text=good morning, language=French)"],
         ),
         (
+            "Translate good morning into French, Spanish and Italian",
+            [],
+            [
+                "translation(text=good morning, language=French)",
+                "translation(text=good morning, language=Spanish)",
+                "translation(text=good morning, language=Italian)",
+            ],
+        ),
+        (
+            "translate good morning into French and what is 2 plus 2",
+            [],
+            [
+                "translation(text=good morning, language=French)",
+                "calculator(expression=what is 2 plus 2)",
+            ],
+        ),
+        (
             "Read the letter aloud to me",
             ["brief.pdf"],
             ["document-to-text(document=brief.pdf)", "text-to-speech(text=#0)"],
