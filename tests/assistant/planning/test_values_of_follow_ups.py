@@ -120,6 +120,6 @@ async def test_what_has_a_plan_of_its_own_is_none() -> None:
     assert show(await last_of("what is 15% of 80", "and what time is it in Rome")) == [
         "clock(what=time, place=and what time is it in rome)"
     ]
-    refused = await last_of("what time is it in Tokyo", "and delete my files")
+    refused = await last_of("what time is it in Tokyo", "and in my folder delete all files")
     assert isinstance(refused, PlanRejected)
     assert refused.final
