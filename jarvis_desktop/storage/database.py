@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
@@ -30,6 +31,9 @@ OPENING_SECONDS = 10
 CHECKED_BYTES = 128 * 1024**2
 """A database up to this size is checked completely when opened, in a fraction of a second."""
 
+_opening = threading.RLock()
+"""Held while a database is opened. SQLite does not wait for another connection that is making the
+file, and takes its unfinished pages for damage."""
 _DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 
 
@@ -56,7 +60,7 @@ def connect(path: Path) -> tuple[Database, Path | None]:
     the damaged file, which must be reported to the user. Raises StorageError if the file cannot be
     opened or was written by a newer version.
     """
-    with _translating(path):
+    with _opening, _translating(path):
         try:
             return _open(path), None
         except _DamagedError:
@@ -91,12 +95,15 @@ def attached(path: Path) -> Iterator[Database]:
 
     If it lacks one of the tables it is opened as in `connect`. To be used within `reading`.
     """
-    if not path.exists():
-        connect(path)[0].close()
-    with closing(sqlite3.connect(path, timeout=BUSY_SECONDS, factory=Database)) as db:
-        if not _known_steps() <= _applied_steps(db):
+    with _opening:
+        if not path.exists():
             connect(path)[0].close()
-        _configure(db)
+        db = sqlite3.connect(path, timeout=BUSY_SECONDS, factory=Database)
+    with closing(db):
+        with _opening:
+            if not _known_steps() <= _applied_steps(db):
+                connect(path)[0].close()
+            _configure(db)
         yield db
 
 
