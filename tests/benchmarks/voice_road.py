@@ -97,7 +97,6 @@ class Person:
     async def says(self, audio: Path) -> tuple[float, float, Transcript]:
         """When the key was let go, when the words were there, and what they were."""
         self._open.clear()
-        self.app.wake()  # as the window does
         self.talk.press()
         await self._open.wait()
         speaking = self.server.say_into_microphone(audio)
