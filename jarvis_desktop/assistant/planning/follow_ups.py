@@ -49,17 +49,15 @@ _copula = re.compile(r"^.*?\b(?:is|are|was|were|ist|sind)\s+", re.IGNORECASE)
 def whole_request(text: str, earlier: Sequence[str]) -> str | None:
     """Return a follow-up with what it leaves out of the `earlier` requests, oldest first; None if
     it is none. It is only a guess: see `changes_a_value`."""
-    if not earlier:
+    rest, led = _rest(text)
+    short = 0 < len(rest.split()) <= (MAX_WORDS if led else MAX_WORDS_ALONE)
+    plain = short and bool(led or _preposition.match(rest) or rest[0].isdigit())
+    if not earlier or not (plain or _and_chinese.match(text)):
         return None
     before = whole_request(earlier[-1], earlier[:-1]) or earlier[-1]
     if chinese := _in_chinese(text, before):
         return chinese
-    rest, led = _rest(text)
-    if not rest or len(rest.split()) > (MAX_WORDS if led else MAX_WORDS_ALONE):
-        return None
-    if not (led or _preposition.match(rest) or rest[0].isdigit()):
-        return None
-    return _exchanged(rest, before.strip(_edges))
+    return _exchanged(rest, before.strip(_edges)) if plain else None
 
 
 def _in_chinese(text: str, before: str) -> str | None:
