@@ -67,6 +67,8 @@ _SUFFIXES = {
 }
 KINDS = {f".{suffix}": kind for kind, listed in _SUFFIXES.items() for suffix in listed.split()}
 """Lower-case suffix with its dot -> kind."""
+WRITTEN_TABLES = (".csv", ".tsv", ".xlsx", ".json", ".parquet")
+"""Suffixes of the formats in which tables are written."""
 
 
 def kind_of_name(name: str | PurePath) -> Kind | None:

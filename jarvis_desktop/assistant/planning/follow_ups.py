@@ -6,6 +6,7 @@ import re
 from collections.abc import Sequence
 
 from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.text.dates import WEEKDAY
 from jarvis_desktop.text.numbers import NUMBER_WORDS
 
 MAX_WORDS = 6
@@ -26,10 +27,9 @@ _quantity = re.compile(
     rf"(?P<number>\d[\d.,:/]*(?<=\d)|\b(?:{'|'.join(NUMBER_WORDS)})\b)(?P<unit>\s*%|\s*[^\W\d]+)?",
     re.IGNORECASE,
 )
-_days = "monday tuesday wednesday thursday friday saturday sunday".split()
 _time = re.compile(
     r"\b(?:(?:next|last|this) \w+|today|tomorrow|yesterday|tonight|heute|morgen|gestern"
-    rf"|{'|'.join(_days)})\b",
+    rf"|{WEEKDAY})\b",
     re.IGNORECASE,
 )
 _and_chinese = re.compile(r"^(?:那么?)?(\w{1,8})呢\W*$")

@@ -10,7 +10,7 @@ from jarvis_desktop.assistant.planning import inputs, steps
 from jarvis_desktop.assistant.planning.inputs import PortSource
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import PlannedStep
-from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.artifact import WRITTEN_TABLES, Artifact, Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 from jarvis_desktop.text import parts
@@ -68,7 +68,6 @@ _several_languages = lazy_re(
 _counted = lazy_re(r"\b(?:words|letters|characters|sentences|lines)\b")
 _with_words = (Kind.TEXT, Kind.DOCUMENT, Kind.TABLE)
 """In what words are counted; those of a picture or a recording have to be read first."""
-TABLE_ENDINGS = (".csv", ".tsv", ".xlsx", ".json", ".parquet")
 AS_A_TABLE = ", as a table"
 """The end of a question whose answer is to be a table."""
 
@@ -151,7 +150,7 @@ class PlanWiring:
                 return _result(task)
         fresh = max((task.id for task in self._tasks), default=-1) + 1
         self._tasks.append(Task(fresh, task_type, args))
-        if task_type.name == inputs.SAVE and str(args.get("name", "")).endswith(TABLE_ENDINGS):
+        if task_type.name == inputs.SAVE and str(args.get("name", "")).endswith(WRITTEN_TABLES):
             self._answer_as_table(self._tasks[-1].depends_on)
         return _result(self._tasks[-1])
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
 from typing import Any
 
-from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
+from jarvis_desktop.core.artifact import WRITTEN_TABLES, Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Port, Report
@@ -21,8 +21,6 @@ from jarvis_desktop.tasks.documents.table_database import TableDatabase, delimit
 from jarvis_desktop.tasks.documents.table_editor import TableEditor, combined, parts_of
 from jarvis_desktop.tasks.documents.table_qa import question_of, table_items, with_doubts
 from jarvis_desktop.tasks.formats.tables import sheets_of, write_workbook
-
-_ENDINGS = (".csv", ".tsv", ".xlsx", ".json", ".parquet")
 
 
 def edit_tables(call: Call, report: Report) -> Iterable[Artifact]:
@@ -55,7 +53,7 @@ def edit_tables(call: Call, report: Report) -> Iterable[Artifact]:
         if len(editors) > 1:
             told = f"{item.title}: {told}"
         assert item.path is not None
-        ending = item.path.suffix.lower() if item.path.suffix.lower() in _ENDINGS else ".csv"
+        ending = item.path.suffix.lower() if item.path.suffix.lower() in WRITTEN_TABLES else ".csv"
         path = call.workdir / f"edited-{number}{ending}"
         _write(editor, item.path, path)
         name = f"{PurePath(item.title).stem}-{editor.called}{ending}"
