@@ -48,6 +48,7 @@ TESTS = (
     "trayer",
     "xdotool",
     "dbus",
+    "at-spi2-core",
     "strace",
     "desktop-file-utils",
     "appstream",

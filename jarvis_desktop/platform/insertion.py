@@ -38,13 +38,17 @@ def typeable(text: str) -> str:
     return CONTROLS.sub("", LINE_BREAKS.sub("\n", text))
 
 
-def insert_in_parts(text: str, insert_some: Callable[[str], int]) -> None:
-    """Insert with a function that inserts the beginning of a text and returns its length.
+def insert_in_parts(
+    text: str, insert_some: Callable[[str], int], refuse: Callable[[], None] = lambda: None
+) -> None:
+    """Insert with a function that inserts the beginning of a text and returns its length, unless
+    `refuse` raises UnavailableError.
 
     Raises InsertionError.
     """
     done = 0
     try:
+        refuse()
         while done < len(text):
             done += insert_some(text[done:])
     except UnavailableError as error:

@@ -27,6 +27,7 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.platform.dbus import BUS, CALL_TIMEOUT_S, session_address
 from jarvis_desktop.platform.hotkey_portal import DESKTOP, PORTAL, REGISTRY, REQUEST, new_token
 from jarvis_desktop.platform.insertion import insert_in_parts, keysym, typeable
+from jarvis_desktop.platform.password_field import PasswordField
 
 REMOTE = "org.freedesktop.portal.RemoteDesktop"
 CLIPBOARD = "org.freedesktop.portal.Clipboard"
@@ -71,19 +72,17 @@ class WaylandInserter:
         self._app_id = app_id
         self._token = folder / "insertion-permission"
         self._session: InsertionSession | None = None
-        self._types = True
-        """Whether wtype is worth a try."""
+        self._password = PasswordField()
         self._lock = threading.Lock()
 
     def check(self) -> str | None:
         """Return None, or why there is no way."""
-        if shutil.which("wtype"):
-            return None
-        try:
-            _PortalConnection().close()
-        except UnavailableError:
-            return f"{tr(NO_WAY)} {tr(INSTALL_WTYPE)}"
-        return None
+        if not shutil.which("wtype"):
+            try:
+                _PortalConnection().close()
+            except UnavailableError:
+                return f"{tr(NO_WAY)} {tr(INSTALL_WTYPE)}"
+        return self._password.check()
 
     def aim(self) -> None:
         """Do nothing: the focus is not known."""
@@ -91,7 +90,7 @@ class WaylandInserter:
     def insert(self, text: str) -> None:
         """Insert the text; the desktop may ask the user first. Raises InsertionError."""
         with self._lock:
-            insert_in_parts(typeable(text), self._insert)
+            insert_in_parts(typeable(text), self._insert, self._password.refuse)
 
     def close(self) -> None:
         """End the session, and with it the copy of the earlier clipboard."""

@@ -30,6 +30,7 @@ from jarvis_desktop.platform.insertion import (
     typeable,
     wait_without,
 )
+from jarvis_desktop.platform.password_field import PasswordField
 
 PRESS, RELEASE = 2, 3
 NUM_LOCK = 16
@@ -68,15 +69,17 @@ class X11Inserter:
         """The codes of keys that had no character before, the least recently used first."""
         self._behind = NOTHING
         """The window that may still have keys to process."""
+        self._password = PasswordField()
         self._lock = threading.Lock()
 
     def check(self) -> str | None:
         """Return None, or why nothing can be typed here."""
         try:
             with self._lock, _server():
-                return None
+                pass
         except UnavailableError as error:
             return str(error)
+        return self._password.check()
 
     def aim(self) -> None:
         """Remember the window that has the focus now."""
@@ -95,7 +98,7 @@ class X11Inserter:
 
         with self._lock:
             target, self._target = self._target, NOTHING
-            insert_in_parts(typeable(text), insert_some)
+            insert_in_parts(typeable(text), insert_some, self._password.refuse)
 
     def close(self) -> None:
         """Take the characters from the spare keys."""

@@ -1,7 +1,8 @@
 """A program with an editor, for tests that type into it: prints its window's number, then its whole
-text as a line of JSON after each change.
+text as a line of JSON after each change. With an argument it has a field for a password before it,
+which has the focus at first and whose text is a part of it; Tab goes from one to the other.
 
-    python -m tests.platform.editor
+    python -m tests.platform.editor [password]
 """
 
 from __future__ import annotations
@@ -22,10 +23,10 @@ START_PATIENCE = 90.0
 class Editor:
     """The running program."""
 
-    def __init__(self, screen: str) -> None:
+    def __init__(self, screen: str, *arguments: str) -> None:
         environment = {**os.environ, "DISPLAY": screen, "QT_QPA_PLATFORM": "xcb"}
         self.process = subprocess.Popen(
-            [sys.executable, "-m", __name__], stdout=subprocess.PIPE, env=environment
+            [sys.executable, "-m", __name__, *arguments], stdout=subprocess.PIPE, env=environment
         )
         self._lines = b""
         self.text = ""
@@ -57,13 +58,23 @@ class Editor:
 
 
 def main() -> None:
-    from PySide6.QtWidgets import QApplication, QPlainTextEdit
+    from PySide6.QtWidgets import QApplication, QLineEdit, QPlainTextEdit, QVBoxLayout, QWidget
+
+    def report() -> None:
+        print(json.dumps(password.text() + editor.toPlainText()), flush=True)
 
     application = QApplication(sys.argv)
-    editor = QPlainTextEdit()
-    editor.textChanged.connect(lambda: print(json.dumps(editor.toPlainText()), flush=True))
-    editor.show()
-    print(int(editor.winId()), flush=True)
+    window, password, editor = QWidget(), QLineEdit(), QPlainTextEdit()
+    password.setEchoMode(QLineEdit.EchoMode.Password)
+    password.setVisible(has_password := len(sys.argv) > 1)
+    editor.setTabChangesFocus(has_password)
+    layout = QVBoxLayout(window)
+    for field in (password, editor):
+        layout.addWidget(field)
+        field.textChanged.connect(report)
+    (password if has_password else editor).setFocus()
+    window.show()
+    print(int(window.winId()), flush=True)
     application.exec()
 
 
