@@ -588,7 +588,12 @@ class Assistant:
         hands_free: HandsFree | None = None,
     ) -> LiveTurn:
         dependencies = self._dependencies
-        journal_writer = JournalWriter(dependencies.journal, unfinished, acting=dependencies.acting)
+        journal_writer = JournalWriter(
+            dependencies.journal,
+            unfinished,
+            acting=dependencies.acting,
+            repeatable={*dependencies.instant} - {*dependencies.acting},
+        )
         speaker = dependencies.speaker if unfinished.speak else None
         return LiveTurn(
             turn, frontend, journal_writer=journal_writer, speaker=speaker, hands_free=hands_free
@@ -662,10 +667,13 @@ class Assistant:
         # Save as soon as the answer is complete: a long answer may be silenced, or the power cut,
         # while it is still being spoken.
         ended = TurnFinished(status, self._dependencies.now(), live.waited)
-        if self._keep(known, live, ended):
-            live.show(Kept())
-            self._sum_up(known)
         try:
+            try:
+                await live.begin_speaking()  # it need not wait until the disk has written
+            finally:
+                if self._keep(known, live, ended):
+                    live.show(Kept())
+                    self._sum_up(known)
             await live.spoken()
             for audio, text in speech_of(live.turn):
                 await live.play(self._dependencies.speaker, audio, text)

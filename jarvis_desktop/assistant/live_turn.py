@@ -55,13 +55,20 @@ class JournalWriter:
     """Writes the journal of one turn. The first failure is reported; none stops the turn."""
 
     def __init__(
-        self, journal: Journal, unfinished: Unfinished, *, acting: Collection[str]
+        self,
+        journal: Journal,
+        unfinished: Unfinished,
+        *,
+        acting: Collection[str],
+        repeatable: Collection[str] = (),
     ) -> None:
-        """`acting` names the tasks with effects outside of the store. A turn with a plan or a goal
-        is in the journal already, and so is one that was interrupted before it had one."""
+        """`acting` names the tasks with effects outside of the store, and `repeatable` those that
+        take less time than writing down a plan. A turn with a plan or a goal is in the journal
+        already, and so is one that was interrupted before it had one."""
         self._journal = journal
         self._unfinished = unfinished
         self._acting = acting
+        self._repeatable = repeatable
         self._begun = unfinished.turn.plan is not None or unfinished.goal or unfinished.unplanned
         self._starting: set[int] = set()
         """The acting tasks that have started."""
@@ -106,7 +113,9 @@ class JournalWriter:
                 # From here on the goal memory records what a plan records for other turns.
                 self._unfinished = replace(self._unfinished, goal=True)
                 self._begin((), turn)
-            case PlanProposed(plan=plan) | PlanAccepted(plan=plan) if self._holds(plan):
+            case PlanProposed(plan=plan) | PlanAccepted(plan=plan) if self._holds(
+                plan
+            ) or self._is_repeatable(plan):
                 pass
             case PlanProposed(plan=plan) | PlanAccepted(plan=plan) | Replanned(plan=plan):
                 self._begin(plan, turn)
@@ -115,12 +124,21 @@ class JournalWriter:
             case TaskStarted(task_id=task_id) if self._begun and self._acts(task_id, turn):
                 self._starting.add(task_id)
                 self._journal.starting(turn.id, task_id)
-            case TaskFinished(result=result) if self._begun and self._matters(result):
+            case TaskFinished(result=result) if self._has_plan and self._matters(result):
                 self._journal.finished(turn.id, result)
+
+    @property
+    def _has_plan(self) -> bool:
+        return self._begun and not self._unfinished.unplanned
 
     def _holds(self, plan: Plan) -> bool:
         """Whether the journal has this plan."""
         return self._begun and plan == self._unfinished.turn.plan
+
+    def _is_repeatable(self, plan: Plan) -> bool:
+        """Whether the journal has the request, which is then rather planned and done again."""
+        asked = self._begun and self._unfinished.unplanned
+        return asked and all(task.type.name in self._repeatable for task in plan)
 
     def _begin(self, plan: Iterable[Task], turn: Turn) -> None:
         """Record a new plan. It keeps the results of the tasks that it shares with the previous
@@ -330,6 +348,12 @@ class LiveTurn:
     def hush(self) -> None:
         """Do not speak the rest of the answer."""
         self._speaker = None
+
+    async def begin_speaking(self) -> None:
+        """Wait until the voice has the first sentence of the answer, which is complete."""
+        if self._speech:
+            self._speech.complete()
+            await self._speech.begun()
 
     async def spoken(self) -> None:
         """Wait until the answer has been spoken or silenced. Cancelling silences it."""

@@ -73,11 +73,20 @@ class AnswerSpeaker:
         await wait_until_heard(self.begin(text, show))
 
     def begin(
-        self, text: str | AsyncIterable[str], show: Show, *, news: bool = False
+        self,
+        text: str | AsyncIterable[str],
+        show: Show,
+        *,
+        news: bool = False,
+        handed: asyncio.Event | None = None,
     ) -> asyncio.Task[None]:
         """Like `say`, without waiting. With `news`, the same problem is not reported twice in a
-        row."""
-        return self._begin(partial(self._say, text, show, news=news))
+        row. `handed` is set when the voice has the first sentence."""
+        return self._begin(partial(self._say, text, show, handed or asyncio.Event(), news=news))
+
+    def waits(self, speech: asyncio.Task[None]) -> bool:
+        """Whether what `begin` returned waits until another speech has ended."""
+        return self._speaks not in (None, speech)
 
     def begin_playing(self, audio: Path, text: str, show: Show) -> asyncio.Task[None]:
         """Play existing speech; `text` is what it says."""
@@ -110,12 +119,19 @@ class AnswerSpeaker:
                 self._speaks = None
                 self._become("")
 
-    async def _say(self, text: str | AsyncIterable[str], show: Show, *, news: bool = False) -> None:
+    async def _say(
+        self,
+        text: str | AsyncIterable[str],
+        show: Show,
+        handed: asyncio.Event,
+        *,
+        news: bool = False,
+    ) -> None:
         async with aclosing(_sentences(text)) as parts:
             try:
                 workdir = self._store.workdir()
                 try:
-                    await self._speak(parts, workdir, show)
+                    await self._speak(parts, workdir, show, handed)
                 finally:
                     self._store.discard(workdir)
             except JarvisError as error:
@@ -129,10 +145,12 @@ class AnswerSpeaker:
         except JarvisError as error:
             show(_unspoken(error))
 
-    async def _speak(self, parts: AsyncGenerator[str], workdir: Path, show: Show) -> None:
+    async def _speak(
+        self, parts: AsyncGenerator[str], workdir: Path, show: Show, handed: asyncio.Event
+    ) -> None:
         made: asyncio.Queue[SynthesisResult | None] = asyncio.Queue()
         room = asyncio.Semaphore(MAX_PREPARED)
-        making = asyncio.create_task(self._make(parts, workdir, made, room))
+        making = asyncio.create_task(self._make(parts, workdir, made, room, handed))
         try:
             await self._play_all(made, room, show)
             await making
@@ -149,6 +167,7 @@ class AnswerSpeaker:
         workdir: Path,
         made: asyncio.Queue[SynthesisResult | None],
         room: asyncio.Semaphore,
+        handed: asyncio.Event,
     ) -> None:
         """Synthesise the sentences into `made`, with None after the last."""
         number = 0
@@ -157,6 +176,8 @@ class AnswerSpeaker:
                 number += 1
                 await room.acquire()
                 to = workdir / f"{number}.wav"
+                # Once the following has run up to where it waits for the voice.
+                asyncio.get_running_loop().call_soon(handed.set)
                 try:
                     sound = await self._voice.synthesise(part, to, pace=self.pace)
                 except JarvisError as error:
@@ -234,15 +255,34 @@ class SpokenAnswer:
     def __init__(self, speaker: AnswerSpeaker, show: Show) -> None:
         self._pieces: asyncio.Queue[str | None] = asyncio.Queue()
         self._speaker = speaker
-        self._speaking = speaker.begin(self._written(), show, news=True)
+        self._handed = asyncio.Event()
+        self._speaking = speaker.begin(self._written(), show, news=True, handed=self._handed)
 
     def add(self, piece: str) -> None:
         """Add a piece of the answer."""
         self._pieces.put_nowait(piece)
 
+    def complete(self) -> None:
+        """Add no more."""
+        self._pieces.put_nowait(None)
+
+    async def begun(self) -> None:
+        """Wait until the voice has the first sentence, or there is nothing to wait for. Cancelling
+        silences it."""
+        if self._speaker.waits(self._speaking):
+            return
+        handed = asyncio.create_task(self._handed.wait())
+        try:
+            await asyncio.wait((handed, self._speaking), return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError:
+            self.stop()
+            raise
+        finally:
+            handed.cancel()
+
     async def finish(self) -> None:
         """Wait until all of it was spoken or `stop` was called. Cancelling silences it."""
-        self._pieces.put_nowait(None)
+        self.complete()
         await wait_until_heard(self._speaking)
 
     def stop(self) -> None:

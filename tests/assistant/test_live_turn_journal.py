@@ -12,7 +12,7 @@ from jarvis_desktop.core import events
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.context import current_note, current_turn, current_usage
 from jarvis_desktop.core.errors import ExpertError, StorageError
-from jarvis_desktop.core.expert import Candidate, Status
+from jarvis_desktop.core.expert import Candidate, Status, TaskResult
 from jarvis_desktop.core.llm import Usage
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Unfinished
@@ -71,6 +71,47 @@ async def test_a_turn_is_written_down_as_it_runs_and_forgotten_once_it_is_kept(
     # Whatever builds on a result finds it written down.
     assert sorted(last.turn.results) == [0, 2]
     assert ran(house)[-1] == "join"
+
+
+async def test_what_takes_less_time_than_writing_is_done_again_rather_than_written_down(
+    house: House,
+) -> None:
+    turn = Turn("t", NOON, text="what time is it")
+    written = house.journal.written
+    plan = Plan((Task(0, CLOCK),))
+    for asked, expected in (
+        (True, ["begin t"]),
+        (False, ["begin t", "finished t 0"]),  # it would be lost
+    ):
+        written.clear()
+        journal_writer = JournalWriter(
+            house.journal, Unfinished("c", turn), acting=(), repeatable=("clock",)
+        )
+        if asked:
+            journal_writer.take_request(turn)
+        running = turn
+        for event in (
+            events.PlanProposed(plan),
+            events.PlanAccepted(plan),
+            events.TaskFinished(TaskResult(0, Status.DONE, (text_artifact("Noon."),))),
+        ):
+            running = running.apply(event)
+            journal_writer.take(event, running)
+        assert written == expected
+
+
+async def test_the_voice_has_the_answer_before_it_is_written_down(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    house.planner.planned = ONE_TASK
+    house.backend.does = answering("It is noon. It is late.")  # type: ignore[assignment]
+    said: list[list[str]] = []
+    save = house.history.save
+    monkeypatch.setattr(
+        house.history, "save", lambda *args: (said.append([*house.voice.said]), save(*args))
+    )
+    await house.handle(Request(text="what time is it", speak=True))
+    assert said[0][:1] == ["It is noon."]
 
 
 async def test_a_new_plan_is_written_down_with_what_it_shares_with_the_old(house: House) -> None:

@@ -351,3 +351,48 @@ async def test_who_watches_is_told_what_is_heard_and_when_nothing_is(
     await speaker.say("One. Two.", lambda event: None)
     assert heard == ["One.", "Two.", ""]
     assert speaker.speaking == ""
+
+
+async def test_it_tells_when_the_voice_has_the_first_sentence(
+    speaker: AnswerSpeaker, voice: FakeVoice
+) -> None:
+    answer = SpokenAnswer(speaker, lambda event: None)
+    answer.add("One. Two.")
+    answer.complete()
+    await answer.begun()
+    assert voice.said[:1] == ["One."]
+    await answer.finish()
+    nothing = SpokenAnswer(speaker, lambda event: None)
+    nothing.complete()
+    await nothing.begun()  # though no sentence comes
+
+
+async def test_what_waits_for_another_speech_is_not_waited_for(
+    speaker: AnswerSpeaker, voice: FakeVoice, player: FakePlayer
+) -> None:
+    player.hold = True
+    talking = speaker.begin("One.", lambda event: None)
+    while not player.played:
+        await asyncio.sleep(0)
+    answer = SpokenAnswer(speaker, lambda event: None)
+    answer.add("Two.")
+    answer.complete()
+    await answer.begun()
+    assert voice.said == ["One."]
+    answer.stop()
+    await answer.finish()
+    speaker.silence()
+    await asyncio.wait([talking])
+
+
+async def test_who_stops_before_the_first_sentence_hears_none(
+    speaker: AnswerSpeaker, player: FakePlayer
+) -> None:
+    answer = SpokenAnswer(speaker, lambda event: None)  # which has no sentence yet
+    waiting = asyncio.create_task(answer.begun())
+    await asyncio.sleep(0)
+    waiting.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiting
+    await answer.finish()
+    assert player.played == []
