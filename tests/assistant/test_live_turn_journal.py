@@ -105,13 +105,16 @@ async def test_the_voice_has_the_answer_before_it_is_written_down(
 ) -> None:
     house.planner.planned = ONE_TASK
     house.backend.does = answering("It is noon. It is late.")  # type: ignore[assignment]
-    said: list[list[str]] = []
+    said: list[str] = []
     save = house.history.save
-    monkeypatch.setattr(
-        house.history, "save", lambda *args: (said.append([*house.voice.said]), save(*args))
-    )
+
+    def watched(conversation: str, turn: Turn) -> None:
+        said.extend(house.voice.said)
+        save(conversation, turn)
+
+    monkeypatch.setattr(house.history, "save", watched)
     await house.handle(Request(text="what time is it", speak=True))
-    assert said[0][:1] == ["It is noon."]
+    assert said[:1] == ["It is noon."]
 
 
 async def test_a_new_plan_is_written_down_with_what_it_shares_with_the_old(house: House) -> None:

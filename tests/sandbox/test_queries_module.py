@@ -105,6 +105,8 @@ def test_tables_are_described(capsys: pytest.CaptureFixture[str]) -> None:
         ("SELECT 'paid', sum(paid) FROM my_sales", ""),
         ("SELECT sum(paid) / (SELECT count(*) FROM my_sales) FROM my_sales", ""),
         ("SELECT town, paid FROM my_sales", ""),
+        ("SELECT substr(town, 1, 2) AS start, sum(paid) AS x FROM my_sales GROUP BY start", ""),
+        ("SELECT substr(town, 1, 2) AS start, sum(paid) FROM my_sales GROUP BY paid", "town"),
     ],
 )
 def test_a_column_of_any_row_is_refused(asked: str, bare: str) -> None:

@@ -40,6 +40,7 @@ class QueryResult:
 _number = re.compile(r"(?<![\w.-])[-+]?\d[\d,]*(?:\.\d+)?(?![\w-]|\.\d)")
 _name = re.compile(r"(?<![\w.,-])\w+(?:[.:/_-]\w+)*")
 _date = re.compile(r"\d{4}-\d\d(?:-\d\d)?(?:[ T]\d\d:\d\d(?::\d\d)?)?")
+_year = re.compile(r"^(\d{4})-\d\d\b")
 _word = re.compile(r"[^\W\d_]{2,}")
 _token = re.compile(r"\d[\d,]*(?:\.\d+)?|\w+")
 _best = re.compile(
@@ -77,9 +78,7 @@ def agrees(
     given files by which results can differ. It reads files."""
     (printed, made), rows = result, query.rows
     if expected.kind is ResultKind.ANSWER:
-        if query.ranked and _best.search(expected.clause) and not _several.search(expected.clause):
-            rows = rows[:1]
-        return _same_answer(expected, answer_in(printed), rows, words)
+        return answers_agree(expected, printed, [(expected, query)], words, given)
     files = [item for item in made if fits(item, expected)]
     if not files:
         return False
@@ -140,6 +139,40 @@ def _is_moment(text: str) -> str:
 # Answers.
 
 
+def answers_agree(
+    expected: ExpectedResult,
+    printed: str,
+    returned: Iterable[tuple[ExpectedResult, QueryResult]],
+    words: Collection[str],
+    given: Collection[Artifact],
+) -> bool:
+    """Return whether the answer that a script printed is what queries returned together, each for
+    one of the questions in it. It reads files."""
+    rows: list[Sequence[object]] = []
+    for part, query in returned:
+        best = _best.search(part.clause) and not _several.search(part.clause)
+        rows += query.rows[:1] if query.ranked and best else query.rows
+    return _same_answer(expected, answer_in(printed), _with_what_is_theirs(rows, given), words)
+
+
+def _with_what_is_theirs(
+    rows: Sequence[Sequence[object]], given: Collection[Artifact]
+) -> list[Sequence[object]]:
+    """Return rows with the other cells of the given row that each is about. A query may return the
+    names of customers where the script says their numbers."""
+    known: dict[str, Sequence[str]] = {}
+    for header, *body in filter(None, map(csv_rows, given)):
+        for cells in list(zip(*body, strict=False))[: len(header)]:
+            texts = [cell.casefold() for cell in cells]
+            if len(set(texts)) == len(texts) and not any(map(_number.fullmatch, texts)):
+                known |= dict(zip(texts, body, strict=True))
+    found: list[Sequence[object]] = []
+    for row in rows:
+        theirs = (known.get(cell.casefold(), ()) for cell in row if isinstance(cell, str))
+        found.append([*row, *(cell for cells in theirs for cell in cells)])
+    return found
+
+
 def _same_answer(
     expected: ExpectedResult, answer: str, rows: Sequence[Sequence[object]], words: Collection[str]
 ) -> bool:
@@ -180,7 +213,7 @@ def _tells(fact: str, cell: object, percent: bool) -> bool:
     if fact in _codes(fact):
         return text.startswith(fact) or fact in _codes(text)
     if _number.fullmatch(fact):
-        values = [text, *_number.findall(text)]
+        values = [text, *_number.findall(text), *_year.findall(text)]
         if percent and isinstance(cell, float):
             values.append(str(100 * cell))
         return any(same_number(fact, value) for value in values)
@@ -263,7 +296,7 @@ def _same_table(
     """
     header, *body = table
     if len(body) != len(query.rows):
-        return False
+        return _is_pivot_of(header, body, query.rows)
     columns, others = list(zip(*body, strict=False)), list(zip(*query.rows, strict=False))
     pairs = list(_paired(columns, others))
     for one, two in pairs:
@@ -282,6 +315,23 @@ def _same_table(
     if names_order(goal):
         return bool(pairs) and all(map(_same_row, mine, theirs))
     return bool(pairs) and _matched(mine, theirs)
+
+
+def _is_pivot_of(
+    header: Sequence[str], body: Sequence[Sequence[str]], rows: Sequence[Sequence[object]]
+) -> bool:
+    """Return whether a table has a column for each value of the second column of rows, and a row
+    for each value of their first."""
+    if not rows or len(rows[0]) != 3 or len(header) < 3:
+        return False
+    cells = [
+        (row[0], column, cell)
+        for row in body
+        for column, cell in zip(header[1:], row[1:], strict=False)
+        if cell not in ("", "0")
+    ]
+    there = [row for row in rows if row[2] not in (None, 0)]
+    return len(cells) == len(there) and _matched(cells, there)
 
 
 def _paired(

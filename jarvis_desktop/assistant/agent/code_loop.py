@@ -15,11 +15,11 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any
 
-from jarvis_desktop.assistant.agent.agreement import QueryResult, agrees
+from jarvis_desktop.assistant.agent.agreement import QueryResult
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.code_session import RUNS_CODE, CodeWorkspaces, clean_code
 from jarvis_desktop.assistant.agent.expected_results import (
@@ -35,8 +35,19 @@ from jarvis_desktop.assistant.agent.expert_functions import (
     experts_prompt,
     needed_functions,
 )
-from jarvis_desktop.assistant.agent.goal_checks import answer_in, missing
+from jarvis_desktop.assistant.agent.goal_checks import answer_in
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, OpenRound, StoppedError
+from jarvis_desktop.assistant.agent.goal_work import (
+    ASKS,
+    LOOK,
+    READING_QUERIES,
+    SAME_SCRIPT,
+    GoalWork,
+    ScriptThread,
+    file_kind,
+    purpose_of,
+    threads,
+)
 from jarvis_desktop.assistant.agent.made_files import data_words
 from jarvis_desktop.assistant.agent.queries import (
     NO_QUERY,
@@ -44,25 +55,23 @@ from jarvis_desktop.assistant.agent.queries import (
     RESULT_FILE,
     SAME_QUERY,
     SHOWN_CHARS,
+    WARM_TEMPERATURE,
     TableReader,
     describe_code,
     parse_query,
     query_code,
     query_prompt,
-    query_purpose,
     questions,
-    told_rows,
     without_values,
     wrong_rows,
 )
-from jarvis_desktop.assistant.agent.recomputed_results import pictures_as_asked, text_as_asked
 from jarvis_desktop.assistant.agent.roles import Observation
-from jarvis_desktop.assistant.agent.script_checks import overlooked, slips
+from jarvis_desktop.assistant.agent.script_checks import slips
 from jarvis_desktop.assistant.agent.script_repair import explain_error, repaired
 from jarvis_desktop.assistant.agent.stop_conditions import THINK
 from jarvis_desktop.assistant.planning.llm_output import strip_reasoning
 from jarvis_desktop.assistant.prompts import Prompts, keep_ends, keep_start
-from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
+from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.code import Script
 from jarvis_desktop.core.display import one_line, printable
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
@@ -84,8 +93,6 @@ from jarvis_desktop.text.quotation import marked_off
 
 MAX_ROUNDS = 9
 """Scripts and questions for one goal."""
-MAX_TRIES = 3
-"""Scripts that mend each other, before another one is written from the beginning."""
 MAX_SECONDS = 480.0
 """Seconds of work after which no other script is written."""
 MAX_QUESTIONS = 2
@@ -100,32 +107,19 @@ PRINTED_TOKENS = 160
 MEND_TEMPERATURE = 0.2
 AGAIN_TEMPERATURE = 0.4
 """For a second script: it should be another one."""
-WARM_TEMPERATURE = 0.9
-"""After a script that was written before."""
 LOOK_TIMEOUT = 60.0
 MAX_RESULTS = 3
 """Results that no query confirms, before it is given up."""
-MAX_QUERIES = 4
-"""Queries for one part of the goal."""
-ASKS = "ask_user"
-"""The branch of a round that is a question."""
-LOOK = "look"
-"""The branch of the round that reads the beginnings of the files."""
 MAX_NAMED = 8
 """Files that an answer names."""
 LACKS = "Still to do: "
 """Before what a script has not done, in the log."""
 NOBODY = "Nobody answered. Decide it yourself."
 NO_SCRIPT = "Write one ```python block and nothing else."
-SAME_SCRIPT = "This is the script that did not work. Write another one: do it in another way."
 
 _fence = re.compile(r"```[\w+-]*[ \t]*\n(.*?)(?:\n[ \t]*```|\Z)", re.DOTALL)
 _question = re.compile(r"^\W*ASK:?\s*(\S.*)$", re.MULTILINE | re.IGNORECASE)
 _code_line = re.compile(r"^(?:import|from|for|with|def|print|\w+\s*=|jarvis\.)", re.MULTILINE)
-
-
-_COMPUTED_AGAIN = (pictures_as_asked, text_as_asked)
-"""What computes new files a second time without an LLM."""
 
 
 def outline_for(goal: str, given: Sequence[str]) -> Outline:
@@ -137,121 +131,6 @@ def outline_for(goal: str, given: Sequence[str]) -> Outline:
         texts.insert(0, tr("Look at {names}", names=f"{names}{more}"))
     texts.append(tr("Check the result"))
     return Outline(tuple(OutlineStep(number, text) for number, text in enumerate(texts, 1)))
-
-
-@dataclass(frozen=True, slots=True)
-class ScriptThread:
-    """Scripts that mend each other, in one folder, and the questions between them."""
-
-    rounds: tuple[LogEntry, ...] = ()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether the next script begins another thread."""
-        tries = [each for each in self.rounds if each.branch != ASKS]
-        stuck = bool(tries) and tries[-1].observation == SAME_SCRIPT
-        return self.succeeded or stuck or len(tries) >= MAX_TRIES
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether everything is there that the goal asks for."""
-        last = self.rounds[-1] if self.rounds else None
-        return last is not None and (last.status, last.branch) == (Status.DONE, RUNS_CODE)
-
-    @property
-    def made(self) -> tuple[Artifact, ...]:
-        """The files of all its scripts, each in its newest version."""
-        by_name = {item.title: item for each in self.rounds for item in each.artifacts}
-        return tuple(by_name.values())
-
-    @property
-    def result(self) -> tuple[str, tuple[Artifact, ...]]:
-        """What its last script printed, and the files."""
-        return self.rounds[-1].observation, self.made
-
-
-def threads(rounds: Sequence[LogEntry]) -> list[ScriptThread]:
-    """Return the threads of a goal's rounds, oldest first; the last one may be open."""
-    found: list[ScriptThread] = []
-    for each in rounds:
-        if found and not found[-1].is_over:
-            found[-1] = ScriptThread((*found[-1].rounds, each))
-        else:
-            found.append(ScriptThread((each,)))
-    return found
-
-
-@dataclass
-class _GoalWork:
-    """One goal while it is worked on."""
-
-    run: GoalRun
-    names: Sequence[str]
-    """Of the files that its code has."""
-    expected: Sequence[ExpectedResult]
-    files: Collection[Artifact]
-    words: Mapping[str, Collection[str]]
-    """Words of the files by which results can differ, and how they are written."""
-    brief: str = ""
-    """What the files are: data."""
-    tables: str = ""
-    """The tables that queries have, as they are created: data."""
-    rows: dict[int, QueryResult] = field(default_factory=dict)
-    """What the queries returned, by the number of their round."""
-    reading: Sequence[str] = ()
-    """What the reader of tables answers, if it is sure of all that the goal asks."""
-
-    @property
-    def rounds(self) -> Sequence[LogEntry]:
-        """Its scripts and questions, oldest first."""
-        return [entry for entry in self.run.done_by(0) if entry.branch not in (LOOK, QUERY)]
-
-    def queries(self, expected: ExpectedResult) -> Sequence[LogEntry]:
-        """Return the queries for a part of the goal, oldest first."""
-        purpose = query_purpose(format_expected(expected))
-        done = self.run.done_by(0)
-        return [each for each in done if (each.branch, each.what) == (QUERY, purpose)]
-
-    def unconfirmed(self, thread: ScriptThread) -> list[ExpectedResult]:
-        """Return the parts of the goal that nothing confirms in a result. It reads files."""
-        return [each for each in self.expected if not self._confirms(each, thread)]
-
-    def _confirms(self, expected: ExpectedResult, thread: ScriptThread) -> bool:
-        rows = [*self.rows.values()]
-        if expected.kind is ResultKind.ANSWER and self.reading:
-            rows = [told_rows(self.reading)]  # a query that says something else is no proof
-        if any(agrees(expected, thread.result, each, self.words, self.files) for each in rows):
-            return True
-        if expected.kind is ResultKind.ANSWER:
-            return False
-        return any(check(expected, thread.made, self.files) for check in _COMPUTED_AGAIN)
-
-    @property
-    def queried(self) -> Sequence[str]:
-        """The names of the files that a query can read."""
-        return [name for name in self.names if _kind(name) in ("table", "text")]
-
-    @property
-    def results(self) -> list[ScriptThread]:
-        """The threads that made everything."""
-        return [each for each in threads(self.rounds) if each.succeeded]
-
-    def missing(
-        self, printed: str, made: Sequence[Artifact]
-    ) -> Iterator[tuple[ExpectedResult, str]]:
-        """Yield what the goal asks for and a script did not do. It reads files."""
-        return missing(self.expected, printed, made, self.files, self.brief)
-
-    def problems(self, code: str, printed: str, made: Sequence[Artifact]) -> list[str]:
-        """Return what a script did not do or did wrong, in words for its author. It reads files."""
-        missed = (problem for _, problem in self.missing(printed, made))
-        return [*missed, *overlooked(code, self.run.goal.text, self.words, self.brief)]
-
-    @property
-    def open(self) -> ScriptThread:
-        """The thread that goes on."""
-        found = threads(self.rounds)
-        return found[-1] if found and not found[-1].is_over else ScriptThread()
 
 
 @dataclass(eq=False)
@@ -281,22 +160,28 @@ class CodeLoop:
         files = self.workshop.bench(run).files.named(run)
         words = await asyncio.to_thread(data_words, files)
         expected = expected_results(run.goal.text, list(files))
-        work = _GoalWork(run, list(files), expected, list(files.values()), words)
+        work = GoalWork(run, list(files), expected, list(files.values()), words)
         await self._look(work)
         await self._read(work)
         await self._query_again(work)
+        await self._confirm_reading(work)
+        if not work.expected:
+            return self._finish(work, ScriptThread())
         while True:
-            left = [await asyncio.to_thread(work.unconfirmed, each) for each in work.results]
+            results = work.results
+            await asyncio.to_thread(work.see_reading_confirmed)
+            left = [await asyncio.to_thread(work.unconfirmed, each) for each in results]
             if [] in left:
-                return self._finish(work, work.results[left.index([])])
-            if left and (part := _next_query(work, left[-1])):
+                return self._finish(work, results[left.index([])])
+            own = results and calls_only(results[-1].rounds[-1].code, ())  # no experts' answers
+            if own and (part := work.next_query(left[-1])):
                 await self._query(work, part)
             elif reason := self._stop_reason(work):
                 return self._give_up(work, reason)
             else:
                 await self._round(work)
 
-    async def _look(self, work: _GoalWork) -> None:
+    async def _look(self, work: GoalWork) -> None:
         """Note what the files are. The script is ours and changes nothing, so nobody is asked."""
         run = work.run
         before = [entry for entry in run.done_by(0) if entry.branch == LOOK]
@@ -332,7 +217,7 @@ class CodeLoop:
         finally:
             await asyncio.to_thread(self.store.discard, to)
 
-    async def _read(self, work: _GoalWork) -> None:
+    async def _read(self, work: GoalWork) -> None:
         """Have the reader of tables answer what the goal asks. It changes nothing and takes less
         than a second, so it is not a round."""
         asked = [each.clause for each in work.expected if each.kind is ResultKind.ANSWER]
@@ -348,17 +233,26 @@ class CodeLoop:
         if all(answers):
             work.reading = answers
 
-    async def _query(self, work: _GoalWork, expected: ExpectedResult) -> None:
+    async def _confirm_reading(self, work: GoalWork) -> None:
+        """Have queries written for what the reader of tables answers. If they say the same, no
+        script is needed for it."""
+        for part, said in work.read_parts():
+            while not await asyncio.to_thread(work.confirms_reading, part, said):
+                if len(work.queries(part)) >= READING_QUERIES:
+                    return
+                await self._query(work, part)
+        if work.reading:
+            work.take_reading()
+
+    async def _query(self, work: GoalWork, expected: ExpectedResult) -> None:
         """Let the LLM write a query for a part of the goal, and run it."""
         run, before = work.run, work.queries(expected)
-        now = _begin(run, QUERY, query_purpose(format_expected(expected)), "")
+        now = _begin(run, QUERY, purpose_of(expected), "")
         query = ""
         try:
             if not work.tables:
                 work.tables, _ = await self._run_own(run, describe_code(work.queried))
-            query = parse_query(
-                await run.interrupts.branch(self._write_query(work, expected, before))
-            )
+            query = await run.interrupts.branch(self._write_query(work, expected, before))
             found = await self._found(work, query, before)
         except StoppedError:
             await _ask_what_to_change(run, now)
@@ -371,7 +265,7 @@ class CodeLoop:
         told = wrong or json.dumps(found[1], ensure_ascii=False)[:SHOWN_CHARS]
         _end(run, now, Observation(told, Status.FAILED if wrong else Status.DONE, code=query))
 
-    async def _found(self, work: _GoalWork, query: str, before: Sequence[LogEntry]) -> Any:
+    async def _found(self, work: GoalWork, query: str, before: Sequence[LogEntry]) -> Any:
         """Return the columns and rows of a query, or a text that says why it has none. Raises
         JarvisError."""
         if not query:
@@ -381,24 +275,33 @@ class CodeLoop:
         return (await self._rows(work, [query]))[0]
 
     async def _write_query(
-        self, work: _GoalWork, expected: ExpectedResult, before: Sequence[LogEntry]
+        self, work: GoalWork, expected: ExpectedResult, before: Sequence[LogEntry]
     ) -> str:
-        kinds = {_kind(name) for name in work.queried}
+        """Return the LLM's query, if possible another one than `before`. Raises what `_answer`
+        raises."""
+        kinds = {file_kind(name) for name in work.queried}
         examples = [
             each
             for each in json.loads(self.prompts.read("query_examples.json")[0])
             if each["kind"] in kinds
         ]
         system = self.prompts.template("code_query").text
-        prompt = query_prompt(system, examples, work.tables, expected, before, work.run.goal.id)
-        return await self._answer(work, await self._llm(), prompt)
+        query = ""
+        for warmer in (False, True):
+            prompt = query_prompt(
+                system, examples, work.tables, expected, before, work.run.goal.id, warmer=warmer
+            )
+            query = parse_query(await self._answer(work, await self._llm(), prompt))
+            if not any(_same_code(query, each.code) for each in before):
+                break
+        return query
 
-    async def _rows(self, work: _GoalWork, queries: Sequence[str]) -> list[Any]:
+    async def _rows(self, work: GoalWork, queries: Sequence[str]) -> list[Any]:
         """Return what queries return: rows, or an error as text. Raises JarvisError."""
         printed, text = await self._run_own(work.run, query_code(work.queried, queries))
         return json.loads(text) if text else [one_line(printed, limit=300)] * len(queries)
 
-    async def _query_again(self, work: _GoalWork) -> None:
+    async def _query_again(self, work: GoalWork) -> None:
         """Run the queries again that ran before a crash: the log has only their beginnings."""
         before = [
             each
@@ -416,7 +319,7 @@ class CodeLoop:
                 if isinstance(found, list)
             }
 
-    def _stop_reason(self, work: _GoalWork) -> str:
+    def _stop_reason(self, work: GoalWork) -> str:
         """Return why there is no other round, as a sentence; "" if there is one."""
         rounds = work.rounds
         if len(rounds) >= MAX_ROUNDS or len(work.results) >= MAX_RESULTS:
@@ -427,7 +330,7 @@ class CodeLoop:
             return one_line(rounds[-1].observation, limit=300)
         return ""
 
-    async def _round(self, work: _GoalWork) -> None:
+    async def _round(self, work: GoalWork) -> None:
         """Let the LLM write a script or a question, and take it on."""
         run = work.run
         try:
@@ -453,7 +356,7 @@ class CodeLoop:
             now = _begin(run, THINK, tr("Write a script"), "")
             _end(run, now, Observation(NO_SCRIPT, Status.FAILED, trusted=True))
 
-    async def _write(self, work: _GoalWork, *, warmer: bool = False) -> tuple[str, str]:
+    async def _write(self, work: GoalWork, *, warmer: bool = False) -> tuple[str, str]:
         """Return the LLM's script and question; `warmer` is for another script than before. Raises
         what `_answer` raises."""
         llm = await self._llm()
@@ -469,7 +372,7 @@ class CodeLoop:
             return llm
         raise UnavailableError(tr("There is none now."), hint=tr("jarvis-desktop doctor says why."))
 
-    async def _answer(self, work: _GoalWork, llm: LLM, prompt: Prompt) -> str:
+    async def _answer(self, work: GoalWork, llm: LLM, prompt: Prompt) -> str:
         """Return the LLM's reply. Raises what it raises, and ExpertError if it is too slow."""
         try:
             async with asyncio.timeout(self.timeout):
@@ -480,7 +383,7 @@ class CodeLoop:
         work.run.live.trace(f"{llm.name} wrote {len(text)} characters.")
         return strip_reasoning(text)
 
-    def _prompt(self, work: _GoalWork, llm: LLM) -> Prompt:
+    def _prompt(self, work: GoalWork, llm: LLM) -> Prompt:
         """Build the prompt. Its beginning stays the same from round to round, for the cache of the
         server."""
         run, thread = work.run, work.open
@@ -527,7 +430,7 @@ class CodeLoop:
         longest = min(MAX_ANSWER_TOKENS, llm.window // 4)
         return Prompt(tuple(messages), longest=longest, temperature=temperature)
 
-    async def _run_script(self, work: _GoalWork, code: str) -> None:
+    async def _run_script(self, work: GoalWork, code: str) -> None:
         """Run a script, unless it is known already, and note what is missing."""
         run, thread = work.run, work.open
         purpose = one_line(run.goal.text, limit=200)
@@ -561,16 +464,17 @@ class CodeLoop:
         else:
             _end(run, now, replace(found, text=found.printed))
 
-    def _finish(self, work: _GoalWork, best: ScriptThread) -> Observation:
+    def _finish(self, work: GoalWork, best: ScriptThread) -> Observation:
         """Answer with what was computed."""
         printed, made = best.result
         self._mark(work, StepState.DONE)
-        return _answer(work.run, _told(printed, made), Status.DONE, made)
+        return _answer(work.run, _told(printed, made, work.told), Status.DONE, made)
 
-    def _give_up(self, work: _GoalWork, reason: str) -> Observation:
+    def _give_up(self, work: GoalWork, reason: str) -> Observation:
         """Say honestly what there is."""
         results = work.results
         partly = [each for each in threads(work.rounds) if each.rounds[-1].status is Status.PARTLY]
+        doubted = () if work.told else work.reading
         if results:
             self._mark(work, StepState.DONE, lambda step: step.id < _last(work))
             self._mark(work, StepState.FAILED)
@@ -579,8 +483,8 @@ class CodeLoop:
                     "I made this, but could not confirm it by computing it in a second way. "
                     "Please look at it before you use it."
                 ),
-                _told(*results[0].result),
-                *(tr("The table itself says: {answer}", answer=each) for each in work.reading),
+                _told(*results[0].result, work.told),
+                *(tr("The table itself says: {answer}", answer=each) for each in doubted),
             ]
             return _answer(work.run, "\n\n".join(told), Status.PARTLY, results[0].made)
         self._mark(work, StepState.FAILED)
@@ -593,19 +497,23 @@ class CodeLoop:
                 if names
                 else tr("I am not sure of this: the script that computed it has a flaw."),
                 tr("This is what there is:"),
-                _told(printed, made),
+                _told(printed, made, work.told),
             ]
             return _answer(work.run, "\n\n".join(told), Status.PARTLY, made)
         last = work.rounds[-1].observation if work.rounds else ""
         told = [
-            tr("I did not reach this goal. {reason}", reason=reason),
+            " ".join(
+                filter(None, [work.told, tr("I did not reach this goal. {reason}", reason=reason)])
+            ),
             tr("The last problem was: {problem}", problem=one_line(last, limit=300)),
         ]
-        return _answer(work.run, " ".join(told[: 2 if last else 1]), Status.FAILED, ())
+        status = Status.PARTLY if work.told else Status.FAILED
+        text = " ".join(told[: 2 if last else 1])
+        return _answer(work.run, "\n\n".join(filter(None, [work.told, text])), status, ())
 
     def _mark(
         self,
-        work: _GoalWork,
+        work: GoalWork,
         state: StepState,
         which: Callable[[OutlineStep], bool] = lambda step: True,
     ) -> None:
@@ -620,19 +528,9 @@ class CodeLoop:
             run.live.show(OutlineChanged(outline, run.path(0)))
 
 
-def _last(work: _GoalWork) -> int:
+def _last(work: GoalWork) -> int:
     outline = work.run.frames[0].outline
     return outline.steps[-1].id if outline else 0
-
-
-def _next_query(work: _GoalWork, left: Sequence[ExpectedResult]) -> ExpectedResult | None:
-    """Return the part of the goal for which another query is written; None if none is. Each result
-    allows one more, so that scripts and queries take turns."""
-    most = min(MAX_QUERIES, 1 + len(work.results))
-    can = work.queried or not work.names
-    left = [each for each in left if each.kind is not ResultKind.ANSWER or not work.reading]
-    can = can and calls_only(work.results[-1].rounds[-1].code, ())
-    return next((each for each in left if can and len(work.queries(each)) < most), None)
 
 
 def _begin(run: GoalRun, branch: str, what: str, code: str) -> OpenRound:
@@ -665,12 +563,13 @@ def _answer(run: GoalRun, text: str, status: Status, made: Sequence[Artifact]) -
     return found
 
 
-def _told(printed: str, made: Sequence[Artifact]) -> str:
-    """Return a result as the user reads it: what was printed, and the names of the files."""
+def _told(printed: str, made: Sequence[Artifact], confirmed: str = "") -> str:
+    """Return a result as the user reads it: a `confirmed` answer or what was printed, and the names
+    of the files."""
     names = ", ".join(f"“{one_line(item.title)}”" for item in made[:MAX_NAMED])
     more = f" (+{len(made) - MAX_NAMED})" if len(made) > MAX_NAMED else ""
     parts = [
-        printable(answer_in(printed)),
+        confirmed or printable(answer_in(printed)),
         tr("Made: {names}.", names=f"{names}{more}") if made else "",
     ]
     return "\n\n".join(filter(None, parts)) or tr("Done.")
@@ -691,12 +590,12 @@ def parse_reply(text: str) -> tuple[str, str]:
 
 
 def nearest_examples(
-    examples: Sequence[Mapping[str, Any]], goal: str, work: _GoalWork
+    examples: Sequence[Mapping[str, Any]], goal: str, work: GoalWork
 ) -> Sequence[Mapping[str, Any]]:
     """Return the examples, those that are most like a goal first: by what is wanted, the kinds of
     its files, and its words."""
     wants = {each.kind.value for each in work.expected}
-    counts = Counter(map(_kind, work.names))
+    counts = Counter(map(file_kind, work.names))
     kinds = {kind if count == 1 else f"{kind}s" for kind, count in counts.items()}
     words = set(re.findall(r"\w{3,}", goal.casefold()))
 
@@ -707,15 +606,6 @@ def nearest_examples(
         return 2 * len(same) - len(other) + 2 * len(kinds & set(example["kinds"])) + near / 10
 
     return sorted(examples, key=likeness, reverse=True)
-
-
-def _kind(name: str) -> str:
-    kind = kind_of_name(name)
-    if kind is Kind.TABLE or name.lower().endswith((".json", ".jsonl")):
-        return "table"
-    if kind in (Kind.AUDIO, Kind.VIDEO):
-        return "sound"
-    return "picture" if kind is Kind.IMAGE else "text"
 
 
 def _task(files: str, goal: str, needs: str) -> str:

@@ -33,6 +33,8 @@ MAX_LISTED = 15
 NO_QUERY = "Write one SELECT statement."
 SAME_QUERY = "This query was written before. Write another one: compute it in another way."
 ANOTHER_TEMPERATURE = 0.4
+WARM_TEMPERATURE = 0.9
+"""After what was written before."""
 
 TableReader = Callable[[str, Sequence[Artifact]], Awaitable[str]]
 """Answers a question about tables without an LLM; "" if it is not sure."""
@@ -81,8 +83,11 @@ def query_prompt(
     expected: ExpectedResult,
     before: Sequence[LogEntry],
     whose: str,
+    *,
+    warmer: bool = False,
 ) -> Prompt:
-    """Return the prompt for the query of a result. `before` are the queries for it so far."""
+    """Return the prompt for the query of a result. `before` are the queries for it so far; `warmer`
+    is for another one than these."""
     messages = [Message(MessageRole.SYSTEM, system)]
     for each in examples:
         messages += [
@@ -99,7 +104,7 @@ def query_prompt(
             Message(MessageRole.ASSISTANT, f"```sql\n{failed.code}\n```"),
             Message(MessageRole.USER, f"It failed: {error}\nWrite the whole query, corrected."),
         ]
-    temperature = ANOTHER_TEMPERATURE if before else 0.0
+    temperature = WARM_TEMPERATURE if warmer else ANOTHER_TEMPERATURE if before else 0.0
     return Prompt(tuple(messages), longest=MAX_QUERY_TOKENS, temperature=temperature)
 
 
@@ -134,13 +139,24 @@ def questions(clause: str) -> Sequence[str]:
     return _next_question.split(clause)
 
 
-def told_rows(answers: Sequence[str]) -> QueryResult:
-    """Return answers in words as rows: a row for each item of a list, or for the whole answer."""
-    rows = []
+_refers_to_answer = re.compile(
+    r"\b(?:it|them|this|these|those|the\s+(?:answer|result)s?|es|sie|das)\b", re.I
+)
+
+
+def refers_to_answer(expected: ExpectedResult) -> bool:
+    """Return whether a file is to hold the answer: "Write it to shares.csv"."""
+    return expected.kind is ResultKind.TABLE and bool(_refers_to_answer.search(expected.clause))
+
+
+def told_rows(answers: Sequence[str], *, apart: bool = False) -> QueryResult:
+    """Return answers in words as rows: a row for each item of a list, or for the whole answer.
+    `apart` makes two cells of an item such as "Lab: 36.10 %"."""
+    rows: list[Sequence[str]] = []
     for answer in answers:
         items = re.findall(r"(?m)^- (.+)$", answer)
-        rows += [[item] for item in items or [answer]]
-    return QueryResult(["answer"], rows, ranked=False)
+        rows += [item.rsplit(": ", 1) if apart else [item] for item in items or [answer]]
+    return QueryResult(["answer"] * len(rows[0]), rows, ranked=False)
 
 
 def without_values(answer: str, words: Collection[str]) -> str:

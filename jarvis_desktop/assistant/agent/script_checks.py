@@ -12,6 +12,7 @@ import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from math import prod
 
 from jarvis_desktop.assistant.agent.goal_checks import column_names, listed_values
 
@@ -51,6 +52,9 @@ def overlooked(
         chosen_months = {*re.findall(r"[\"'](0[1-9]|1[0-2])[\"']", code)}
         if chosen_months and chosen_months != {*months}:
             yield f"that quarter is the months {', '.join(months)} and no others"
+    if _asks_for_names(goal) and _prints_only_counts(nodes):
+        yield "the goal asks which ones: print their names, not only how many"
+    yield from _overwritten(nodes, goal, brief)
     for value in _ignored_values(code, goal, words, brief):
         yield f'the goal is about "{value}", but the script takes all: choose by "{value}"'
     chosen = dict.fromkeys(_chosen_by(nodes))
@@ -217,14 +221,7 @@ def _assigned(nodes: Sequence[ast.AST], is_it: Callable[[ast.expr], bool]) -> se
 
 def _looked_up(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
     """Yield each table in which a row is looked up by a cell, and the column of the cell."""
-    tables, columns = tables_in(nodes), dict[str, str]()
-    for node in nodes:
-        match node:
-            case ast.Assign(
-                targets=[ast.Name(id=name)],
-                value=ast.Subscript(slice=ast.Constant(value=str(column))),
-            ):
-                columns[name] = column
+    tables, columns = tables_in(nodes), _columns_by_name(nodes)
     for node in nodes:
         match node:
             case ast.Subscript(
@@ -235,6 +232,92 @@ def _looked_up(nodes: Sequence[ast.AST]) -> Iterator[tuple[str, str]]:
                 table in tables and name in columns
             ):
                 yield table, columns[name]
+
+
+def _asks_for_names(goal: str) -> bool:
+    """Return whether a goal asks who or which ones, and not how many."""
+    return bool(_which_ones.search(goal)) and not _how_many.search(goal)
+
+
+_which_ones = re.compile(r"\b(?:who|which|wer|welche\w*|quel\w*|qui)\b", re.IGNORECASE)
+_how_many = re.compile(
+    r"\bhow\s+(?:many|much|often)|\bcount\b|\bwie\s?viele?\b|\bcombien\b", re.IGNORECASE
+)
+
+
+def _prints_only_counts(nodes: Sequence[ast.AST]) -> bool:
+    """Return whether all values that a script prints are lengths."""
+    shown = [
+        part.value
+        for node in nodes
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "print"
+        for part in ast.walk(node)
+        if isinstance(part, ast.FormattedValue)
+    ]
+    return bool(shown) and all(
+        isinstance(each, ast.Call) and ast.unparse(each.func) == "len" for each in shown
+    )
+
+
+_latest = re.compile(
+    r"\b(?:last|latest|newest|most\s+recent|current|final|letzte\w*)\b", re.IGNORECASE
+)
+_rows = re.compile(r": table, (\d+) rows", re.MULTILINE)
+_number_columns = re.compile(r"^- (.+?): number", re.MULTILINE)
+
+
+def _overwritten(nodes: Sequence[ast.AST], goal: str, brief: str) -> Iterator[str]:
+    """Yield the values of groups that each row of the group replaces, where all are meant: the
+    columns by which they are grouped have fewer values than there are rows."""
+    numbers, of_column = {*_number_columns.findall(brief)}, _columns_by_name(nodes)
+    sizes = {column: len(values) for column, values in listed_values(brief)}
+    rows = min(map(int, _rows.findall(brief)), default=0)
+    if _latest.search(goal):
+        return
+    for loop in (node for node in nodes if isinstance(node, ast.For)):
+        inner = list(ast.walk(loop))
+        added = {ast.unparse(each.target) for each in inner if isinstance(each, ast.AugAssign)}
+        for node in inner:
+            match node:
+                case ast.Assign(targets=[ast.Subscript() as target], value=value):
+                    keys, of = [_column_of(target.slice, of_column)], target.value
+                    while isinstance(of, ast.Subscript):
+                        keys.append(_column_of(of.slice, of_column))
+                        of = of.value
+                    parts = list(ast.walk(value))
+                    adds = ast.unparse(of) in {ast.unparse(part) for part in parts}
+                    adds |= ast.unparse(target) in added
+                    counted = any(_column_of(part, of_column) in numbers for part in parts)
+                    if adds or not counted or prod(sizes.get(key, rows) for key in keys) >= rows:
+                        continue
+                    one, key = ast.unparse(target.value), ast.unparse(target.slice)
+                    yield (
+                        f"each row overwrites {ast.unparse(target)}: add up with "
+                        f"{one}[{key}] = {one}.get({key}, 0) + {ast.unparse(value)}"
+                    )
+
+
+def _columns_by_name(nodes: Sequence[ast.AST]) -> Mapping[str, str]:
+    """Return the columns whose cells are given names: `shop = row["shop"]`."""
+    found: dict[str, str] = {}
+    for node in nodes:
+        match node:
+            case ast.Assign(
+                targets=[ast.Name(id=name)],
+                value=ast.Subscript(slice=ast.Constant(value=str(column))),
+            ):
+                found[name] = column
+    return found
+
+
+def _column_of(node: ast.AST, of_column: Mapping[str, str]) -> str:
+    """Return the column of a cell; "" for anything else."""
+    match node:
+        case ast.Name(id=name):
+            return of_column.get(name, "")
+        case ast.Subscript(slice=ast.Constant(value=str(column))):
+            return column
+    return ""
 
 
 def _by_length_of_keys(nodes: Sequence[ast.AST]) -> Iterator[str]:

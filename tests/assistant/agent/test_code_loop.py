@@ -13,16 +13,14 @@ import pytest
 
 from jarvis_desktop.assistant.agent import code_loop, queries
 from jarvis_desktop.assistant.agent.code_loop import (
-    ASKS,
-    LOOK,
     MAX_RESULTS,
     MAX_ROUNDS,
-    MAX_TRIES,
     CodeLoop,
     outline_for,
     parse_reply,
 )
 from jarvis_desktop.assistant.agent.expected_results import ResultKind, expected_results
+from jarvis_desktop.assistant.agent.goal_work import ASKS, LOOK, MAX_TRIES
 from jarvis_desktop.assistant.agent.queries import QUERY, RESULT_FILE, parse_query
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.agent.script_repair import explain_error, repaired

@@ -161,8 +161,8 @@ def write_table(path: Any, rows: Any) -> None:
     has the names of the columns; a dict becomes two columns, or more if it holds dicts."""
     if not isinstance(path, str | Path):
         path, rows = rows, path
-    columns, lines = _columns_and_lines(rows)
     suffix = Path(path).suffix.lower()
+    columns, lines = _columns_and_lines(rows, nested=suffix == ".json")
     if suffix == ".xlsx":
         from openpyxl import Workbook
 
@@ -232,7 +232,16 @@ def _of_json(text: str, *, lines: bool) -> list[Row]:
     return [Row(each) if isinstance(each, dict) else Row(value=each) for each in found]
 
 
-def _columns_and_lines(rows: Any) -> tuple[list[Any], list[list[Any]]]:
+def flat(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a row of which a dict in a cell is columns of its own: `details_year`."""
+    return {
+        f"{name}_{inner}" if inner else name: cell
+        for name, value in row.items()
+        for inner, cell in (value.items() if isinstance(value, dict) else [("", value)])
+    }
+
+
+def _columns_and_lines(rows: Any, *, nested: bool) -> tuple[list[Any], list[list[Any]]]:
     if isinstance(rows, list) and len(rows) == 1 and _holds_dicts(rows[0]):
         rows = rows[0]
     if _holds_dicts(rows):
@@ -247,6 +256,8 @@ def _columns_and_lines(rows: Any) -> tuple[list[Any], list[list[Any]]]:
         names = ["value"], ["name", "value"]
         wide = max(map(len, lines))
         return (names[wide - 1] if wide < 3 else list(range(1, wide + 1))), lines
+    if not nested:
+        rows = [flat(row) for row in rows]
     columns = list(dict.fromkeys(name for row in rows for name in row))
     # `dict.get`, because a missing column of a Row is an error.
     cells = [[dict.get(row, name, "") for name in columns] for row in rows]
@@ -453,8 +464,36 @@ def _about_text(name: str) -> Iterable[str]:
     told += [f"  {line[:MAX_LINE_CHARS]}" for line in lines[:SHOWN_LINES]]
     counts = {len(line.split()) for line in lines[:20]}
     if len(lines) > 4 and lines[0][:1].isdigit() and max(counts) - min(counts) < 4:
-        parts = enumerate(lines[0].split()[:8])
+        parts = enumerate(lines[0].split()[:MAX_PARTS])
         told.append(
             f"A line in parts: {', '.join(f'split()[{at}] is {part!r}' for at, part in parts)}"
         )
+    elif BEFORE_COLON in (columns := columns_of_lines(lines)):
+        about = about_column("", columns[BEFORE_COLON])[2:]
+        told.append(f'What is before the colon, line.split(":")[0], is {about}')
     return told
+
+
+BEFORE_COLON = "before_colon"
+MAX_PARTS = 12
+_before_colon = re.compile(r"\s*([^\W\d_][\w .'-]{0,30}):\s+(\S.*)")
+
+
+def columns_of_lines(lines: Sequence[str]) -> dict[str, list[Any]]:
+    """Return the columns of lines that are all of one shape, such as those of a log or an
+    interview; {} for other texts. What a line lacks is None."""
+    full = [line for line in lines if line.strip()]
+    begun = [_before_colon.match(line) for line in lines]
+    named = [found[1] for found in begun if found]
+    if len(named) > 0.8 * len(full) and len(set(named)) <= len(named) / 2:
+        return {
+            BEFORE_COLON: [found and found[1] for found in begun],
+            "after_colon": [found and found[2] for found in begun],
+        }
+    ((usual, often),) = Counter(len(line.split()) for line in full).most_common(1) or [(0, 0)]
+    if len(full) < 3 or often < 0.9 * len(full) or not 3 <= usual <= MAX_PARTS:
+        return {}
+    parts = [each if len(each := line.split()) == usual else [""] * usual for line in lines]
+    return {
+        f"part_{at}": _typed_column(cells) for at, cells in enumerate(zip(*parts, strict=True), 1)
+    }

@@ -12,7 +12,17 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from . import MAX_LINE_CHARS, PICTURES, SOUNDS, TABLES, about_column, read_table, read_text
+from . import (
+    MAX_LINE_CHARS,
+    PICTURES,
+    SOUNDS,
+    TABLES,
+    about_column,
+    columns_of_lines,
+    flat,
+    read_table,
+    read_text,
+)
 
 MAX_ROWS = 20_000
 SHOWN_TEXTS = 3
@@ -71,7 +81,7 @@ def query(names: Sequence[str], queries: Sequence[str], to: str) -> None:
     for each in queries:
         try:
             if bare := _bare_column(each, known):
-                raise sqlite3.ProgrammingError(_ANY_ROW.format(column=bare))
+                raise sqlite3.ProgrammingError(bare)
             found = database.execute(_with_real_division(each))
             header = [column for column, *_ in found.description or ()]
             results.append([header, found.fetchmany(MAX_ROWS)])
@@ -89,8 +99,8 @@ def _with_real_division(query: str) -> str:
 
 
 _ANY_ROW = (
-    "{column} is neither added up nor in GROUP BY, so it is that of any row: use SUM({column}), or "
-    "a query of its own in parentheses for the sum of all rows."
+    "{column} is neither added up nor in GROUP BY, so it is that of any row: use SUM({column}), "
+    "and (SELECT SUM({column}) FROM {table}) for the sum of all rows."
 )
 _selected = re.compile(r"select\s+(?:distinct\s+)?(.+?)\s+from\b(.*)", re.IGNORECASE | re.DOTALL)
 _aggregate = re.compile(
@@ -99,11 +109,14 @@ _aggregate = re.compile(
 _grouped = re.compile(
     r"\bgroup\s+by\b(.+?)(?:\bhaving\b|\border\s+by\b|\blimit\b|$)", re.IGNORECASE | re.DOTALL
 )
+_named = re.compile(r"((?:[^,()]|\((?:[^()]|\([^()]*\))*\))*?)\s+as\s+\"?(\w+)\"?", re.IGNORECASE)
+"""A part of a list of columns with its name; parentheses within two others are not known."""
 
 
 def _bare_column(query: str, columns: Collection[str]) -> str:
-    """Return a column that a query with aggregates takes from any row of a group, which SQLite
-    allows: `SELECT budget / SUM(budget)`; "" if there is none, or the query is not plain."""
+    """Return what is wrong with a query with aggregates that takes a column from any row of a
+    group, which SQLite allows: `SELECT budget / SUM(budget)`; "" if none is taken so, or the query
+    is not plain."""
     found = _selected.match(query.strip())
     if not found or "select" in found[0][6:].lower() or not _aggregate.search(found[1]):
         return ""
@@ -112,11 +125,14 @@ def _bare_column(query: str, columns: Collection[str]) -> str:
     text, extremes = _outside_of_aggregates(found[1])
     if extremes:  # the row of the largest or smallest value, which SQLite promises
         return ""
-    text = re.sub(r"'[^']*'|\bas\s+(?:\w+|\"[^\"]*\")", " ", text, flags=re.IGNORECASE)
-    words = {word.casefold() for word in re.findall(r"\w+", text)}
     if any(word.isdigit() for word in by):  # by position
         return ""
-    return next((it for it in columns if it.casefold() in words and it.casefold() not in by), "")
+    text = re.sub(r"'[^']*'", " ", text)
+    text = _named.sub(lambda found: " " if found[2].casefold() in by else found[1], text)
+    words = {word.casefold() for word in re.findall(r"\w+", text)}
+    bare = next((it for it in columns if it.casefold() in words and it.casefold() not in by), "")
+    table = re.match(r"\W*(\w+)", found[2])
+    return _ANY_ROW.format(column=bare, table=table[1] if table else "rows") if bare else ""
 
 
 def _outside_of_aggregates(selected: str) -> tuple[str, bool]:
@@ -177,7 +193,13 @@ def _tables(names: Iterable[str]) -> Iterator[tuple[str, Cells]]:
                 whole.setdefault(column, []).extend(cells)
         yield ALL_TABLES, whole
     if lines:
-        yield "lines", _columns(("file", "number", "text"), lines)
+        yield (
+            "lines",
+            {
+                **_columns(("file", "number", "text"), lines),
+                **columns_of_lines([text for *_, text in lines]),
+            },
+        )
         words = [
             (file, number, word)
             for file, number, text in lines
@@ -192,16 +214,9 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Cells:
 
 def _flat(rows: Sequence[Mapping[str, Any]]) -> Cells:
     """Return the columns of rows; a dict in a cell becomes columns of its own."""
-    flat = [
-        {
-            f"{name}_{inner}" if inner else name: cell
-            for name, value in row.items()
-            for inner, cell in (value.items() if isinstance(value, dict) else [("", value)])
-        }
-        for row in rows
-    ]
-    names = dict.fromkeys(name for row in flat for name in row)
-    return {name: [_plain(row.get(name)) for row in flat] for name in names}
+    wide = [flat(row) for row in rows]
+    names = dict.fromkeys(name for row in wide for name in row)
+    return {name: [_plain(row.get(name)) for row in wide] for name in names}
 
 
 def _plain(cell: Any) -> Any:
