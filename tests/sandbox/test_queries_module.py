@@ -114,3 +114,21 @@ def test_a_column_of_any_row_is_refused(asked: str, bare: str) -> None:
     assert isinstance(found, str) == bool(bare)
     if bare:
         assert str(found).startswith(f"{bare} is neither added up nor in GROUP BY")
+
+
+def test_lines_of_one_shape_have_columns(capsys: pytest.CaptureFixture[str]) -> None:
+    said = "ANNA: Good day.\nBO: Hm.\n\nANNA: Is it: so?\nBO: No.\n(laughs)\nANNA: Oh.\n"
+    Path("talk.txt").write_text(said)
+    Path("a.log").write_text("".join(f"10.0.0.{at} GET /x {200 + at % 2}\n" for at in range(9)))
+    assert rows(
+        "SELECT before_colon, count(*) FROM lines GROUP BY before_colon ORDER BY 2 DESC LIMIT 1",
+        "SELECT after_colon FROM lines WHERE number = 4",
+        "SELECT before_colon FROM lines WHERE number = 6",
+        names=["talk.txt"],
+    ) == [[["ANNA", 3]], [["Is it: so?"]], [[None]]]  # fmt: skip
+    assert rows("SELECT sum(part_4) FROM lines WHERE part_1 <> '10.0.0.1'", names=["a.log"]) == [
+        [[1603]]
+    ]
+    capsys.readouterr()
+    queries.describe_tables(["a.log"])
+    assert '"part_4", -- number, 200 to 201' in capsys.readouterr().out

@@ -123,7 +123,8 @@ def _same_cell(one: str, two: object) -> bool:
     """Return whether a cell of a file is this value: a number, a word, or a date of which one says
     more."""
     text, other = one.strip().casefold(), ("" if two is None else str(two).strip().casefold())
-    if text == other or same_number(text.strip("% "), other) or same_number(other, text):
+    bare = text.strip("% "), other.strip("% ")
+    if text == other or same_number(*bare) or same_number(*reversed(bare)):
         return True
     return bool(text and other) and _is_moment(text) == _is_moment(other) != "" and (
         text.endswith(other) or other.endswith(text)

@@ -157,7 +157,8 @@ class GoalWork:
         )
 
     def see_reading_confirmed(self) -> None:
-        """Take the reading if the table that is to hold the answer says the same. It reads files."""
+        """Take the reading if the table that is to hold the answer says the same. It reads
+        files."""
         if self.reading and not self.told and self.results:
             rows, result = told_rows(self.reading, apart=True), self.results[-1].result
             holders = [each for each in self.expected if refers_to_answer(each)]

@@ -32,6 +32,7 @@ def says(answer: str, *rows: Sequence[object], goal: str = "How much?") -> bool:
         ("In 2024-05 it was.", "2024-05-03"),
         ("In 2024-05 it was.", "05"),
         ("In May.", "2024-05"),
+        ("May 2024 is the one.", "2024-05"),
         ("In March.", "03"),
         ("On Saturdays.", 6),
         ("10.0.0.4 asked", "10.0.0.4"),
@@ -51,6 +52,7 @@ def test_a_value_of_an_answer_is_in_the_query(answer: str, cell: object) -> None
         ("It is 3.", 3.4),  # too crude
         ("It is 0.", 0.4),
         ("In May.", "2024-06"),
+        ("May 2023 is the one.", "2024-05"),
         ("On Sundays.", 6),
         ("10.0.0.4 asked", "10.0.0.17"),
         ("K7 it is", "K8"),
@@ -77,6 +79,40 @@ def test_answers_are_compared_with_all_rows_or_the_first() -> None:
     assert not says("Adler")
     assert says("45 %", [0.4501], goal="What percentage?")
     assert not says("45", [0.4501])
+
+
+def test_a_row_is_known_by_any_of_its_names(tmp_path: Path) -> None:
+    given = [
+        file(
+            tmp_path, "customers.csv", "id,name,city,since\nK1,Adler,Ulm,2020\nK2,Cohen,Ulm,2021\n"
+        ),
+        file(tmp_path, "notes.txt", "Adler"),
+    ]
+    expected = ExpectedResult(A, "Who has none?", goal="Who has none?")
+
+    def names(answer: str, *rows: Sequence[object]) -> bool:
+        return agrees(expected, (answer, ()), QueryResult(["x"], rows), (*WORDS, "ulm"), given)
+
+    assert names("['K1']", ["Adler"])
+    assert names("{'id': 'K1', 'name': 'Adler'}", ["Adler"])
+    assert names("Adler", ["K1"])
+    assert not names("['K2']", ["Adler"])
+    assert not names("['K1', 'K2']", ["Adler"])
+    assert not names("Adler", ["Ulm"])  # which two have
+    assert not names("Adler", [2020])
+
+
+def test_a_pivot_table_is_compared_with_its_cells(tmp_path: Path) -> None:
+    def holds(text: str, *rows: Sequence[object]) -> bool:
+        made = [file(tmp_path, "new.csv", text)]
+        return agrees(ExpectedResult(T, ""), ("", made), QueryResult("a b c".split(), rows), (), ())
+
+    rows = (["Harbour", "tea", 3], ["Harbour", "cocoa", 4], ["Station", "tea", 5])
+    assert holds("shop,cocoa,tea\nStation,0,5\nHarbour,4,3\n", *rows)
+    assert holds("shop,cocoa,tea\nStation,,5\nHarbour,4,3\n", *rows)
+    assert not holds("shop,cocoa,tea\nStation,0,5\nHarbour,3,4\n", *rows)
+    assert not holds("shop,cocoa,tea\nStation,1,5\nHarbour,4,3\n", *rows)
+    assert not holds("shop,cocoa,tea\nStation,0,5\nHarbour,4,3\n", *(row[:2] for row in rows))
 
 
 def test_charts_are_compared_by_their_points() -> None:

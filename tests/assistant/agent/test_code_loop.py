@@ -20,7 +20,7 @@ from jarvis_desktop.assistant.agent.code_loop import (
     parse_reply,
 )
 from jarvis_desktop.assistant.agent.expected_results import ResultKind, expected_results
-from jarvis_desktop.assistant.agent.goal_work import ASKS, LOOK, MAX_TRIES
+from jarvis_desktop.assistant.agent.goal_work import ASKS, LOOK, MAX_TRIES, GoalWork
 from jarvis_desktop.assistant.agent.queries import QUERY, RESULT_FILE, parse_query
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.agent.script_repair import explain_error, repaired
@@ -225,11 +225,91 @@ async def test_the_reader_of_tables_confirms_a_script(
     bench: Callable[..., Bench], goal: str, printed: str, read: dict[str, str]
 ) -> None:
     at = bench(
-        [script("one()")], {"one()": CodeOutcome(Ending.DONE, printed)}, goal=goal, read=read
+        lambda prompt: query("x") if "SELECT" in told(prompt) else script("one()"),
+        {"one()": CodeOutcome(Ending.DONE, printed)},
+        goal=goal,
+        read=read,
     )
     found = await at.work()
     assert (found.status, found.text) == (Status.DONE, printed)
-    assert at.branches == [LOOK, "run_code", "final_answer"]
+    assert [each for each in at.branches if each != QUERY] == [LOOK, "run_code", "final_answer"]
+
+
+async def test_a_query_confirms_the_reader_of_tables(bench: Callable[..., Bench]) -> None:
+    read = {
+        "Which region is ahead": "West has the highest amount: 5.",
+        "how many sales are there?": "There are 2 rows.",
+    }
+    at = bench(
+        [query("x"), WEST, query("count")],
+        goal=TWO_QUESTIONS,
+        read=read,
+        rows={"count": [["count"], [[2]]]},
+    )
+    found = await at.work()
+    assert (found.status, found.text) == (
+        Status.DONE,
+        "West has the highest amount: 5.\n\nThere are 2 rows.",
+    )
+    assert at.branches == [LOOK, QUERY, QUERY, QUERY, "final_answer"]
+    assert 'the values that answer "how many sales are there?"' in told(at.llm.prompts[-1])
+
+
+SHARES = "What share does each region have, in percent? Write it to shares.csv"
+
+
+def shares(west: str) -> CodeOutcome:
+    rows = Artifact(Kind.TABLE, text=f"region,share\nEast,37.5\nWest,{west}\n", name="shares.csv")
+    printed = "Wrote shares.csv: 2 rows, columns region, share\nEast has 37.5 %"
+    return CodeOutcome(Ending.DONE, printed, made=(rows,))
+
+
+async def test_a_table_that_holds_the_answer_confirms_the_reader_of_tables(
+    bench: Callable[..., Bench],
+) -> None:
+    reading = "The share of amount for each region:\n- West: 62.50 %\n- East: 37.50 %"
+    at = bench(
+        lambda prompt: query("x") if "SELECT" in told(prompt) else script("one()"),
+        {"one()": shares("62.5")},
+        goal=SHARES,
+        read={SHARES.partition(" Write")[0]: reading},
+    )
+    found = await at.work()
+    assert (found.status, found.text) == (
+        Status.DONE,
+        f"{reading}\n\nMade: “shares.csv”.",
+    )
+
+
+@pytest.mark.parametrize("made", [True, False])
+async def test_a_confirmed_answer_is_told_though_the_rest_is_not_reached(
+    bench: Callable[..., Bench], made: bool
+) -> None:
+    reading = "West has the highest amount: 5."
+    goal = f"{WHICH} Then save the amounts of the West as west.csv"
+    told_of = Artifact(Kind.TABLE, text="region,amount\nWest,9\n", name="west.csv")
+    printed = "Wrote west.csv: 1 rows, columns region, amount\nSaved."
+    at = bench(
+        lambda prompt: WEST if "SELECT" in told(prompt) else script("one()"),
+        {"one()": CodeOutcome(Ending.DONE, printed, made=(told_of,)) if made else error("No.")},
+        goal=goal,
+        read={WHICH: reading},
+    )
+    found = await at.work()
+    assert found.status is Status.PARTLY
+    assert reading in found.text
+    assert "The table itself" not in found.text
+
+
+async def test_each_of_two_questions_has_a_query_of_its_own(bench: Callable[..., Bench]) -> None:
+    at = bench(
+        [script("one()"), WEST, query("count")],
+        {"one()": CodeOutcome(Ending.DONE, "West (5), 2 sales")},
+        goal=TWO_QUESTIONS,
+        rows={"count": [["count"], [[2]]]},
+    )
+    assert (await at.work()).status is Status.DONE
+    assert at.branches == [LOOK, "run_code", QUERY, QUERY, "final_answer"]
 
 
 @pytest.mark.parametrize("left", ["", ExpertError("I did not understand.")])
@@ -259,7 +339,7 @@ async def test_what_the_table_itself_says_is_told_where_scripts_say_something_el
     )
     found = await at.work()
     assert found.status is Status.PARTLY
-    asked = [told(prompt) for prompt in at.llm.prompts]
+    asked = [told(prompt) for prompt in at.llm.prompts if "SELECT" not in told(prompt)]
     assert "has this form" not in asked[0]
     assert "The answer has this form: … has the highest amount: …." in asked[1]
     assert found.text.endswith("East 7\n\nThe table itself says: West has the highest amount: 5.")
@@ -613,8 +693,8 @@ async def test_queries_that_cannot_run_again_after_a_crash_are_written_again(
     assert len(at.llm.prompts) == 2
 
 
-async def _work_of(at: Bench) -> code_loop._GoalWork:
-    return code_loop._GoalWork(at.run, ["sales.csv"], (), (), {})
+async def _work_of(at: Bench) -> GoalWork:
+    return GoalWork(at.run, ["sales.csv"], (), (), {})
 
 
 def test_the_worked_examples_are_sound(prompts: Prompts) -> None:

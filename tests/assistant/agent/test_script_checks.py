@@ -154,3 +154,52 @@ def test_values_that_never_change() -> None:
         "best is printed but never changes",
     ]
     assert slipped(code.format("total += 1\nfor best in a: pass")) == []
+
+
+@pytest.mark.parametrize(
+    ("goal", "code", "wrong"),
+    [
+        ("Which customers are new?", 'print(f"New customers: {len(found)}")', True),
+        ("Which customers are new?", 'print(f"{len(found)}: {found}")', False),
+        ("Which customers are new?", "print(found)", False),
+        ("How many are new, and who?", 'print(f"{len(found)}")', False),
+    ],
+)
+def test_names_are_printed_where_they_are_asked_for(goal: str, code: str, wrong: bool) -> None:
+    told = "the goal asks which ones: print their names, not only how many"
+    assert slipped(code, goal) == ([told] if wrong else [])
+
+
+_SHOPS = """units.csv: table, 90 rows. Columns:
+- shop: text, one of: Ulm, Jena
+- product: text, one of: tea, cocoa
+- code: text, 90 different
+- units: number, 1 to 29"""
+
+
+@pytest.mark.parametrize(
+    ("body", "wrong"),
+    [
+        ('t[row["shop"]] = row["units"]', "t[row['shop']]"),
+        ('shop = row["shop"]\n    t[shop] = row["units"] * 2', "t[shop]"),
+        ('t[row["shop"]][row["product"]] = row["units"]', "t[row['shop']][row['product']]"),
+        ('t[row["shop"]] = t.get(row["shop"], 0) + row["units"]', ""),
+        ('t[row["shop"]] += row["units"]', ""),
+        ('if row["shop"] in t:\n        t[row["shop"]] += row["units"]\n    else:\n'
+         '        t[row["shop"]] = row["units"]', ""),
+        ('t[row["code"]] = row["units"]', ""),
+        ('t[row["shop"]] = row', ""),
+        ('t[row["shop"]] = row["product"]', ""),
+        ("t[len(t)] = 0", ""),
+    ],
+)  # fmt: skip
+def test_values_of_groups_are_not_overwritten(body: str, wrong: str) -> None:
+    code = f"t = {{}}\nfor row in rows:\n    {body}"
+
+    def overwritten(goal: str) -> list[str]:
+        return [each for each in overlooked(code, goal, {}, _SHOPS) if "overwrites" in each]
+
+    found = overwritten("Units per shop")
+    assert len(found) == bool(wrong)
+    assert all(each.startswith(f"each row overwrites {wrong}: add up with ") for each in found)
+    assert not overwritten("The latest units per shop")
