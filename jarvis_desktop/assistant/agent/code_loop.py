@@ -50,6 +50,7 @@ from jarvis_desktop.assistant.agent.goal_work import (
 )
 from jarvis_desktop.assistant.agent.made_files import data_words
 from jarvis_desktop.assistant.agent.queries import (
+    FORM,
     NO_QUERY,
     QUERY,
     RESULT_FILE,
@@ -62,7 +63,6 @@ from jarvis_desktop.assistant.agent.queries import (
     query_code,
     query_prompt,
     questions,
-    without_values,
     wrong_rows,
 )
 from jarvis_desktop.assistant.agent.roles import Observation
@@ -289,7 +289,14 @@ class CodeLoop:
         query = ""
         for warmer in (False, True):
             prompt = query_prompt(
-                system, examples, work.tables, expected, before, work.run.goal.id, warmer=warmer
+                system,
+                examples,
+                work.tables,
+                expected,
+                before,
+                work.run.goal.id,
+                form=work.form_of(expected) if before else "",
+                warmer=warmer,
             )
             query = parse_query(await self._answer(work, await self._llm(), prompt))
             if not any(_same_code(query, each.code) for each in before):
@@ -411,9 +418,8 @@ class CodeLoop:
             _lessons(work.rounds[: len(work.rounds) - len(thread.rounds)], run.goal.text)
         ):
             task += "\nMind: " + "; ".join(lessons[:MAX_LESSONS]) + "."
-        if work.reading and work.results:
-            understood = " ".join(without_values(each, work.words) for each in work.reading)
-            task += "\nThe answer has this form: " + understood
+        if work.read_parts() and work.results:
+            task += f"\n{FORM}{work.form}"
         if run.answers:
             task += "\nThe user said:\n" + "\n".join(run.answers)
         messages.append(Message(MessageRole.USER, task))
@@ -474,7 +480,6 @@ class CodeLoop:
         """Say honestly what there is."""
         results = work.results
         partly = [each for each in threads(work.rounds) if each.rounds[-1].status is Status.PARTLY]
-        doubted = () if work.told else work.reading
         if results:
             self._mark(work, StepState.DONE, lambda step: step.id < _last(work))
             self._mark(work, StepState.FAILED)
@@ -483,8 +488,8 @@ class CodeLoop:
                     "I made this, but could not confirm it by computing it in a second way. "
                     "Please look at it before you use it."
                 ),
-                _told(*results[0].result, work.told),
-                *(tr("The table itself says: {answer}", answer=each) for each in doubted),
+                # A script that says something else than the reader of tables is not to be believed.
+                _told(*results[0].result, work.told or "\n\n".join(work.reading)),
             ]
             return _answer(work.run, "\n\n".join(told), Status.PARTLY, results[0].made)
         self._mark(work, StepState.FAILED)

@@ -25,6 +25,7 @@ from jarvis_desktop.assistant.agent.queries import (
     questions,
     refers_to_answer,
     told_rows,
+    without_values,
 )
 from jarvis_desktop.assistant.agent.recomputed_results import pictures_as_asked, text_as_asked
 from jarvis_desktop.assistant.agent.script_checks import overlooked
@@ -144,10 +145,22 @@ class GoalWork:
         return [self.rows[number] for number in numbers if number in self.rows]
 
     def read_parts(self) -> list[tuple[ExpectedResult, str]]:
-        """Return the questions that the reader of tables answers, each with its answer."""
+        """Return the questions that the reader of tables answers, each with its answer, until that
+        is confirmed."""
         asked = [each for each in self.expected if each.kind is ResultKind.ANSWER]
         parts = [part for each in asked for part in parts_of(each)]
-        return list(zip(parts, self.reading, strict=True)) if self.reading else []
+        return list(zip(parts, self.reading, strict=True)) if self.reading and not self.told else []
+
+    @property
+    def form(self) -> str:
+        """What the reader of tables answers, without its values."""
+        return " ".join(without_values(each, self.words) for each in self.reading)
+
+    def form_of(self, part: ExpectedResult) -> str:
+        """What the reader of tables answers to one question, without its values; "" if it does
+        not."""
+        said = next((said for each, said in self.read_parts() if each == part), "")
+        return without_values(said, self.words)
 
     def confirms_reading(self, part: ExpectedResult, answer: str) -> bool:
         """Return whether a query says what the reader of tables says. It reads files."""

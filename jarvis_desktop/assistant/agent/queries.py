@@ -31,6 +31,7 @@ SHOWN_CHARS = 600
 MAX_LISTED = 15
 """Rows of an answer."""
 NO_QUERY = "Write one SELECT statement."
+FORM = "The answer has this form: "
 SAME_QUERY = "This query was written before. Write another one: compute it in another way."
 ANOTHER_TEMPERATURE = 0.4
 WARM_TEMPERATURE = 0.9
@@ -84,10 +85,11 @@ def query_prompt(
     before: Sequence[LogEntry],
     whose: str,
     *,
+    form: str = "",
     warmer: bool = False,
 ) -> Prompt:
-    """Return the prompt for the query of a result. `before` are the queries for it so far; `warmer`
-    is for another one than these."""
+    """Return the prompt for the query of a result. `before` are the queries for it so far; `form`
+    is the answer without its values, and `warmer` is for another query than before."""
     messages = [Message(MessageRole.SYSTEM, system)]
     for each in examples:
         messages += [
@@ -96,6 +98,8 @@ def query_prompt(
         ]
     shown = marked_off(keep_start(tables, TABLES_TOKENS), whose)
     task = f"{shown}\n\nGoal: {expected.goal}\n{_needs(expected)}"
+    if form:
+        task += f"\n{FORM}{form}"
     messages.append(Message(MessageRole.USER, task))
     failed = before[-1] if before and before[-1].status.value != "done" else None
     if failed and failed.code:

@@ -328,7 +328,7 @@ async def test_the_reader_confirms_nothing_if_it_is_not_sure_of_all(
     assert at.branches == [LOOK, "run_code", QUERY, "final_answer"]
 
 
-async def test_what_the_table_itself_says_is_told_where_scripts_say_something_else(
+async def test_the_reader_of_tables_is_believed_where_scripts_say_something_else(
     bench: Callable[..., Bench],
 ) -> None:
     at = bench(
@@ -342,7 +342,7 @@ async def test_what_the_table_itself_says_is_told_where_scripts_say_something_el
     asked = [told(prompt) for prompt in at.llm.prompts if "SELECT" not in told(prompt)]
     assert "has this form" not in asked[0]
     assert "The answer has this form: … has the highest amount: …." in asked[1]
-    assert found.text.endswith("East 7\n\nThe table itself says: West has the highest amount: 5.")
+    assert found.text.endswith("before you use it.\n\nWest has the highest amount: 5.")
 
 
 async def test_a_query_may_fail(bench: Callable[..., Bench]) -> None:
