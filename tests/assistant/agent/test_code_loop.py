@@ -20,7 +20,13 @@ from jarvis_desktop.assistant.agent.code_loop import (
     parse_reply,
 )
 from jarvis_desktop.assistant.agent.expected_results import ResultKind, expected_results
-from jarvis_desktop.assistant.agent.goal_work import ASKS, LOOK, MAX_TRIES, GoalWork
+from jarvis_desktop.assistant.agent.goal_work import (
+    ASKS,
+    LOOK,
+    MAX_TRIES,
+    SAME_SCRIPT,
+    GoalWork,
+)
 from jarvis_desktop.assistant.agent.queries import QUERY, RESULT_FILE, parse_query
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.agent.script_repair import explain_error, repaired
@@ -554,9 +560,9 @@ async def test_the_same_script_is_not_run_again(bench: Callable[..., Bench]) -> 
     )
     assert (await at.work()).status is Status.DONE
     assert at.place.sandbox.ran[1:].count("bad()\n") == 1
-    assert at.run.log[2].observation == code_loop.SAME_SCRIPT
+    assert at.run.log[2].observation == SAME_SCRIPT
     # It is asked for another one right away, more boldly.
-    assert at.llm.prompts[2].temperature == code_loop.WARM_TEMPERATURE
+    assert at.llm.prompts[2].temperature == queries.WARM_TEMPERATURE
 
 
 async def test_it_asks_the_user(bench: Callable[..., Bench], frontend: FakeFrontend) -> None:
