@@ -176,7 +176,7 @@ class AnswerSpeaker:
                 number += 1
                 await room.acquire()
                 to = workdir / f"{number}.wav"
-                # Once the following has run up to where it waits for the voice.
+                # After the following has begun, and waits for the voice.
                 asyncio.get_running_loop().call_soon(handed.set)
                 try:
                     sound = await self._voice.synthesise(part, to, pace=self.pace)

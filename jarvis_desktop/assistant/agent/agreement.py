@@ -61,6 +61,7 @@ _months = (
     "jan[a-z]* feb[a-z]* m(?:ar|är)[a-z]* apr[a-z]* ma[iy] jun[a-z]* jul[a-z]* aug[a-z]* sep[a-z]*"
     " o[ck]t[a-z]* nov[a-z]* de[cz][a-z]*"
 ).split()
+_year_of_month = re.compile(rf"\b({'|'.join(_months)})\s+\d{{4}}\b", re.IGNORECASE)
 _weekdays = (
     "sun[a-z]*|sonntag mon[a-z]*|montag tue[a-z]*|dienstag wed[a-z]*|mittwoch thu[a-z]*|donnerstag"
     " fri[a-z]*|freitag sat[a-z]*|samstag"
@@ -180,6 +181,8 @@ def _same_answer(
     said = set(_word.findall(expected.goal.casefold()))
     named = _number.findall(expected.goal)
     rest = _date.sub(" ", answer)
+    if len(_number.findall(rest)) > 1:  # a value besides the year of "May 2024"
+        rest = _year_of_month.sub(r"\1", rest)
     facts = [
         *_date.findall(answer),
         *(each for each in _number.findall(rest) if each not in named),

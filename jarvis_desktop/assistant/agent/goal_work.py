@@ -191,7 +191,7 @@ class GoalWork:
         answers = expected.kind is ResultKind.ANSWER
         rows = [*self.rows.values()]
         if self.reading and answers:
-            rows = [told_rows(self.reading)]  # a query that says something else is no proof
+            rows = [told_rows(self.reading)]  # a query that says something else proves nothing
         elif self.reading and refers_to_answer(expected):
             rows.append(told_rows(self.reading, apart=True))
         if any(agrees(expected, thread.result, each, self.words, self.files) for each in rows):

@@ -77,6 +77,8 @@ def test_answers_are_compared_with_all_rows_or_the_first() -> None:
     assert not says("Adler 5", *both, goal="Who has the most?")
     assert says("There are 12 for worker 2", [12], goal="How many has worker 2?")
     assert not says("Adler")
+    assert says("May 2024 has the highest sum: 12.5", ["May", 12.5], goal="Which month?")
+    assert not says("May 2024 has the highest sum: 12.5", ["May", 13], goal="Which month?")
     assert says("45 %", [0.4501], goal="What percentage?")
     assert not says("45", [0.4501])
 

@@ -233,7 +233,7 @@ def _of_json(text: str, *, lines: bool) -> list[Row]:
 
 
 def flat(row: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a row of which a dict in a cell is columns of its own: `details_year`."""
+    """Return a row with columns such as `details_year` in place of a dict in a cell."""
     return {
         f"{name}_{inner}" if inner else name: cell
         for name, value in row.items()
@@ -481,7 +481,7 @@ _before_colon = re.compile(r"\s*([^\W\d_][\w .'-]{0,30}):\s+(\S.*)")
 
 def columns_of_lines(lines: Sequence[str]) -> dict[str, list[Any]]:
     """Return the columns of lines that are all of one shape, such as those of a log or an
-    interview; {} for other texts. What a line lacks is None."""
+    interview; {} for other texts. None stands for what a line lacks."""
     full = [line for line in lines if line.strip()]
     begun = [_before_colon.match(line) for line in lines]
     named = [found[1] for found in begun if found]

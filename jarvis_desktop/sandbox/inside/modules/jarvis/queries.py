@@ -213,7 +213,7 @@ def _columns(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Cells:
 
 
 def _flat(rows: Sequence[Mapping[str, Any]]) -> Cells:
-    """Return the columns of rows; a dict in a cell becomes columns of its own."""
+    """Return the columns of rows; a dict in a cell becomes several."""
     wide = [flat(row) for row in rows]
     names = dict.fromkeys(name for row in wide for name in row)
     return {name: [_plain(row.get(name)) for row in wide] for name in names}
