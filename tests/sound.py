@@ -1,6 +1,6 @@
 """A private PulseAudio as a real sound device: what is played is heard, what is fed is recorded.
 
-One server per test process, in a folder of its own; child processes reach it through the
+One server per test module, in a separate folder; child processes reach it through the
 environment. Its speaker is a null sink whose monitor tells what came out; its microphone is the
 monitor of a second null sink, into which tests play.
 """
@@ -214,8 +214,10 @@ def _launch(folder: Path) -> subprocess.Popen[bytes]:
         time.sleep(0.02)
 
 
-@pytest.fixture(scope="session")
-def _sound_server_of_the_session() -> Iterator[SoundServer]:
+@pytest.fixture(scope="module")
+def _sound_server_of_the_module() -> Iterator[SoundServer]:
+    """To start one takes 0.07 seconds of a processor; to let it run while nobody listens, as much
+    each second."""
     server = start_server()
     yield server
     server.stop()
@@ -238,11 +240,11 @@ PATIENT = {
 
 @pytest.fixture
 def sound_server(
-    _sound_server_of_the_session: SoundServer,
+    _sound_server_of_the_module: SoundServer,
     patient_microphone: None,
     monkeypatch: pytest.MonkeyPatch,
 ) -> SoundServer:
-    """A working sound device, shared by the tests of this process. It does not hang, so that
+    """A working sound device, shared by the tests of a module. It does not hang, so that
     whatever uses it may wait for it: the computer may be busy."""
     from jarvis_desktop.process.child import Child
     from jarvis_desktop.speech import microphone, player
@@ -253,9 +255,9 @@ def sound_server(
     for module in (microphone, player):
         monkeypatch.setattr(module, "Child", child)
     monkeypatch.setattr(player, "SILENCE_TIMEOUT_S", 60.0)
-    for name, value in _sound_server_of_the_session.environment.items():
+    for name, value in _sound_server_of_the_module.environment.items():
         monkeypatch.setenv(name, value)
-    return _sound_server_of_the_session
+    return _sound_server_of_the_module
 
 
 @pytest.fixture
