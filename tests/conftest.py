@@ -29,6 +29,25 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("same")
 
 
+def pytest_sessionstart() -> None:
+    """Close this process off once, for all tests: a fixture for each takes a second per thousand.
+
+    Every connection that leaves this computer is refused. No audit hook stays: coverage cannot be
+    measured beside one before Python 3.12, where two threads that begin at once may fail. What a
+    hook does is tested in separate processes."""
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: object) -> None:
+        if self.family in (socket.AF_INET, socket.AF_INET6):
+            host = str(address[0]) if isinstance(address, tuple) else str(address)
+            if host not in ("127.0.0.1", "::1", "localhost"):
+                raise AssertionError(f"a test tried to reach {host}")
+        connect(self, address)  # type: ignore[arg-type]
+
+    socket.socket.connect = guarded  # type: ignore[method-assign,assignment]
+    sys.addaudithook = lambda hook: None
+
+
 def pytest_collection_finish() -> None:
     """Else each full garbage collection looks through all modules and tests, which stay."""
     gc.collect()
@@ -50,30 +69,9 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Refuse every connection that leaves this computer."""
-    connect = socket.socket.connect
-
-    def guarded(self: socket.socket, address: object) -> None:
-        if self.family in (socket.AF_INET, socket.AF_INET6):
-            host = str(address[0]) if isinstance(address, tuple) else str(address)
-            if host not in ("127.0.0.1", "::1", "localhost"):
-                raise AssertionError(f"a test tried to reach {host}")
-        connect(self, address)  # type: ignore[arg-type]
-
-    monkeypatch.setattr(socket.socket, "connect", guarded)
-
-
-@pytest.fixture(autouse=True)
-def no_audit_hook(monkeypatch: pytest.MonkeyPatch) -> None:
-    """None stays in this process: coverage cannot be measured beside one before Python 3.12, where
-    two threads that begin at once may fail. What a hook does is tested in processes of its own."""
-    monkeypatch.setattr(sys, "addaudithook", lambda hook: None)
-
-
-@pytest.fixture(autouse=True)
-def no_log_kept() -> Iterator[None]:
-    """What a command logs to its file ends with the test that ran it in this process."""
+def quiet_log(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
+    """What a command logs to its file ends with the test that ran it in this process, and a log
+    record at WARNING or above fails the test, unless it calls caplog.clear()."""
     root, raises = logging.getLogger(), logging.raiseExceptions
     level = root.level
     yield
@@ -83,12 +81,6 @@ def no_log_kept() -> Iterator[None]:
             handler.close()
     root.setLevel(level)
     logging.raiseExceptions = raises
-
-
-@pytest.fixture(autouse=True)
-def no_warnings_logged(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
-    """A log record at WARNING or above fails the test, unless it calls caplog.clear()."""
-    yield
     loud = [
         record
         for when in ("setup", "call")
