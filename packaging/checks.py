@@ -30,13 +30,19 @@ COVERED = ("tests/core", "tests/text", "tests/assistant")
 """What covers `core`, `assistant` and `text`. Coverage doubles the time of a test, so that the
 others run without."""
 
-WINDOW = ("tests/ui",)
-COMMANDS = ("tests/cli", "tests/scenarios")
-"""Each worker of pytest-xdist imports and collects all that its run is asked for, which takes 24
-seconds for all tests: so they are divided between runs of about the same length."""
-LANES = 2
-"""How many checks run at a time. Half of the time of the tests is waiting, so that two runs with
-two workers each keep two cores busy; more make each other late."""
+PARTS = {
+    "window": ("tests/ui",),
+    "commands": ("tests/cli",),
+    "scenarios": ("tests/scenarios",),
+    "voice": ("tests/speech",),
+    "backends": ("tests/backends", "tests/llm"),
+    "tasks": ("tests/tasks",),
+}
+"""Folders of tests that take about as long as each other; "others" are all that are in none. A
+part runs in one process: what one imports, compiles and keeps warm is ready for all its tests."""
+LANES = 4
+"""How many checks run at a time. Half of the time of the tests is waiting, so that four keep two
+cores busy; more make each other late."""
 
 Check = tuple[str, list[str]]
 """A name, and a command."""
@@ -63,18 +69,17 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
 
 def _everything() -> list[Check]:
     """The quick checks, then the longest first."""
-    two = ["pytest", *_pytest(), "-n", "2", "--dist", "worksteal"]
     covered = ["--cov", "--cov-report=term-missing:skip-covered", *COVERED]
-    others = [f"--ignore={name}" for name in (*COVERED, *WINDOW, *COMMANDS)]
+    others = [f"--ignore={name}" for names in (COVERED, *PARTS.values()) for name in names]
+    pytest = ["pytest", *_pytest()]
     return [
         ("weights", ["python", "packaging/real_weights.py", "ci"]),
         ("format", ["ruff", "format", "--check"]),
         ("lint", ["ruff", "check"]),
         ("imports", ["lint-imports"]),
-        ("window", [*two, *WINDOW]),
-        ("tests", [*two, *others]),
-        ("covered", [*two, *covered]),
-        ("commands", [*two, *COMMANDS]),
+        ("others", [*pytest, *others]),
+        *((part, [*pytest, *names]) for part, names in PARTS.items()),
+        ("covered", [*pytest, *covered]),
         ("types", ["mypy"]),
         # In one process, which loads each of the real weights once.
         ("real", ["pytest", "-m", "real", "tests/real"]),
