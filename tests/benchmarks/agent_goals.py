@@ -32,9 +32,10 @@ from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import LLMSettings, Settings
 from tests.benchmarks.agent_goal_cases import GOALS, UNSEEN, GoalCase, Outcome
 from tests.benchmarks.fresh_goal_cases import FRESH
+from tests.benchmarks.other_goal_cases import OTHERS
 from tests.fakes import FakeFrontend
 
-SETS = {"tuned": GOALS, "unseen": UNSEEN, "fresh": FRESH}
+SETS = {"tuned": GOALS, "unseen": UNSEEN, "fresh": FRESH, "others": OTHERS}
 
 
 @dataclass
