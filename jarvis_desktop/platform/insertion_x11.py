@@ -118,8 +118,20 @@ class X11Inserter:
             text = text[: next((n for n, char in enumerate(text) if char in beyond), len(text))]
             if any(char not in keys.strokes for char in text):
                 return 0
+        lacks_focus = False
+
+        def obstacle() -> str:
+            nonlocal lacks_focus
+            if lacks_focus and not server.obstacle(target):
+                server.has_processed(
+                    target
+                )  # that it has the focus back: until then Java drops keys
+            why = server.type(target, keys, text)
+            lacks_focus = bool(why)
+            return why
+
         try:
-            wait_without(lambda: server.type(target, keys, text))
+            wait_without(obstacle)
         except _LayoutChangedError:
             return 0
         used = {keys.strokes[char][0] for char in text}
@@ -246,7 +258,7 @@ class _Server:
         """
         self._core.GrabServer()
         try:
-            why = self._obstacle(target)
+            why = self.obstacle(target)
             if not why:
                 if self.keys().layout != keys.layout:
                     raise _LayoutChangedError
@@ -257,7 +269,8 @@ class _Server:
             self._core.UngrabServer()
             self.focus()  # a round trip: all is done
 
-    def _obstacle(self, target: int) -> str:
+    def obstacle(self, target: int) -> str:
+        """Return why nothing can be typed into a window now, or ""."""
         focus = self.focus()
         if self._is_out_of_sight(top := self._top(focus)):
             return tr(NO_FOCUS)
@@ -343,19 +356,19 @@ class _Server:
     def _becomes_idle(self, process: int, until: float) -> bool:
         """Wait until a program waits for events. One with events to process is ready to run,
         however busy the computer is, unless it waits for the server's answer first."""
-        before, polls = None, 0
+        before: list[tuple[str, ...]] = []
+        polls = 0
         while polls < IDLE_POLLS:
             if time.monotonic() > until:
                 return False
             self.focus()
             self.focus()  # the server answers everybody in turn
             try:
-                words = Path(f"/proc/{process}/status").read_text().split()
+                now = [_activity(thread) for thread in Path(f"/proc/{process}/task").iterdir()]
             except OSError:
                 return True
-            # Its state, and how often it was woken and was interrupted.
-            now = words[words.index("State:") + 1], words[-3], words[-1]
-            polls = polls + 1 if now == before and now[0] == "S" else 0
+            sleeps = all(state == "S" for state, *_ in now)
+            polls = polls + 1 if now == before and sleeps else 0
             before = now
             time.sleep(IDLE_POLL_S)
         return True
@@ -404,3 +417,12 @@ class _Server:
 
     def _atom(self, name: str) -> int:
         return int(self._core.InternAtom(False, len(name), name).reply().atom)
+
+
+def _activity(thread: Path) -> tuple[str, ...]:
+    """The state of a thread, and how often it was woken and was interrupted."""
+    try:
+        words = (thread / "status").read_text().split()
+    except OSError:
+        return ("ended",)
+    return words[words.index("State:") + 1], words[-3], words[-1]

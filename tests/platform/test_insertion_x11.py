@@ -2,12 +2,14 @@
 
 import os
 import subprocess
+import sys
 import threading
+import time
 
 import pytest
 
 from jarvis_desktop.core.errors import InsertionError
-from jarvis_desktop.platform import insertion
+from jarvis_desktop.platform import insertion, insertion_x11
 from jarvis_desktop.platform.text_insertion import text_inserter
 from tests.platform.editor import Editor
 from tests.platform.pressed import PATIENCE
@@ -147,6 +149,38 @@ def test_a_lost_screen_loses_no_text(editor, inserter, monkeypatch):
     with pytest.raises(InsertionError, match="cannot be reached") as raised:
         inserter.insert("abc")
     assert raised.value.rest == "abc"
+
+
+BUSY = """
+import sys, threading
+is_busy = True
+def work():
+    while is_busy:
+        pass
+threading.Thread(target=work).start()
+print(flush=True)
+sys.stdin.readline()
+is_busy = False
+print(flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_program_is_busy_as_long_as_one_of_its_threads_is(editor):
+    """As those in Java, which take keys in another thread than their first."""
+    command = [sys.executable, "-c", BUSY]
+    with (
+        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program,
+        insertion_x11._server() as server,
+    ):
+        assert program.stdin
+        assert program.stdout
+        program.stdout.readline()
+        assert not server._becomes_idle(program.pid, time.monotonic() + 0.1)
+        program.stdin.write(b"\n")
+        program.stdin.flush()
+        program.stdout.readline()
+        assert server._becomes_idle(program.pid, time.monotonic() + PATIENCE)
 
 
 @pytest.fixture
