@@ -45,7 +45,7 @@ class FakeFrontend:
     async def review(self, plan: Plan) -> Plan | None:
         return self.edit(plan)
 
-    async def confirm(self, question: str) -> bool:
+    async def confirm(self, question: str, *, yes: str = "") -> bool:
         self.questions.append(question)
         return self.consent
 

@@ -380,10 +380,11 @@ class LiveTurn:
         if self._speech:
             await self._speech.stopped()
 
-    async def confirm(self, question: str, *, by_voice: bool = False) -> bool:
+    async def confirm(self, question: str, *, yes: str = "", by_voice: bool = False) -> bool:
         """Ask a yes-or-no question. A question that was refused is not asked again.
 
-        `by_voice` is whether a spoken Yes is enough: never if something would be lost.
+        `yes` names what a Yes does, for a button. `by_voice` is whether a spoken Yes is enough:
+        never if something would be lost.
         """
         async with self._with_the_person():
             if question in self._refused:
@@ -391,10 +392,10 @@ class LiveTurn:
             if self._hands_free:
                 await self._say_to_the_end()
                 agreed = await self._hands_free.confirm(
-                    self._frontend, question, by_voice=by_voice, show=self.show
+                    self._frontend, question, yes=yes, by_voice=by_voice, show=self.show
                 )
             else:
-                agreed = await self._frontend.confirm(question)
+                agreed = await self._frontend.confirm(question, yes=yes)
             if not agreed:
                 self._refused.add(question)
             return agreed

@@ -429,7 +429,7 @@ class TerminalFrontend:
         """Accept the plan: commands run it unseen, and `jarvis-desktop plan` shows it."""
         return plan
 
-    async def confirm(self, question: str) -> bool:
+    async def confirm(self, question: str, *, yes: str = "") -> bool:
         """Ask on the terminal. Returns False without one."""
         if self._consent:
             return True

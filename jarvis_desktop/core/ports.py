@@ -323,8 +323,9 @@ class Frontend(Protocol):
     async def review(self, plan: Plan) -> Plan | None:
         """Let the user change the plan. Return None if they refuse it."""
 
-    async def confirm(self, question: str) -> bool:
-        """Ask a yes-or-no question; anything but a clear yes is False."""
+    async def confirm(self, question: str, *, yes: str = "") -> bool:
+        """Ask a yes-or-no question; anything but a clear yes is False. `yes` names what a Yes does,
+        for a button."""
 
     async def ask(self, question: str) -> str:
         """Ask an open question; "" if there is no answer."""

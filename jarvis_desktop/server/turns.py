@@ -151,7 +151,7 @@ class ApiFrontend:
         self.refused += guarded
         return None if guarded else plan
 
-    async def confirm(self, question: str) -> bool:
+    async def confirm(self, question: str, *, yes: str = "") -> bool:
         """Return False, and note the question."""
         self.refused.append(question)
         return False

@@ -197,7 +197,8 @@ class EngineQuestion:
     """A question of the engine to the user.
 
     The subject of the question besides its text: a plan to run, the plan of a goal and
-    `why` it was made, or code. `open_ended` asks for words instead of yes or no.
+    `why` it was made, or code. `open_ended` asks for words instead of yes or no, and `yes` names
+    what a Yes does.
     """
 
     engine: EngineThread
@@ -208,6 +209,7 @@ class EngineQuestion:
     why: str = ""
     code: CodeRequest | None = None
     open_ended: bool = False
+    yes: str = ""
 
     def __post_init__(self) -> None:
         self._answer: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
@@ -284,9 +286,9 @@ class QtFrontend(QObject):
         answer = await self._put(tr("Run this plan?"), plan=plan)
         return answer if isinstance(answer, Plan) else plan if answer else None
 
-    async def confirm(self, question: str) -> bool:
+    async def confirm(self, question: str, *, yes: str = "") -> bool:
         """Ask for yes or no. A closed window means no."""
-        return bool(await self._put(question))
+        return bool(await self._put(question, yes=yes))
 
     async def ask(self, question: str) -> str:
         """Ask for words."""

@@ -100,7 +100,7 @@ async def test_questions_are_asked_one_at_a_time(house: House) -> None:
     asked: list[str] = []
     answers = [asyncio.Event(), asyncio.Event()]
 
-    async def confirm(question: str) -> bool:
+    async def confirm(question: str, *, yes: str = "") -> bool:
         asked.append(question)
         await answers[len(asked) - 1].wait()
         return True

@@ -67,7 +67,7 @@ async def test_what_acts_is_asked_about_aloud_and_never_agreed_to_so(
     person = Person(says)
     answered.backend.ask = "This sends your picture away. Go on?"
 
-    async def never(question: str) -> bool:
+    async def never(question: str, *, yes: str = "") -> bool:
         await asyncio.Event().wait()
         return False
 

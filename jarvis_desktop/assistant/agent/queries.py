@@ -97,7 +97,9 @@ def query_prompt(
             Message(MessageRole.ASSISTANT, f"```sql\n{each['query']}\n```"),
         ]
     shown = marked_off(keep_start(tables, TABLES_TOKENS), whose)
-    task = f"{shown}\n\nGoal: {expected.goal}\n{_needs(expected)}"
+    # The reader of tables understood the question by itself, so the rest of the goal only misleads.
+    goal = expected.clause if form else expected.goal
+    task = f"{shown}\n\nGoal: {goal}\n{_needs(expected)}"
     if form:
         task += f"\n{FORM}{form}"
     messages.append(Message(MessageRole.USER, task))

@@ -102,7 +102,9 @@ class ExpertAcquirer:
             )
         by_voice = not gone and not pickled
         return await live.confirm(
-            tr("{question} Download it now?", question=question), by_voice=by_voice
+            tr("{question} Download it now?", question=question),
+            yes=tr("Download"),
+            by_voice=by_voice,
         )
 
     async def _fetch(

@@ -145,11 +145,17 @@ class HandsFree:
         self._speaker = speaker
 
     async def confirm(
-        self, frontend: Frontend, question: str, *, by_voice: bool, show: ShowEvent
+        self,
+        frontend: Frontend,
+        question: str,
+        *,
+        by_voice: bool,
+        show: ShowEvent,
+        yes: str = "",
     ) -> bool:
         """Return whether the user agrees; without `by_voice` a Yes counts only on the screen.
         `show` gets what is being said."""
-        screen = asyncio.create_task(frontend.confirm(question))
+        screen = asyncio.create_task(frontend.confirm(question, yes=yes))
         voice = asyncio.create_task(
             _unless_unheard(self._ask_yes_or_no(question, show, by_voice=by_voice))
         )

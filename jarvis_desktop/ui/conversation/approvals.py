@@ -120,7 +120,7 @@ class QuestionPanel(ApprovalPanel):
         else:
             self.words.hide()
             row.addStretch(1)
-            yes = tr("Run the plan") if question.plan else tr("Yes, do it")
+            yes = tr("Run the plan") if question.plan else question.yes or tr("Yes, do it")
             no = tr("Don’t run it") if question.plan else tr("No")
         for button, text, kind, act in (
             (self.no, no, "", self._decline),

@@ -104,7 +104,7 @@ async def test_waiting_for_the_person_takes_no_time_of_the_goal(
     monkeypatch.setattr(loop, "time", lambda: now[0])
     before = goal_run.seconds
 
-    async def confirm(question: str) -> bool:
+    async def confirm(question: str, *, yes: str = "") -> bool:
         now[0] += 3000.0
         return True
 

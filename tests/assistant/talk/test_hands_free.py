@@ -44,7 +44,7 @@ class Screen(FakeFrontend):
     async def ask(self, question):
         return await self.confirm(question)
 
-    async def confirm(self, question):
+    async def confirm(self, question, *, yes=""):
         self.questions.append(question)
         try:
             return await self.clicked

@@ -356,6 +356,14 @@ def test_an_open_question_may_be_skipped(asked: Asked) -> None:
     assert asked.answer == ""
 
 
+@pytest.mark.parametrize(("yes", "named"), [("", "Yes, do it"), ("Download", "Download")])
+def test_the_button_says_what_a_yes_does(asked: Asked, yes: str, named: str) -> None:
+    panel = asked.show(lambda: asked.frontend.confirm("Get it now?", yes=yes), QuestionPanel)
+    assert panel.yes.text() == named
+    click(panel.yes)
+    assert asked.answer is True
+
+
 @pytest.mark.parametrize("hostile", some(SOME_HOSTILE))
 def test_foreign_words_are_only_words(
     engine: EngineThread, qtbot: QtBot, theme: Theme, armed: None, hostile: str
