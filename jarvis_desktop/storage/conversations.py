@@ -38,7 +38,11 @@ RECENT_TURNS = 20
 
 def title_of(turn: Turn) -> str:
     """Return the title of a conversation that starts with this turn."""
-    return encodable(one_line(turn.text or "(spoken request)"))
+    return _titled(turn.text)
+
+
+def _titled(text: str) -> str:
+    return encodable(one_line(text or "(spoken request)"))
 
 
 class Conversations:
@@ -57,13 +61,26 @@ class Conversations:
         return Conversation(conversation_id, self.turns(conversation_id, limit=RECENT_TURNS))
 
     def save(self, conversation_id: str, turn: Turn) -> None:
-        """Save a finished turn durably."""
-        begin = "INSERT OR IGNORE INTO conversations (id, started, title) VALUES (?, ?, ?)"
+        """Save a finished turn durably. A conversation is called after the turn that was asked
+        first, although a quick one may have overtaken it, unless the user has renamed it."""
+        begin = """
+            INSERT INTO conversations (id, started, title) VALUES (:id, :started, :title)
+            ON CONFLICT (id) DO UPDATE SET started = :started, title = :title
+            WHERE started > :started AND title = :overtaken
+        """
         conversation_id = encodable(conversation_id)
+        named = {"id": conversation_id, "started": turn.started.isoformat()}
         with writing(self._db) as db:
-            db.execute(begin, (conversation_id, turn.started.isoformat(), title_of(turn)))
+            named |= {"title": title_of(turn), "overtaken": self._first_title(conversation_id)}
+            db.execute(begin, named)
             self._rows.write(conversation_id, turn)
             self._saved(turn.id)
+
+    def _first_title(self, conversation_id: str) -> str:
+        """What the conversation is called after its first saved turn; "" if there is none."""
+        find = "SELECT text FROM turns WHERE conversation = ? ORDER BY position LIMIT 1"
+        row = self._db.execute(find, (conversation_id,)).fetchone()
+        return _titled(row[0]) if row else ""
 
     def amend(self, conversation_id: str, turn: Turn) -> bool:
         """Update a saved turn. Return False if it no longer exists."""

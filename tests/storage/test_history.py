@@ -194,6 +194,18 @@ def test_the_list_is_newest_first_and_comes_in_pages(history: SqliteHistory):
     assert history.list(before="unknown") == ()
 
 
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_conversation_is_called_after_what_was_asked_first(history: SqliteHistory, renamed: bool):
+    history.save("c", small_turn("t2", "what time is it", minutes=1))  # it was quicker
+    if renamed:
+        history.rename("c", "about time")
+    history.save("c", small_turn("t1", "write a long story", minutes=0))
+    history.save("c", small_turn("t3", "and now?", minutes=2))
+    (entry,) = history.list()
+    assert entry.title == ("about time" if renamed else "write a long story")
+    assert entry.started == (START + timedelta(minutes=1) if renamed else START)
+
+
 def test_a_title_is_one_short_line(history: SqliteHistory):
     history.save("c1", small_turn("t1", "line\nbreak " * 50))
     history.save("c2", small_turn("t2", ""))
