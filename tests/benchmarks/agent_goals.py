@@ -33,9 +33,10 @@ from jarvis_desktop.settings import LLMSettings, Settings
 from tests.benchmarks.agent_goal_cases import GOALS, UNSEEN, GoalCase, Outcome
 from tests.benchmarks.fresh_goal_cases import FRESH
 from tests.benchmarks.other_goal_cases import OTHERS
+from tests.benchmarks.sound_goal_cases import SOUND
 from tests.fakes import FakeFrontend
 
-SETS = {"tuned": GOALS, "unseen": UNSEEN, "fresh": FRESH, "others": OTHERS}
+SETS = {"tuned": GOALS, "unseen": UNSEEN, "fresh": FRESH, "others": OTHERS, "sound": SOUND}
 
 
 @dataclass
@@ -112,7 +113,7 @@ if __name__ == "__main__":
     parser.add_argument("--address", required=True)
     parser.add_argument("--llm", required=True)
     parser.add_argument("--only", type=int, nargs="*", default=[])
-    parser.add_argument("--goals", choices=SETS, default="tuned", help="which set of twenty")
+    parser.add_argument("--goals", choices=SETS, default="tuned", help="which set")
     parser.add_argument("--show", action="store_true", help="print each script and its output")
     parser.add_argument(
         "--seconds", type=float, help="for one goal: more where other programs use the processor"

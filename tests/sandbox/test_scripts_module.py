@@ -102,6 +102,10 @@ def test_rows_come_in_many_forms() -> None:
     assert written([(1, 2, 3)]) == "1,2,3\n1,2,3\n"
     assert written([{"a": None}, {"b": 1}]) == "a,b\n,\n,1\n"
     assert written([]) == "\n"
+    films = [{"title": "Up", "about": {"year": 2009}}]
+    assert written(films) == "title,about_year\nUp,2009\n"
+    jarvis.write_table("w.json", films)
+    assert jarvis.read_table("w.json") == films
     jarvis.write_table([{"a": 1}], "turned.csv")
     assert Path("turned.csv").exists()
 
@@ -118,6 +122,16 @@ def test_texts_are_gone_through_by_lines() -> None:
     Path("e.txt").write_bytes(b"\x81")
     assert jarvis.read_text("e.txt") == "\x81"
     assert jarvis.files("*.txt") == ["c.txt", "d.txt", "e.txt"]  # without what scripts made
+
+
+def test_lines_of_one_shape_are_described(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("talk.txt").write_text("ANNA: Good day.\nBO: Hm.\nANNA: So?\nBO: No.\nANNA: Oh.\n")
+    Path("a.log").write_text("".join(f"10.0.0.{at} - - [12/May/2024] GET /x HTTP/1.1 x y 404\n"
+                                     for at in range(6)))  # fmt: skip
+    jarvis.describe(["talk.txt", "a.log"])
+    told = capsys.readouterr().out
+    assert 'before the colon, line.split(":")[0], is text, one of: ANNA, BO' in told
+    assert "split()[9] is '404'" in told
 
 
 def test_the_name_of_a_file_is_not_its_text() -> None:
