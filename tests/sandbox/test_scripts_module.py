@@ -92,7 +92,7 @@ def test_rows_come_in_many_forms() -> None:
 
     assert written({"a": 1}) == "name,value\na,1\n"
     pivot = {"Graz": {"tea": 1, "milk": 2}, "Linz": {"milk": 3}}
-    for rows in (pivot, [pivot]):
+    for rows in (pivot, [pivot], list(pivot.items())):
         assert written(rows) == "name,tea,milk\nGraz,1,2\nLinz,,3\n"
     assert written(["x", "y"]) == "value\nx\ny\n"
     assert written([("a", 1), ("b", 2)]) == "name,value\na,1\nb,2\n"

@@ -179,8 +179,15 @@ def _ignored_values(
 
 
 def _chosen_by(nodes: Sequence[ast.AST]) -> Iterator[str]:
-    """Yield the texts that are compared with, looked up, or values of variables."""
-    for node in nodes:
+    """Yield the texts that are compared with, looked up, or values of variables. What is only
+    counted, `len(table["Ulm"])`, chooses nothing."""
+    counted = {
+        part
+        for node in nodes
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "len"
+        for part in ast.walk(node)
+    }
+    for node in (each for each in nodes if each not in counted):
         match node:
             case ast.Assign(value=ast.Constant(value=str(text))):
                 yield text

@@ -23,6 +23,7 @@ def slipped(code: str, goal: str = "How much was sold?") -> list[str]:
         ('line.startswith("Jena")', "Jena"),
         ('x = [r for r in rows if r["City"] == "Jena"]', "Jena"),
         ('print("Bo", len("Jena"))', ""),
+        ('print(len(by_name["Bo"]))', ""),
         ('if row["day"] == "2024": pass', ""),
         ("if", ""),
     ],

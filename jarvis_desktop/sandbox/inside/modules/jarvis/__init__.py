@@ -249,6 +249,8 @@ def _columns_and_lines(rows: Any, *, nested: bool) -> tuple[list[Any], list[list
     elif isinstance(rows, Mapping):
         rows = [{"name": key, "value": value} for key, value in rows.items()]
     rows = list(rows)
+    if rows and all(_is_pair_with_dict(row) for row in rows):  # the items of a dict of dicts
+        rows = [{"name": key, **inner} for key, inner in rows]
     if not all(isinstance(row, Mapping) for row in rows):
         lines = [list(row) if isinstance(row, list | tuple) else [row] for row in rows]
         if _has_names(lines):
@@ -267,6 +269,10 @@ def _columns_and_lines(rows: Any, *, nested: bool) -> tuple[list[Any], list[list
 def _holds_dicts(value: Any) -> bool:
     """Whether it is a dict of dicts, such as the columns of each row by its name."""
     return isinstance(value, Mapping) and all(isinstance(each, Mapping) for each in value.values())
+
+
+def _is_pair_with_dict(row: Any) -> bool:
+    return isinstance(row, list | tuple) and len(row) == 2 and isinstance(row[1], Mapping)
 
 
 def _has_names(lines: Sequence[Sequence[Any]]) -> bool:
