@@ -116,6 +116,11 @@ def test_a_column_of_any_row_is_refused(asked: str, bare: str) -> None:
         assert str(found).startswith(f"{bare} is neither added up nor in GROUP BY")
 
 
+def test_a_query_that_names_no_table_reads_from_the_first() -> None:
+    asked = ("SELECT count(*)", "SELECT count(*) WHERE town = 'Graz' LIMIT 1")
+    assert rows(*asked) == [[[2]], [[1]]]
+
+
 def test_lines_of_one_shape_have_columns(capsys: pytest.CaptureFixture[str]) -> None:
     said = "ANNA: Good day.\nBO: Hm.\n\nANNA: Is it: so?\nBO: No.\n(laughs)\nANNA: Oh.\n"
     Path("talk.txt").write_text(said)

@@ -13,7 +13,13 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from jarvis_desktop.assistant.agent.expected_results import ExpectedResult, ResultKind
-from jarvis_desktop.assistant.agent.goal_checks import answer_in, fits, names_order, wrote
+from jarvis_desktop.assistant.agent.goal_checks import (
+    COUNTABLE,
+    answer_in,
+    fits,
+    names_order,
+    wrote,
+)
 from jarvis_desktop.assistant.agent.made_files import csv_rows, plain_text
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.text.numbers import GERMAN_NUMBERS
@@ -151,33 +157,46 @@ def answers_agree(
     """Return whether the answer that a script printed is what queries returned together, each for
     one of the questions in it. It reads files."""
     rows: list[Sequence[object]] = []
+    wanted: list[Sequence[object]] = []
+    names = _Names(given)
     for part, query in returned:
         best = _best.search(part.clause) and not _several.search(part.clause)
-        rows += query.rows[:1] if query.ranked and best else query.rows
-    return _same_answer(expected, answer_in(printed), _with_what_is_theirs(rows, given), words)
+        theirs = query.rows[:1] if query.ranked and best else query.rows
+        whole = [[*row, *names.of(row)] for row in theirs]
+        rows += whole
+        counts = [[cell for cell in row if isinstance(cell, int | float)] for row in theirs]
+        # Who asks how many is told the number; otherwise the name or the value of a row will do.
+        wanted += counts if COUNTABLE.search(part.clause) and all(counts) else whole
+    return _same_answer(expected, answer_in(printed), rows, wanted, words)
 
 
-def _with_what_is_theirs(
-    rows: Sequence[Sequence[object]], given: Collection[Artifact]
-) -> list[Sequence[object]]:
-    """Return rows with the other cells of the given row that each is about. A query may return the
-    names of customers where the script says their numbers."""
-    known: dict[str, Sequence[str]] = {}
-    for header, *body in filter(None, map(csv_rows, given)):
-        for cells in list(zip(*body, strict=False))[: len(header)]:
-            texts = [cell.casefold() for cell in cells]
-            if len(set(texts)) == len(texts) and not any(map(_number.fullmatch, texts)):
-                known |= dict(zip(texts, body, strict=True))
-    found: list[Sequence[object]] = []
-    for row in rows:
-        theirs = (known.get(cell.casefold(), ()) for cell in row if isinstance(cell, str))
-        found.append([*row, *(cell for cells in theirs for cell in cells)])
-    return found
+class _Names:
+    """The given rows by what only one of them has. A query may return the names of customers where
+    the script says their numbers. It reads files."""
+
+    def __init__(self, given: Collection[Artifact]) -> None:
+        self._rows: dict[str, Sequence[str]] = {}
+        for _, *body in filter(None, map(csv_rows, given)):
+            for cells in zip(*body, strict=False):
+                texts = [cell.casefold() for cell in cells]
+                if len(set(texts)) == len(texts) and not any(map(_number.fullmatch, texts)):
+                    self._rows |= dict(zip(texts, body, strict=True))
+
+    def of(self, row: Sequence[object]) -> Iterator[str]:
+        """Yield the other cells of the given row that a row is about."""
+        for cell in row:
+            yield from self._rows.get(cell.casefold(), ()) if isinstance(cell, str) else ()
 
 
 def _same_answer(
-    expected: ExpectedResult, answer: str, rows: Sequence[Sequence[object]], words: Collection[str]
+    expected: ExpectedResult,
+    answer: str,
+    rows: Sequence[Sequence[object]],
+    wanted: Sequence[Sequence[object]],
+    words: Collection[str],
 ) -> bool:
+    """Return whether all that an answer says is in `rows`, and something of each row of `wanted` in
+    the answer."""
     said = set(_word.findall(expected.goal.casefold()))
     named = _number.findall(expected.goal)
     rest = _date.sub(" ", answer)
@@ -199,8 +218,8 @@ def _same_answer(
     cells = [cell for row in rows for cell in row if cell is not None]
     if not all(any(_tells(fact, cell, percent) for cell in cells) for fact in facts):
         return False
-    # Each row is in the answer, by its name or by its value.
-    return all(any(_tells(fact, cell, percent) for cell in row for fact in facts) for row in rows)
+    told = (any(_tells(fact, cell, percent) for cell in row for fact in facts) for row in wanted)
+    return all(told)
 
 
 def _codes(text: str) -> list[str]:

@@ -34,7 +34,7 @@ _wrote = re.compile(r"^Wrote ([^:\n]+): (.*)$", re.MULTILINE)
 _nothing = re.compile(
     r"\W*(?:none|nan|null|true|false|done|ok|\[\]|\{\}|\(\)|0 rows)?\W*", re.IGNORECASE
 )
-_countable = re.compile(
+COUNTABLE = re.compile(
     r"\b(?:how\s+(?:many|much|often|long|old|far)|averages?|totals?|sums?|medians?|percent\w*|wie\s?viele?"
     r"|combien|cu[áa]nt\w+)\b|多少|几",
     re.IGNORECASE,
@@ -119,7 +119,7 @@ def _wrong_answer(expected: ExpectedResult, answer: str, brief: str) -> str:
     if len(answer) > MAX_ANSWER_CHARS:
         return "too much was printed: print only the answer, in one short sentence"
     found = new_numbers(expected.goal, answer)
-    if _countable.search(expected.clause) and not found:
+    if COUNTABLE.search(expected.clause) and not found:
         return "the answer has no number: print the values"
     if _mean.search(expected.clause) and not any(found):
         return "the result is 0: no row or line fits the condition"
@@ -276,7 +276,7 @@ def _repeated_period(goal: str, rows: Sequence[Sequence[str]]) -> str:
 
 def _same_but_for_case(goal: str, rows: Rows) -> str:
     """Return what is wrong if a goal groups, and two groups are the same word."""
-    if not (_group.search(goal) or _countable.search(goal)):
+    if not (_group.search(goal) or COUNTABLE.search(goal)):
         return ""
     for column in zip(*rows[1:], strict=False):
         seen: dict[str, str] = {}

@@ -189,24 +189,22 @@ class GoalWork:
 
     def _confirms(self, expected: ExpectedResult, thread: ScriptThread) -> bool:
         answers = expected.kind is ResultKind.ANSWER
-        rows = [*self.rows.values()]
+        rows, parts = [*self.rows.values()], parts_of(expected)
         if self.reading and answers:
             rows = [told_rows(self.reading)]  # a query that says something else proves nothing
         elif self.reading and refers_to_answer(expected):
             rows.append(told_rows(self.reading, apart=True))
+        elif len(parts) > 1:  # the queries for each question together
+            returned = [[(part, each) for each in self._returned(part)] for part in parts]
+            printed, _ = thread.result
+            return any(
+                answers_agree(expected, printed, each, self.words, self.files)
+                for each in product(*returned)
+            )
         if any(agrees(expected, thread.result, each, self.words, self.files) for each in rows):
             return True
-        if answers:
-            return not self.reading and self._confirms_questions(expected, thread)
-        return any(check(expected, thread.made, self.files) for check in _COMPUTED_AGAIN)
-
-    def _confirms_questions(self, expected: ExpectedResult, thread: ScriptThread) -> bool:
-        """Return whether queries for each of several questions say together what was printed."""
-        parts = parts_of(expected)
-        returned = [[(part, each) for each in self._returned(part)] for part in parts]
-        return len(parts) > 1 and any(
-            answers_agree(expected, thread.result[0], each, self.words, self.files)
-            for each in product(*returned)
+        return not answers and any(
+            check(expected, thread.made, self.files) for check in _COMPUTED_AGAIN
         )
 
     def missing(

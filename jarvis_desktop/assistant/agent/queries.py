@@ -97,8 +97,10 @@ def query_prompt(
             Message(MessageRole.ASSISTANT, f"```sql\n{each['query']}\n```"),
         ]
     shown = marked_off(keep_start(tables, TABLES_TOKENS), whose)
-    # The reader of tables understood the question by itself, so the rest of the goal only misleads.
-    goal = expected.clause if form else expected.goal
+    # What comes after a question only misleads, and what is before one that the reader of tables
+    # understood by itself.
+    before_it, is_there, _ = expected.goal.partition(expected.clause)
+    goal = expected.clause if form or not is_there else before_it + expected.clause
     task = f"{shown}\n\nGoal: {goal}\n{_needs(expected)}"
     if form:
         task += f"\n{FORM}{form}"

@@ -75,6 +75,8 @@ def test_answers_are_compared_with_all_rows_or_the_first() -> None:
     assert not says("Cohen with 2", *both, goal="Who has the most?")
     assert not says("Adler", *both, goal="Who are the two with the most requests?")
     assert not says("Adler 5", *both, goal="Who has the most?")
+    assert not says("Adler", *both, goal="Who has the most, and how many?")
+    assert says("Adler, 3", *both, goal="Who has the most, and how many?")
     assert says("There are 12 for worker 2", [12], goal="How many has worker 2?")
     assert not says("Adler")
     assert says("May 2024 has the highest sum: 12.5", ["May", 12.5], goal="Which month?")

@@ -62,9 +62,10 @@ def query(names: Sequence[str], queries: Sequence[str], to: str) -> None:
     """Write the columns and rows of each query as JSON to a file; an error is a text in their
     place."""
     database = sqlite3.connect(":memory:")
-    known = set[str]()
+    known, first = set[str](), ""
     for name, columns in _tables(names):
         known |= {*columns}
+        first = first or name
         listed = ", ".join(f'"{column}"' for column in columns)
         database.execute(f'CREATE TABLE "{name}" ({listed})')
         marks = ", ".join("?" * len(columns))
@@ -80,6 +81,7 @@ def query(names: Sequence[str], queries: Sequence[str], to: str) -> None:
     results: list[Any] = []
     for each in queries:
         try:
+            each = _with_table(each, first)
             if bare := _bare_column(each, known):
                 raise sqlite3.ProgrammingError(bare)
             found = database.execute(_with_real_division(each))
@@ -88,6 +90,15 @@ def query(names: Sequence[str], queries: Sequence[str], to: str) -> None:
         except (sqlite3.Error, sqlite3.Warning, re.error) as error:
             results.append(str(error))
     Path(to).write_text(json.dumps(results, ensure_ascii=False, default=str), "utf-8")
+
+
+def _with_table(query: str, table: str) -> str:
+    """Return a query that reads from a table if it names none, which small LLMs forget."""
+    if re.search(r"\bfrom\b", query, re.IGNORECASE):
+        return query
+    found = re.search(r"\b(?:where|group\s+by|order\s+by|limit)\b", query, re.IGNORECASE)
+    at = found.start() if found else len(query)
+    return f'{query[:at]} FROM "{table}" {query[at:]}'
 
 
 _divides = re.compile(r"""('[^']*'|"[^"]*"|--[^\n]*|/\*.*?\*/)|/""", re.DOTALL)
