@@ -479,6 +479,8 @@ class CodeLoop:
     def _give_up(self, work: GoalWork, reason: str) -> Observation:
         """Say honestly what there is."""
         results = work.results
+        # A script that says something else than the reader of tables is not to be believed.
+        known = "\n\n".join(work.reading)
         partly = [each for each in threads(work.rounds) if each.rounds[-1].status is Status.PARTLY]
         if results:
             self._mark(work, StepState.DONE, lambda step: step.id < _last(work))
@@ -488,8 +490,7 @@ class CodeLoop:
                     "I made this, but could not confirm it by computing it in a second way. "
                     "Please look at it before you use it."
                 ),
-                # A script that says something else than the reader of tables is not to be believed.
-                _told(*results[0].result, work.told or "\n\n".join(work.reading)),
+                _told(*results[0].result, known),
             ]
             return _answer(work.run, "\n\n".join(told), Status.PARTLY, results[0].made)
         self._mark(work, StepState.FAILED)
@@ -502,19 +503,16 @@ class CodeLoop:
                 if names
                 else tr("I am not sure of this: the script that computed it has a flaw."),
                 tr("This is what there is:"),
-                _told(printed, made, work.told),
+                _told(printed, made, known),
             ]
             return _answer(work.run, "\n\n".join(told), Status.PARTLY, made)
-        last = work.rounds[-1].observation if work.rounds else ""
-        told = [
-            " ".join(
-                filter(None, [work.told, tr("I did not reach this goal. {reason}", reason=reason)])
-            ),
-            tr("The last problem was: {problem}", problem=one_line(last, limit=300)),
-        ]
-        status = Status.PARTLY if work.told else Status.FAILED
-        text = " ".join(told[: 2 if last else 1])
-        return _answer(work.run, "\n\n".join(filter(None, [work.told, text])), status, ())
+        text = tr("I did not reach this goal. {reason}", reason=reason)
+        if last := work.rounds[-1].observation if work.rounds else "":
+            text += " " + tr("The last problem was: {problem}", problem=one_line(last, limit=300))
+        if not known:
+            return _answer(work.run, text, Status.FAILED, ())
+        told = [text, tr("This is what there is:"), known]
+        return _answer(work.run, "\n\n".join(told), Status.PARTLY, ())
 
     def _mark(
         self,
