@@ -19,10 +19,11 @@ def page(
 ) -> Path:
     """A printed page, one entry a line; a pair stands at the left and the right edge.
 
-    The first line of a page with a `heading` is larger. `turned` is in degrees, clockwise.
+    The first line of a page with a `heading` is larger. `turned` is in degrees, clockwise. It is at
+    least as high as wide: a flat one is enlarged before it is read, which takes twice as long.
     """
     step = round(size * 1.6)
-    image = Image.new("RGB", (width, step * (len(lines) + 3)), "white")
+    image = Image.new("RGB", (width, max(width, step * (len(lines) + 3))), "white")
     draw = ImageDraw.Draw(image)
     for i, line in enumerate(lines):
         font = ImageFont.load_default(size * 1.7 if heading and not i else size)

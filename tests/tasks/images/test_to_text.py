@@ -54,7 +54,7 @@ def test_reads_white_on_dark(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["Grüße aus Köln, 12,50 €", "Où est passé le garçon ?"])
 def test_reads_accents(tmp_path: Path, text: str) -> None:
-    image = Image.new("RGB", (640, 120), "white")
+    image = Image.new("RGB", (640, 480), "white")
     font = ImageFont.truetype(shipped("resources", "fonts", "Inter-Regular.ttf"), 26)
     ImageDraw.Draw(image).text((40, 40), text, "black", font)
     image.save(tmp_path / "a.png")
