@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import pytest_asyncio
 
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.speech import transcription
@@ -32,6 +33,15 @@ async def recogniser():
     await recogniser.close()
 
 
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def listener():
+    """One that has loaded its weights, for the tests that do not change it."""
+    recogniser = LocalRecogniser()
+    await recogniser.warm()
+    yield recogniser
+    await recogniser.close()
+
+
 @pytest.fixture
 async def stand_in():
     recogniser = LocalRecogniser(whisper=DEAF)
@@ -54,10 +64,10 @@ def test_the_shipped_weights_are_those_that_their_card_names():
     assert sum(path.stat().st_size for path in SHIPPED.iterdir()) < 45_000_000
 
 
-async def test_requests_are_understood_with_nothing_downloaded(recogniser, tmp_path):
-    await recogniser.warm()
-    ready = recogniser._whisper.pid
-    weights, seconds = recogniser.measured
+@pytest.mark.asyncio(loop_scope="module")
+async def test_requests_are_understood_with_nothing_downloaded(listener, tmp_path):
+    ready = listener._whisper.pid
+    weights, seconds = listener.measured
     assert weights == SHIPPED
     assert seconds > 0
     told = []
@@ -68,11 +78,11 @@ async def test_requests_are_understood_with_nothing_downloaded(recogniser, tmp_p
     )
     for said in requests:
         audio = speak(said, tmp_path / "request.wav")
-        heard = await recogniser.transcribe(audio, lambda *progress: told.append(progress))
+        heard = await listener.transcribe(audio, lambda *progress: told.append(progress))
         assert plain(heard.text) == plain(said)
         assert (heard.engine, heard.language, heard.note) == ("whisper", "en", "")
     assert told[-1][0] == 1.0
-    assert recogniser._whisper.pid == ready
+    assert listener._whisper.pid == ready
 
 
 async def test_another_language_needs_another_recogniser_and_one_is_named(recogniser, tmp_path):
@@ -89,19 +99,21 @@ async def test_another_language_needs_another_recogniser_and_one_is_named(recogn
         assert "experts pull whisper-base" in caught.value.hint
 
 
-async def test_pauses_end_the_segments_of_long_speech(recogniser, tmp_path):
+@pytest.mark.asyncio(loop_scope="module")
+async def test_pauses_end_the_segments_of_long_speech(listener, tmp_path):
     said = "the old man sat on the bench in the park and watched the children play in the sand"
     one = spoken(said, before=0, after=1.6)
-    heard = await recogniser.transcribe(write(np.tile(one, 3), tmp_path / "long.wav"), quiet)
+    heard = await listener.transcribe(write(np.tile(one, 3), tmp_path / "long.wav"), quiet)
     starts = [segment.start for segment in heard.segments]
     assert np.diff(starts) == pytest.approx([len(one) / RATE] * 2, abs=0.4)
     assert heard.text.count("children") == 3
 
 
-async def test_music_and_noise_are_refused_with_a_reason(recogniser, tmp_path):
+@pytest.mark.asyncio(loop_scope="module")
+async def test_music_and_noise_are_refused_with_a_reason(listener, tmp_path):
     noise = np.random.default_rng(0).standard_normal(2 * RATE) * 0.1
     with pytest.raises(InputError, match=r"Nobody seems to speak in noise\.wav"):
-        await recogniser.transcribe(write(noise, tmp_path / "noise.wav"), quiet)
+        await listener.transcribe(write(noise, tmp_path / "noise.wav"), quiet)
 
 
 async def test_better_weights_are_used_as_soon_as_they_are_there(tmp_path):
@@ -196,11 +208,10 @@ async def test_a_crashed_engine_is_started_anew(stand_in, tmp_path):
     assert (await stand_in.transcribe(tmp_path / "b.wav", quiet)).text == "heard"
 
 
-async def test_two_recordings_at_once_are_not_mixed_up(recogniser, tmp_path):
+@pytest.mark.asyncio(loop_scope="module")
+async def test_two_recordings_at_once_are_not_mixed_up(listener, tmp_path):
     one = speak("what time is it", tmp_path / "one.wav")
     two = speak("set a timer for six minutes", tmp_path / "two.wav")
-    heard = await asyncio.gather(
-        recogniser.transcribe(one, quiet), recogniser.transcribe(two, quiet)
-    )
+    heard = await asyncio.gather(listener.transcribe(one, quiet), listener.transcribe(two, quiet))
     assert heard[0].text.startswith("What")
     assert heard[1].text.startswith("Set a timer")
