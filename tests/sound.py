@@ -151,7 +151,9 @@ class Heard:
     @property
     def samples(self) -> np.ndarray:
         """From -1 to 1, at RATE."""
-        data = self.file.read_bytes()[self.start :]
+        with self.file.open("rb") as file:  # which holds all that was heard before
+            file.seek(self.start)
+            data = file.read()
         return np.frombuffer(data[: len(data) // 2 * 2], "<i2").astype(np.float32) / 32768
 
     def wait_for(self, condition, timeout: float = 60) -> np.ndarray:
