@@ -1,4 +1,5 @@
-"""The settings of what goes over the network: to the proxy, for updates, and to other programs."""
+"""The settings of what goes over the network: to the proxy, to servers, for updates, and to other
+programs."""
 
 from __future__ import annotations
 
@@ -25,6 +26,39 @@ class NetworkSettings(SettingsTable):
         pattern=r"^(https?://[^\s/@]+/?)?$",
     )
     """"" is the system's. User name and password belong into the environment's variables."""
+
+
+ADDRESS_HELP = mark("Such as http://192.168.1.5:8000/v1. It is used from then on.")
+ADDRESS_SEARCH = mark("url endpoint server base url openai localai speaches kokoro vllm")
+ADDRESS_INVALID = mark("That is an address such as http://192.168.1.5:8000/v1, without a password.")
+ADDRESS = r"^[^\s@]*$"
+
+
+class ServersSettings(SettingsTable):
+    """The `[servers]` table: servers with OpenAI's protocol, one for each kind of work."""
+
+    transcription: str = setting(
+        "",
+        mark("Address for transcription"),
+        ADDRESS_HELP,
+        search=ADDRESS_SEARCH,
+        empty=mark("None"),
+        invalid=ADDRESS_INVALID,
+        pattern=ADDRESS,
+    )
+    transcription_model: str = setting(
+        "",
+        mark("Model for transcription"),
+        mark("One of those that the server lists."),
+        search=mark("whisper name"),
+        empty=mark("The server’s usual one"),
+    )
+    spoken: bool = setting(
+        True,
+        mark("Also for what you say to JARVIS"),
+        mark("Your requests and dictations; otherwise for recordings only."),
+        search=mark("microphone voice dictation privacy"),
+    )
 
 
 class UpdateSettings(SettingsTable):

@@ -22,7 +22,12 @@ from jarvis_desktop.core.llm import Think
 from jarvis_desktop.core.plan import SIMPLE
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.localization import LANGUAGES, SPEECH_LANGUAGES
-from jarvis_desktop.network_settings import NetworkSettings, ServerSettings, UpdateSettings
+from jarvis_desktop.network_settings import (
+    NetworkSettings,
+    ServerSettings,
+    ServersSettings,
+    UpdateSettings,
+)
 from jarvis_desktop.paths import replace_text
 from jarvis_desktop.setting_fields import SettingsTable, setting
 
@@ -464,7 +469,7 @@ class MachineSettings(SettingsTable):
     in_local_mode: bool = setting(
         False,
         mark("Also in the mode “local”"),
-        mark("Then words and files go to your own machines as well, encrypted; never offline."),
+        mark("Then words and files go to your own machines and to servers of your own network."),
         search=mark("other computer graphics card gpu remote privacy"),
     )
 
@@ -643,6 +648,7 @@ class Settings(SettingsTable):
     network: NetworkSettings = NetworkSettings()
     updates: UpdateSettings = UpdateSettings()
     server: ServerSettings = ServerSettings()
+    servers: ServersSettings = ServersSettings()
     processes: int = setting(
         0,
         mark("Built-in methods at once"),

@@ -54,6 +54,7 @@ from jarvis_desktop.llm.choice import LLMChoice
 from jarvis_desktop.llm.profile import PlanCheck
 from jarvis_desktop.paths import Paths, shipped
 from jarvis_desktop.platform.hotkey import DesktopHotkey
+from jarvis_desktop.platform.work_server import Work, WorkServer
 from jarvis_desktop.process import network_guard
 from jarvis_desktop.process.background import BackgroundProcess
 from jarvis_desktop.process.child import end_outward
@@ -237,6 +238,8 @@ class Application:
     api: ApiBackend
     mcp: McpBackend
     machines: MachinesBackend
+    servers: Mapping[Work, WorkServer]
+    """The server for each kind of work."""
     paths: Paths
     goals: SqliteGoalMemory
     agent_mode: Lazy[AgentMode]
@@ -351,6 +354,8 @@ class Application:
             )
         self.api.withdraw()
         self.machines.withdraw()
+        for server in self.servers.values():
+            server.withdraw()
         if is_offline:
             self.mcp.withdraw()
         if agent := self.agent_mode.built:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -15,6 +16,7 @@ from jarvis_desktop.app.experts import (
     hub_query_of,
     llm_preference,
     make_room_for_llm,
+    work_address,
 )
 from jarvis_desktop.app.plan_check import PlanningCheck
 from jarvis_desktop.app.release import release_channel
@@ -36,6 +38,7 @@ from jarvis_desktop.assistant.selection.selector import Eligibility, Selector
 from jarvis_desktop.assistant.talk.dictation import DictationCleanUp
 from jarvis_desktop.assistant.timers import Bell, RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
+from jarvis_desktop.backends.by_address import AddressBackend, ServedTask
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.llm import LLMBackend
 from jarvis_desktop.backends.local.backend import LocalBackend
@@ -66,10 +69,12 @@ from jarvis_desktop.paths import Paths, shipped, usual_folders
 from jarvis_desktop.platform.api_keys import hub_key
 from jarvis_desktop.platform.desktop import SystemDesktop
 from jarvis_desktop.platform.hardware_probe import seems_to_have_graphics
+from jarvis_desktop.platform.work_server import Work, WorkServer
 from jarvis_desktop.process import engine
 from jarvis_desktop.process.background import BackgroundProcess
 from jarvis_desktop.settings import Current, ExpertSettings, Settings
 from jarvis_desktop.storage.web_fetch import WebFetcher, checked
+from jarvis_desktop.tasks.audio.recognition import transcribe
 from jarvis_desktop.tasks.definition import Definition, Services
 from jarvis_desktop.tasks.registry import ACTING, DEFINITIONS, INSTANT, INVENTORY
 from jarvis_desktop.text.languages import BackgroundLanguages
@@ -141,6 +146,11 @@ def build(
         measures=MemoryMeasurements(paths.cache / "memory.json"),
         shared_memory_user=LLMInMemory(llms),
     )
+    servers = {
+        work: WorkServer(work, partial(work_address, current, work), policy) for work in Work
+    }
+    served: dict[str, ServedTask] = {}
+    by_address = AddressBackend(definitions, served)
     machines = MachinesBackend(definitions, Machines(paths.machines), policy)
     mcp = McpBackend(
         McpServers(paths.mcp_servers, paths.mcp_tools, paths.mcp_bundles),
@@ -175,6 +185,7 @@ def build(
         by_api=api.candidates,
         by_tool=mcp.candidates,
         by_machine=machines.candidates,
+        by_address=by_address.candidates,
         prompted=LLMBackend.can_do,
         hub=HubOffers(hub, hub_policy),
     )
@@ -190,6 +201,7 @@ def build(
         dictation=settings.dictation,
         retention_days=lambda: current.settings.history.retention_days,
         instance=instance,
+        transcription=servers[Work.TRANSCRIPTION],
     )
     bell = Bell(speech.player, shipped("resources", "sounds", "ring.wav"), on_ring)
     timers = RingingTimers(history.timers, ring=bell, now=local_now)
@@ -205,6 +217,11 @@ def build(
         store,
         tuple(definitions.values()),
     )
+    served["automatic-speech-recognition"] = ServedTask(
+        servers[Work.TRANSCRIPTION],
+        transcribe,
+        replace(services, recogniser=speech.transcriber),
+    )
     builtin = BuiltinBackend(definitions, width=settings.width)
     backends: dict[str, Backend] = {
         item.name: item
@@ -214,6 +231,7 @@ def build(
             local,
             api,
             machines,
+            by_address,
             mcp,
             LLMBackend(llms, prompts, definitions, guard=FileGuard, cannot_know=cannot_know),
         )
@@ -294,7 +312,7 @@ def build(
             executor=executor,
             intake=intake,
             obtainer=obtainer,
-            recogniser=speech.recogniser,
+            recogniser=speech.hearing,
             speaker=speech.speaker,
             answerer=AnswerWriter(llms, prompts),
             memory=ConversationMemory(history, history.facts, llms, prompts),
@@ -361,6 +379,7 @@ def build(
         api=api,
         mcp=mcp,
         machines=machines,
+        servers=servers,
         paths=paths,
         goals=history.goals,
         agent_mode=agent_mode,

@@ -58,8 +58,9 @@ from jarvis_desktop.llm.profile import PlanCheck
 from jarvis_desktop.llm.transformers_local import TransformersLLM
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes
+from jarvis_desktop.platform.work_server import Work, WorkAddress
 from jarvis_desktop.process import engine
-from jarvis_desktop.settings import ExpertSettings, LLMSettings
+from jarvis_desktop.settings import Current, ExpertSettings, LLMSettings
 
 OLLAMA_START_TIMEOUT_S = 15.0
 """How long Ollama may take to start."""
@@ -523,6 +524,12 @@ def chat_experts(experts: tuple[Expert, ...], weights: Weights) -> list[tuple[Ex
     """The chat LLMs on the disk, with their folders."""
     chat_experts = [item for item in experts if item.task == "text-generation"]
     return [(item, folder) for item in chat_experts if (folder := weights.folder(item))]
+
+
+def work_address(current: Current, work: Work) -> WorkAddress:
+    """The server that the settings name for a kind of work."""
+    servers = current.settings.servers
+    return WorkAddress(servers.transcription, servers.transcription_model, servers.spoken)
 
 
 def llm_preference(llm: LLMSettings) -> LLMPreference:

@@ -29,12 +29,14 @@ from jarvis_desktop.platform.hotkey import DesktopHotkey
 from jarvis_desktop.platform.hotkey_portal import PortalKeys
 from jarvis_desktop.platform.shortcut import QUICK, TALK
 from jarvis_desktop.platform.text_insertion import text_inserter
+from jarvis_desktop.platform.work_server import WorkServer
 from jarvis_desktop.settings import DictationSettings, SpeechSettings
 from jarvis_desktop.speech.cuda_probe import CudaProbe
 from jarvis_desktop.speech.microphone import SoundMicrophone
 from jarvis_desktop.speech.played_sound import PlayedSound
 from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.speech.recogniser import LocalRecogniser
+from jarvis_desktop.speech.server_recogniser import ServerRecogniser, ServerTranscriber
 from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.speech.voices.engine import neural_voice
 from jarvis_desktop.storage.artifacts import FileStore
@@ -57,6 +59,9 @@ class SpeechSystem:
     paths: Paths
     microphone: SoundMicrophone
     recogniser: LocalRecogniser
+    hearing: ServerRecogniser
+    """For what the user says: it asks a server, if one is set."""
+    transcriber: ServerTranscriber
     cuda: CudaProbe
     voice: LocalVoice
     player: SoundPlayer
@@ -236,11 +241,13 @@ def build_speech(
     dictation: DictationSettings = DictationSettings(),  # noqa: B008 - it is frozen
     retention_days: Callable[[], int] = lambda: 0,
     instance: Instance | None = None,
+    transcription: WorkServer,
 ) -> SpeechSystem:
     """Build the speech system. Nothing is opened and no process started yet.
 
     `names` are those of recent files. `clean_up` tidies up dictated words. `retention_days` are
     those after which dictations are forgotten. `instance` is passed if it has been claimed already.
+    `transcription` is the server for transcription.
     """
     cuda = CudaProbe()
     portal = PortalKeys(APP_ID)
@@ -262,6 +269,8 @@ def build_speech(
         language=settings.language or None,
         words=words,
     )
+    transcriber = ServerTranscriber(transcription, lambda: road.settings.language or None)
+    hearing = ServerRecogniser(transcriber, recogniser)
     voice = LocalVoice(
         rate=settings.rate,
         volume=settings.volume,
@@ -274,7 +283,7 @@ def build_speech(
     hush = SpeechStopper(speaker, player)
     talk = Talk(
         microphone,
-        recogniser,
+        hearing,
         way=settings.key_way,
         pause=settings.pause,
         use="always" if settings.wake_word else settings.microphone,
@@ -293,6 +302,8 @@ def build_speech(
         paths=paths,
         microphone=microphone,
         recogniser=recogniser,
+        hearing=hearing,
+        transcriber=transcriber,
         cuda=cuda,
         voice=voice,
         player=player,
@@ -311,7 +322,7 @@ def build_speech(
             dictation,
             Talk(
                 microphone,
-                recogniser,
+                hearing,
                 way=dictation.key_way,
                 pause=MAX_SILENCE_S,
                 judges=False,

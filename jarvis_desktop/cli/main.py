@@ -30,6 +30,7 @@ COMMANDS = {
     "update": "system:add_update",
     "licences": "help:add_licences",
     "machines": "machines:add",
+    "servers": "servers:add",
     "mcp": "mcp:add",
     "serve": "serve:add",
     "desktop": "system:add_desktop",

@@ -78,6 +78,9 @@ def times_real_time(speed: float, cores: int) -> float:
 OWN_MACHINE = "machine"
 """The backend of experts on the user's other computers."""
 
+BY_ADDRESS = "server"
+"""The backend of servers that the user set an address of."""
+
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
@@ -93,17 +96,19 @@ class Candidate:
     """Whether it is tried only after the built-in method, which may fail but invents nothing."""
     provider: str = ""
     """The inference provider that runs it, if behind an API; "auto" is any other one. For own
-    machines their names."""
+    machines their names, for a server its host."""
+    near: bool = False
+    """Whether the other computer is one of the own network, whose address the user set."""
 
     @property
     def own(self) -> bool:
         """Whether it runs on another computer of the user."""
-        return self.backend == OWN_MACHINE
+        return self.backend == OWN_MACHINE or self.near
 
     @property
     def by_provider(self) -> bool:
         """Whether an inference provider runs it."""
-        return bool(self.provider) and not self.own
+        return bool(self.provider) and self.backend not in (OWN_MACHINE, BY_ADDRESS)
 
     @property
     def built_in(self) -> bool:

@@ -152,8 +152,8 @@ def _ignore_start() -> None:
     """Ignore the start of playback."""
 
 
-class Recogniser(Protocol):
-    """Turns speech into text."""
+class Transcriber(Protocol):
+    """Turns recordings into text."""
 
     async def transcribe(self, audio: Path, report: Report) -> Transcript:
         """Transcribe a recording in any format.
@@ -161,6 +161,10 @@ class Recogniser(Protocol):
         Raises InputError with the reason if nothing is said (no sound, too short, not speech),
         UnavailableError if there is no recogniser.
         """
+
+
+class Recogniser(Transcriber, Protocol):
+    """Turns recordings and live speech into text."""
 
     def hear(self, show: Callable[[Partial], None] = _ignore_partial) -> Hearing:
         """Begin to recognise continuing speech; `show` receives partial transcripts on the loop.

@@ -75,6 +75,7 @@ class ShippedCatalogue:
         by_api: Callable[[Expert], Sequence[Candidate]] = lambda expert: (),
         by_tool: Callable[[str], Sequence[Candidate]] = lambda task: (),
         by_machine: Callable[[str], Sequence[Candidate]] = lambda task: (),
+        by_address: Callable[[str], Sequence[Candidate]] = lambda task: (),
         served: Callable[[Expert], bool] = for_recogniser,
         hub: HubOffers | None = None,
     ) -> None:
@@ -87,6 +88,7 @@ class ShippedCatalogue:
         self._by_api = by_api
         self._by_tool = by_tool
         self._by_machine = by_machine
+        self._by_address = by_address
         self._served = served
         self._with_experts = {name for name in definitions if hub_experts.tasks_of(name)}
         """Tasks that an expert may do; the others have a built-in way alone."""
@@ -94,9 +96,10 @@ class ShippedCatalogue:
             self._with_experts |= {expert.task, *expert.also}
 
     def candidates(self, task: str) -> Sequence[Candidate]:
-        """Return installed experts, largest first, then those of own machines and of an API, then
-        the built-in way."""
-        found = self._experts_for(task) if task in self._with_experts else []
+        """Return the server that the user set for it, installed experts, largest first, then those
+        of own machines and of an API, then the built-in way."""
+        found = [*self._by_address(task)]
+        found += self._experts_for(task) if task in self._with_experts else []
         definition = self._definitions.get(task)
         if definition and definition.skill:
             found.append(Candidate(Expert(f"skill/{task}", task, definition.note), "skill"))

@@ -26,7 +26,9 @@ from jarvis_desktop.core.errors import JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import Prompt, Think, Usage
 from jarvis_desktop.core.task import Report
-from jarvis_desktop.llm.http import (
+from jarvis_desktop.llm.profile import assumed_ability, parameters_in
+from jarvis_desktop.llm.request import Thinking, pictures, room, sendable
+from jarvis_desktop.platform.http import (
     DEFAULT_TIMEOUTS,
     Post,
     Server,
@@ -41,8 +43,6 @@ from jarvis_desktop.llm.http import (
     sentences,
     stranger,
 )
-from jarvis_desktop.llm.profile import assumed_ability, parameters_in
-from jarvis_desktop.llm.request import Thinking, pictures, room, sendable
 
 if TYPE_CHECKING:
     import ollama

@@ -23,24 +23,26 @@ from jarvis_desktop.core.context import current_usage
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, Usage
-from jarvis_desktop.llm.http import (
+from jarvis_desktop.llm.profile import assumed_ability, parameters_in
+from jarvis_desktop.llm.request import Thinking, pictures, room, sendable
+from jarvis_desktop.platform.api_keys import ApiKey
+from jarvis_desktop.platform.http import (
     DEFAULT_TIMEOUTS,
     Post,
     RequestRejectedError,
     Server,
     ServerTimeouts,
     Sleep,
+    authorization,
     broken_off,
     cut_short,
     failed,
-    refusal,
+    model_entries,
+    openai_address,
+    sendable_key,
     sentences,
     stranger,
 )
-from jarvis_desktop.llm.profile import assumed_ability, parameters_in
-from jarvis_desktop.llm.request import Thinking, pictures, room, sendable
-from jarvis_desktop.platform.api_keys import ApiKey
-from jarvis_desktop.process.network_guard import web_address
 
 if TYPE_CHECKING:
     import httpx
@@ -197,7 +199,7 @@ class OpenAICompatibleLLM:
         return kept
 
     async def _pieces(self, prompt: Prompt, *, probing: bool = False) -> AsyncGenerator[str, None]:
-        key = await _checked(self._key)
+        key = await sendable_key(self._key, self._server)
         post = Post(self._server, "/chat/completions", self.name, self._patience, key, self._sleep)
         without, never = set(self._refused), set[str]()
         while True:
@@ -254,16 +256,11 @@ class OpenAICompatibleLLM:
 
 
 def server_at(base_url: str) -> Server:
-    """Return the server at an address; a missing scheme is added, and "/v1" if it has no path."""
-    plain = web_address(base_url).rstrip("/")
-    try:
-        has_path = bool(urlsplit(plain).path)
-    except ValueError:  # Server raises it in a sentence
-        has_path = True
+    """Return the server at an address as users type it; see `openai_address`."""
     return Server(
         program=tr("The LLM server"),
         kind="an OpenAI-compatible server",
-        address=plain if has_path else f"{plain}/v1",
+        address=openai_address(base_url),
         start=tr("Start it, or look at the address."),
         obtain=tr("Choose one of the LLMs that it lists; most addresses end in /v1."),
     )
@@ -273,22 +270,8 @@ async def listed(
     base_url: str, *, key: ApiKey | None = None, timeout: float = 10.0
 ) -> tuple[ServedLLM, ...]:
     """Return a server's LLMs, sorted by name. Raises UnavailableError, ExpertError."""
-    server = server_at(base_url)
-    key = key or ApiKey()
-    secret = await _checked(key)
-    headers = {"Authorization": f"Bearer {secret}"} if secret else {}
-    with sentences(server):
-        async with server.client(ServerTimeouts(first=timeout)) as client, asyncio.timeout(timeout):
-            response = await client.get("/models", headers=headers)
-        if response.status_code != 200:
-            key.forget()
-            raise refusal(server, response.status_code, "")
-        found = response.json()
-        entries = found.get("data") if isinstance(found, dict) else None
-        if not isinstance(entries, list):
-            raise stranger(server)
-        llms = (_served(each) for each in map(_object, entries) if isinstance(each.get("id"), str))
-        return tuple(sorted(llms, key=lambda llm: llm.name))
+    entries = await model_entries(server_at(base_url), key or ApiKey(), timeout=timeout)
+    return tuple(map(_served, entries))
 
 
 def _served(entry: Mapping[str, Any]) -> ServedLLM:
@@ -310,8 +293,7 @@ async def described(
     """
     server = server_at(base_url)
     with suppress(JarvisError), sentences(server):
-        secret = await _checked(key or ApiKey())
-        headers = {"Authorization": f"Bearer {secret}"} if secret else {}
+        headers = authorization(await sendable_key(key or ApiKey(), server))
         root = urlsplit(server.address)._replace(path="", query="").geturl()
         async with server.client(ServerTimeouts(first=timeout)) as client, asyncio.timeout(timeout):
             properties = await _asked(client, f"{root}/props", headers)
@@ -371,18 +353,6 @@ def _usage(counts: Mapping[str, Any], *, reading_s: float, writing_s: float) -> 
         written = _count(usage.get("completion_tokens"))
         return Usage(read, cached, written, reading_s, writing_s)
     return None
-
-
-async def _checked(key: ApiKey) -> str:
-    """The key. Raises UnavailableError, without quoting it, if no header can hold it."""
-    secret = (await key.get()).strip()
-    if not (secret.isascii() and secret.isprintable()):
-        key.forget()
-        raise UnavailableError(
-            tr("The key for the LLM server has characters that no key has."),
-            hint=tr("Set it again."),
-        )
-    return secret
 
 
 async def _content(message: Message) -> str | list[dict[str, Any]]:

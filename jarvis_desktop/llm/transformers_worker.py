@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
-from jarvis_desktop.llm.http import cut_short
+from jarvis_desktop.platform.http import cut_short
 from jarvis_desktop.process.model_files import check, device, memory_in_words, quiet_libraries
 
 MIN_ANSWER_TOKENS = 32

@@ -246,7 +246,7 @@ def origin(address: str) -> str:
         parts, port = urlsplit(""), None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username is not None:
         raise InputError(
-            tr("The address of an LLM service begins with https:// or http:// and names a host."),
+            tr("The address of a server begins with https:// or http:// and names a host."),
             hint=tr("For example http://127.0.0.1:1234/v1."),
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname

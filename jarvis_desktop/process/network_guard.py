@@ -142,11 +142,16 @@ def web_address(typed: str) -> str:
         host = urlsplit(f"//{address}").hostname or ""
     except ValueError:
         return address
+    return f"{'http' if is_near(host) else 'https'}://{address}"
+
+
+def is_near(host: str) -> bool:
+    """Whether a host name or address means this computer or one of the own network, without a
+    lookup."""
     try:
-        near = ipaddress.ip_address(host).is_private
+        return ipaddress.ip_address(host).is_private
     except ValueError:
-        near = "." not in host or host.endswith(".local")
-    return f"{'http' if near else 'https'}://{address}"
+        return "." not in host or host.endswith(".local")
 
 
 def is_this_computer(host: str) -> bool:

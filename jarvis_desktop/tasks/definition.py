@@ -21,7 +21,7 @@ from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import ArtifactStore, Desktop, Facts, Timers
-from jarvis_desktop.core.speech import Recogniser, Voice
+from jarvis_desktop.core.speech import Transcriber, Voice
 from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType, Value
 
 
@@ -29,7 +29,7 @@ from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, Tas
 class Services:
     """What a skill may use of the running application."""
 
-    recogniser: Recogniser
+    recogniser: Transcriber
     voice: Voice
     timers: Timers
     desktop: Desktop

@@ -11,6 +11,7 @@ import pytest
 
 from jarvis_desktop.assistant.prompts import Template
 from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
+from jarvis_desktop.backends.by_address import AddressBackend, ServedTask
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.llm import LLMBackend, LLMMethod
 from jarvis_desktop.backends.local.backend import LocalBackend
@@ -20,9 +21,11 @@ from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.llm import Prompt
+from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.ports import Backend
 from jarvis_desktop.core.task import Call, Report, TaskType
 from jarvis_desktop.platform.api_keys import ApiKey
+from jarvis_desktop.platform.work_server import Work, WorkAddress, WorkServer
 from jarvis_desktop.storage.web_fetch import checked
 from jarvis_desktop.tasks.definition import Definition, Services
 from tests.backends import methods
@@ -75,7 +78,7 @@ class Obliging(FakeLLM):
             yield piece
 
 
-@pytest.fixture(params=["builtin", "skill", "llm", "local", "api", "machine", "fake"])
+@pytest.fixture(params=["builtin", "skill", "llm", "local", "api", "machine", "server", "fake"])
 async def backend(
     request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[Backend]:
@@ -86,6 +89,15 @@ async def backend(
     elif request.param == "skill":
         ways = {"shout": skill("shout", shout), "refuse": skill("refuse", refuse)}
         yield SkillBackend(ways, Services(*(None,) * 9))  # type: ignore[arg-type]
+    elif request.param == "server":
+        services = Services(*(None,) * 9)  # type: ignore[arg-type]
+        choice = WorkAddress("127.0.0.1:9")
+        server = WorkServer(Work.TRANSCRIPTION, lambda: choice, Policy())
+        served_tasks = {
+            "shout": ServedTask(server, shout, services),
+            "refuse": ServedTask(server, refuse, services),
+        }
+        yield AddressBackend(methods.BY_NAME, served_tasks)
     elif request.param == "llm":
         prompted = {"shout": LLMMethod(), "refuse": LLMMethod()}
         yield LLMBackend(FakeLLMs(Obliging()), Templates(), methods.BY_NAME, ways=prompted)

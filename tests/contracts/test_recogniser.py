@@ -5,10 +5,14 @@ import subprocess
 import pytest
 
 from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.speech import Partial, Recogniser, Transcript
+from jarvis_desktop.platform.work_server import Work, WorkAddress, WorkServer
 from jarvis_desktop.speech.decoding import decode
 from jarvis_desktop.speech.recogniser import LocalRecogniser
+from jarvis_desktop.speech.server_recogniser import ServerRecogniser, ServerTranscriber
 from tests.fake_voice import FakeRecogniser, write_wav
+from tests.work_server import json_answer, running_work_server
 
 QUESTION = "what time is it, and what is the name on that invoice?"
 
@@ -17,9 +21,20 @@ def quiet(fraction, message):
     pass
 
 
-@pytest.fixture(params=["fake", "whisper"])
+@pytest.fixture(params=["fake", "whisper", "server", "server that is away"])
 async def recogniser(request):
     recogniser: Recogniser
+    if request.param.startswith("server"):
+        with running_work_server(json_answer({"text": QUESTION})) as served:
+            if request.param != "server":
+                served.die()
+            choice = WorkAddress(served.address)
+            server = WorkServer(Work.TRANSCRIPTION, lambda: choice, Policy(), key=lambda place: "")
+            there = ServerTranscriber(server, lambda: None)
+            recogniser = ServerRecogniser(there, LocalRecogniser())
+            yield recogniser
+            await recogniser.close()
+        return
     if request.param == "fake":
         recogniser = FakeRecogniser(
             partials=[Partial("", "what"), Partial("what", "tie"), Partial("what time", "is")]

@@ -6,8 +6,8 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
 from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, Usage, answer
-from jarvis_desktop.llm.http import ServerTimeouts
 from jarvis_desktop.llm.ollama import InstalledLLM, OllamaLLM, OllamaServer
+from jarvis_desktop.platform.http import ServerTimeouts
 from tests.line_server import Answer
 from tests.ollama import Ollama, Shown, running_ollama
 

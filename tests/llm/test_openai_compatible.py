@@ -7,7 +7,6 @@ import pytest
 
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.llm import Message, MessageRole, Prompt, Think, Usage, answer
-from jarvis_desktop.llm.http import ServerTimeouts
 from jarvis_desktop.llm.openai_compatible import (
     OpenAICompatibleLLM,
     ServedLLM,
@@ -16,6 +15,7 @@ from jarvis_desktop.llm.openai_compatible import (
     server_at,
 )
 from jarvis_desktop.platform.api_keys import ApiKey
+from jarvis_desktop.platform.http import ServerTimeouts
 from tests.line_server import Answer
 from tests.openai_server import running_openai_server
 

@@ -7,11 +7,14 @@ import itertools
 from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from PySide6.QtWidgets import QLabel, QPushButton, QTextEdit, QWidget
 
+from jarvis_desktop.app.experts import work_address
 from jarvis_desktop.app.release import ReleaseChannel
 from jarvis_desktop.app.single_instance import CommandHandler
 from jarvis_desktop.app.updates import Updates
@@ -45,8 +48,10 @@ from jarvis_desktop.core.task import Port, Ref, Task, TaskOption, TaskType
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.llm.choice import LLMChoice, LLMPreference
 from jarvis_desktop.paths import Paths, user_paths
-from jarvis_desktop.settings import Settings
+from jarvis_desktop.platform.work_server import Work, WorkServer
+from jarvis_desktop.settings import Current, Settings
 from jarvis_desktop.speech.devices import Device
+from jarvis_desktop.speech.server_recogniser import ServerTranscriber
 from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.storage.records import DictationLog
 from jarvis_desktop.ui.conversation.turn_view import TurnView
@@ -354,6 +359,8 @@ class FakeApp:
     dictation: FakeDictation = field(init=False)
     mcp: McpBackend = field(init=False)
     machines: MachinesBackend = field(init=False)
+    servers: Mapping[Work, WorkServer] = field(init=False)
+    speech: SimpleNamespace = field(init=False)
     store: FileStore = field(init=False)
     speaker: AnswerSpeaker = field(init=False)
     hotkey: FakeHotkey = field(default_factory=lambda: FakeHotkey(status=LIVE))
@@ -389,6 +396,12 @@ class FakeApp:
             taken=self.inventory.__contains__,
             online=lambda: self.policy.allows_downloads,
         )
+        self.servers = {
+            work: WorkServer(work, partial(work_address, cast(Current, self), work), self.policy)
+            for work in Work
+        }
+        transcription = self.servers[Work.TRANSCRIPTION]
+        self.speech = SimpleNamespace(transcriber=ServerTranscriber(transcription, lambda: None))
         self.updates = Updates(
             self.paths.updates, ReleaseChannel(), online=lambda: self.policy.allows_downloads
         )

@@ -1,6 +1,7 @@
 """Ranks the candidates for a task, and lets the LLM choose among the best.
 
-Fetched experts, those of own machines and the LLM come first, then experts behind an API, then
+A server that the user set an address of comes first. Then come fetched experts, those of own
+machines and the LLM, then experts behind an API, then
 built-in methods, and last what failed here recently or is spare. The application's own skills, such
 as its voice, come before an API. If the user prefers the network, the API comes first. Within a
 tier the weighted mean of these counts, each from 0 to 1:
@@ -26,7 +27,7 @@ from jarvis_desktop.assistant.prompts import Prompts
 from jarvis_desktop.core.context import llm_timeout
 from jarvis_desktop.core.display import one_line, readable_size
 from jarvis_desktop.core.errors import JarvisError, PlanError
-from jarvis_desktop.core.expert import Candidate, Experience, Expert
+from jarvis_desktop.core.expert import BY_ADDRESS, Candidate, Experience, Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.llm import LLM, Message, MessageRole, Prompt, answer
 from jarvis_desktop.core.placement import MB
@@ -47,9 +48,9 @@ WEIGHTS: Mapping[str, float] = {
 TYPICAL_SECONDS = 10.0
 """An expert that takes this long counts as neither fast nor slow."""
 
-CHOICE, SKILL, NETWORK, BUILT_IN, LAST = range(5)
-"""Tiers: experts to choose from; the application's skills; experts behind an API that are not
-preferred; built-in methods; what is tried last."""
+SET, CHOICE, SKILL, NETWORK, BUILT_IN, LAST = range(6)
+"""Tiers: what the user set an address of; experts to choose from; the application's skills; experts
+behind an API that are not preferred; built-in methods; what is tried last."""
 
 UNTRIED = Experience(runs=0, worked=0)
 
@@ -60,7 +61,7 @@ class Ranked:
 
     candidate: Candidate
     tier: int
-    """CHOICE, SKILL, NETWORK, BUILT_IN or LAST."""
+    """SET, CHOICE, SKILL, NETWORK, BUILT_IN or LAST."""
     score: float
     experience: Experience
 
@@ -138,6 +139,8 @@ def _tier(candidate: Candidate, experience: Experience, network_first: bool) -> 
         return SKILL if candidate.backend == "skill" else BUILT_IN
     if candidate.spare or experience.failed:
         return LAST
+    if candidate.backend == BY_ADDRESS:
+        return SET
     return NETWORK if candidate.by_provider and not network_first else CHOICE
 
 

@@ -385,7 +385,8 @@ class Selector:
         order = tuple(item.candidate for item in ranked)
         choice = [item for item in ranked if item.tier == CHOICE and not task.is_exact]
         apart = _each_once(choice)[:MAX_CANDIDATES]
-        question = ExpertQuestion(task, apart) if len(apart) > 1 else None
+        is_open = len(apart) > 1 and ranked[0].tier == CHOICE
+        question = ExpertQuestion(task, apart) if is_open else None
         why = _why(ranked)
         if known.barred and self._policy.prefers_network:
             why = f"{why} {known.barred}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING
@@ -70,18 +71,27 @@ def add(subparsers: Subparsers) -> None:
     action("pull", "fetch an LLM", _pull, "ID")
     action("test", "ask the LLM something, and measure it", _test)
     action("unload", "let the LLM give back its memory", _unload)
-    keys = add_actions(actions, "key", "keep or delete the key of a service")
-    for name, about, command in (
-        ("set", "keep a key, typed unseen or read from stdin, in the keyring", _set_key),
-        ("remove", "delete a key from the keyring", _remove_key),
-    ):
-        parser = add_action(keys, name, about, command)
+    for parser in add_keys(actions, _address):
         parser.add_argument(
             "address",
             metavar="URL",
             nargs="?",
             help="address of the service (default: the one in the settings)",
         )
+
+
+def add_keys(
+    actions: Subparsers, address: Callable[[argparse.Namespace], str]
+) -> list[argparse.ArgumentParser]:
+    """Add `key set` and `key remove`; `address` returns whose key the arguments mean."""
+    keys = add_actions(actions, "key", "keep or delete the key of a service")
+    return [
+        add_action(keys, name, about, partial(command, address))
+        for name, about, command in (
+            ("set", "keep a key, typed unseen or read from stdin, in the keyring", _set_key),
+            ("remove", "delete a key from the keyring", _remove_key),
+        )
+    ]
 
 
 @app_command
@@ -221,10 +231,10 @@ async def _unload(args: argparse.Namespace, app: Application) -> int:
     return output.result(args, {"unloaded": name}, f"{name} has left the memory.")
 
 
-def _set_key(args: argparse.Namespace) -> int:
+def _set_key(find: Callable[[argparse.Namespace], str], args: argparse.Namespace) -> int:
     import getpass
 
-    address = _address(args)
+    address = find(args)
     place = api_keys.origin(address)
     # Never an argument: every program sees those, and the shell's history keeps them.
     typed = getpass.getpass(f"Key for {place}: ") if somebody_is_there() else whole_input()
@@ -234,8 +244,8 @@ def _set_key(args: argparse.Namespace) -> int:
     )
 
 
-def _remove_key(args: argparse.Namespace) -> int:
-    address = _address(args)
+def _remove_key(find: Callable[[argparse.Namespace], str], args: argparse.Namespace) -> int:
+    address = find(args)
     removed = api_keys.forget(address)
     if args.json:
         output.write_json({"key_for": api_keys.origin(address), "removed": removed})

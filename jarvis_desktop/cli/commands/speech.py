@@ -407,7 +407,7 @@ class _TranscriptionRun:
         try:
             check(audio)
             self._look_at_place()
-            heard = await self._app.recogniser.files.transcribe(
+            heard = await self._app.speech.hearing.write_down(
                 audio,
                 _tell,
                 language=self._args.language,

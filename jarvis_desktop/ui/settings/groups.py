@@ -18,6 +18,7 @@ from jarvis_desktop.ui.settings.panels import (
     link,
 )
 from jarvis_desktop.ui.settings.schema import SettingsCard, SettingsGroup, SettingsRow, row, rows
+from jarvis_desktop.ui.settings.servers_panel import ServerModel, WorkServerPanel
 from jarvis_desktop.ui.settings.shortcut_recorder import KeyRecorder
 from jarvis_desktop.ui.settings.speech_panels import (
     DeviceChoice,
@@ -120,6 +121,35 @@ EXPERTS = SettingsGroup(
                     mark("A command to start, or an address that begins with https://."),
                     search=mark("model context protocol tools claude cursor"),
                     make=McpPanel,
+                ),
+            ),
+        ),
+    ),
+)
+
+SERVERS = SettingsGroup(
+    "servers",
+    mark("Servers"),
+    "network",
+    (
+        SettingsCard(
+            title=mark("Transcription"),
+            description=mark(
+                "A server that speaks OpenAI’s protocol, such as Speaches, LocalAI, or another "
+                "computer with JARVIS, hears in place of this one. If it fails, this one does."
+            ),
+            rows=rows(
+                "servers.transcription",
+                row("servers.transcription_model", make=ServerModel),
+                "servers.spoken",
+                SettingsRow(
+                    "transcription-server",
+                    mark("Key and test"),
+                    mark(
+                        "Many servers of your own need no key. The test sends a sentence of ours."
+                    ),
+                    search=mark("token api secret password latency"),
+                    make=WorkServerPanel,
                 ),
             ),
         ),
@@ -286,7 +316,7 @@ HEARING = SettingsCard(
         SettingsRow(
             "trial",
             mark("Is it understood?"),
-            mark("Say a sentence and see what is written down. It is sent nowhere."),
+            mark("Say a sentence and see what is written down. It is not kept."),
             search=mark("test recognition dictation"),
             make=TrialPanel,
         ),
@@ -419,6 +449,7 @@ GROUPS = (
     VOICE_KEYS,
     PLANNING,
     EXPERTS,
+    SERVERS,
     WORK_KEYS,
     APPEARANCE,
     DESKTOP,

@@ -173,27 +173,32 @@ class KeyPanel(SettingsPanel):
         """Make everything use the new key."""
         app.api.forget_key()
         app.llms.choose(app.llms.wanted)
+        for server in app.servers.values():
+            server.forget_keys()
         return await asyncio.to_thread(api_keys.state, address)
 
     def _test(self) -> None:
         address = self._address
 
-        async def test(app: Application) -> str:
-            if not app.policy.allows_downloads:
-                raise InputError(tr(KEYS_OFFLINE))
-            if self._hub:
-                account = await app.api.account()
-                message = tr("It is taken; it is that of {name}.", name=one_line(account.name))
-                return message if account.may_call is not False else f"{message} {tr(NO_CALLS)}"
-            from jarvis_desktop.llm.openai_compatible import listed
-
-            found = await listed(address, key=api_keys.ApiKey(lambda: api_keys.key_for(address)))
-            return tr("It is taken; the service has {count} LLMs.", count=len(found))
-
         self._show_message(tr("Asking…"))
         self._jobs.start(
-            "test", test, lambda outcome: self._after(outcome, str(outcome.value or ""))
+            "test",
+            lambda app: self._try(app, address),
+            lambda outcome: self._after(outcome, str(outcome.value or "")),
         )
+
+    async def _try(self, app: Application, address: str) -> str:
+        """Ask the service, and return what came of it. Raises JarvisError."""
+        if not app.policy.allows_downloads:
+            raise InputError(tr(KEYS_OFFLINE))
+        if self._hub:
+            account = await app.api.account()
+            message = tr("It is taken; it is that of {name}.", name=one_line(account.name))
+            return message if account.may_call is not False else f"{message} {tr(NO_CALLS)}"
+        from jarvis_desktop.llm.openai_compatible import listed
+
+        found = await listed(address, key=api_keys.ApiKey(lambda: api_keys.key_for(address)))
+        return tr("It is taken; the service has {count} LLMs.", count=len(found))
 
     def _after(self, outcome: Outcome, message: str) -> None:
         if isinstance(outcome.value, api_keys.KeyState):

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
+from jarvis_desktop.app.server_trial import SENTENCE
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import HotkeyStatus
 from jarvis_desktop.ui.engine import Outcome, unexpected, while_there
 from jarvis_desktop.ui.session import AppJobs
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from jarvis_desktop.settings import SpeechSettings
     from jarvis_desktop.ui.settings.controller import SettingsController
 
-SENTENCE = mark("This is how I sound. The answer to six times seven is forty-two.")
 WHISPER = "faster-whisper"
 """Part of the Hub's name of every recogniser that can be used here."""
 

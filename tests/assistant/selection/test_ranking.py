@@ -40,6 +40,13 @@ def test_larger_experts_come_first_and_the_llm_counts_as_the_largest() -> None:
     assert order(SMALL, LARGE, LLM) == ["qwen:4b", "large", "small"]
 
 
+def test_the_server_that_the_user_named_comes_first_unless_it_failed_lately() -> None:
+    server = Candidate(Expert("whisper-1", "any"), "server", provider="box:8000")
+    assert order(SMALL, LLM, server) == ["whisper-1", "qwen:4b", "small"]
+    failed = {"whisper-1@box:8000": Experience(3, 0, failed=True)}
+    assert order(SMALL, server, BUILT_IN, known=failed) == ["small", "builtin/any", "whisper-1"]
+
+
 def test_the_built_in_way_is_last_but_before_what_failed_lately_or_is_spare() -> None:
     spare = Candidate(Expert("gemma", "any"), "llm", spare=True)
     failed = {"large": Experience(runs=9, worked=8, seconds=0.1, failed=True)}

@@ -277,3 +277,12 @@ def test_a_task_can_be_done_by_what_fits_here_or_could_be_fetched(mode: Mode) ->
     assert can_do(fetchable(large, greek)) is (mode is Mode.LOCAL)
     assert can_do(listing(Candidate(greek, "local")))
     assert can_do(listing(prompted=True))
+
+
+async def test_the_llm_does_not_choose_where_the_user_named_a_server() -> None:
+    server = Candidate(Expert("mine", NAME), "server", provider="box")
+    llm = FakeLLM(('{"id": "bart (local)", "reason": "News."}',))
+    names, why = await of(selector(listing(T5, BART, server), llm))
+    assert names[0] == "mine"
+    assert "chose" not in why
+    assert llm.prompts == []

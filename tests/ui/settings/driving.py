@@ -9,6 +9,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QWidget
 
 from jarvis_desktop.core.policy import Mode
+from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.mode_picker import ModeChoice
 from jarvis_desktop.ui.settings.controls import (
     Options,
@@ -18,6 +19,7 @@ from jarvis_desktop.ui.settings.controls import (
     Switch,
     TextControl,
 )
+from jarvis_desktop.ui.settings.servers_panel import ServerModel
 from jarvis_desktop.ui.settings.shortcut_recorder import KeyRecorder
 from jarvis_desktop.ui.settings.speech_panels import DeviceChoice, ReplacementLines, WhichWhisper
 
@@ -35,6 +37,7 @@ TYPED: dict[str, tuple[str, Any]] = {
     "llm.context": ("4096", 4096),
     "server.host": ("localhost", "localhost"),
     "server.port": ("9000", 9000),
+    "servers.transcription": ("192.168.1.5:8000", "192.168.1.5:8000"),
     "network.proxy": ("http://proxy:3128", "http://proxy:3128"),
 }
 """What is typed into a field, and the value that it means; a number is 7 elsewhere."""
@@ -64,6 +67,11 @@ def drive(row: SettingRow) -> Any:
             control.activated.emit(control.currentIndex())
             return control.value
         case DeviceChoice():
+            control.list.setCurrentIndex(1)
+            control.list.activated.emit(1)
+            return control.list.value
+        case ServerModel():
+            control._looked(Outcome(("whisper-large",)))
             control.list.setCurrentIndex(1)
             control.list.activated.emit(1)
             return control.list.value

@@ -1,4 +1,5 @@
-"""HTTP requests to LLM servers: addresses, timeouts, streamed lines, and errors in sentences.
+"""HTTP requests to servers of LLMs, speech and pictures: addresses, timeouts, and errors in
+sentences.
 
 Chat is plain HTTP: Ollama's client cannot send `truncate: false`, without which a prompt is cut
 silently, and huggingface_hub's client rewrites a JSON schema for any address, sends the Hub's saved
@@ -20,12 +21,14 @@ from urllib.parse import urlsplit
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.process.network_guard import is_this_computer
+from jarvis_desktop.process.network_guard import is_this_computer, web_address
 
 if TYPE_CHECKING:
     import ssl
 
     import httpx
+
+    from jarvis_desktop.platform.api_keys import ApiKey
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,9 @@ class Server:
     start: str
     """What to do if it does not run, in a sentence."""
     obtain: str
-    """What to do if it lacks an LLM, in a sentence; {name} is the LLM."""
+    """What to do if it lacks what was asked for, in a sentence; {name} is that."""
+    wanted: str = "such an LLM"
+    """What it lacks, if no name was asked for."""
 
     def __post_init__(self) -> None:
         try:
@@ -133,7 +138,7 @@ def sentences(server: Server) -> Iterator[None]:
     except (TimeoutError, httpx.TimeoutException) as error:
         raise ExpertError(
             tr("{program} at {host} does not answer.", program=server.program, host=server.host),
-            hint=tr("It may be busy, or the LLM too large for the computer it runs on."),
+            hint=tr("It may be busy, or what it runs is too large for its computer."),
             retryable=True,
             fault=Fault.TIMEOUT,
         ) from error
@@ -183,6 +188,25 @@ def stranger(server: Server) -> UnavailableError:
     )
 
 
+def too_much(server: Server, most: int) -> ExpertError:
+    """Return the error for an answer with more bytes than any valid one."""
+    return ExpertError(
+        tr(
+            "The answer of {host} has more than {most} MB.",
+            host=server.host,
+            most=most // 1_000_000,
+        ),
+        fault=Fault.ANSWER,
+    )
+
+
+def unusable(server: Server) -> ExpertError:
+    """Return the error for an answer that is not what was asked for."""
+    return ExpertError(
+        tr("The answer of {host} cannot be used.", host=server.host), fault=Fault.ANSWER
+    )
+
+
 def failed(server: Server, detail: object) -> ExpertError:
     """Return the error for a failure that the server reports."""
     return ExpertError(
@@ -211,11 +235,11 @@ def refusal(
     if status == 402 or NO_CREDIT in body:
         return UnavailableError(
             tr("The account at {host} has no credit left.", host=server.host),
-            hint=tr("Add credit there, or choose an LLM of this computer."),
+            hint=tr("Add credit there, or let this computer do it."),
             fault=Fault.PAYMENT,
         )
     if status == 404:
-        wanted = one_line(name) or "such an LLM"
+        wanted = one_line(name) or server.wanted
         return UnavailableError(
             tr(
                 "{program} at {host} does not have {wanted}.",
@@ -273,6 +297,9 @@ RETRY_DELAYS_S = (1.0, 2.0, 4.0, 8.0)
 MAX_WAIT_S = 20.0
 """Seconds; a server that asks for more is not waited for."""
 
+MAX_ERROR_BYTES = 64_000
+"""Of the body of an error that are read."""
+MAX_LIST_BYTES = 8_000_000
 MIN_KEY_CHARS = 12
 """Characters; shorter keys are placeholders."""
 
@@ -281,12 +308,12 @@ Sleep = Callable[[float], Awaitable[object]]
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """A request to one LLM of a server."""
+    """A request to a server."""
 
     server: Server
     path: str
     name: str
-    """The server's name for the LLM."""
+    """The server's name for the LLM, or what else does the work."""
     patience: ServerTimeouts = DEFAULT_TIMEOUTS
     key: str = field(default="", repr=False)
     """Sent as a bearer token, and removed from the server's error texts."""
@@ -301,7 +328,7 @@ class Post:
         """
         with sentences(self.server):
             async with self.server.client(self.patience) as client:
-                response = await self._accepted(client, body)
+                response = await self._accepted(client, json=body)
                 lines, patience = response.aiter_lines(), self.patience.first
                 try:
                     while True:
@@ -315,17 +342,32 @@ class Post:
                 finally:
                     await response.aclose()
 
-    async def _accepted(self, client: httpx.AsyncClient, body: Mapping[str, Any]) -> httpx.Response:
+    async def whole(self, most: int, **content: Any) -> bytes:
+        """Return an answer of at most `most` bytes, all of it within the timeout of the first line.
+        `content` is what httpx sends: `json`, or `data` and `files`. Raises like `lines`."""
+        with sentences(self.server):
+            async with self.server.client(self.patience) as client:
+                async with asyncio.timeout(self.patience.first):
+                    response = await self._accepted(client, **content)
+                    try:
+                        return await limited(self.server, response, most)
+                    finally:
+                        await response.aclose()
+
+    async def _accepted(self, client: httpx.AsyncClient, **content: Any) -> httpx.Response:
         """The response with status 200, whose body is still unread."""
-        headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        headers = authorization(self.key)
         left = self.patience.first
         for tries, wait in enumerate(chain(RETRY_DELAYS_S, repeat(RETRY_DELAYS_S[-1]))):
-            request = client.build_request("POST", self.path, json=body, headers=headers)
+            request = client.build_request("POST", self.path, headers=headers, **content)
             async with asyncio.timeout(self.patience.first):
                 response = await client.send(request, stream=True)
                 if response.status_code == 200:
                     return response
-                text = (await response.aread()).decode(errors="replace")
+                try:
+                    text = (await _beginning(response)).decode(errors="replace")
+                finally:
+                    await response.aclose()
             asked = _seconds(response.headers.get("Retry-After", ""))
             wait = asked or wait
             left -= wait
@@ -347,3 +389,74 @@ class Post:
 def _seconds(retry_after: str) -> float:
     """The header's seconds; 0 without one, or for a date, which no LLM server uses."""
     return float(retry_after) if retry_after.isascii() and retry_after.isdigit() else 0
+
+
+async def _beginning(response: httpx.Response) -> bytes:
+    found = b""
+    async for chunk in response.aiter_bytes():
+        found += chunk
+        if len(found) > MAX_ERROR_BYTES:
+            break
+    return found[:MAX_ERROR_BYTES]
+
+
+async def limited(server: Server, response: httpx.Response, most: int) -> bytes:
+    """Return the body of an answer. Raises ExpertError if it has more than `most` bytes."""
+    parts, size = [], 0
+    async for chunk in response.aiter_bytes():
+        size += len(chunk)
+        if size > most:
+            raise too_much(server, most)
+        parts.append(chunk)
+    return b"".join(parts)
+
+
+def authorization(key: str) -> dict[str, str]:
+    """Return the header that carries the key."""
+    return {"Authorization": f"Bearer {key}"} if key else {}
+
+
+async def sendable_key(key: ApiKey, server: Server) -> str:
+    """Return the key. Raises UnavailableError, without quoting it, if no header can hold it."""
+    secret = (await key.get()).strip()
+    if not (secret.isascii() and secret.isprintable()):
+        key.forget()
+        raise UnavailableError(
+            tr("The key for {host} has characters that no key has.", host=server.host),
+            hint=tr("Set it again."),
+        )
+    return secret
+
+
+def openai_address(typed: str) -> str:
+    """Return the address of a server with OpenAI's protocol: a missing scheme is added, and "/v1"
+    if it has no path."""
+    plain = web_address(typed).rstrip("/")
+    try:
+        has_path = bool(urlsplit(plain).path)
+    except ValueError:  # Server raises it in a sentence
+        has_path = True
+    return plain if has_path else f"{plain}/v1"
+
+
+async def model_entries(
+    server: Server, key: ApiKey, *, timeout: float = 10.0
+) -> list[Mapping[str, Any]]:
+    """Return the named entries of a server's list of models, sorted. Raises UnavailableError,
+    ExpertError."""
+    headers = authorization(await sendable_key(key, server))
+    with sentences(server):
+        async with (
+            server.client(ServerTimeouts(first=timeout)) as client,
+            asyncio.timeout(timeout),
+            client.stream("GET", "/models", headers=headers) as response,
+        ):
+            if response.status_code != 200:
+                key.forget()
+                raise refusal(server, response.status_code, "")
+            found = json.loads(await limited(server, response, MAX_LIST_BYTES))
+        entries = found.get("data") if isinstance(found, dict) else None
+        if not isinstance(entries, list):
+            raise stranger(server)
+    named = [each for each in entries if isinstance(each, dict) and isinstance(each.get("id"), str)]
+    return sorted(named, key=lambda each: each["id"])

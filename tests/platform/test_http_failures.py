@@ -6,7 +6,7 @@ import httpx
 import pytest
 
 from jarvis_desktop.core.errors import Fault, JarvisError
-from jarvis_desktop.llm.http import Server, refusal, sentences
+from jarvis_desktop.platform.http import Server, refusal, sentences
 from jarvis_desktop.process.model_files import memory_in_words
 
 SERVER = Server("Ollama", "an Ollama", "http://127.0.0.1:11434", "Start it.", "Get {name}.")

@@ -1,0 +1,112 @@
+"""`servers` sets, tests and removes servers that do one kind of work each, by their addresses."""
+
+from __future__ import annotations
+
+import argparse
+from functools import partial
+from typing import TYPE_CHECKING
+
+from jarvis_desktop import settings
+from jarvis_desktop.app.server_trial import try_server
+from jarvis_desktop.cli import output, session
+from jarvis_desktop.cli.commands.llm import add_keys
+from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command
+from jarvis_desktop.core.errors import InputError, JarvisError
+from jarvis_desktop.platform.api_keys import origin
+from jarvis_desktop.platform.work_server import Work
+
+if TYPE_CHECKING:
+    from jarvis_desktop.app.application import Application
+    from jarvis_desktop.platform.work_server import WorkServer
+
+
+def add(subparsers: Subparsers) -> None:
+    """Add the commands."""
+    about = "let servers with OpenAI's protocol do some of the work"
+    actions = add_actions(subparsers, "servers", about)
+    action = partial(add_action, actions)
+    use = action("use", "name the server for a kind of work", _use)
+    models = action("models", "the models of a server", _models)
+    test = action("test", "let a server work once, and measure it", _test)
+    remove = action("remove", "forget a server", _remove)
+    for parser in (use, models, test, remove, *add_keys(actions, _address)):
+        parser.add_argument("work", metavar="WORK", choices=tuple(Work), help=", ".join(Work))
+    use.add_argument("address", metavar="URL", help="such as 192.168.1.5:8000")
+    use.add_argument("--model", metavar="NAME", help="one of its models (default: what fits)")
+    action("list", "the servers that are set, and what is sent where", _list)
+
+
+@app_command
+async def _use(args: argparse.Namespace, app: Application) -> int:
+    origin(args.address)  # refuses invalid addresses
+    work = Work(args.work)
+    values = {work.value: args.address, f"{work}_model": args.model or ""}
+    settings.change(app.paths.settings, "servers", values)
+    app.current.settings, _ = settings.load(app.paths.settings)
+    server = app.servers[work]
+    if not args.model:
+        try:
+            names = await server.models()
+        except JarvisError as error:
+            output.note(f"note    {error}")
+        else:
+            if names and server.fits(names[0]):
+                values[f"{work}_model"] = names[0]
+                settings.change(app.paths.settings, "servers", values)
+                app.current.settings, _ = settings.load(app.paths.settings)
+    output.note(f"note    {server.sent()}")
+    if objection := server.objection():
+        output.note(f"note    {objection}")
+    host = server.server.host
+    return output.result(
+        args, {"servers": values}, f"{host} is used for {work}, with {server.model}."
+    )
+
+
+@app_command
+async def _list(args: argparse.Namespace, app: Application) -> int:
+    there = [server for server in app.servers.values() if server.chosen.address]
+    if args.json:
+        output.write_json({"servers": [_record(each) for each in there]})
+        return output.DONE
+    for server in there:
+        output.say(f"{server.work:14} {server.server.address}  {server.model}")
+        output.say(f"{'':14} {server.objection() or server.sent()}")
+    if not there:
+        output.say("No server is set: this computer does the work.")
+    return output.DONE
+
+
+def _record(server: WorkServer) -> dict[str, object]:
+    record = {"work": server.work, "address": server.server.address, "model": server.model}
+    return {**record, "sent": server.sent(), "objection": str(server.objection() or "")}
+
+
+@app_command
+async def _models(args: argparse.Namespace, app: Application) -> int:
+    names = await app.servers[Work(args.work)].models()
+    return output.result(args, {"models": names}, "\n".join(names) or "It lists none.")
+
+
+@app_command
+async def _test(args: argparse.Namespace, app: Application) -> int:
+    server = app.servers[Work(args.work)]
+    trial = await try_server(app, server.work)
+    record = {"seconds": round(trial.seconds, 3), "outcome": trial.words, "sent": server.sent()}
+    output.note(f"note    {server.sent()}")
+    return output.result(args, record, f"{trial.words} It took {trial.seconds * 1000:.0f} ms.")
+
+
+@app_command
+async def _remove(args: argparse.Namespace, app: Application) -> int:
+    work = Work(args.work)
+    names = [name for name in type(app.settings.servers).model_fields if name.startswith(work)]
+    settings.change(app.paths.settings, "servers", dict.fromkeys(names))
+    return output.result(args, {"removed": work}, f"This computer is used for {work} again.")
+
+
+def _address(args: argparse.Namespace) -> str:
+    address: str = getattr(session.load(args)[0].servers, args.work)
+    if not address:
+        raise InputError(f"No server is set for {args.work}.")
+    return address

@@ -1,0 +1,88 @@
+"""`jarvis-desktop servers` from setting one to forgetting it."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from jarvis_desktop.cli.main import main
+from jarvis_desktop.paths import user_paths
+from jarvis_desktop.speech.voice import LocalVoice
+from tests.fake_voice import write_wav
+from tests.line_server import Answer
+from tests.machines import keyring_in_memory
+from tests.work_server import json_answer, running_work_server
+
+
+def kept() -> dict[str, Any]:
+    found: dict[str, Any] = tomllib.loads(user_paths().settings.read_text()).get("servers", {})
+    return found
+
+
+def test_from_setting_a_server_to_forgetting_it(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def synthesise(voice: LocalVoice, text: str, to: Path) -> Path:
+        return write_wav(to)
+
+    monkeypatch.setattr(LocalVoice, "synthesise", synthesise)
+    assert main(["servers", "list"]) == 0
+    assert "this computer does the work" in capsys.readouterr().out
+    heard = json_answer({"text": "Forty-two."})
+    broken = Answer(status=500, error="no memory")
+    with running_work_server(heard, heard, broken) as served:
+        place = served.address.removeprefix("http://")
+        assert main(["servers", "use", "transcription", place]) == 0
+        shown = capsys.readouterr()
+        assert shown.out == f"{place} is used for transcription, with faster-whisper-small.\n"
+        assert "nothing leaves it" in shown.err
+        assert kept() == {"transcription": place, "transcription_model": "faster-whisper-small"}
+        assert main(["servers", "models", "transcription"]) == 0
+        assert capsys.readouterr().out == "faster-whisper-small\nphi-4\n"
+        assert main(["servers", "test", "transcription"]) == 0
+        assert "It heard: “Forty-two.” It took" in capsys.readouterr().out
+        assert main(["servers", "list"]) == 0
+        assert f"{served.address}/v1  faster-whisper-small" in capsys.readouterr().out
+        audio = str(write_wav(tmp_path / "memo.wav", seconds=1))
+        assert main(["transcribe", audio]) == 0
+        assert capsys.readouterr().out == "Forty-two.\n"
+        assert main(["transcribe", audio]) == 1  # nobody speaks in it, says this computer
+        assert main(["servers", "use", "transcription", place, "--model", "mine"]) == 0
+        assert kept()["transcription_model"] == "mine"
+        capsys.readouterr()
+        assert main(["servers", "list", "--json"]) == 0
+        (record,) = json.loads(capsys.readouterr().out)["servers"]
+        assert record["work"] == "transcription"
+        assert (record["model"], record["objection"]) == ("mine", "")
+    assert main(["servers", "remove", "transcription"]) == 0
+    assert kept() == {}
+
+
+def test_what_the_mode_does_not_allow_is_said_at_once(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["servers", "use", "transcription", "192.168.1.5:8000"]) == 0
+    said = capsys.readouterr().err
+    assert "are sent to 192.168.1.5:8000. It is not encrypted." in said
+    assert "The mode “local” sends nothing to 192.168.1.5:8000. To allow your own network" in said
+    assert main(["servers", "test", "transcription"]) == 1
+    assert "sends nothing to 192.168.1.5:8000" in capsys.readouterr().err
+    assert main(["servers", "use", "transcription", "ftp://x"]) == 1
+
+
+def test_its_key_is_in_the_keyring_alone(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jarvis_desktop.cli.commands.llm.somebody_is_there", lambda: True)
+    monkeypatch.setattr("getpass.getpass", lambda prompt: "sk-secret-secret")
+    with keyring_in_memory(monkeypatch) as keys:
+        assert main(["servers", "key", "set", "transcription"]) == 1
+        assert "No server is set" in capsys.readouterr().err
+        assert main(["servers", "use", "transcription", "https://api.example.com/v1"]) == 0
+        assert main(["servers", "key", "set", "transcription"]) == 0
+        assert keys == {"https://api.example.com": "sk-secret-secret"}
+        assert "sk-secret" not in user_paths().settings.read_text()
+        assert main(["servers", "key", "remove", "transcription"]) == 0
+        assert keys == {}
