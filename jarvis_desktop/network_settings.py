@@ -3,6 +3,8 @@ programs."""
 
 from __future__ import annotations
 
+from typing import Any
+
 from jarvis_desktop.core.i18n import mark
 from jarvis_desktop.setting_fields import SettingsTable, setting
 
@@ -28,37 +30,50 @@ class NetworkSettings(SettingsTable):
     """"" is the system's. User name and password belong into the environment's variables."""
 
 
-ADDRESS_HELP = mark("Such as http://192.168.1.5:8000/v1. It is used from then on.")
-ADDRESS_SEARCH = mark("url endpoint server base url openai localai speaches kokoro vllm")
-ADDRESS_INVALID = mark("That is an address such as http://192.168.1.5:8000/v1, without a password.")
-ADDRESS = r"^[^\s@]*$"
+def _address(title: str) -> Any:
+    return setting(
+        "",
+        title,
+        mark("Such as http://192.168.1.5:8000/v1. It is used from then on."),
+        search=mark("url endpoint server base url openai localai speaches kokoro vllm"),
+        empty=mark("None"),
+        invalid=mark("That is an address such as http://192.168.1.5:8000/v1, without a password."),
+        pattern=r"^[^\s@]*$",
+    )
+
+
+def _model(title: str) -> Any:
+    return setting(
+        "",
+        title,
+        mark("One of those that the server lists."),
+        search=mark("whisper tts diffusion name"),
+        empty=mark("The server’s usual one"),
+    )
 
 
 class ServersSettings(SettingsTable):
     """The `[servers]` table: servers with OpenAI's protocol, one for each kind of work."""
 
-    transcription: str = setting(
-        "",
-        mark("Address for transcription"),
-        ADDRESS_HELP,
-        search=ADDRESS_SEARCH,
-        empty=mark("None"),
-        invalid=ADDRESS_INVALID,
-        pattern=ADDRESS,
-    )
-    transcription_model: str = setting(
-        "",
-        mark("Model for transcription"),
-        mark("One of those that the server lists."),
-        search=mark("whisper name"),
-        empty=mark("The server’s usual one"),
-    )
+    transcription: str = _address(mark("Address for transcription"))
+    transcription_model: str = _model(mark("Model for transcription"))
     spoken: bool = setting(
         True,
         mark("Also for what you say to JARVIS"),
         mark("Your requests and dictations; otherwise for recordings only."),
         search=mark("microphone voice dictation privacy"),
     )
+    speech: str = _address(mark("Address for speech"))
+    speech_model: str = _model(mark("Model for speech"))
+    speech_voice: str = setting(
+        "",
+        mark("Voice of the server"),
+        mark("By its name there, such as “alloy” or “af_heart”."),
+        search=mark("speaker tts"),
+        empty=mark("The usual one"),
+    )
+    images: str = _address(mark("Address for pictures"))
+    images_model: str = _model(mark("Model for pictures"))
 
 
 class UpdateSettings(SettingsTable):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import threading
 import wave
 from collections.abc import AsyncGenerator, Callable, Sequence
@@ -34,6 +35,17 @@ def write_wav(to: Path, *, seconds: float = 0.1, rate: int = 16000) -> Path:
         file.setframerate(rate)
         file.writeframes(bytes(2 * int(seconds * rate)))
     return to
+
+
+def tone(seconds: float, *, rate: int = 16000) -> bytes:
+    """A WAV file with a sound."""
+    to = io.BytesIO()
+    with wave.open(to, "wb") as file:
+        file.setnchannels(1)
+        file.setsampwidth(2)
+        file.setframerate(rate)
+        file.writeframes(b"\x00\x20\x00\xe0" * int(seconds * rate / 2))
+    return to.getvalue()
 
 
 def nobody(partial: Partial) -> None:

@@ -34,9 +34,11 @@ def json_answer(document: Any) -> Answer:
 
 
 @contextmanager
-def running_work_server(*answers: Answer, **settings: Any) -> Iterator[ScriptedServer]:
+def running_work_server(
+    *answers: Answer, kind: type[ScriptedServer] = ScriptedServer
+) -> Iterator[ScriptedServer]:
     """One that listens on a free port of 127.0.0.1."""
-    with running(ScriptedServer(list(answers), **settings), _Handler) as served:
+    with running(kind(list(answers)), _Handler) as served:
         yield served
 
 

@@ -38,7 +38,7 @@ from jarvis_desktop.assistant.selection.selector import Eligibility, Selector
 from jarvis_desktop.assistant.talk.dictation import DictationCleanUp
 from jarvis_desktop.assistant.timers import Bell, RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
-from jarvis_desktop.backends.by_address import AddressBackend, ServedTask
+from jarvis_desktop.backends.by_address import AddressBackend, ServedTask, paint
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.llm import LLMBackend
 from jarvis_desktop.backends.local.backend import LocalBackend
@@ -75,6 +75,7 @@ from jarvis_desktop.process.background import BackgroundProcess
 from jarvis_desktop.settings import Current, ExpertSettings, Settings
 from jarvis_desktop.storage.web_fetch import WebFetcher, checked
 from jarvis_desktop.tasks.audio.recognition import transcribe
+from jarvis_desktop.tasks.audio.synthesis import speak
 from jarvis_desktop.tasks.definition import Definition, Services
 from jarvis_desktop.tasks.registry import ACTING, DEFINITIONS, INSTANT, INVENTORY
 from jarvis_desktop.text.languages import BackgroundLanguages
@@ -201,7 +202,7 @@ def build(
         dictation=settings.dictation,
         retention_days=lambda: current.settings.history.retention_days,
         instance=instance,
-        transcription=servers[Work.TRANSCRIPTION],
+        servers=servers,
     )
     bell = Bell(speech.player, shipped("resources", "sounds", "ring.wav"), on_ring)
     timers = RingingTimers(history.timers, ring=bell, now=local_now)
@@ -217,11 +218,15 @@ def build(
         store,
         tuple(definitions.values()),
     )
-    served["automatic-speech-recognition"] = ServedTask(
-        servers[Work.TRANSCRIPTION],
-        transcribe,
-        replace(services, recogniser=speech.transcriber),
-    )
+    by_server = replace(services, recogniser=speech.transcriber, voice=speech.server_voice)
+    images = servers[Work.IMAGES]
+    served |= {
+        "automatic-speech-recognition": ServedTask(
+            servers[Work.TRANSCRIPTION], transcribe, by_server
+        ),
+        "text-to-speech": ServedTask(servers[Work.SPEECH], speak, by_server),
+        "text-to-image": ServedTask(images, partial(paint, images), by_server),
+    }
     builtin = BuiltinBackend(definitions, width=settings.width)
     backends: dict[str, Backend] = {
         item.name: item

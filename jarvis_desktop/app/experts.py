@@ -529,7 +529,12 @@ def chat_experts(experts: tuple[Expert, ...], weights: Weights) -> list[tuple[Ex
 def work_address(current: Current, work: Work) -> WorkAddress:
     """The server that the settings name for a kind of work."""
     servers = current.settings.servers
-    return WorkAddress(servers.transcription, servers.transcription_model, servers.spoken)
+    return WorkAddress(
+        getattr(servers, work),
+        getattr(servers, f"{work}_model"),
+        getattr(servers, f"{work}_voice", ""),
+        servers.spoken,
+    )
 
 
 def llm_preference(llm: LLMSettings) -> LLMPreference:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+import wave
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
 
 SENTENCE = mark("This is how I sound. The answer to six times seven is forty-two.")
+
+UNTRIED = mark("No picture was painted.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +35,18 @@ async def try_server(app: Application, work: Work) -> ServerTrial:
     if objection := server.objection():
         raise objection
     with TemporaryDirectory(prefix="jarvis-server-") as folder:
-        path = Path(folder) / "sentence.wav"
+        path, began = Path(folder) / "sentence.wav", time.monotonic()
+        if work is Work.IMAGES:  # painting takes minutes, and may cost money
+            names = await server.models()
+            words = tr("It lists {count}.", count=len(names))
+            return ServerTrial(time.monotonic() - began, f"{words} {tr(UNTRIED)}")
+        if work is Work.SPEECH:
+            await app.speech.server_voice.synthesise(tr(SENTENCE), path)
+            took = time.monotonic() - began
+            with wave.open(str(path)) as sound:
+                seconds = sound.getnframes() / sound.getframerate()
+            words = tr("It spoke for {seconds} seconds.", seconds=f"{seconds:.1f}")
+            return ServerTrial(took, words)
         await app.voice.synthesise(tr(SENTENCE), path)
         began = time.monotonic()
         heard = await app.speech.transcriber.transcribe(path, lambda fraction, words: None)

@@ -29,7 +29,7 @@ from jarvis_desktop.platform.hotkey import DesktopHotkey
 from jarvis_desktop.platform.hotkey_portal import PortalKeys
 from jarvis_desktop.platform.shortcut import QUICK, TALK
 from jarvis_desktop.platform.text_insertion import text_inserter
-from jarvis_desktop.platform.work_server import WorkServer
+from jarvis_desktop.platform.work_server import Work, WorkServer
 from jarvis_desktop.settings import DictationSettings, SpeechSettings
 from jarvis_desktop.speech.cuda_probe import CudaProbe
 from jarvis_desktop.speech.microphone import SoundMicrophone
@@ -37,6 +37,7 @@ from jarvis_desktop.speech.played_sound import PlayedSound
 from jarvis_desktop.speech.player import SoundPlayer
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from jarvis_desktop.speech.server_recogniser import ServerRecogniser, ServerTranscriber
+from jarvis_desktop.speech.server_voice import ServerVoice, VoiceWithServer
 from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.speech.voices.engine import neural_voice
 from jarvis_desktop.storage.artifacts import FileStore
@@ -62,6 +63,9 @@ class SpeechSystem:
     hearing: ServerRecogniser
     """For what the user says: it asks a server, if one is set."""
     transcriber: ServerTranscriber
+    speaking: VoiceWithServer
+    """For answers: it asks a server, if one is set."""
+    server_voice: ServerVoice
     cuda: CudaProbe
     voice: LocalVoice
     player: SoundPlayer
@@ -241,13 +245,13 @@ def build_speech(
     dictation: DictationSettings = DictationSettings(),  # noqa: B008 - it is frozen
     retention_days: Callable[[], int] = lambda: 0,
     instance: Instance | None = None,
-    transcription: WorkServer,
+    servers: Mapping[Work, WorkServer],
 ) -> SpeechSystem:
     """Build the speech system. Nothing is opened and no process started yet.
 
     `names` are those of recent files. `clean_up` tidies up dictated words. `retention_days` are
     those after which dictations are forgotten. `instance` is passed if it has been claimed already.
-    `transcription` is the server for transcription.
+    `servers` are those of the settings.
     """
     cuda = CudaProbe()
     portal = PortalKeys(APP_ID)
@@ -256,6 +260,9 @@ def build_speech(
     microphone = SoundMicrophone(
         settings.input or None, wake_word=settings.wake_word, played=played
     )
+
+    def note(error: JarvisError) -> None:
+        current_note.get()(str(error))
 
     def live_weights() -> Path | None:
         cores = 0 if cuda.processor()[0] == "cuda" else os.cpu_count() or 1
@@ -269,17 +276,23 @@ def build_speech(
         language=settings.language or None,
         words=words,
     )
-    transcriber = ServerTranscriber(transcription, lambda: road.settings.language or None)
+    transcriber = ServerTranscriber(
+        servers[Work.TRANSCRIPTION], lambda: road.settings.language or None
+    )
     hearing = ServerRecogniser(transcriber, recogniser)
     voice = LocalVoice(
         rate=settings.rate,
         volume=settings.volume,
         voice=settings.voice,
         engine=neural_voice(settings.engine, paths.weights),
-        tell=lambda error: current_note.get()(str(error)),
+        tell=note,
     )
+    server_voice = ServerVoice(
+        servers[Work.SPEECH], lambda: (road.settings.rate, road.settings.volume)
+    )
+    speaking = VoiceWithServer(server_voice, voice, note)
     player = SoundPlayer(settings.output or None, played=played)
-    speaker = AnswerSpeaker(voice, player, store)
+    speaker = AnswerSpeaker(speaking, player, store)
     hush = SpeechStopper(speaker, player)
     talk = Talk(
         microphone,
@@ -304,6 +317,8 @@ def build_speech(
         recogniser=recogniser,
         hearing=hearing,
         transcriber=transcriber,
+        speaking=speaking,
+        server_voice=server_voice,
         cuda=cuda,
         voice=voice,
         player=player,

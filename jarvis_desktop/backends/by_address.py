@@ -1,21 +1,37 @@
 """The backend of servers with OpenAI's protocol, each of which does one kind of work.
 
-The skill of a task runs as it does for this computer, with a server behind its port.
+The skill of a task runs as it does for this computer, with a server behind its port. Pictures,
+which no skill paints, are painted here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import asyncio
+import base64
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from jarvis_desktop.backends.result_checks import checked
-from jarvis_desktop.core.artifact import Artifact
-from jarvis_desktop.core.errors import Fault, UnavailableError
+from jarvis_desktop.core.artifact import Artifact, Kind
+from jarvis_desktop.core.errors import Fault, InputError, UnavailableError
 from jarvis_desktop.core.expert import BY_ADDRESS, Candidate
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Report
+from jarvis_desktop.platform.http import RequestRejectedError, unusable
 from jarvis_desktop.platform.work_server import WorkServer
 from jarvis_desktop.tasks.definition import Definition, Services, Skill
+from jarvis_desktop.tasks.images.generation import file_stem, picture_size, prompts
+
+PATH = "/images/generations"
+MAX_ANSWER_BYTES = 64_000_000
+PAINTING_S = 600.0
+"""Seconds for a picture, which may wait for others."""
+SIDE, MULTIPLE = 1024, 64
+"""Pixels of the squares that most generators paint, and what sides are multiples of."""
+_STARTS = {b"\x89PNG": ".png", b"\xff\xd8\xff": ".jpg", b"RIFF": ".webp"}
+"""How the files of pictures begin."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,3 +75,42 @@ class AddressBackend:
                 tr("No server can be asked for {task}.", task=call.task), fault=Fault.GONE
             )
         return checked(await served.skill(call, report, served.services), definition.type)
+
+
+async def paint(
+    server: WorkServer, call: Call, report: Report, services: Services
+) -> Iterable[Artifact]:
+    """Paint a picture of a description. Raises JarvisError."""
+    text, avoid = prompts(call)
+    if not text:
+        raise InputError(tr("There is no description of what is to be made."))
+    wish: dict[str, Any] = {
+        "model": server.model,
+        "prompt": f"{text}, without {avoid}" if avoid else text,
+        "n": 1,
+    }
+    if call.options.get("size"):
+        width, height = picture_size(call, side=SIDE, multiple=MULTIPLE).drawn
+        wish["size"] = f"{width}x{height}"
+    report(None, tr("Waiting for {provider}", provider=server.server.host))
+    as_text = {"response_format": "b64_json"}
+    try:
+        answer = await _painted(server, {**wish, **as_text})
+    except RequestRejectedError as error:
+        if "response_format" not in error.body:
+            raise
+        answer = await _painted(server, wish)  # OpenAI's newer ones know no other form
+    try:
+        picture = base64.b64decode(json.loads(answer)["data"][0]["b64_json"], validate=True)
+    except (ValueError, TypeError, LookupError) as error:
+        raise unusable(server.server) from error
+    suffix = next((end for start, end in _STARTS.items() if picture.startswith(start)), "")
+    if not suffix:
+        raise unusable(server.server)
+    path = call.workdir / f"{file_stem(text, 'picture')}{suffix}"
+    await asyncio.to_thread(path.write_bytes, picture)
+    return [Artifact(Kind.IMAGE, path=path, name=path.name)]
+
+
+async def _painted(server: WorkServer, wish: Mapping[str, Any]) -> bytes:
+    return await server.ask(PATH, most=MAX_ANSWER_BYTES, seconds=PAINTING_S, json=wish)

@@ -39,6 +39,8 @@ class Work(StrEnum):
     """The kinds of work."""
 
     TRANSCRIPTION = "transcription"
+    SPEECH = "speech"
+    IMAGES = "images"
 
     @property
     def usual_model(self) -> str:
@@ -46,14 +48,20 @@ class Work(StrEnum):
         return _USUAL[self]
 
 
-_USUAL = {Work.TRANSCRIPTION: "whisper-1"}
-_WORDS = {Work.TRANSCRIPTION: ("whisper", "transcri", "asr", "parakeet", "canary", "voxtral")}
+_USUAL = {Work.TRANSCRIPTION: "whisper-1", Work.SPEECH: "tts-1", Work.IMAGES: "gpt-image-1"}
+_WORDS = {
+    Work.TRANSCRIPTION: ("whisper", "transcri", "asr", "parakeet", "canary", "voxtral"),
+    Work.SPEECH: ("tts", "kokoro", "piper", "speech", "voice", "orpheus", "chatterbox"),
+    Work.IMAGES: ("image", "diffusion", "dall", "flux", "sdxl", "sd-"),
+}
 """Parts of the names of models for each kind of work."""
 _SENT = {
     Work.TRANSCRIPTION: (
         mark("What you say, and recordings to transcribe, are sent to {host}."),
         mark("Recordings to transcribe are sent to {host}, and nothing that you say."),
-    )
+    ),
+    Work.SPEECH: (mark("Answers and texts to be spoken are sent to {host}."),) * 2,
+    Work.IMAGES: (mark("Descriptions of pictures to paint are sent to {host}."),) * 2,
 }
 
 
@@ -65,6 +73,8 @@ class WorkAddress:
     """As the user typed it; "" if nobody does."""
     model: str = ""
     """The server's name; "" for the usual one."""
+    voice: str = ""
+    """The server's name of the voice; "" for the usual one."""
     spoken: bool = True
     """Whether it is also for what the user says."""
 
@@ -136,7 +146,10 @@ class WorkServer:
             return None
         hint = tr("Choose another mode, or a server on this computer.")
         if candidate.near and self._policy.allows_downloads:
-            hint = tr("To allow your own network in it: jarvis-desktop machines local on.")
+            hint = tr(
+                "Your own network can be allowed in it, beside your other computers in the "
+                "settings, or by: jarvis-desktop machines local on."
+            )
         return UnavailableError(
             tr(
                 "The mode “{mode}” sends nothing to {host}.",

@@ -1,13 +1,34 @@
+import json
 import wave
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from jarvis_desktop.core.errors import JarvisError
+from jarvis_desktop.core.policy import Policy
+from jarvis_desktop.platform.work_server import Work, WorkAddress, WorkServer
+from jarvis_desktop.speech.server_voice import ServerVoice, VoiceWithServer
 from jarvis_desktop.speech.voice import LocalVoice
 from jarvis_desktop.speech.voices.engine import HibariVoice, KokoroVoice, PiperVoice
-from tests.fake_voice import FakeVoice
+from tests.fake_voice import FakeVoice, tone
+from tests.line_server import Answer
 from tests.speech.neural import piper_program, piper_voices, tiny_kokoro
+from tests.work_server import ScriptedServer, running_work_server
+
+
+class Speaking(ScriptedServer):
+    """Speaks a tone, the shorter the faster it is to speak."""
+
+    def next_answer(self) -> Answer:
+        return Answer(body=tone(1 / json.loads(self.bodies[-1])["speed"]))
+
+
+@contextmanager
+def speaking_server() -> Iterator[str]:
+    with running_work_server(kind=Speaking) as served:
+        yield served.address
 
 
 def told(error):
@@ -27,8 +48,16 @@ def made(kind: str, folder: Path) -> FakeVoice | LocalVoice:
     return LocalVoice(engine=PiperVoice(piper_voices(folder), program), tell=told)
 
 
-@pytest.fixture(params=["fake", "system", "hibari", "kokoro", "piper", "newer piper"])
+@pytest.fixture(params=["fake", "system", "hibari", "kokoro", "piper", "newer piper", "server"])
 async def voice(request, tmp_path_factory):
+    if request.param == "server":
+        with speaking_server() as address:
+            choice = WorkAddress(address)
+            server = WorkServer(Work.SPEECH, lambda: choice, Policy(), key=lambda place: "")
+            served = VoiceWithServer(ServerVoice(server, lambda: (175, 1.0)), FakeVoice(), told)
+            yield served
+            await served.close()
+        return
     voice = made(request.param, tmp_path_factory.mktemp("voice"))
     yield voice
     await voice.close()

@@ -28,12 +28,16 @@ async def test_it_hears_what_the_other_hears(
 ) -> None:
     with keyring_in_memory(monkeypatch):
         api_keys.keep(served.base, TOKEN)
-        servers = ServersSettings(transcription=served.base)
+        servers = ServersSettings(transcription=served.base, speech=served.base)
         app = build(Settings(processes=1, servers=servers), user_paths())
         try:
             server = app.servers[Work.TRANSCRIPTION]
             assert await server.models() == ("jarvis",)
             assert "six times seven" in (await try_server(app, Work.TRANSCRIPTION)).words.lower()
+            assert "It spoke for" in (await try_server(app, Work.SPEECH)).words
+            said = await app.speech.speaking.synthesise("Good morning.", tmp_path / "said.wav")
+            heard = await app.recogniser.transcribe(said, quiet)
+            assert heard.text.strip(" .").lower() == "good morning"
             audio = speak("set a timer for six seconds", tmp_path / "request.wav")
             heard = await app.speech.hearing.transcribe(audio, quiet)
             host = served.base.removeprefix("http://")

@@ -401,7 +401,9 @@ class FakeApp:
             for work in Work
         }
         transcription = self.servers[Work.TRANSCRIPTION]
-        self.speech = SimpleNamespace(transcriber=ServerTranscriber(transcription, lambda: None))
+        self.speech = SimpleNamespace(
+            transcriber=ServerTranscriber(transcription, lambda: None), speaking=self.voice
+        )
         self.updates = Updates(
             self.paths.updates, ReleaseChannel(), online=lambda: self.policy.allows_downloads
         )

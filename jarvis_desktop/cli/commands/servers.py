@@ -33,6 +33,7 @@ def add(subparsers: Subparsers) -> None:
         parser.add_argument("work", metavar="WORK", choices=tuple(Work), help=", ".join(Work))
     use.add_argument("address", metavar="URL", help="such as 192.168.1.5:8000")
     use.add_argument("--model", metavar="NAME", help="one of its models (default: what fits)")
+    use.add_argument("--voice", metavar="NAME", help="for speech, the server's name of the voice")
     action("list", "the servers that are set, and what is sent where", _list)
 
 
@@ -41,10 +42,14 @@ async def _use(args: argparse.Namespace, app: Application) -> int:
     origin(args.address)  # refuses invalid addresses
     work = Work(args.work)
     values = {work.value: args.address, f"{work}_model": args.model or ""}
+    if args.voice is not None:
+        if work is not Work.SPEECH:
+            raise InputError("--voice is for speech.")
+        values["speech_voice"] = args.voice
     settings.change(app.paths.settings, "servers", values)
     app.current.settings, _ = settings.load(app.paths.settings)
     server = app.servers[work]
-    if not args.model:
+    if not args.model and not server.objection():
         try:
             names = await server.models()
         except JarvisError as error:

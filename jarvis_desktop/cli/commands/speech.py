@@ -75,7 +75,7 @@ def _say(args: argparse.Namespace) -> int:
         if args.out:
             if args.out.is_dir() or not args.out.absolute().parent.is_dir():
                 raise InputError(f"{args.out} is not a place for a file.")
-            await app.voice.synthesise(speakable(text), args.out.absolute())
+            await app.speech.speaking.synthesise(speakable(text), args.out.absolute())
             output.note(f"saved   {args.out}")
         else:
             problems: list[str] = []

@@ -153,6 +153,45 @@ SERVERS = SettingsGroup(
                 ),
             ),
         ),
+        SettingsCard(
+            title=mark("Speech"),
+            description=mark(
+                "A server such as Kokoro-FastAPI, Speaches or LocalAI speaks in place of this "
+                "computer’s voice, which stands in if it fails."
+            ),
+            rows=rows(
+                "servers.speech",
+                row("servers.speech_model", make=ServerModel),
+                "servers.speech_voice",
+                SettingsRow(
+                    "speech-server",
+                    mark("Key and test"),
+                    mark(
+                        "Many servers of your own need no key. The test sends a sentence of ours."
+                    ),
+                    search=mark("token api secret password latency"),
+                    make=WorkServerPanel,
+                ),
+            ),
+        ),
+        SettingsCard(
+            title=mark("Pictures"),
+            description=mark(
+                "A server such as LocalAI, or one for Stable Diffusion that speaks OpenAI’s "
+                "protocol, paints from descriptions."
+            ),
+            rows=rows(
+                "servers.images",
+                row("servers.images_model", make=ServerModel),
+                SettingsRow(
+                    "images-server",
+                    mark("Key and test"),
+                    mark("The test asks for its models, and paints nothing."),
+                    search=mark("token api secret password latency"),
+                    make=WorkServerPanel,
+                ),
+            ),
+        ),
     ),
 )
 

@@ -148,7 +148,9 @@ class SpeechController(QObject):
                 heard[0] = time.monotonic() - asked
 
             with tempfile.TemporaryDirectory() as folder:
-                audio = await app.voice.synthesise(sentence, Path(folder) / "sentence.wav")
+                audio = await app.speech.speaking.synthesise(
+                    sentence, Path(folder) / "sentence.wav"
+                )
                 await app.player.play(audio, begun=begun)
             return heard[0]
 

@@ -12,7 +12,7 @@ import pytest
 from jarvis_desktop.cli.main import main
 from jarvis_desktop.paths import user_paths
 from jarvis_desktop.speech.voice import LocalVoice
-from tests.fake_voice import write_wav
+from tests.fake_voice import tone, write_wav
 from tests.line_server import Answer
 from tests.machines import keyring_in_memory
 from tests.work_server import json_answer, running_work_server
@@ -66,7 +66,8 @@ def test_what_the_mode_does_not_allow_is_said_at_once(capsys: pytest.CaptureFixt
     assert main(["servers", "use", "transcription", "192.168.1.5:8000"]) == 0
     said = capsys.readouterr().err
     assert "are sent to 192.168.1.5:8000. It is not encrypted." in said
-    assert "The mode “local” sends nothing to 192.168.1.5:8000. To allow your own network" in said
+    assert "The mode “local” sends nothing to 192.168.1.5:8000. Your own network" in said
+    assert said.count("sends nothing") == 1
     assert main(["servers", "test", "transcription"]) == 1
     assert "sends nothing to 192.168.1.5:8000" in capsys.readouterr().err
     assert main(["servers", "use", "transcription", "ftp://x"]) == 1
@@ -86,3 +87,24 @@ def test_its_key_is_in_the_keyring_alone(
         assert "sk-secret" not in user_paths().settings.read_text()
         assert main(["servers", "key", "remove", "transcription"]) == 0
         assert keys == {}
+
+
+def test_a_server_speaks_and_another_paints(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    with running_work_server(Answer(body=tone(2.0))) as served:
+        place = served.address
+        wish = ["--model", "kokoro", "--voice", "bella"]
+        assert main(["servers", "use", "speech", place, *wish]) == 0
+        assert main(["servers", "test", "speech"]) == 0
+        assert "It spoke for 2.0 seconds. It took" in capsys.readouterr().out
+        assert main(["say", "Hello there.", "--out", str(tmp_path / "a.wav")]) == 0
+        asked = json.loads(served.bodies[-1])
+        assert (asked["model"], asked["voice"]) == ("kokoro", "bella")
+        assert asked["input"] == "Hello there."
+        assert main(["servers", "use", "images", place]) == 0
+        assert main(["servers", "test", "images"]) == 0
+        assert "It lists 2. No picture was painted." in capsys.readouterr().out
+        assert main(["servers", "use", "images", place, "--voice", "bella"]) == 1
+    assert main(["servers", "remove", "speech"]) == 0
+    assert list(kept()) == ["images", "images_model"]

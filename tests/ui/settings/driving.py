@@ -37,6 +37,9 @@ TYPED: dict[str, tuple[str, Any]] = {
     "llm.context": ("4096", 4096),
     "server.host": ("localhost", "localhost"),
     "server.port": ("9000", 9000),
+    "servers.speech": ("box:8880", "box:8880"),
+    "servers.speech_voice": ("af_heart", "af_heart"),
+    "servers.images": ("box.local:8080", "box.local:8080"),
     "servers.transcription": ("192.168.1.5:8000", "192.168.1.5:8000"),
     "network.proxy": ("http://proxy:3128", "http://proxy:3128"),
 }
