@@ -22,7 +22,7 @@ UNTRIED = mark("No picture was painted.")
 
 @dataclass(frozen=True, slots=True)
 class ServerTrial:
-    """What came of it."""
+    """The result of a trial."""
 
     seconds: float
     words: str

@@ -197,7 +197,7 @@ class WorkServer:
     async def ask(self, path: str, *, most: int, seconds: float, **content: Any) -> bytes:
         """Return an answer of at most `most` bytes within `seconds`; see `Post.whole`.
 
-        Raises JarvisError, also if the mode forbids it meanwhile.
+        Raises JarvisError, also when the mode changes and forbids it.
         """
         self._check()
         call = asyncio.ensure_future(self._ask(path, most, seconds, content))

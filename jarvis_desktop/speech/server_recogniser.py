@@ -1,4 +1,4 @@
-"""Recognition by a server with OpenAI's protocol, with this computer's recogniser to stand in."""
+"""Recognition by a server with OpenAI's protocol; the local recogniser is the fallback."""
 
 from __future__ import annotations
 
@@ -130,14 +130,16 @@ def _timed(entries: object, *, named: str = "text") -> list[Segment]:
 
 
 def _time(value: object) -> float:
-    """A time in seconds; not a number if it is none."""
+    """A time in seconds; NaN for anything else."""
     return float(value) if isinstance(value, int | float) and abs(value) < 1e9 else math.nan
 
 
 class ServerRecogniser:
-    """A recogniser that asks a server, and this computer's where that is not set, not allowed, or
-    fails. What the user says is recognised by both: the local one shows words at once, knows
-    whether anything was said at all, and its transcript is there if the server has none."""
+    """Asks a server, and the local recogniser if no server is set or allowed, or if it fails.
+
+    What the user says is recognised by both: the local one shows words at once, detects silence,
+    and its transcript is used if the server has none.
+    """
 
     def __init__(self, there: ServerTranscriber, local: LocalRecogniser) -> None:
         self._there = there

@@ -1,4 +1,4 @@
-"""Speech by a server with OpenAI's protocol, with this computer's voice to stand in."""
+"""Speech by a server with OpenAI's protocol; the local voice is the fallback."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ INSTEAD = mark("This computer’s voice speaks instead.")
 USUAL_VOICE = "alloy"
 """Most servers know it, whatever they speak with."""
 START_S = 10.0
-"""Seconds to wait, besides those in which a person would say the text."""
+"""Seconds to wait, in addition to the time that speaking the text aloud takes."""
 MAX_SOUND_BYTES = 64_000_000
 MIN_PACE, MAX_PACE = 0.25, 4.0  # of the protocol
 PCM, FLOAT, EXTENSIBLE = 1, 3, 0xFFFE  # formats of a WAV
@@ -63,8 +63,10 @@ class ServerVoice:
 
 
 class VoiceWithServer:
-    """Speaks by a server, and by the local voice where that is not set, not allowed, or fails;
-    `tell` receives the reason once, on the loop."""
+    """Speaks by a server, and by the local voice if no server is set or allowed, or if it fails.
+
+    `tell` receives the reason once, on the loop.
+    """
 
     def __init__(
         self, there: ServerVoice, local: Voice, tell: Callable[[JarvisError], None]

@@ -188,7 +188,7 @@ class KeyPanel(SettingsPanel):
         )
 
     async def _try(self, app: Application, address: str) -> str:
-        """Ask the service, and return what came of it. Raises JarvisError."""
+        """Ask the service, and return the result in words. Raises JarvisError."""
         if not app.policy.allows_downloads:
             raise InputError(tr(KEYS_OFFLINE))
         if self._hub:

@@ -90,6 +90,9 @@ class WorkServerPanel(KeyPanel):
     def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         self._work = Work(row.key.removesuffix("-server"))
         super().__init__(row, hands)
+        self.sent = Label(role="small", wrap=True)
+        self.sent.hide()
+        self.column.addWidget(self.sent)
 
     @property
     def _address(self) -> str:
@@ -110,11 +113,11 @@ class WorkServerPanel(KeyPanel):
         return str(objection) if objection else server.sent()
 
     def _tell(self, words: str) -> None:
-        self._show_message(one_line(words, limit=400))
+        self.sent.show_or_hide(one_line(words, limit=400))
 
     async def _try(self, app: Application, address: str) -> str:
         await self._hands.settings.taken_up()
         trial = await try_server(app, self._work)
         took = labels.seconds(trial.seconds)
         words = tr("{outcome} It took {time}.", outcome=trial.words, time=took)
-        return one_line(f"{words} {app.servers[self._work].sent()}", limit=600)
+        return one_line(words, limit=600)

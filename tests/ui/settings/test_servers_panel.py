@@ -41,7 +41,7 @@ def test_a_server_is_set_and_tested(
     with running_work_server(*answers) as served:
         place = served.address.removeprefix("http://")
         write(page, place, qtbot)
-        qtbot.waitUntil(lambda: "nothing leaves it" in panel.message.text())
+        qtbot.waitUntil(lambda: "nothing leaves it" in panel.sent.text())
         press(models.again, models, qtbot)
         offered = [models.list.itemText(at) for at in range(models.list.count())]
         assert offered == ["The usual one (whisper-1)", "faster-whisper-small", "phi-4"]
@@ -71,4 +71,4 @@ def test_what_the_mode_does_not_allow_is_said(
     panel = page.row("transcription-server").control
     assert isinstance(panel, WorkServerPanel)
     write(page, address, qtbot)
-    qtbot.waitUntil(lambda: f"sends nothing to {address}" in panel.message.text())
+    qtbot.waitUntil(lambda: f"sends nothing to {address}" in panel.sent.text())
