@@ -7,6 +7,7 @@ import io
 import json
 import math
 import wave
+from array import array
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -29,7 +30,9 @@ MAX_ANSWER_BYTES = 32_000_000
 MAX_RECORDING_BYTES = 1_000_000_000
 LIVE_S = 8.0
 """Seconds to wait for what was said, besides its own length."""
-GRACE_S = 2.0
+SILENT_PEAK = 33
+"""Of 32768, or -60 dB: a muted microphone gives less."""
+GRACE_S = 4.0
 """Seconds that the local recogniser may take longer than the server to hear that nothing was
 said."""
 FILE_S, BYTES_PER_S = 60.0, 20_000
@@ -201,7 +204,9 @@ class ServerHearing:
         self._local.add(pcm)
 
     async def finish(self) -> Transcript:
-        """Return the transcript of all of it; see the port."""
+        """Return the transcript of all of it; see the port. Silence is not sent."""
+        if max(map(abs, array("h", self._pcm[: len(self._pcm) // 2 * 2])), default=0) < SILENT_PEAK:
+            return await self._local.finish()
         return await both(self._local.finish(), self._there(bytes(self._pcm)))
 
     def drop(self) -> None:

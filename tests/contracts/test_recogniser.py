@@ -8,6 +8,7 @@ from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.policy import Policy
 from jarvis_desktop.core.speech import Partial, Recogniser, Transcript
 from jarvis_desktop.platform.work_server import Work, WorkAddress, WorkServer
+from jarvis_desktop.speech import server_recogniser
 from jarvis_desktop.speech.decoding import decode
 from jarvis_desktop.speech.recogniser import LocalRecogniser
 from jarvis_desktop.speech.server_recogniser import ServerRecogniser, ServerTranscriber
@@ -22,8 +23,9 @@ def quiet(fraction, message):
 
 
 @pytest.fixture(params=["fake", "whisper", "server", "server that is away"])
-async def recogniser(request):
+async def recogniser(request, monkeypatch):
     recogniser: Recogniser
+    monkeypatch.setattr(server_recogniser, "GRACE_S", 60.0)  # of a busy computer
     if request.param.startswith("server"):
         with running_work_server(json_answer({"text": QUESTION})) as served:
             if request.param != "server":

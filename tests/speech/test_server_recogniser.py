@@ -126,11 +126,14 @@ async def test_a_missing_recording_and_a_huge_one_are_not_sent(
         assert served.requests == []
 
 
+SPOKEN = b"\x00\x10\x00\xf0" * 8_000
+
+
 def recogniser(served: ScriptedServer | str, local: FakeRecogniser, **choice: Any) -> Any:
     return ServerRecogniser(there(served, **choice), local)  # type: ignore[arg-type]
 
 
-async def said(by: Any, pcm: bytes = bytes(32_000)) -> Transcript:
+async def said(by: Any, pcm: bytes = SPOKEN) -> Transcript:
     hearing = by.hear()
     hearing.add(pcm)
     heard: Transcript = await hearing.finish()
@@ -142,7 +145,7 @@ async def test_live_speech_is_heard_by_the_server() -> None:
         local = FakeRecogniser(hears="what dime")
         heard = await said(recogniser(served, local))
         assert served.form() == {"model": "whisper-1", "response_format": "json"}
-        assert local.hearings[0].pcm == bytes(32_000)
+        assert local.hearings[0].pcm == SPOKEN
     assert (heard.text, heard.note) == ("What time is it?", "")
 
 
@@ -173,6 +176,12 @@ async def test_silence_is_not_what_a_server_hears_in_it() -> None:
         local = FakeRecogniser(error=InputError("There is no sound in your recording."))
         with pytest.raises(InputError, match="no sound"):
             await said(recogniser(served, local))
+        assert len(served.requests) == 1
+        with pytest.raises(InputError, match="no sound"):
+            await said(recogniser(served, local), bytes(32_000))
+        with pytest.raises(InputError, match="too short"):
+            await recogniser(served, local).hear().finish()
+        assert len(served.requests) == 1
 
 
 async def test_what_is_dropped_is_not_sent() -> None:
