@@ -19,7 +19,7 @@ from jarvis_desktop.core.errors import Fault, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import BY_ADDRESS, Candidate, Expert
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.policy import Policy
-from jarvis_desktop.platform.api_keys import ApiKey, key_for
+from jarvis_desktop.platform.api_keys import ApiKey, origin, secret
 from jarvis_desktop.platform.http import (
     Post,
     Server,
@@ -31,6 +31,7 @@ from jarvis_desktop.platform.http import (
 from jarvis_desktop.process.network_guard import is_near
 
 CONNECT_S = 3.0
+MAX_NAME_CHARS = 200
 AVOIDED_S = 60.0
 """How long a server that did not answer is not asked about what cannot wait."""
 
@@ -88,13 +89,13 @@ class WorkServer:
         choice: Callable[[], WorkAddress],
         policy: Policy,
         *,
-        key: Callable[[str], str] = key_for,
+        key: Callable[[str], str] | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.work = work
         self._choice = choice
         self._policy = policy
-        self._key_for = key
+        self._key_for = key or _kept_key
         self._clock = clock
         self._keys: dict[str, ApiKey] = {}
         self._avoided = ("", 0.0)
@@ -187,7 +188,9 @@ class WorkServer:
     async def models(self) -> tuple[str, ...]:
         """Return the names of its models, those for this work first. Raises JarvisError."""
         self._check()
-        names = [each["id"] for each in await model_entries(self.server, self._key)]
+        entries = await model_entries(self.server, self._key)
+        ids = (each["id"] for each in entries)
+        names = [name for name in ids if name.isprintable() and len(name) <= MAX_NAME_CHARS]
         return tuple(sorted(names, key=lambda name: not self.fits(name)))
 
     def fits(self, model: str) -> bool:
@@ -245,3 +248,8 @@ class WorkServer:
     def _key(self) -> ApiKey:
         address = self.chosen.address
         return self._keys.setdefault(address, ApiKey(partial(self._key_for, address)))
+
+
+def _kept_key(address: str) -> str:
+    """Return the key in the keyring; that of the environment is for the LLM service alone."""
+    return secret(origin(address))

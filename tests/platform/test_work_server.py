@@ -12,6 +12,7 @@ from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError, Unavaila
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.platform.work_server import Work, WorkAddress, WorkServer
 from tests.line_server import Answer
+from tests.machines import keyring_in_memory
 from tests.work_server import json_answer, running_work_server
 
 KEY = "a-key-that-is-long-enough"
@@ -85,6 +86,24 @@ async def test_its_models_are_listed_those_for_the_work_first() -> None:
         (request,) = served.requests
         assert request[0] == "GET /v1/models"
         assert request[1]["authorization"] == f"Bearer {KEY}"
+
+
+async def test_the_key_of_the_environment_is_not_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("JARVIS_LLM_KEY", "sk-of-the-llm-service")
+    with keyring_in_memory(monkeypatch) as kept, running_work_server(json_answer({})) as served:
+        server = made(served.address, key=None)
+        await ask(server)
+        assert "authorization" not in served.requests[-1][1]
+        kept[served.address] = KEY
+        server.forget_keys()
+        await ask(server)
+        assert served.requests[-1][1]["authorization"] == f"Bearer {KEY}"
+
+
+async def test_a_name_that_controls_a_terminal_is_not_listed() -> None:
+    with running_work_server() as served:
+        served.models = ("\x1b[2J", "x" * 201, "tts-1")
+        assert await made(served.address).models() == ("tts-1",)
 
 
 BAD: list[tuple[Answer, Fault, str]] = [

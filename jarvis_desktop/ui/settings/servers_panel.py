@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Signal
@@ -100,7 +101,7 @@ class WorkServerPanel(KeyPanel):
         return getattr(settings.servers, self._work) if settings else ""
 
     def _show(self, state: KeyState) -> None:
-        super()._show(state)
+        super()._show(replace(state, variable=""))  # that is for the LLM service
         self.test.setVisible(bool(self._address))
         self._jobs.start("sent", self._look, lambda outcome: self._tell(outcome.value or ""))
 
