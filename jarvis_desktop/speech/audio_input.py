@@ -108,6 +108,7 @@ class CaptureSession:
     def open(self, device: str | None) -> None:
         """Start capturing; returns with the first sound. Raises UnavailableError."""
         self._detector = Silero()
+        self._cancel.restart()
         self._stream = self._start_or_refuse(device)
         self._resample = None if self._rate == RATE else Resampler(self._rate)
         end = time.monotonic() + FIRST_SOUND_S

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import itertools
 import json
 import os
 import tempfile
@@ -45,6 +46,7 @@ from jarvis_desktop.assistant.talk.barge_in import (
     BargeIn,
     EndDetector,
 )
+from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.speech import FRAME, RATE
 from jarvis_desktop.speech.decoding import decode
 from jarvis_desktop.speech.echo_canceller import EchoCanceller
@@ -66,6 +68,7 @@ START_S = 100.0
 EARLY_S = 0.15  # how early a device takes sound
 PERSON_DB, NOISE_DB = -23, -62
 REST_S = 1.5  # between two interruptions
+SENTENCES = 100  # each is played by itself, and starts who listens again if that was lost
 LIMIT_S = 0.3
 WAYS = ("plain", "room", "distorted")
 
@@ -176,8 +179,8 @@ def interruptions(
         heard[start:end] += samples
     found = np.array(beginnings(as_heard(said, heard, cancel=cancel)))
     took = []
-    for _, begin, end in places:
-        within = found[(found > begin) & (found <= end)] if len(found) else found
+    for start, begin, end in places:
+        within = found[(found > start) & (found <= end)] if len(found) else found
         took.append((within[0] - begin) / RATE if len(within) else np.inf)
     return took
 
@@ -209,15 +212,17 @@ class Loop:
 
     async def speak(self, files: list[Path]) -> None:
         """Speak without end; each sentence restarts what listens."""
-        while True:
-            for file in files:
+        for file in itertools.cycle(files):
+            try:
                 await self.player.play(
                     file, more=True, begun=lambda: self.interruption.speaking("It speaks.")
                 )
+            except UnavailableError as error:  # on a busy computer
+                print(error, flush=True)
 
 
 async def real_time(
-    voice: list[Path], persons: list[Path], begins: list[Floats], level: float, seconds: float
+    voice: list[Path], files: list[Path], persons: list[Person], level: float, seconds: float
 ) -> tuple[int, int, list[float]]:
     """How often the voice was taken for a user and stopped, and the times of the interruptions."""
     server = start_server()
@@ -231,13 +236,15 @@ async def real_time(
     speaking = asyncio.create_task(parts.speak(voice))
     await asyncio.sleep(seconds)
     own, stopped, took = len(parts.began), parts.stopped, list[float]()
-    for person, begin in zip(persons, begins, strict=True):
+    for file, (samples, begin) in zip(files, persons, strict=True):
         before, known = parts.room.now(), len(parts.began)
-        await asyncio.to_thread(server.say_into_microphone(person).wait)
+        await asyncio.to_thread(server.say_into_microphone(file).wait)
         await asyncio.sleep(PAUSE_S + REST_S)
-        place, _ = parts.room.place(begin, before)
-        soon = [at for at in parts.began[known:] if at > place]
+        place, likeness = parts.room.place(samples[begin : begin + RATE], before)
+        soon = [at for at in parts.began[known:] if at > place - begin]
         took.append((soon[0] - place) / RATE if soon else np.inf)
+        if took[-1] > LIMIT_S:
+            print(f"late: {file.stem}, {took[-1]:.2f} s, {likeness:.2f} like itself in the room")
     speaking.cancel()
     await asyncio.gather(speaking, return_exceptions=True)
     await parts.interruption.close()
@@ -250,15 +257,14 @@ def measure_real(voice: Floats, persons: list[Person], levels: list[float], minu
     """Print a row for each level."""
     with tempfile.TemporaryDirectory() as folder:
         for level in levels:
-            said = [Path(folder) / f"said{number}.wav" for number in range(10)]
-            for file, part in zip(said, np.array_split(voice, 10), strict=True):
+            said = [Path(folder) / f"said{number}.wav" for number in range(SENTENCES)]
+            for file, part in zip(said, np.array_split(voice, SENTENCES), strict=True):
                 soundfile.write(file, part, RATE)
             files = [Path(folder) / f"person{number}.wav" for number in range(len(persons))]
             for file, (samples, _) in zip(files, persons, strict=True):
                 soundfile.write(file, samples, RATE)
-            begins = [samples[begin : begin + RATE] for samples, begin in persons]
             own, stopped, took = asyncio.run(
-                real_time(said, files, begins, level, minutes * 60 / len(levels))
+                real_time(said, files, persons, level, minutes * 60 / len(levels))
             )
             soon = sum(each <= LIMIT_S for each in took)
             print(

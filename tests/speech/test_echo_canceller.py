@@ -110,3 +110,15 @@ def test_another_delay_is_learned():
     # The microphone has lost a tenth of a second.
     left = room.hear(late(own)[RATE + RATE // 10 :], jump=0.1)
     assert db(left[2 * RATE :]) < db(own) - 30
+
+
+def test_a_microphone_that_was_closed_hears_no_echo_of_what_was_played_before():
+    room = Room()
+    own = voice(5.0, 1)
+    heard = 0.5 * (late(own) + late(own, 0.2))
+    room.play(own)
+    room.hear(heard[: 2 * RATE])
+    room.canceller.restart()
+    room.now += 1.0
+    left = room.hear(heard[3 * RATE :])
+    assert db(left) < db(heard) - 30
