@@ -118,20 +118,8 @@ class X11Inserter:
             text = text[: next((n for n, char in enumerate(text) if char in beyond), len(text))]
             if any(char not in keys.strokes for char in text):
                 return 0
-        lacks_focus = False
-
-        def obstacle() -> str:
-            nonlocal lacks_focus
-            if lacks_focus and not server.obstacle(target):
-                server.has_processed(
-                    target
-                )  # that it has the focus back: until then Java drops keys
-            why = server.type(target, keys, text)
-            lacks_focus = bool(why)
-            return why
-
         try:
-            wait_without(obstacle)
+            wait_without(lambda: server.type(target, keys, text))
         except _LayoutChangedError:
             return 0
         used = {keys.strokes[char][0] for char in text}
@@ -258,7 +246,7 @@ class _Server:
         """
         self._core.GrabServer()
         try:
-            why = self.obstacle(target)
+            why = self._obstacle(target)
             if not why:
                 if self.keys().layout != keys.layout:
                     raise _LayoutChangedError
@@ -269,8 +257,7 @@ class _Server:
             self._core.UngrabServer()
             self.focus()  # a round trip: all is done
 
-    def obstacle(self, target: int) -> str:
-        """Return why nothing can be typed into a window now, or ""."""
+    def _obstacle(self, target: int) -> str:
         focus = self.focus()
         if self._is_out_of_sight(top := self._top(focus)):
             return tr(NO_FOCUS)
