@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from tests import hidden
 from tests.cli.warm import WarmCommands
 
 
@@ -29,6 +30,12 @@ class Ended:
 
 
 Jarvis = Callable[..., Ended]
+
+
+@pytest.fixture(autouse=True)
+def as_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process that a test starts has what users have."""
+    monkeypatch.setenv("PYTHONPATH", hidden.PATH)
 
 
 @pytest.fixture(scope="session")

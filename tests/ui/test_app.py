@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from tests import hidden
+
 ROOT = Path(__file__).parents[2]
 
 
 def run(*args: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": str(ROOT)}
+    environment = os.environ | {"QT_QPA_PLATFORM": "offscreen", "PYTHONPATH": hidden.PATH}
     return subprocess.run(
         [sys.executable, *args],
         capture_output=True,

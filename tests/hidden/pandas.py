@@ -1,0 +1,3 @@
+"""What a process finds in place of pandas: nothing, as on the computer of a user."""
+
+raise ImportError("hidden by tests.hidden")
