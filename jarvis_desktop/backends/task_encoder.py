@@ -22,7 +22,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Scores
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.process.background import BackgroundProcess
-from jarvis_desktop.process.onnx import small_network
+from jarvis_desktop.process.onnx import TextEncoder, small_network
 
 if TYPE_CHECKING:
     import numpy as np
@@ -75,9 +75,6 @@ def condense(text: str) -> CondensedText:
     return CondensedText(
         " ".join(word for word, _ in kept), tuple(starts), tuple(start for _, start in kept)
     )
-
-
-MAX_TOKENS = 150  # of a request or a description that are read
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,33 +203,15 @@ def _unavailable() -> UnavailableError:
     )
 
 
-class _EncoderWeights:
+class _EncoderWeights(TextEncoder):
     """The loaded weights."""
 
     def __init__(self, folder: Path) -> None:
         try:
-            from tokenizers import Tokenizer
-
-            self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
-            self.tokenizer.enable_truncation(MAX_TOKENS)
-            self.tokenizer.no_padding()
-            self.encoder, self.decoder = (
-                small_network(folder / name) for name in ("encoder.onnx", "decoder.onnx")
-            )
+            super().__init__(folder)
+            self.decoder = small_network(folder / "decoder.onnx")
         except Exception as error:
             raise _unavailable() from error
-
-    def mean(self, text: str) -> np.ndarray:
-        """The mean state of a text's tokens, 384 numbers."""
-        vector: np.ndarray = self.states(self.tokenizer.encode(text).ids)[0].mean(0)
-        return vector
-
-    def states(self, ids: Sequence[int]) -> np.ndarray:
-        """Encode the tokens of one text to (1, length, 384) states."""
-        import numpy as np
-
-        row = np.array([ids], dtype=np.int64)
-        return np.asarray(self.encoder.run(None, {"ids": row, "mask": np.ones_like(row)})[0])
 
 
 def description(task_type: TaskType) -> str:

@@ -1,9 +1,15 @@
-"""Loads a small network of this project into onnxruntime."""
+"""Loads the small networks of this project into onnxruntime."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+
+MAX_TOKENS = 150  # of a text that are read
 
 
 def small_network(path: Path) -> Any:
@@ -21,3 +27,29 @@ def small_network(path: Path) -> Any:
     return onnxruntime.InferenceSession(
         str(path), providers=["CPUExecutionProvider"], sess_options=options
     )
+
+
+class TextEncoder:
+    """The network that turns a text into the states of its tokens: of texts that mean the same
+    these have similar directions."""
+
+    def __init__(self, folder: Path) -> None:
+        """`folder` holds encoder.onnx and tokenizer.json. Raises what their loaders raise."""
+        from tokenizers import Tokenizer
+
+        self.tokenizer: Any = Tokenizer.from_file(str(folder / "tokenizer.json"))
+        self.tokenizer.enable_truncation(MAX_TOKENS)
+        self.tokenizer.no_padding()
+        self._encoder = small_network(folder / "encoder.onnx")
+
+    def mean(self, text: str) -> np.ndarray:
+        """The mean state of a text's tokens, 384 numbers."""
+        vector: np.ndarray = self.states(self.tokenizer.encode(text).ids)[0].mean(0)
+        return vector
+
+    def states(self, ids: Sequence[int]) -> np.ndarray:
+        """Encode the tokens of one text to (1, length, 384) states."""
+        import numpy as np
+
+        row = np.array([ids], dtype=np.int64)
+        return np.asarray(self._encoder.run(None, {"ids": row, "mask": np.ones_like(row)})[0])

@@ -40,6 +40,12 @@ from tests.benchmarks.table_cases import (
     second_half,
     write_tables,
 )
+from tests.benchmarks.workplace_table_cases import (
+    asked_at_work,
+    asked_later_at_work,
+    make_workplace_rows,
+    write_workplace_tables,
+)
 
 _number = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
@@ -49,17 +55,21 @@ def main() -> None:
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--show", action="store_true", help="print what is wrong or doubtful")
     options.add_argument(
-        "--set", choices=("half 1", "half 2", "fresh 1", "fresh 2", "fresh 3", "home")
+        "--set",
+        choices=("half 1", "half 2", "fresh 1", "fresh 2", "fresh 3", "home", "work 1", "work 2"),
     )
     args = options.parse_args()
     rows, fresh, home = make_rows(), make_fresh_rows(), make_household_rows()
+    work = make_workplace_rows()
     sets = {"half 1": first_half(rows), "half 2": second_half(rows)}
     sets |= {"fresh 1": asked_first(fresh), "fresh 2": asked_later(fresh)}
     sets |= {"fresh 3": asked_last(fresh), "home": asked_at_home(home)}
+    sets |= {"work 1": asked_at_work(work), "work 2": asked_later_at_work(work)}
     with tempfile.TemporaryDirectory() as folder:
         write_tables(Path(folder), rows)
         write_fresh_tables(Path(folder), fresh)
         write_household_tables(Path(folder), home)
+        write_workplace_tables(Path(folder), work)
         for name, cases in sets.items():
             if args.set in (None, name):
                 _measure(name, cases, Path(folder), show=args.show)

@@ -6,28 +6,34 @@ What a condition is made of counts as read (`table_words.py`).
 from __future__ import annotations
 
 import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import replace
-from functools import cache
 from typing import NamedTuple
 
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.tasks.documents.table_database import (
-    MAX_VALUES,
     ColumnType,
     TableDatabase,
     literal,
 )
-from jarvis_desktop.tasks.documents.table_german import in_english, noun_in_english
+from jarvis_desktop.tasks.documents.table_entries import (
+    denies,
+    entries_by_stems,
+    entries_of,
+    read_flags,
+    read_partial_values,
+    read_values,
+)
+from jarvis_desktop.tasks.documents.table_german import in_english
+from jarvis_desktop.tasks.documents.table_implied import read_implied, read_ratio
+from jarvis_desktop.tasks.documents.table_meaning import COUNTED, NEAR, likeness, nearest
+from jarvis_desktop.tasks.documents.table_relations import difference_field
 from jarvis_desktop.tasks.documents.table_times import read_times
 from jarvis_desktop.tasks.documents.table_words import (
     ADJECTIVES,
     ASKING,
     CONVERSIONS,
     DOWN,
-    GRAINS,
-    MAX_MATCHED,
     RESERVED,
     UNIT_NAMES,
     UP,
@@ -38,7 +44,6 @@ from jarvis_desktop.tasks.documents.table_words import (
     ReadWords,
     Relation,
     TableField,
-    difference_field,
     folded,
     hinted_fields,
     mentions_of,
@@ -48,13 +53,18 @@ from jarvis_desktop.tasks.documents.table_words import (
 )
 from jarvis_desktop.text.dates import MONTHS, WEEKDAYS
 from jarvis_desktop.text.numbers import with_digits
-from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
+from jarvis_desktop.text.tokens import stem
 
 
-def read_words(question: str, relation: Relation, db: TableDatabase) -> ReadWords:
-    """Find dates, comparisons, entries and columns, in this order."""
+def read_words(
+    question: str, relation: Relation, db: TableDatabase, *, by_meaning: bool = False
+) -> ReadWords:
+    """Find dates, comparisons, entries and columns, in this order. `by_meaning` takes words for
+    columns that only mean something like their names."""
     names = {folded(word) for it in relation.fields for word in name_words(it.name)}
     text = in_english(folded(question), names)
+    for form, number in _AMOUNTS:
+        text = re.sub(form, number, text)
     text = re.sub(r"\ban? (?=(?:hour|minute|second|kilomet|mile|day|kg)s?\b)", "1 ", text)
     text = _as_superlative(_spelled(with_digits(text), relation, db))
     shouted = re.findall(r"\b[A-Z]{2,}\b", question) if not question.isupper() else ()
@@ -62,7 +72,15 @@ def read_words(question: str, relation: Relation, db: TableDatabase) -> ReadWord
         text, words_of(text), relation, shouted=frozenset(word.lower() for word in shouted)
     )
     read.mentions = list(mentions_of(read))
+    entries = entries_by_stems(read, db)
+    if by_meaning:
+        read.mentions += _guessed(read, {word for key in entries for word in key.split()})
+    read.mentions.sort(key=lambda item: item.start)
     _read_difference(read)
+    read_ratio(read)
+    if found := _can.search(read.text):
+        read.use(*found.span())
+        read.mentions = [it for it in read.mentions if it.start != found.start(1)]
     read_times(read, db)
     _read_empty(read, db)
     _read_average(read)
@@ -74,13 +92,25 @@ def read_words(question: str, relation: Relation, db: TableDatabase) -> ReadWord
         for at, word in enumerate(read.words):
             if word.start in pair.places or word.text in VERBS:
                 read.used.add(at)
+    read_implied(read)
     _read_comparisons(read)
     _read_wording(read)
     _read_numbered(read)
-    _read_values(read, db)
-    _read_flags(read)
-    _read_partial_values(read, db)
+    read_values(read, entries)
+    read_flags(read)
+    read_partial_values(read, db)
     return read
+
+
+_can = re.compile(r"\b(?:can|could|should|shall) (?:i|we|you|they) (\w+)")
+"""A verb that says nothing of a column: "what can I cook"."""
+_AMOUNTS = (
+    (r"\bhalf an hour\b", "30 minutes"), (r"\b(?:an|one|1) hour and a half\b", "90 minutes"),
+    (r"\b(?:a )?quarter of an hour\b", "15 minutes"), (r"\ba fortnight\b", "14 days"),
+    (r"\ba dozen\b", "12"), (r"\ba couple of\b", "2"), (r"\bthan once\b", "than 1 time"),
+    (r"\bthan twice\b", "than 2 times"),
+)  # fmt: skip
+"""Amounts that are words."""
 
 
 class ComparedColumns(NamedTuple):
@@ -324,11 +354,6 @@ def _read_wording(read: ReadWords) -> None:
         read.use(*found.span())
 
 
-_DELAYS = frozenset("delay overdue late lateness".split())
-_late = re.compile(r"\b(?:late|delayed|overdue)\b(?! by| than)")
-_empty = re.compile(r"\b(?:out of|zero|sold out of) (\w+)")
-
-
 _amount = (
     r"(?P<sign>[$€£]\s?)?(?P<{n}>\d[\d,]*(?:\.\d+)?)\s?(?P<{k}>k|m|bn)?\b(?:\s?(?P<{p}>%|percent))?"
 )
@@ -362,21 +387,6 @@ def comparative_of(word: str) -> tuple[bool, str] | None:
 
 
 def _read_comparisons(read: ReadWords) -> None:
-    for found in _late.finditer(read.text if "how many" in read.text else ""):
-        delays = [
-            it for it in read.relation.fields if it.is_measure and _DELAYS & {*it.parts}
-        ]  # fmt: skip
-        if len(delays) == 1 and not re.search(r"\d", read.text[found.end() :][:20]):
-            told = f"{delays[0].name} > 0"
-            read.filters.append(Filter(f"{delays[0].sql} > 0", told, found.start(), delays[0]))
-            read.use(*found.span())
-    for found in _empty.finditer(read.text):
-        place = next(n for n, word in enumerate(read.words) if word.start == found.start(1))
-        named = read.mention_at(place)
-        if named and named.field.is_measure:
-            told = f"{named.field.name} = 0"
-            read.filters.append(Filter(f"{named.field.sql} = 0", told, found.start(), named.field))
-            read.use(*found.span())
     for found in [*_compared.finditer(read.text), *_or_more.finditer(read.text)]:
         if any(read.words[at].start in range(*found.span("number")) for at in read.used):
             continue
@@ -385,6 +395,9 @@ def _read_comparisons(read: ReadWords) -> None:
         adjective = groups.get("adjective") or ""
         if adjective and comparative_of(adjective) is None:
             continue
+        behind = read.text[found.end() :].split()[:1]
+        if behind and behind[0].strip(".,?!") in ("time", "times"):
+            continue  # rows are counted
         which, used = _compared_field(read, found, adjective)
         if which is None:
             continue
@@ -416,9 +429,28 @@ def _read_comparisons(read: ReadWords) -> None:
         read.filters.append(Filter(sql, f"{which.name} {told}", found.start(), which))
 
 
+_ORDINALS = {
+    form: str(number)
+    for number, forms in enumerate(
+        ("ground", "first 1st", "second 2nd", "third 3rd", "fourth 4th", "fifth 5th", "sixth 6th",
+         "seventh 7th", "eighth 8th", "ninth 9th")
+    )
+    for form in forms.split()
+}  # fmt: skip
+
+
 def _read_numbered(read: ReadWords) -> None:
     """Numbers that name something: "ward 42", "order 10023"."""
     ids = [it for it in read.relation.fields if it.is_number and it.is_id and it.is_unique]
+    for at, word in enumerate(read.words[:-1]):
+        number, named = _ORDINALS.get(word.text), read.mention_at(at + 1)
+        which = named.field if named and named.score >= 1.9 else None
+        counts = which and which.is_number and which.column.whole and which.column.distinct < 60
+        if number and which and counts and not {at, at + 1} & read.used:
+            told = tr("{name} is {value}", name=which.name, value=number)
+            sql = f"{which.sql} = {number}"
+            read.filters.append(Filter(sql, told, word.start, which, number))
+            read.take(at, at + 1)
     for at, word in enumerate(read.words):
         if at == 0 or at in read.used or not word.text.isdigit():
             continue
@@ -466,6 +498,11 @@ def _sign(groups: Mapping[str, str | None], adjective: str, start: int, text: st
     return next((sign for way, sign in ways.items() if groups.get(way)), "=")
 
 
+def _is_money(item: TableField) -> bool:
+    unit = item.column.unit or next(iter(re.findall(r"[€$£]", item.name)), "")
+    return unit not in ("", "%") or bool({"price", "salary", "cost"} & {*item.parts})
+
+
 def _compared_field(
     read: ReadWords, found: re.Match[str], adjective: str
 ) -> tuple[TableField | None, list[tuple[int, int]]]:
@@ -496,9 +533,19 @@ def _compared_field(
         same = [item for item in numbers if measured and measured in item.units]
         if len(same) == 1:
             return same[0], []
+    plain = found.groupdict()
+    sign = (plain.get("sign") or "").strip()
+    limited = {item.field for item in read.filters if not item.value}
+    if sign or plain.get("scale"):
+        money = [it for it in numbers if it not in limited and _is_money(it)]
+        if len(money) == 1 or (money and plain.get("scale")):
+            if money[1:]:
+                told = tr("“{word}” is read as {name}.", word=found[0], name=money[0].name)
+                read.doubt(told)
+            return money[0], []
     before = [
         item for item in read.mentions
-        if item.end <= found.start() and item.field in numbers
+        if item.end <= found.start() and item.field in numbers and item.field not in limited
     ]  # fmt: skip
     if before:
         near = max(before, key=lambda item: (item.end, item.score))
@@ -511,7 +558,6 @@ def _compared_field(
     if following and (behind := read.words[following[0]]).stem in _UNIT_WORDS:
         if hinted := hinted_fields(numbers, _UNIT_WORDS[behind.stem]):
             return hinted[0], [(behind.start, behind.end)]
-    plain = found.groupdict()
     aged = 10 <= float(found["number"].replace(",", "")) <= 120 and not (
         plain.get("sign") or plain.get("scale") or plain.get("percent")
     )
@@ -544,235 +590,25 @@ _UNIT_WORDS: Mapping[str, str] = {
 }  # fmt: skip
 
 
-def _read_values(read: ReadWords, db: TableDatabase) -> None:
-    """Entries that the question names, the longest first."""
-    grams = {
-        (start, end): " ".join(word.stem for word in read.words[start:end])
-        for start in range(len(read.words))
-        for end in range(start + 1, min(start + 7, len(read.words) + 1))
-    }
-    entries: dict[str, list[tuple[TableField, str]]] = defaultdict(list)
-    for each in read.relation.fields:
-        if each.column.type is ColumnType.TEXT and not each.made:
-            for value in entries_of(each, read, db, grams):
-                entries[_key(value)].append((each, value))
-    taken: set[int] = set()
-    places: list[tuple[int, int, list[tuple[TableField, str]]]] = []
-    for (start, end), key in sorted(grams.items(), key=lambda item: item[0][0] - item[0][1]):
-        inside = set(range(start, end))
-        if not key or inside & (taken | read.used) or key not in entries:
+def _guessed(read: ReadWords, entries: Collection[str]) -> list[ColumnMention]:
+    """Words that spell no column and no entry, with the column that is nearest in meaning."""
+    fields = [it for it in read.relation.fields if not it.is_id and not it.made]
+    known = ASKING | RESERVED | VERBS.keys() | ADJECTIVES.keys() | UNIT_NAMES.keys() | _asked
+    found = []
+    for at, word in enumerate(read.words):
+        plain = word.text.isalpha() and len(word.text) > 2 and word.text not in known
+        if not plain or read.mention_at(at) or comparative_of(word.text) or denies(word.text):
             continue
-        only = read.words[start]
-        if end - start == 1 and (
-            (only.text in FUNCTION_WORDS and only.text not in read.shouted)
-            or only.text in ("number", "total", "average")
-            or _asks_time(read, start)
-            or _names_column(read, start)
-        ):
+        if word.stem in known | {*entries, *read.relation.nouns, *read.relation.others}:
             continue
-        taken |= inside
-        places.append((start, end, entries[key]))
-    for start, end, listed in sorted(places, key=lambda item: item[0]):
-        _filter_by(read, start, end, listed)
+        counted = read.text[: word.start].endswith(("how many ", "number of ", "the most "))
+        which = nearest(word.text, fields, COUNTED if counted else NEAR)
+        rows = max((likeness(word.text, noun) for noun in read.relation.title), default=0.0)
+        if rows >= NEAR and (not which or rows > likeness(word.text, " ".join(which.parts))):
+            read.relation = replace(read.relation, nouns=read.relation.nouns | {word.stem})
+        elif which:
+            found.append(ColumnMention(word.start, word.end, which, 0.9, guessed=True))
+    return found
 
 
-def entries_of(
-    each: TableField, read: ReadWords, db: TableDatabase, grams: Mapping[tuple[int, int], str]
-) -> list[str]:
-    """The entries of a column that may be meant: all, or those written in the question if there
-    are many."""
-    table = each.sql.rpartition(".")[0] if "." in each.sql else ""
-    table = table or read.relation.sql
-    column = each.column.sql
-    if each.column.distinct <= MAX_VALUES:
-        sql = f"SELECT DISTINCT {column} FROM {table} WHERE {column} IS NOT NULL"
-    else:
-        written = {
-            read.text[read.words[start].start : read.words[end - 1].end] for start, end in grams
-        }
-        listed = ", ".join(literal(words) for words in sorted(written) if len(words) > 2)
-        plain = f"strip_accents(lower({column}))"
-        sql = f"SELECT DISTINCT {column} FROM {table} WHERE {plain} IN ({listed})"
-    return [str(row[0]) for row in db.rows(sql, 2 * MAX_VALUES)[1]]
-
-
-@cache
-def _key(value: str) -> str:
-    return " ".join(word.stem for word in words_of(value)[:7])
-
-
-def _asks_time(read: ReadWords, at: int) -> bool:
-    """Whether a word asks for a time: "how many days" of a table with the entry "day"."""
-    asking = at > 0 and read.words[at - 1].text in ("many", "which", "what", "per", "each", "every")
-    return asking and bool(read.relation.dates) and read.words[at].text.removesuffix("s") in GRAINS
-
-
-def _names_column(read: ReadWords, at: int) -> bool:
-    """Whether a word is the whole name of a column."""
-    named = read.mention_at(at)
-    return bool(
-        named
-        and len(named.field.parts) == 1
-        and strength(read.words[at], named.field.parts[0]) == 1
-    )
-
-
-_not = frozenset(("not", "except", "excluding", "without", "other", "besides", "non", "no", "never",
-                  "but", "neither", "nor"))  # fmt: skip
-_undone = frozenset("forget forgets forgot forgotten miss misses missed skip skips skipped".split())
-
-
-def _denies(word: str, *, undone: bool = False) -> bool:
-    return (
-        word in _not
-        or word == "cannot"
-        or word.endswith(("n't", "n’t"))
-        or (undone and word in _undone)
-    )
-
-
-_from = frozenset(("from", "leaving", "departing"))
-_to = frozenset(("to", "into", "towards", "for"))
-_origins = frozenset("origin from source departure start sender home seller".split())
-_ends = frozenset("destination to target arrival end receiver away buyer".split())
-
-
-def _filter_by(
-    read: ReadWords, start: int, end: int, listed: Sequence[tuple[TableField, str]]
-) -> None:
-    first, last = read.words[start], read.words[end - 1]
-    columns = list(dict.fromkeys(item for item, _ in listed))
-    chosen = columns[0]
-    if len(columns) > 1:
-        chosen = _which_column(read, start, columns)
-    values = [value for item, value in listed if item is chosen]
-    negative = any(
-        _denies(word.text) for word in read.words[max(0, start - 3) : start]
-    ) and not any(word.text in ("and", "or") for word in read.words[max(0, start - 2) : start])
-    for at in range(max(0, start - 3), start):
-        if _denies(read.words[at].text) and negative:
-            read.used.add(at)
-    earlier = next(
-        (it for it in read.filters if it.field is chosen and it.value and not negative), None
-    )
-    told = (
-        tr("{items} or {last}", items=", ".join(values[:-1]), last=values[-1])
-        if (values[1:])
-        else values[0]
-    )
-    read.use(first.start, last.end)
-    if earlier:
-        listed_values = [*earlier.value.split("\0"), *values]
-        earlier.value = "\0".join(listed_values)
-        earlier.sql = f"{chosen.sql} IN ({', '.join(map(literal, listed_values))})"
-        earlier.told = tr("{items} or {last}", items=earlier.told, last=told)
-        return
-    choice = ", ".join(map(literal, values))
-    sql = f"{chosen.sql} IN ({choice})" if len(values) > 1 else f"{chosen.sql} = {choice}"
-    denied = sql if negative else ""
-    if negative:
-        sql = f"({chosen.sql} IS NULL OR NOT {sql})"
-    form = mark("{name} is not {value}") if negative else mark("{name} is {value}")
-    told = tr(form, name=chosen.name, value=told)
-    value = "" if negative else "\0".join(values)
-    read.filters.append(Filter(sql, told, first.start, chosen, value, denied=denied))
-
-
-def _which_column(read: ReadWords, start: int, columns: Sequence[TableField]) -> TableField:
-    """Which of the columns with this entry is meant."""
-    before = read.word_before(read.words[start].start)
-    for words, names in ((_from, _origins), (_to, _ends)):
-        fitting = [item for item in columns if set(item.parts) & names]
-        if before in words and fitting:
-            return fitting[0]
-    near = [
-        (abs(item.start - read.words[start].start), columns.index(item.field))
-        for item in read.mentions
-        if item.field in columns
-    ]
-    if near:
-        return columns[min(near)[1]]
-    read.doubt(
-        tr(
-            "“{word}” is read as {name}; it is in {names} as well.",
-            word=read.words[start].text,
-            name=columns[0].name,
-            names=", ".join(item.name for item in columns[1:3]),
-        )
-    )
-    return columns[0]
-
-
-_opposites = {
-    "failed": "unpassed", "fail": "unpassed", "fails": "unpassed",
-    "owe": "unpaid", "owes": "unpaid",
-    "outstanding": "unpaid", "overdue": "unpaid",
-}  # fmt: skip
-
-
-def _read_flags(read: ReadWords) -> None:
-    """Columns of yes and no: "cancelled flights", "unpaid invoices", "who works remotely"."""
-    flags = [item for item in read.relation.fields if item.column.type is ColumnType.FLAG]
-    for each in flags:
-        for at, word in enumerate(read.words):
-            if at in read.used or read.word_before(word.start) in ("by", "per", "each", "which"):
-                continue
-            bare = re.sub(r"^(?:un|non|in|dis)(?=\w{4})", "", _opposites.get(word.text, word.text))
-            plain = QuestionWord(bare, stem(bare), 0, 0)
-            known = max(strength(word, part) for part in each.parts) >= 0.7
-            reverse = not known and max(strength(plain, part) for part in each.parts) >= 0.7
-            reverse &= bare != word.text
-            remote = (
-                len(each.parts[0]) >= 4
-                and word.text.startswith(each.parts[0])
-                and len(each.parts) == 1
-            )
-            if not (known or reverse or remote):
-                continue
-            before = range(max(0, at - 3), at)
-            denying = [it for it in before if _denies(read.words[it].text, undone=True)]
-            wanted = bool(denying) == reverse
-            read.used |= {at, *denying}
-            for other in read.mentions:
-                if other.field is each and abs(other.start - word.start) < 20:
-                    read.use(other.start, other.end)
-            sql = each.sql if wanted else f"NOT {each.sql}"
-            told = tr("{name} is {value}", name=each.name, value=tr("yes") if wanted else tr("no"))
-            read.filters.append(Filter(sql, told, word.start, each))
-            break
-
-
-def _begins_compound(value: str, word: str) -> bool:
-    """Whether an entry and a noun are one word, as in German: "Stromrechnungen"."""
-    entry = folded(value)
-    tail = word.removeprefix(entry)
-    if len(entry) < 4 or tail == word or len(tail) < 4:
-        return False
-    return any(noun_in_english(form) != form for form in (tail, tail.removeprefix("s")))
-
-
-def _read_partial_values(read: ReadWords, db: TableDatabase) -> None:
-    """Words that are left and stand in entries of several words: "Keller" in "Keller GmbH"."""
-    left = [
-        at for at, word in enumerate(read.words)
-        if at not in read.used and word.text not in ASKING and not word.text.isdigit()
-        and read.mention_at(at) is None and word.stem not in read.relation.nouns
-        and word.text not in VERBS and len(word.text) > 2 and word.text not in RESERVED
-    ]  # fmt: skip
-    for at in left:
-        word = read.words[at]
-        for each in read.relation.fields:
-            wide = each.made or each.column.distinct > MAX_VALUES
-            if each.column.type is not ColumnType.TEXT or wide:
-                continue
-            entries = entries_of(each, read, db, {})
-            values = [value for value in entries if word.stem in _key(value).split()]
-            plain = {word.text.removesuffix(ending) for ending in ("n", "en", "e", "er", "s")}
-            values = values or [value for value in entries if folded(value) in plain]
-            values = values or [value for value in entries if _begins_compound(value, word.text)]
-            if 0 < len(values) <= MAX_MATCHED:
-                _filter_by(read, at, at + 1, [(each, value) for value in values])
-                if len(values) > 1:
-                    names = ", ".join(values[:4])
-                    read.doubt(tr("“{word}” stands for {names}.", word=word.text, names=names))
-                break
+_asked = frozenset((*MONTHS, *WEEKDAYS, "median", "sum"))

@@ -63,6 +63,8 @@ _digest = re.compile(r"[0-9a-f]{64}")
 _code = re.compile(r"[+]?0\d+")
 """Numbers that are names: postcodes, telephones."""
 _YES = ("yes", "true", "ja", "wahr", "oui", "y")
+_MARKS = ("x", "✓", "✔", "✗", "*", "•")
+"""What a cell is ticked with."""
 _NO = ("no", "false", "nein", "falsch", "non", "n")
 _DATES = (
     "%Y-%m-%d", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M:%SZ",
@@ -70,8 +72,12 @@ _DATES = (
     "%d.%m.%Y %H:%M", "%d.%m.%Y %H:%M:%S", "%d.%m.%y", "%m/%d/%Y", "%d/%m/%Y", "%m/%d/%Y %H:%M",
     "%d/%m/%Y %H:%M", "%m/%d/%y", "%d/%m/%y", "%d-%m-%Y", "%b %d %Y", "%b %d, %Y", "%d %b %Y",
     "%B %d, %Y", "%d %B %Y", "%b-%Y", "%b %Y", "%B %Y", "%Y-%m", "%d-%b-%Y", "%d-%b-%y",
+    "%a %d %b %Y", "%a, %d %b %Y", "%A %d %B %Y", "%A, %d %B %Y", "%a %d/%m/%Y", "%a %d.%m.%Y",
+    "%d %b %y",
 )  # fmt: skip
 _unclear_dates = frozenset(("%m/%d/%Y", "%m/%d/%y", "%m/%d/%Y %H:%M"))
+_plain_sheet = re.compile(r"(?:sheet|tabelle|feuil|blatt) ?\d*", re.IGNORECASE)
+_clock = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")
 _total = re.compile(r"(?:grand )?total|sum|summe|gesamt(?:summe)?|totaux", re.IGNORECASE)
 
 
@@ -108,6 +114,8 @@ class TableColumn:
     """Whether its dates are months."""
     yearless: bool = False
     """Whether they are months of no year."""
+    clock: bool = False
+    """Whether its texts are times of day, with two digits for the hour: 07:30."""
 
     @property
     def sql(self) -> str:
@@ -379,7 +387,10 @@ def _sources(path: Path, name: str, workdir: Path) -> Iterable[tuple[_Source, st
             copy = workdir / f"sheet{at}.csv"
             with copy.open("w", encoding="utf-8", newline="") as out:
                 csv.writer(out).writerows(table.rows)
-            yield _csv_source(copy, column_names(table.columns), ",", 0), table.name
+            yield (
+                _csv_source(copy, column_names(table.columns), ",", 0),
+                "" if _plain_sheet.fullmatch(table.name) else table.name,
+            )
     else:
         yield _csv(path, name, start, workdir), ""
 
@@ -556,11 +567,15 @@ def _typed(name: str, cells: Sequence[Any], given: str) -> tuple[TableColumn, st
         low = f"lower({plain})"
         flag = f"CASE WHEN {low} IN {yes} THEN true WHEN {low} IN {no} THEN false END"
         return TableColumn(name, ColumnType.FLAG), flag
+    if lowered <= {*_MARKS} and len(filled) < len(cells):
+        return TableColumn(name, ColumnType.FLAG), f"coalesce({plain}, '') <> ''"
     if not any(_code.fullmatch(cell) for cell in filled[:1000]):
         found = _number_type(name, filled, enough)
         if found:
             return found
     few = list(dict.fromkeys(filled))[:400]
+    if all(map(_clock.fullmatch, few)):
+        return TableColumn(name, ColumnType.TEXT, clock=True), f"left({plain}, 5)"
     for form in _DATES:
         if sum(_is_date(cell, form) for cell in few) >= FITTING * len(few):
             other = form.replace("%m/%d", "%d/%m")

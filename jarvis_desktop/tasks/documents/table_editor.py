@@ -24,6 +24,7 @@ from jarvis_desktop.tasks.documents.table_database import (
     literal,
     quoted,
 )
+from jarvis_desktop.tasks.documents.table_relations import birth_of, relation_of
 from jarvis_desktop.tasks.documents.table_words import (
     ADJECTIVES,
     DOWN,
@@ -31,11 +32,9 @@ from jarvis_desktop.tasks.documents.table_words import (
     ReadWords,
     Relation,
     TableField,
-    birth_of,
     folded,
     hinted_fields,
     mentions_of,
-    relation_of,
 )
 from jarvis_desktop.text.numbers import with_digits
 

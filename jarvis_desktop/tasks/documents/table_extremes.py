@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.tasks.documents.table_database import ColumnType, TableColumn
+from jarvis_desktop.tasks.documents.table_meaning import LOOSE, nearest
 from jarvis_desktop.tasks.documents.table_parts import (
     AUXILIARIES,
     DIFFERENT,
@@ -16,14 +17,15 @@ from jarvis_desktop.tasks.documents.table_parts import (
     called,
 )
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
+from jarvis_desktop.tasks.documents.table_relations import birth_of
 from jarvis_desktop.tasks.documents.table_words import (
     DOWN,
     UP,
     TableField,
-    birth_of,
     hinted,
     verb_hints,
 )
+from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 MAX_NAMING = 4
 """Columns that describe a row without a name."""
@@ -67,7 +69,7 @@ class Extremes(QuestionParts):
                 measure = self.measure(self.best_at + 1) or self.only_measure() or self._worth()
                 if measure is None and subject and subject.is_unique:  # "do we have the most of"
                     held = hinted(self.read, "stock quantity qty units pieces inventory count")
-                    measure = held[0] if held else None
+                    measure = next((item for item in held if item.is_measure), None)
         birth = birth_of(self.relation.fields) if self.hint == "age" else None
         if birth is not None:
             measure, self.largest = birth, not self.largest
@@ -85,6 +87,7 @@ class Extremes(QuestionParts):
             measure = (
                 named
                 or self._dated()
+                or next(iter(self.relation.clocks), None)
                 or next((item for item in self.relation.fields if item.is_year), None)
             )
         if subject is None and not grain and self.group and len(self.group) == 1 and not measure:
@@ -94,8 +97,12 @@ class Extremes(QuestionParts):
             return self._best_of_each(None, subject, "DESC" if self.largest else "ASC", name)
         if counts:
             return self._most_frequent(subject, grain)
+        if measure is None and not date_wanted:
+            found = self._most_different(subject) or self._most_rows(subject)
+            if found or not (measure := self._guessed_measure()):
+                return found
         if measure is None:
-            return self._most_different(subject) or self._most_rows(subject)
+            return None
         if measure.parts == ("difference",):
             measure = replace(measure, sql=f"abs({measure.sql})")
         self.told.append(measure)
@@ -106,6 +113,23 @@ class Extremes(QuestionParts):
                 f"{function}({measure.sql})", called(function, measure.name), measure.column
             )
         return self._best_of(measure, subject, grain)
+
+    def _guessed_measure(self) -> TableField | None:
+        """The column that an adjective means most nearly: "the most generous", "the lightest"."""
+        word = self.texts[self.best_at]
+        if word in ("most", "least"):
+            after = self.texts[self.best_at + 1 : self.best_at + 2]
+            if not after or after[0] in FUNCTION_WORDS:
+                return None
+            word = after[0]
+            self._use(self.best_at + 1)
+        plain = re.sub(r"(?:i?e)?st$", "", word)
+        measures = [it for it in self.relation.fields if it.is_measure and not it.made]
+        found = nearest(plain, measures, LOOSE) or self.only_measure()
+        if found:
+            self.guessed_best = True
+            self.read.doubt(tr("“{word}” is read as {name}.", word=word, name=found.name))
+        return found
 
     def _worth(self) -> TableField | None:
         """What makes something the best if the question has no word for it: points, or money."""
@@ -372,7 +396,10 @@ class Extremes(QuestionParts):
                     return found
             if word in ("who", "whose"):
                 return self._doer(at + 1) or self.person(), ""
-            if word == "when" and self.relation.dates:
+            if word.startswith("when") and not self.relation.dates and self.relation.clocks:
+                self._use(at)
+                return self.relation.clocks[0], ""
+            if word.startswith("when") and self.relation.dates:
                 self._use(at)
                 self.of_rows = self.texts[at + 1 : at + 2] in (["was"], ["were"], ["is"])
                 dated = self._dated()
@@ -408,7 +435,8 @@ class Extremes(QuestionParts):
     def _doer(self, at: int) -> TableField | None:
         """The column that a verb after "who" names: "referee" of "who refereed the match"."""
         named = self.read.mention_at(at) if at < len(self.words) else None
-        if named is None or not self.texts[at].endswith("ed") or named.score < 1.4:
+        verb = self.texts[at].endswith(("ed", "s")) if named else False
+        if named is None or not verb or (named.score < 1.4 and not named.guessed):
             return None
         return self._settled(at) if named.field.column.type is ColumnType.TEXT else None
 
@@ -417,10 +445,16 @@ class Extremes(QuestionParts):
         label = self.relation.label
         if label is not None and label.made:
             return label
-        names = ("name", "employee", "student", "customer", "player", "person", "author", "driver")
+        names = (
+            "name employee student customer player person author driver donor member owner manager "
+            "charge agent teacher tenant guest leader nurse doctor coach organiser contact supplier"
+        ).split()
+        said = [item.field for item in self.read.filters if item.value]
         texts = [it for it in self.relation.fields if it.column.type is ColumnType.TEXT]
-        found = next((it for word in names for it in texts if word in it.parts), label)
-        return None if found is not None and found.is_id else found
+        found = next(
+            (it for word in names for it in texts if word in it.parts and it not in said), label
+        )
+        return None if found is not None and (found.is_id or found.column.clock) else found
 
     def _row_noun_near(self) -> bool:
         """Whether single rows are compared: "the largest order"."""

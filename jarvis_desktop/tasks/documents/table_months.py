@@ -20,7 +20,12 @@ from jarvis_desktop.tasks.documents.table_database import (
     column_names,
     literal,
 )
-from jarvis_desktop.tasks.documents.table_words import Relation, TableField, folded, relation_of
+from jarvis_desktop.tasks.documents.table_relations import relation_of
+from jarvis_desktop.tasks.documents.table_words import (
+    Relation,
+    TableField,
+    folded,
+)
 
 NO_YEAR = 4
 """The year of months without one: a leap year, in which nothing of a table has happened."""

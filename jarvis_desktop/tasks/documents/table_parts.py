@@ -31,6 +31,7 @@ FEW_VALUES = 3
 AGGREGATES = {
     "average": "avg", "mean": "avg", "avg": "avg", "averages": "avg", "total": "sum", "sum": "sum",
     "totals": "sum", "overall": "sum", "combined": "sum", "altogether": "sum", "median": "median",
+    "typical": "avg", "typically": "avg", "usual": "avg", "usually": "avg", "normally": "avg",
 }  # fmt: skip
 _called = {
     "avg": mark("average of {name}"), "sum": mark("sum of {name}"), "max": mark("highest {name}"),
@@ -55,6 +56,9 @@ _money = frozenset(
     map(stem, "expense spending cost sale payment income donation purchase earning".split())
 )
 """Words for rows that each have an amount."""
+_NO_SUPERLATIVES = frozenset(
+    "interest request forest harvest honest invest protest contest suggest digest arrest".split()
+)
 COMPARE = frozenset(("compare", "comparing", "versus", "vs", "respectively"))
 _group_words = frozenset(("per", "by", "each", "every", "across"))
 _before_group = frozenset(("each", "every", "the", "different"))
@@ -85,6 +89,8 @@ class QuestionParts:
         self.aggregate, self.aggregate_at = "", -1
         self.ungrouped = False
         """Whether the question has groups that the table does not: "goals per team"."""
+        self.guessed_best = False
+        """Whether the column of an adjective was guessed: "the most generous donor"."""
         self.of_rows = False
         """Whether single rows are looked for: "the largest order"."""
 
@@ -103,7 +109,7 @@ class QuestionParts:
         return tr(", where {conditions}", conditions=both(*told)) if told else ""
 
     def _use(self, *places: int) -> None:
-        self.read.used |= set(places)
+        self.read.take(*places)
 
     def _superlative(self) -> tuple[int, bool | None, str, int]:
         """How many, whether the largest, the hint for the column, and the word; None if none."""
@@ -114,7 +120,7 @@ class QuestionParts:
         largest, hint = ADJECTIVES.get(word, (word in UP, ""))
         if word in UP or word in DOWN:
             largest = word in UP
-        if word in ("first", "last") and not self.relation.dates:
+        if word in ("first", "last") and not (self.relation.dates or self.relation.clocks):
             largest, hint = word == "first", "points score"
         if word in _AFTER_MOST:
             largest = largest != (before in ("least", "lowest"))
@@ -142,14 +148,24 @@ class QuestionParts:
             return before in _BEFORE_ADJECTIVE
         if word in ("most", "least") and (after in _AFTER_MOST or before == "at"):
             return False
-        if word in ("first", "last") and not self.relation.dates:
+        if word in ("last", "next") and self._grain(at + 1):
+            return False
+        if word in ("first", "last") and not (self.relation.dates or self.relation.clocks):
             return before in ("came", "come", "finished", "finish", "is", "was")
         if "_" in (self.read.text[start - 1 : start], self.read.text[end : end + 1]):
             return False  # of a column's name, as in temp_max
         named = self.read.mention_at(at)
+        if self._is_unknown_superlative(at):
+            return True
         return word in UP | DOWN or (
             word in ADJECTIVES and not (named is not None and named.score >= 2)
         )
+
+    def _is_unknown_superlative(self, at: int) -> bool:
+        """Whether a word looks like a superlative that no list has: "the spiciest"."""
+        word = self.texts[at]
+        unknown = word not in ADJECTIVES and word not in _NO_SUPERLATIVES and len(word) > 5
+        return unknown and word.endswith("est") and self.read.mention_at(at) is None
 
     def _aggregate(self) -> tuple[str, int]:
         for at, word in enumerate(self.texts):
@@ -265,8 +281,21 @@ class QuestionParts:
                 )
             chosen = fitting[0]
         self._use(at)
+        chosen = self._more_exact(chosen, at)
         chosen = self.relation.names.get(chosen.sql, chosen)
         self.told.append(chosen)
+        return chosen
+
+    def _more_exact(self, chosen: TableField, at: int) -> TableField:
+        """The column that was made of the chosen one, if other words speak of that: "free beds"."""
+        for item in self.relation.fields if chosen.is_measure else ():
+            if not item.made or not {*item.parts} & {*chosen.parts}:
+                continue
+            own = {*item.parts} - {*chosen.parts}
+            places = [n for n, word in enumerate(self.texts) if word in own and n != at]
+            if places:
+                self._use(*places)
+                return item
         return chosen
 
     def measure(self, start: int = 0) -> TableField | None:

@@ -33,6 +33,7 @@ from jarvis_desktop.tasks.documents.table_parts import (
     called,
 )
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
+from jarvis_desktop.tasks.documents.table_relations import joined, relation_of
 from jarvis_desktop.tasks.documents.table_words import (
     UNIT_NAMES,
     VERBS,
@@ -40,12 +41,18 @@ from jarvis_desktop.tasks.documents.table_words import (
     Relation,
     TableField,
     hinted,
-    joined,
-    relation_of,
     verb_hints,
 )
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
 
+_DOERS = frozenset(("i", "we", "you", "they", "to"))
+_yes_no = re.compile(
+    r"\W*(?:(?:is|are|was|were) there\b|(?:does|do|did|has|have) any|any\b.*\?|"
+    r"(?:is|are|was|were|does|do|did|has|have)\b.*\bever\b)"
+)
+_of_one = re.compile(r"\W*(?:is|are|was|were|does|do|did|has|have|can)\b(?! (?:i|you)\b)")
+_SIGNS = {"more than": ">", "over": ">", "at least": ">=", "fewer than": "<", "less than": "<",
+          "exactly": "=", "at most": "<="}  # fmt: skip
 _traded = re.compile(
     r"\W*(?:what|which things?) (?:did|do|does|has|have) .*\b(?:buy|bought|order(?:ed)?|sell|sold|"
     r"purchased?)\b"
@@ -54,7 +61,8 @@ _goods = "product item article goods title book film dish name"
 _moved = re.compile(r"\b(?:go|goes|gone|going|went|gone) (?:up|down)\b")
 _added_up = re.compile(
     r"\bhow much\b(?! (?:is|are|does)\b)|\bwhat (?:did|do|does|have|has) (?:\w+ ){1,2}?"
-    r"(?:spend|spent|earn|earned|take|taken|pay|paid|sell|sold|use|used)\b"
+    r"(?:spend|spent|earn|earned|take|taken|pay|paid|sell|sold|use|used)\b|"
+    r"\bwhat (?:came|comes|has come|was brought) in\b"
 )
 _SOLD = r"\b(?:sold|bought|ordered|shipped)\b"
 _IN_ALL = r"\b(?:in all|in total|total|all together|altogether)\b"
@@ -76,7 +84,7 @@ def read_question(question: str, db: TableDatabase) -> TableQuery | None:
     unread words. None if nothing of the question fits."""
     best: TableQuery | None = None
     for relation in _readings(db):
-        found = QuestionReader(read_words(question, relation, db), db).query()
+        found = QuestionReader(read_words(question, relation, db, by_meaning=True), db).query()
         if found is not None and (best is None or found.unread < best.unread):
             best = found
             if relation.tables > 1:
@@ -165,6 +173,8 @@ class QuestionReader(Extremes):
             return None  # "how much did we spend on the dentist"
         if {"nothing", "nobody", "none"} & {*unread} or _moved.search(self.read.text):
             return None
+        if self.guessed_best and (unread or self.read.guessed):
+            return None  # "the longest river", of a table of towns
         if len(unread) > max(1, known) or self.ungrouped or _priced.intersection(unread):
             return None
         return replace(
@@ -177,7 +187,9 @@ class QuestionReader(Extremes):
                 )
             ),
             # A name is better than a number that another table has a name for.
-            unread=len(unread) + 0.5 * any(item.is_id and not item.is_unique for item in self.told),
+            unread=len(unread)
+            + 0.8 * self.read.guessed
+            + 0.5 * any(item.is_id and not item.is_unique for item in self.told),
         )
 
     def _use_nouns(self) -> None:
@@ -267,7 +279,14 @@ class QuestionReader(Extremes):
             r"\b(?:more than|over|at least|fewer than|less than|exactly|at most) (\d+) (\w+)",
             self.read.text,
         )
-        if not found or stem(found[2]) not in self.relation.nouns - {stem("row")}:
+        times = found is not None and found[2] in ("time", "times")
+        if times and found and _of_one.match(self.read.text) and self.read.filters:
+            self.read.use(*found.span())
+            sign = _SIGNS[found[0].rsplit(" ", 2)[0]]
+            value = f"CASE WHEN count(*) {sign} {found[1]} THEN count(*) ELSE 0 END"
+            sql = f"SELECT {value} FROM {self.relation.sql}{self.where}"
+            return TableQuery(sql, Shape.EXISTS, "", (None,))
+        if not found or not (times or stem(found[2]) in self.relation.nouns - {stem("row")}):
             return None
         asking = ("which", "who", "what", "list", "many")
         which = next((at for at, word in enumerate(self.texts) if word in asking), -1)
@@ -278,9 +297,7 @@ class QuestionReader(Extremes):
             if self.texts[which] != "who" or self.relation.label is None:
                 return None
             named = self.relation.label
-        signs = {"more than": ">", "over": ">", "at least": ">=", "fewer than": "<",
-                "less than": "<", "exactly": "=", "at most": "<="}  # fmt: skip
-        sign = signs[found[0].rsplit(" ", 2)[0]]
+        sign = _SIGNS[found[0].rsplit(" ", 2)[0]]
         inside = range(*found.span())
         self.read.filters = [it for it in self.read.filters if it.start not in inside]
         self.read.use(*found.span())
@@ -418,7 +435,8 @@ class QuestionReader(Extremes):
             if _had.search(self.read.text):
                 return None  # "how many pages does it have"
             of_what = self.texts[first + 1 : first + 2] == ["of"]
-            if of_what and first + 2 not in self.read.used and not self.read.mention_at(first + 2):
+            spelt = self.read.mention_at(first + 2) if of_what else None
+            if of_what and first + 2 not in self.read.used and (not spelt or spelt.guessed):
                 return None  # "how many days of holiday"
             counted = "count(*)", tr(ROWS)
         value, told = counted
@@ -430,7 +448,7 @@ class QuestionReader(Extremes):
             added = self._verb_counted(first, rows)
             sold = value == "count(*)" and not rows and re.search(_SOLD, self.read.text)
             if not added and (sold or self._are_kept()):
-                kept = hinted(self.read, "units quantity qty stock pieces count")
+                kept = hinted(self.read, "hand units quantity qty stock pieces count")
                 added = next((item for item in kept if item.adds_up), None)
                 sure = sold or self._names_row() or re.search(_IN_ALL, self.read.text)
                 if added and not sure:
@@ -460,6 +478,10 @@ class QuestionReader(Extremes):
         """Whether a row is a kind of thing, of which there may be several: "how many tins"."""
         label = self.relation.label
         numbered = any(item.is_id and item.is_unique for item in self.relation.fields)
+        stock = any(
+            {"stock", "hand", "qty", "quantity"} & {*it.parts} for it in self.relation.fields
+        )
+        numbered = numbered and not (stock and {"have", "got", "left"} & {*self.texts})
         return label is not None and label.is_unique and not numbered
 
     def _added(self, added: TableField) -> TableQuery:
@@ -550,6 +572,8 @@ class QuestionReader(Extremes):
 
     def _listed(self) -> TableQuery | None:
         """Entries or rows that meet the conditions: a look-up, or a list."""
+        if not self.looked_up and re.search(r"\bhow many\b", self.read.text):
+            return None  # a list is no answer to that
         wanted = [self.looked_up] if self.looked_up else []
         row_asked = False
         filtered = [item.field for item in self.read.filters]
@@ -557,12 +581,14 @@ class QuestionReader(Extremes):
             named = self.read.mention_at(at)
             if at in self.read.used:
                 continue
-            if word.text in ("who", "whose") and self.person() is None and not self._doer(at + 1):
-                return None
-            if word.text in ("who", "whose") and (person := self.person()) not in filtered:
-                wanted += [person] if person else []
-            elif word.text == "when" and self.relation.dates:
-                dated = self._dated()
+            if word.text in ("who", "who's", "whose"):
+                person = self._doer(at + 1) or self.person()
+                if person is None or (person in filtered and not named and self.read.unread()):
+                    return None
+                self._use(at)
+                wanted += [person] if person not in filtered else []
+            elif word.text.startswith("when") and (self.relation.dates or self.relation.clocks):
+                dated = self._dated() or self.relation.clocks[0]
                 wanted += [dated] if dated else []
             elif (
                 self._grain(at) and self.texts[at - 1] in ("which", "what") and self.relation.dates
@@ -574,8 +600,10 @@ class QuestionReader(Extremes):
             elif self._is_row(word.stem) and not (named and named.score >= 2):
                 row_asked = True
                 self._use(at)
-            elif named and named.score >= 1.4 and word.text not in FUNCTION_WORDS:
-                wanted.append(self._settled(at))
+            elif named and self.texts[at - 1] in _DOERS and word.text == word.stem:
+                self._use(at)  # what one does: "what can I cook"
+            elif named and (named.score >= 1.4 or named.guessed):
+                wanted += [self._settled(at)] if word.text not in FUNCTION_WORDS else []
         wanted += [found[0] for at, found in verb_hints(self.read) if at not in self.read.used
                    and self.texts[at] in ("old", "tall", "long", "heavy", "big", "large", "cost",
                                           "expensive", "earn", "weigh", "far", "high",
@@ -587,14 +615,19 @@ class QuestionReader(Extremes):
             return None  # "which of them are empty", "who came first"
         if not wanted and not row_asked and self.read.unread():
             return None  # "what is his telephone number", of a table without such a column
-        if re.match(
-            r"\W*(?:is|are|was|were) there\b|\W*(?:does|do|did|has|have) any|"
-            r"\W*(?:is|are|was|were|does|do|did|has|have)\b.*\bever\b",
-            self.read.text,
+        valued = any(item.is_measure for item in wanted)
+        asked = [it for it in wanted if it.is_measure and it.adds_up] if len(wanted) == 1 else []
+        asked += [found[0] for _, found in verb_hints(self.read) if found[0].adds_up]
+        if _of_one.match(self.read.text) and asked and self.read.filters and not wanted[1:]:
+            sql = f"SELECT count(*) FROM {self.relation.sql}{self._where(f'{asked[0].sql} > 0')}"
+            self.read.doubt(f"{asked[0].name} > 0.")
+            return TableQuery(sql, Shape.EXISTS, "", (None,))
+        if (_yes_no.match(self.read.text) and not valued) or (
+            _of_one.match(self.read.text) and (self.read.filters[1:] or not wanted)
         ):
             if self.read.filters:
                 sql = f"SELECT count(*) FROM {self.relation.sql}{self.where}"
-                return TableQuery(sql, Shape.EXISTS, "", (None,))
+                return TableQuery(sql, Shape.EXISTS, self.where_told(), (None,))
             return None
         if wanted and all(item in filtered for item in wanted):
             wanted = []  # "what is on the bottom shelf"

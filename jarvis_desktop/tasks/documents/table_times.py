@@ -49,7 +49,10 @@ _before_date = re.compile(
     r"through|to|and|between|by|than|over|above|under|below|least|most|exceeding|exactly)"
     r"(?: (?:the|end of|start of|beginning of))*\s*$"
 )
-_clock = re.compile(r"\b(?:at|around) (\d{1,2})(?::(\d\d))? ?(am|pm|o['’]?clock|uhr)?\b(?![%€.,])")
+_clock = re.compile(
+    r"\b(?:(after|from|since|before|until|till|by|later than|earlier than|at|around) )?(?:the )?"
+    r"(\d{1,2})(?::(\d\d))? ?(am|pm|o['’]?clock|uhr)?\b(?![%€.,:]| [a-z]+s\b)"
+)
 
 
 class _Time(NamedTuple):
@@ -75,6 +78,7 @@ _ways = {
     )
     for how in hows
 }  # fmt: skip
+_not = frozenset(("not", "never", "no"))
 _no_time = frozenset("than over above under below least most exceeding exactly".split())
 _single = frozenset(("iso", "dotted", "slashed", "day", "weekday"))
 
@@ -92,6 +96,7 @@ def read_times(read: ReadWords, db: TableDatabase) -> None:
             times.append(_time(found, kind))
     dates, years = read.relation.dates, [it for it in read.relation.fields if it.is_year]
     if not dates and not years:
+        _read_clock(read)
         return
     other: _Time | None = None
     for at, time in enumerate(times):
@@ -129,6 +134,12 @@ def read_times(read: ReadWords, db: TableDatabase) -> None:
             words, _, last = re.split(rf"({_until.replace(chr(92) + ' ', ' ')})", words, maxsplit=1)
         start = lead.start() if lead and how not in ("and", "to") else found.start()
         told = tr(told, name=which.name, time=words, last=last)
+        close = [word for word in read.words if word.end <= start][-4:]
+        denied = [word for word in close if word.text.endswith(("n't", "n’t")) or word.text in _not]
+        if how in ("since", "after") and denied:
+            condition = f"{which.sql} IS NULL OR NOT ({condition})"
+            told = tr("not: {condition}", condition=told)
+            read.use(denied[0].start, denied[0].end)
         period = "" if other or how in _ways or time.kind == "weekday" else words
         read.filters.append(Filter(condition, told, start, which, period=period))
         read.use(start, (other or time).found.end())
@@ -136,23 +147,60 @@ def read_times(read: ReadWords, db: TableDatabase) -> None:
 
 
 def _read_clock(read: ReadWords) -> None:
-    """ "At 8 am", in a table with times of the day."""
-    timed = [item for item in read.relation.dates if item.column.timed]
-    for found in _clock.finditer(read.text) if timed else ():
-        if any(read.words[at].start in range(*found.span(1)) for at in read.used):
+    """Times of day: "at 8 am", "after 17:30", "in the afternoon"."""
+    clocks = [(item, item.sql) for item in read.relation.clocks]
+    clocks += [
+        (it, f"strftime({it.sql}, '%H:%M')") for it in read.relation.dates if it.column.timed
+    ]
+    if not clocks:
+        return
+    which, at = clocks[0]
+    if len(clocks) > 1:
+        near = [(abs(word.start - found.start()), place) for found in _clock.finditer(read.text)
+                for word in read.words for place, (item, _) in enumerate(clocks)
+                if _names_date(word, item, but="time")]  # fmt: skip
+        which, at = clocks[min(near)[1]] if near else clocks[0]
+        if not near and (_clock.search(read.text) or _part_of_day.search(read.text)):
+            read.doubt_time([item for item, _ in clocks])
+    for found in _clock.finditer(read.text):
+        if any(read.words[place].start in range(*found.span(2)) for place in read.used):
             continue
-        if not found[2] and not found[3]:
+        how, exact = found[1] or "", bool(found[3] or found[4])
+        if not exact and how not in _clock_ways:
             continue
-        hour = int(found[1]) % 24
-        if found[3] in ("am", "pm"):
-            hour = hour % 12 + 12 * (found[3] == "pm")
-        sql = f"hour({timed[0].sql}) = {hour}"
-        if found[2]:
-            sql += f" AND minute({timed[0].sql}) = {int(found[2])}"
-        time = f"{hour}:{found[2] or '00'}"
-        told = tr("{name} is on {time}", name=timed[0].name, time=time)
-        read.filters.append(Filter(sql, told, found.start(), timed[0]))
+        hour = int(found[2]) % 24
+        if found[4] in ("am", "pm"):
+            hour = hour % 12 + 12 * (found[4] == "pm")
+        time = f"{hour:02}:{found[3] or '00'}"
+        sign = _clock_ways.get(how, "=")
+        sql = f"{at} {sign} '{time}'"
+        if sign == "=" and not found[3]:
+            sql = f"{at} BETWEEN '{time}' AND '{hour:02}:59'"
+        told = f"{which.name} {sign} {time}"
+        if sign == "=":
+            told = tr("{name} is on {time}", name=which.name, time=time.removeprefix("0"))
+        read.filters.append(Filter(sql, told, found.start(), which))
         read.use(*found.span())
+    for found in _part_of_day.finditer(read.text):
+        low, high = _parts_of_day[found[1]]
+        sql = f"{at} >= '{low}' {'AND' if low < high else 'OR'} {at} < '{high}'"
+        told = tr("{name} is between {time} and {last}", name=which.name, time=low, last=high)
+        read.filters.append(Filter(sql, told, found.start(), which))
+        read.use(*found.span())
+
+
+_clock_ways = {
+    "after": ">", "from": ">=", "since": ">=", "before": "<", "until": "<=", "till": "<=",
+    "by": "<=", "later than": ">", "earlier than": "<", "at": "=", "around": "=",
+}  # fmt: skip
+_parts_of_day = {
+    "morning": ("05:00", "12:00"), "afternoon": ("12:00", "18:00"), "evening": ("18:00", "24:00"),
+    "night": ("22:00", "05:00"), "noon": ("12:00", "13:00"), "midday": ("12:00", "13:00"),
+}  # fmt: skip
+_part_of_day = re.compile(
+    r"\b(?:in the |during the |of the |at |around |this )"
+    r"(morning|afternoon|evening|night|noon|midday)s?\b"
+)
 
 
 def _written(words: str) -> str:

@@ -10,17 +10,14 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import date
+from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.tasks.documents.table_database import (
     ColumnType,
-    LoadedTable,
     TableColumn,
-    TableDatabase,
 )
 from jarvis_desktop.tasks.documents.table_german import noun_in_english
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
@@ -116,6 +113,9 @@ VERBS: Mapping[str, str] = {
     "drove": "distance", "harvested": "yield",
     "far": "distance", "fast": "speed", "high": "height elevation", "delay": "delay",
     "late": "delay", "use": "consumption usage kwh", "consume": "consumption usage kwh",
+    **dict.fromkeys(("raised", "raise", "donated", "given", "gave", "collected", "claimed"),
+                    "amount gift donation total"),
+    "make": "profit margin", "made": "profit margin",
     "produce": "production output yield generation",
     **dict.fromkeys(_INCOME, "revenue sales amount total value fare fee price"),
 }  # fmt: skip
@@ -141,7 +141,7 @@ ADJECTIVES: dict[str, tuple[bool, str]] = {
     "popular": (True, "votes popularity"),
     "profitable": (True, "profit margin"), "farthest": (True, "distance"),
     "furthest": (True, "distance"), "closest": (False, "distance"),
-    "latest": (True, "date"),
+    "latest": (True, "date"), "next": (False, "date"), "soonest": (False, "date"),
     "newest": (True, "date"), "recent": (True, "date"),
     "recently": (True, "date"), "last": (True, "date"),
     "earliest": (False, "date"), "first": (False, "date"), "common": (True, "#"),
@@ -170,7 +170,8 @@ _additive_not = frozenset(
 _heads = frozenset("day date time year month week no id".split())
 _numbered = frozenset(
     "ward district group class cluster room store section lane page bed chapter round season shift "
-    "quarter month day hour week zone region route track episode gate terminal matchday".split()
+    "quarter month day hour week zone region route track episode gate terminal matchday "
+    "floor storey stage deck platform pitch court".split()
 )
 """Names of columns whose whole numbers name things."""
 
@@ -183,7 +184,8 @@ ASKING = FUNCTION_WORDS | frozenset(
     according based come came bring brought compare compared went go going take took according
     within across among amongst during one ones whole entire time times comes issued placed occurred
     registered recorded contain contains include includes included involving us please still yet
-    actually currently so far ever
+    actually currently so far ever need needs want wants typically usually normally really anything
+    something stuff got when's where's who's
     everybody everyone everything anybody""".split()
 )
 """Words that say nothing about the rows."""
@@ -271,7 +273,7 @@ class TableField:
     @property
     def is_unique(self) -> bool:
         """Whether every row has another entry."""
-        return _is_unique(self.column, self.rows)
+        return is_unique(self.column, self.rows)
 
 
 @dataclass(frozen=True)
@@ -287,6 +289,8 @@ class Relation:
     """Stems of the words for the rows of the table that is joined."""
     names: Mapping[str, TableField] = field(default_factory=dict)
     """The names that stand for the keys of another table, by the SQL of the key."""
+    title: frozenset[str] = frozenset()
+    """The words of the table's name."""
     tables: int = 1
     """How many tables of the same columns it is made of."""
 
@@ -296,11 +300,17 @@ class Relation:
         return [item for item in self.fields if item.column.type is ColumnType.DATE]
 
     @property
+    def clocks(self) -> list[TableField]:
+        """The columns of times of day."""
+        return [item for item in self.fields if item.column.clock]
+
+    @property
     def label(self) -> TableField | None:
         """The column that names the rows."""
         texts = [item for item in self.fields if item.column.type is ColumnType.TEXT]
         made = [item for item in texts if item.made]
         called = [it for it in texts if it.parts in (("name",), ("title",))]
+        texts = [it for it in texts if not (it.is_id and it.column.distinct)] or texts
         nouns = [it for it in texts if self.nouns & {*it.parts, *map(stem, it.parts)}]
         named = [it for it in texts if {"name", "title"} & set(it.parts)]
         # Of several that differ in each row, the first is the name: the others describe it.
@@ -329,7 +339,7 @@ def words_of(text: str) -> list[QuestionWord]:
     ]
 
 
-def _is_unique(column: TableColumn, rows: int) -> bool:
+def is_unique(column: TableColumn, rows: int) -> bool:
     """Whether nearly every row has another entry there."""
     return column.distinct >= UNIQUE_SHARE * rows
 
@@ -359,169 +369,6 @@ def name_parts(name: str) -> tuple[str, ...]:
     return tuple(map(noun_in_english, bare))
 
 
-def relation_of(table: LoadedTable) -> Relation:
-    """The relation of one table."""
-    fields = [
-        TableField(item, f"{table.sql}.{item.sql}", name_parts(item.name), table.rows)
-        for item in table.columns
-    ]
-    first = fields[0]
-    things = _numbers_things | title_words(table)
-    if first.parts[0] in things and first.column.whole and first.is_unique and not first.parts[1:]:
-        fields[0] = replace(first, parts=(*first.parts, "id"))  # it numbers the rows
-    made = _made_fields(fields)
-    return Relation(table.sql, (*fields, *made), _nouns(table), table.rows)
-
-
-_numbers_things = frozenset(
-    "order invoice ticket booking loan member index row case person employee customer guest "
-    "patient participant respondent student".split()
-)
-
-
-def title_words(table: LoadedTable) -> frozenset[str]:
-    """The words of a table's name, in the singular as well."""
-    words = name_parts(table.title.rpartition(".")[0] or table.title)
-    return frozenset(form for word in words for form in (word, word.removesuffix("s")) if form[2:])
-
-
-_given_names, _family_names = {"first", "given", "vorname", "forename"}, {
-    "last", "surname", "family", "nachname", "lastname", "familienname"
-}  # fmt: skip
-_BORN = frozenset("birth birthday born dob birthdate geburtstag geburtsdatum".split())
-
-
-def birth_of(fields: Iterable[TableField]) -> TableField | None:
-    """The column of the dates of birth, if the table has no ages."""
-    pool = list(fields)
-    if any("age" in item.parts for item in pool if not item.made):
-        return None
-    dates = (item for item in pool if item.column.type is ColumnType.DATE)
-    return next((item for item in dates if _BORN & {*item.parts}), None)
-
-
-def _made_fields(fields: Sequence[TableField]) -> list[TableField]:
-    """What a table says without a column for it: the full name of a first and a last name, the age
-    by the date of birth, the worth of a number of things by their price."""
-    made = []
-    texts = [item for item in fields if item.column.type is ColumnType.TEXT]
-    given = next((item for item in texts if _given_names & {*item.parts}), None)
-    family = next((item for item in texts if _family_names & {*item.parts}), None)
-    if given and family:
-        column = TableColumn(f"{given.name}, {family.name}", ColumnType.TEXT, given.rows)
-        sql = f"nullif(concat_ws(' ', {given.sql}, {family.sql}), '')"
-        made.append(TableField(column, sql, ("full", "name"), given.rows, made=True))
-    if birth := birth_of(fields):
-        sql = f"datesub('year', {birth.sql}, TIMESTAMP '{date.today()}')"
-        column = TableColumn(tr("age"), ColumnType.NUMBER, birth.rows, whole=True)
-        made.append(TableField(column, sql, ("age",), birth.rows, made=True))
-    if not any({"profit", "saved", "savings", "balance"} & {*item.parts} for item in fields):
-        sides = [
-            [it for it in fields if it.is_measure and words & {*it.parts}] for words in (_IN, _OUT)
-        ]
-        if len(sides[0]) == len(sides[1]) == 1 and sides[0] != sides[1]:
-            made.append(difference_field(sides[0][0], sides[1][0], ("profit",)))
-    worth = {"value", "worth", "total", "amount", "revenue", "turnover", "sum", "sales"}
-    if not any(worth & {*item.parts} for item in fields):
-        price = [item for item in fields if item.is_measure and {"price", "cost"} & {*item.parts}]
-        count = [item for item in fields if item.is_measure and _COUNTED & {*item.parts}]
-        if len(price) == len(count) == 1 and price != count:
-            column = replace(price[0].column, name=f"{count[0].name} × {price[0].name}")
-            sql = f"({count[0].sql} * {price[0].sql})"
-            parts = ("value",)
-            made.append(TableField(column, sql, parts, price[0].rows, made=True))
-    return made
-
-
-_IN = frozenset("earned earnings income revenue takings received turnover".split())
-_OUT = frozenset("spent spending expense expenses expenditure cost costs outgoings".split())
-
-
-def difference_field(one: TableField, other: TableField, parts: tuple[str, ...]) -> TableField:
-    """Return what one column is more than another, in each row."""
-    column = replace(one.column, name=f"{one.name} − {other.name}", distinct=one.rows)
-    return TableField(column, f"({one.sql} - {other.sql})", parts, one.rows, made=True)
-
-
-_COUNTED = frozenset("stock quantity qty units pieces inventory count amount".split())
-
-
-def _nouns(table: LoadedTable) -> frozenset[str]:
-    title = table.title.rpartition(".")[0] or table.title
-    words = name_parts(title)
-    # "movies" has the stem of "movy".
-    found = {stem(form) for word in words for form in (word, word.removesuffix("s"))}
-    for item in table.columns:
-        parts = name_parts(item.name)
-        if parts[-1:] in (("id",), ("no",), ("nr",), ("number",)) and _is_unique(item, table.rows):
-            found |= {stem(word) for word in parts[:-1]}
-    first = next((it for it in table.columns if it.type is ColumnType.TEXT), None)
-    if first and _is_unique(first, table.rows) and len(name_parts(first.name)) == 1:
-        found |= {stem(name_parts(first.name)[0])} - {"name", "titl"}
-    for same in SAME:
-        if found & {stem(word) for word in same}:
-            others = {part for item in table.columns for part in name_parts(item.name)}
-            found |= {stem(word) for word in same - others}
-    found |= {stem("thing"), stem("row"), stem("entries"), stem("record"), stem("line")}
-    return frozenset(found)
-
-
-def joined(one: LoadedTable, other: LoadedTable, db: TableDatabase) -> Relation | None:
-    """The two tables joined by the columns that have the same entries; None if there are none. The
-    table with many rows for each of the other's is the one that is asked about."""
-    for many, single in ((one, other), (other, one)):
-        for key in many.columns:
-            for own in single.columns:
-                if key.type is not own.type or not _same_key(key, own, single):
-                    continue
-                if not _is_unique(own, single.rows) or not _overlap(many, key, single, own, db):
-                    continue
-                fields = [
-                    TableField(item, f"{many.sql}.{item.sql}", name_parts(item.name), many.rows)
-                    for item in many.columns
-                ]
-                taken = {item.name.casefold() for item in many.columns}
-                fields += [
-                    TableField(item, f"{single.sql}.{item.sql}", name_parts(item.name), many.rows)
-                    for item in single.columns
-                    if item.name.casefold() not in taken
-                ]
-                label = relation_of(single).label
-                named = label is not None and _is_unique(label.column, single.rows)
-                names = {
-                    f"{many.sql}.{key.sql}": item
-                    for item in fields
-                    if named and label and item.sql == label.sql
-                }
-                sql = (
-                    f"{many.sql} LEFT JOIN {single.sql} ON {many.sql}.{key.sql} = "
-                    f"{single.sql}.{own.sql}"
-                )
-                return Relation(sql, tuple(fields), _nouns(many), many.rows, _nouns(single), names)
-    return None
-
-
-def _same_key(key: TableColumn, own: TableColumn, single: LoadedTable) -> bool:
-    """Whether the names fit: "customer_id" is "customer_id", or "id" in customers."""
-    one, other = name_parts(key.name), name_parts(own.name)
-    title = {stem(word) for word in name_parts(single.title.rpartition(".")[0] or single.title)}
-    return one == other or (
-        {stem(word) for word in one} <= title | {stem(word) for word in other} and bool(one)
-    )
-
-
-def _overlap(
-    many: LoadedTable, key: TableColumn, single: LoadedTable, own: TableColumn, db: TableDatabase
-) -> bool:
-    sql = (
-        f"SELECT count(*), count(s.k) FROM (SELECT DISTINCT {key.sql} AS k FROM {many.sql} "
-        f"WHERE {key.sql} IS NOT NULL LIMIT 1000) m LEFT JOIN (SELECT DISTINCT {own.sql} AS k "
-        f"FROM {single.sql}) s ON m.k = s.k"
-    )
-    ((there, found),) = db.rows(sql, 1)[1]
-    return bool(there and found >= 0.5 * there)
-
-
 @dataclass
 class Filter:
     """A condition on the rows, in SQL and in words; `start` is where the question says it."""
@@ -546,6 +393,8 @@ class ColumnMention:
     field: TableField
     score: float
     rivals: tuple[TableField, ...] = ()
+    guessed: bool = False
+    """Whether the word only means something like the column's name."""
 
 
 @dataclass
@@ -559,6 +408,8 @@ class ReadWords:
     filters: list[Filter] = field(default_factory=list)
     mentions: list[ColumnMention] = field(default_factory=list)
     doubts: list[str] = field(default_factory=list)
+    guessed: int = 0
+    """Words that were read as a column by their meaning alone."""
     shouted: frozenset[str] = frozenset()
     """Words that the question has in capitals, and in no other: "the IT team"."""
 
@@ -575,7 +426,21 @@ class ReadWords:
 
     def use(self, start: int, end: int) -> None:
         """Mark the words from one place of the text to another as read."""
-        self.used |= {at for at, word in enumerate(self.words) if start <= word.start < end}
+        self.take(*(at for at, word in enumerate(self.words) if start <= word.start < end))
+
+    def take(self, *places: int) -> None:
+        """Mark words as read; a column that was guessed is told."""
+        for at in places:
+            named = (
+                self.mention_at(at) if 0 <= at < len(self.words) and at not in self.used else None
+            )
+            if named and named.guessed:
+                told = tr(
+                    "“{word}” is read as {name}.", word=self.words[at].text, name=named.field.name
+                )
+                self.doubt(told)
+                self.guessed += 1
+            self.used.add(at)
 
     def unread(self) -> list[str]:
         """The words that stand for nothing that was found."""

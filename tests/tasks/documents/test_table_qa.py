@@ -419,3 +419,49 @@ def test_tables_of_the_same_columns_are_asked_as_one(ask: Ask) -> None:
 def test_persons_over_an_age_are_not_those_of_a_number(ask: Ask) -> None:
     (found,) = ask("how many people are over 60?", members_csv="person,age\n61,20\n62,65\n63,70\n")
     assert (found.text or "").startswith("There are 2 rows, where age > 60.")
+
+
+_WARDS = """Ward,Floor,Beds,Occupied,Avg. wait (min),Sister in charge,Inspected
+Maple,1,24,22,35,Okafor,x
+Birch,1,18,18,50,Hughes,
+Cedar,2,30,19,15,Tanaka,x
+"""
+_STOCK = """Code,Product,Supplier,On hand,Reorder at,Cost price,Selling price
+K-1,Kettle,Brightline,14,10,18.20,34.99
+L-2,Desk lamp,Lumo,0,5,9.40,24.50
+L-3,Floor lamp,Lumo,6,7,31.00,79.00
+"""
+_TRAINS = """Dep.,Destination,Delay (min),Cancelled
+06:40,York,7,N
+08:15,York,25,N
+15:45,Leeds,5,Y
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "answer"),
+    [
+        (_WARDS, "How many beds are free?", "The sum of Beds − Occupied is 13."),
+        (_WARDS, "which wards are full", "The Ward, where Beds − Occupied <= 0 is Birch."),
+        (_WARDS, "how many beds are on the second floor", "where Floor is 2 is 30."),
+        (_WARDS, "who runs Maple?", "is Okafor."),
+        (_WARDS, "which wards were not inspected", "where Inspected is no is Birch."),
+        (_STOCK, "What do we need to reorder?", "- Desk lamp\n- Floor lamp"),
+        (_STOCK, "what's sold out?", "is Desk lamp."),
+        (_STOCK, "who supplies the kettle", "is Brightline."),
+        (_STOCK, "Which product do we make the most on?", "Floor lamp has"),
+        (_TRAINS, "When is the next train to York after 8?", "08:15"),
+        (_TRAINS, "last train to Leeds", "15:45"),
+        (_TRAINS, "Are there any trains to Leeds in the afternoon?", "Yes: 1 row."),
+        (_TRAINS, "how many are cancelled", "There is 1 row, where Cancelled is yes."),
+    ],
+)  # fmt: skip
+def test_reads_what_is_said_in_other_words(ask: Ask, table: str, question: str, answer: str):
+    (made,) = ask(question, things_csv=table)
+    assert answer in (made.text or "")
+
+
+def test_a_word_that_only_means_a_column_is_told(ask: Ask):
+    (made,) = ask("which manufacturer has the most products", things_csv=_STOCK)
+    assert (made.text or "").startswith("Lumo has")
+    assert "“manufacturer” is read as Supplier" in (made.text or "")
