@@ -599,14 +599,15 @@ def _guessed(read: ReadWords, entries: Collection[str]) -> list[ColumnMention]:
         plain = word.text.isalpha() and len(word.text) > 2 and word.text not in known
         if not plain or read.mention_at(at) or comparative_of(word.text) or denies(word.text):
             continue
-        if word.stem in known | {*entries, *read.relation.nouns, *read.relation.others}:
+        said = known | {*entries, *read.relation.nouns, *read.relation.others}
+        if {word.stem, f"{word.stem}e"} & said:
             continue
         counted = read.text[: word.start].endswith(("how many ", "number of ", "the most "))
         which = nearest(word.text, fields, COUNTED if counted else NEAR)
         rows = max((likeness(word.text, noun) for noun in read.relation.title), default=0.0)
         if rows >= NEAR and (not which or rows > likeness(word.text, " ".join(which.parts))):
             read.relation = replace(read.relation, nouns=read.relation.nouns | {word.stem})
-        elif which:
+        elif which and not any(part.startswith(word.stem) for part in which.parts):
             found.append(ColumnMention(word.start, word.end, which, 0.9, guessed=True))
     return found
 

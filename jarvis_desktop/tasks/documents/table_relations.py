@@ -109,7 +109,7 @@ def _made_fields(fields: Sequence[TableField]) -> list[TableField]:
         price = [item for item in price if item not in count]
         for item in price if len(count) == 1 else ():
             kind = [part for part in item.parts if part != "price"] if price[1:] else []
-            made.append(_product(count[0], item, ("value", "worth", *kind)))
+            made.append(_product(count[0], item, ("value", *kind)))
     return made
 
 
