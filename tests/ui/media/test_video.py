@@ -16,6 +16,7 @@ from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.paths import user_paths
 from jarvis_desktop.storage.history import SqliteHistory
 from jarvis_desktop.tasks.registry import INVENTORY
+from tests import hidden
 from tests.assistant.conftest import NOON
 
 ROOT = Path(__file__).parents[3]
@@ -78,6 +79,7 @@ def children(pid: int) -> list[str]:
 
 def test_a_person_types_a_request_and_closes_the_window(display: str, home: Path) -> None:
     environment = os.environ | {"DISPLAY": display, "QT_QPA_PLATFORM": "xcb"}
+    environment["PYTHONPATH"] = hidden.PATH
     running = subprocess.Popen(
         [sys.executable, "-m", "jarvis_desktop"], env=environment, cwd=home, stderr=subprocess.PIPE
     )

@@ -18,6 +18,7 @@ import pytest
 from jarvis_desktop import paths
 from jarvis_desktop.app.ipc_client import ask
 from jarvis_desktop.core.errors import JarvisError
+from tests import hidden
 from tests.screen import Screen, start_screen
 
 ROOT = Path(__file__).parents[3]
@@ -41,7 +42,7 @@ class Person:
     def start(self, *words: str) -> subprocess.Popen[bytes]:
         process = subprocess.Popen(
             [sys.executable, "-m", "jarvis_desktop", *words],
-            env=self.environment | {"PYTHONPATH": str(ROOT)},
+            env=self.environment | {"PYTHONPATH": hidden.PATH},
             cwd=self.home,
             stderr=subprocess.PIPE,
         )
