@@ -240,7 +240,7 @@ async def real_time(
         before, known = parts.room.now(), len(parts.began)
         await asyncio.to_thread(server.say_into_microphone(file).wait)
         await asyncio.sleep(PAUSE_S + REST_S)
-        place, likeness = parts.room.place(samples[begin : begin + RATE], before)
+        place, likeness = parts.room.place(samples[begin : begin + RATE], before + begin)
         soon = [at for at in parts.began[known:] if at > place - begin]
         took.append((soon[0] - place) / RATE if soon else np.inf)
         if took[-1] > LIMIT_S:
