@@ -85,6 +85,26 @@ def test_json_and_excel_are_tables_too(capsys: pytest.CaptureFixture[str]) -> No
     assert "Wrote e.xlsx: 2 rows, columns a; the first row is 1" in capsys.readouterr().out
 
 
+def test_sheets_of_the_same_columns_are_one_table() -> None:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.active.title = "May"
+    for sheet, names in ((book.active, ("Ann", "Bo")), (book.create_sheet("June"), ("Cy",))):
+        sheet.append(["name", "hours"])
+        for name in names:
+            sheet.append([name, 2])
+    book.create_sheet("Empty")
+    book.save("week.xlsx")
+    rows = jarvis.read_table("week.xlsx")
+    assert [(row["sheet"], row["name"], row["hours"]) for row in rows] == [
+        ("May", "Ann", 2), ("May", "Bo", 2), ("June", "Cy", 2),
+    ]  # fmt: skip
+    book.create_sheet("Notes").append(["read me"])
+    book.save("notes.xlsx")
+    assert [row["name"] for row in jarvis.read_table("notes.xlsx")] == ["Ann", "Bo"]
+
+
 def test_rows_come_in_many_forms() -> None:
     def written(rows: object) -> str:
         jarvis.write_table("w.csv", rows)

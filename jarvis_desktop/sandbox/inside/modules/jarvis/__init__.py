@@ -139,21 +139,37 @@ def read_table(path: str | Path) -> list[Row]:
     """Return the rows of a CSV, TSV, Excel or JSON file, each a dict by column.
 
     A number is an int or a float ("1,200.50 EUR" is 1200.5), a date is text such as "2024-01-31",
-    and an empty cell is None in a column of numbers and "" in one of text.
+    and an empty cell is None in a column of numbers and "" in one of text. The sheets of a workbook
+    that have the same columns are one table, with a column for the name of the sheet.
     """
     path = Path(path)
     suffix = path.suffix.lower()
     if suffix == ".xlsx":
-        from openpyxl import load_workbook
-
-        lines = load_workbook(path, read_only=True, data_only=True).active.iter_rows(
-            values_only=True
-        )
-        return _typed([["" if cell is None else cell for cell in line] for line in lines])
+        return _typed(_lines_of_workbook(path))
     text = read_text(path)
     if suffix in (".json", ".jsonl"):
         return _of_json(text, lines=suffix == ".jsonl")
     return _typed(list(csv.reader(io.StringIO(text), delimiter=_delimiter(text, suffix))))
+
+
+def _lines_of_workbook(path: Path) -> list[list[Any]]:
+    from openpyxl import load_workbook
+
+    book = load_workbook(path, read_only=True, data_only=True)
+    sheets = {
+        sheet.title: [
+            ["" if cell is None else cell for cell in line]
+            for line in sheet.iter_rows(values_only=True)
+            if any(cell is not None for cell in line)
+        ]
+        for sheet in book.worksheets
+    }
+    full = {name: lines for name, lines in sheets.items() if lines}
+    heads = [lines[0] for lines in full.values()]
+    if len(heads) < 2 or any(head != heads[0] for head in heads):
+        return sheets[book.active.title]
+    body = [[name, *line] for name, lines in full.items() for line in lines[1:]]
+    return [["sheet", *heads[0]], *body]
 
 
 def write_table(path: Any, rows: Any) -> None:
