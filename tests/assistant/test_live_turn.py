@@ -121,7 +121,7 @@ def hands_free_live(person: Aloud, *, speaker: AnswerSpeaker | None = None) -> L
     asks = HandsFree(person, person)
     frontend = FakeFrontend(answer="typed")
 
-    async def never(question: str) -> str:
+    async def never(question: str, *, yes: str = "") -> str:
         await asyncio.Event().wait()
         return ""
 
