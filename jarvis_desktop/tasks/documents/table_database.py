@@ -42,6 +42,7 @@ KEPT_BYTES = 30_000_000
 """The size of a file from which its database is kept."""
 CELLS = "_cells"
 MAX_SHEET_ROWS = 1_048_576
+MIN_RISING_ROWS, MAX_RISING_ROWS = 6, 100_000
 MAX_VALUES = 5_000
 """Different entries of a column up to which a question may name them in other words."""
 FITTING = 0.95
@@ -116,6 +117,8 @@ class TableColumn:
     """Whether they are months of no year."""
     clock: bool = False
     """Whether its texts are times of day, with two digits for the hour: 07:30."""
+    rising: bool = False
+    """Whether its numbers never fall over the dates beside them, as those of a meter."""
 
     @property
     def sql(self) -> str:
@@ -322,6 +325,7 @@ class TableDatabase:
         rows, *numbers = self._link.execute(f"SELECT count(*), {counted} FROM {sql}").fetchall()[0]
         filled = [f"count(*) FILTER ({_filled(item.sql)})" for item, _ in guesses]
         there = self._link.execute(f"SELECT {', '.join(filled)} {source.origin}").fetchall()[0]
+        rising = self._rising(sql, [item for item, _ in guesses], rows)
         self.tables.append(
             LoadedTable(
                 sql, title,
@@ -330,6 +334,7 @@ class TableDatabase:
                         **{
                             **asdict(item), "type": item.type, "distinct": numbers[2 * at + 1],
                             "unread": max(0, there[at] - numbers[2 * at] - totals),
+                            "rising": item.name in rising,
                         }
                     )
                     for at, (item, _) in enumerate(guesses)
@@ -337,6 +342,20 @@ class TableDatabase:
                 rows, totals,
             )
         )  # fmt: skip
+
+    def _rising(self, sql: str, columns: Sequence[TableColumn], rows: int) -> set[str]:
+        """Return the columns of numbers that never fall from row to row, beside a date."""
+        numbers = [item for item in columns if item.type is ColumnType.NUMBER]
+        dated = any(item.type is ColumnType.DATE for item in columns)
+        if not (numbers and dated and MIN_RISING_ROWS <= rows <= MAX_RISING_ROWS):
+            return set()
+        before = ", ".join(f"{it.sql} - lag({it.sql}) OVER (ORDER BY rowid) AS d{at}"
+                           for at, it in enumerate(numbers))  # fmt: skip
+        never = ", ".join(f"bool_and(d{at} >= 0) AND max(d{at}) > 0" for at in range(len(numbers)))
+        (found,) = self._link.execute(
+            f"SELECT {never} FROM (SELECT {before} FROM {sql})"
+        ).fetchall()
+        return {item.name for item, is_so in zip(numbers, found, strict=True) if is_so}
 
     def _next(self, place: str) -> str:
         return f"{place}t{len(self.tables) + 1}"

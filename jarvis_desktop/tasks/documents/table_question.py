@@ -544,6 +544,11 @@ class QuestionReader(Extremes):
                     else mark("{name} is the average.")
                 )
                 self.read.doubt(tr(how, name=measure.name))
+        if function == "sum" and measure.column.rising:
+            how = mark(
+                "{name} never falls: if it is the reading of a meter, only differences count."
+            )
+            self.read.doubt(tr(how, name=measure.name))
         self.told.append(measure)
         return self.grouped(
             f"{function}({measure.sql})", called(function, measure.name), measure.column

@@ -465,3 +465,17 @@ def test_a_word_that_only_means_a_column_is_told(ask: Ask):
     (made,) = ask("which manufacturer has the most products", things_csv=_STOCK)
     assert (made.text or "").startswith("Lumo has")
     assert "“manufacturer” is read as Supplier" in (made.text or "")
+
+
+_METER = "read_on,kwh,cost\n" + "".join(
+    f"2024-{month:02}-01,{24_000 + 300 * month + month % 3},{(7 * month) % 5 + 1}\n"
+    for month in range(1, 9)
+)
+
+
+@pytest.mark.parametrize(("column", "doubted"), [("kwh", True), ("cost", False)])
+def test_readings_of_a_meter_are_not_added_up_with_a_sure_face(
+    ask: Ask, column: str, doubted: bool
+):
+    (made,) = ask(f"how much {column} in July 2024?", readings_csv=_METER)
+    assert ("only differences count" in (made.text or "")) == doubted
