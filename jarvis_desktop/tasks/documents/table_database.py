@@ -352,9 +352,8 @@ class TableDatabase:
         before = ", ".join(f"{it.sql} - lag({it.sql}) OVER (ORDER BY rowid) AS d{at}"
                            for at, it in enumerate(numbers))  # fmt: skip
         never = ", ".join(f"bool_and(d{at} >= 0) AND max(d{at}) > 0" for at in range(len(numbers)))
-        (found,) = self._link.execute(
-            f"SELECT {never} FROM (SELECT {before} FROM {sql})"
-        ).fetchall()
+        rises = f"SELECT {never} FROM (SELECT {before} FROM {sql})"
+        (found,) = self._link.execute(rises).fetchall()
         return {item.name for item, is_so in zip(numbers, found, strict=True) if is_so}
 
     def _next(self, place: str) -> str:

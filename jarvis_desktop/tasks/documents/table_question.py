@@ -545,10 +545,9 @@ class QuestionReader(Extremes):
                 )
                 self.read.doubt(tr(how, name=measure.name))
         if function == "sum" and measure.column.rising:
-            how = mark(
-                "{name} never falls: if it is the reading of a meter, only differences count."
+            self.read.doubt(
+                tr("{name} never falls. Of a meter, only the differences count.", name=measure.name)
             )
-            self.read.doubt(tr(how, name=measure.name))
         self.told.append(measure)
         return self.grouped(
             f"{function}({measure.sql})", called(function, measure.name), measure.column

@@ -478,4 +478,4 @@ def test_readings_of_a_meter_are_not_added_up_with_a_sure_face(
     ask: Ask, column: str, doubted: bool
 ):
     (made,) = ask(f"how much {column} in July 2024?", readings_csv=_METER)
-    assert ("only differences count" in (made.text or "")) == doubted
+    assert ("only the differences count" in (made.text or "")) == doubted
