@@ -343,7 +343,7 @@ class _Server:
     def _becomes_idle(self, process: int, until: float) -> bool:
         """Wait until a program waits for events. One with events to process is ready to run,
         however busy the computer is, unless it waits for the server's answer first."""
-        before: list[tuple[str, ...]] = []
+        before: tuple[str, ...] = ()
         polls = 0
         while polls < IDLE_POLLS:
             if time.monotonic() > until:
@@ -351,10 +351,11 @@ class _Server:
             self.focus()
             self.focus()  # the server answers everybody in turn
             try:
-                now = [_activity(thread) for thread in Path(f"/proc/{process}/task").iterdir()]
+                threads = [_activity(each) for each in Path(f"/proc/{process}/task").iterdir()]
             except OSError:
                 return True
-            sleeps = all(state == "S" for state, *_ in now)
+            now = threads[0]  # others may wake at times for something else, as Java's do
+            sleeps = all(state == "S" for state, *_ in threads)
             polls = polls + 1 if now == before and sleeps else 0
             before = now
             time.sleep(IDLE_POLL_S)
