@@ -354,7 +354,8 @@ class _Server:
                 threads = [_activity(each) for each in Path(f"/proc/{process}/task").iterdir()]
             except OSError:
                 return True
-            now = threads[0]  # others may wake at times for something else, as Java's do
+            # The others may wake at times for something else, as Java's do.
+            now = threads[0] if threads else ()
             sleeps = all(state == "S" for state, *_ in threads)
             polls = polls + 1 if now == before and sleeps else 0
             before = now
