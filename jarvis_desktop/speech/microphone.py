@@ -115,6 +115,9 @@ def _cut(sound: Sound, at: int) -> tuple[Sound, Sound]:
 
 log = logging.getLogger(__name__)
 
+UNHEARD_S = 0.015
+"""Of the sound before the end of listening that is not waited for: the device delivers it later,
+and nobody lets go of a key so soon after a word."""
 POLL_S = 0.03
 IDLE_POLL_S = 0.15
 """Between two reads while nobody listens: enough to notice that the device is gone."""
@@ -226,7 +229,7 @@ class SoundMicrophone:
         if listener not in self._listeners:
             return
         if self.state == "open":
-            listener.ends = time.monotonic()
+            listener.ends = time.monotonic() - UNHEARD_S
         else:  # nothing was heard yet, and now it is too late
             listener.end()
             self._leave(listener)

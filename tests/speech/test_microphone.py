@@ -95,7 +95,7 @@ async def test_who_begins_later_hears_the_half_second_before(sound_server, micro
     after_all_left = await some(microphone, 1)
     player.kill()
     before = [sound for sound in at_once if sound.before]
-    assert sum(sound.seconds for sound in before) == pytest.approx(PRE_ROLL, abs=0.001)
+    assert sum(sound.seconds for sound in before) == pytest.approx(PRE_ROLL, abs=module.UNHEARD_S)
     assert all(sound.level > 0.5 for sound in at_once)
     assert len(samples(after_all_left)) > 0
 
