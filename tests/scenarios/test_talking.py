@@ -90,9 +90,9 @@ class Room:
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def room(
-    tmp_path_factory: pytest.TempPathFactory, _sound_server_of_the_session: SoundServer
+    tmp_path_factory: pytest.TempPathFactory, _sound_server_of_the_module: SoundServer
 ) -> AsyncIterator[Room]:
-    server, root = _sound_server_of_the_session, tmp_path_factory.mktemp("house")
+    server, root = _sound_server_of_the_module, tmp_path_factory.mktemp("house")
     paths = Paths(root / "config", root / "data", root / "cache", root / "logs")
     speech = SpeechSettings(key="", key_way="hold", language="en")
     with pytest.MonkeyPatch.context() as patch:
