@@ -25,14 +25,14 @@ SRT = (
 
 
 class Files:
-    """Stands for the FileTranscriber: hears the same in every recording."""
+    """Stands for what hears, here or on a server: the same in every recording."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, str | None, bool]] = []
         self.stop_after = -1
         """At how many segments Ctrl-C is pressed; -1 is never."""
 
-    async def transcribe(
+    async def write_down(
         self,
         audio: Path,
         report: Callable[[float | None, str], None],
@@ -58,7 +58,7 @@ class Files:
 def files(monkeypatch, tmp_path) -> Files:
     """What recognises the recordings a.wav, b.wav and silent.wav of the folder one is in."""
     files = Files()
-    app: Any = SimpleNamespace(recogniser=SimpleNamespace(files=files))
+    app: Any = SimpleNamespace(speech=SimpleNamespace(hearing=files))
     monkeypatch.setattr(session, "run", lambda args, work: asyncio.run(work(app)))
     monkeypatch.chdir(tmp_path)
     for name in ("a", "b", "silent"):
