@@ -94,6 +94,7 @@ PAGES = {
     "mcp login": mark("Settings"),
     "machines pair": mark("Settings"),
     "machines list": mark("Settings"),
+    "machines local on": mark("Settings"),
     "doctor": mark("Check-up"),
 }
 """The title of the page for each command; other commands stay commands."""

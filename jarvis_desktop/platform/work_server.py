@@ -147,10 +147,7 @@ class WorkServer:
             return None
         hint = tr("Choose another mode, or a server on this computer.")
         if candidate.near and self._policy.allows_downloads:
-            hint = tr(
-                "Your own network can be allowed in it, beside your other computers in the "
-                "settings, or by: jarvis-desktop machines local on."
-            )
+            hint = tr("Allow your own network in it: jarvis-desktop machines local on.")
         return UnavailableError(
             tr(
                 "The mode “{mode}” sends nothing to {host}.",
