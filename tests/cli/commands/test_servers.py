@@ -66,7 +66,7 @@ def test_what_the_mode_does_not_allow_is_said_at_once(capsys: pytest.CaptureFixt
     assert main(["servers", "use", "transcription", "192.168.1.5:8000"]) == 0
     said = capsys.readouterr().err
     assert "are sent to 192.168.1.5:8000. It is not encrypted." in said
-    assert "The mode “local” sends nothing to 192.168.1.5:8000. Your own network" in said
+    assert "The mode “local” sends nothing to 192.168.1.5:8000. Allow your own network" in said
     assert said.count("sends nothing") == 1
     assert main(["servers", "test", "transcription"]) == 1
     assert "sends nothing to 192.168.1.5:8000" in capsys.readouterr().err
