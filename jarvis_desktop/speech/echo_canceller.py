@@ -110,14 +110,10 @@ class EchoFilter:
         self._overlap = clean[BLOCK:]
         return block.astype(np.float32)
 
-    def recall(self, played: Floats) -> None:
-        """Take BLOCK samples that were played, of which an echo may still be heard."""
+    def _subtract(self, heard: Floats, played: Floats) -> Floats:
         self._at = (self._at - 1) % PARTITIONS
         self._played[self._at] = np.fft.rfft(np.concatenate((self._last_played, played)))
         self._last_played = played
-
-    def _subtract(self, heard: Floats, played: Floats) -> Floats:
-        self.recall(played)
         spectra = np.roll(self._played, -self._at, axis=0)
         powers = _power(spectra)
         spectrum = (spectra * self._way).sum(axis=0)
@@ -253,20 +249,12 @@ class EchoCanceller:
         count = BLOCK * rate // RATE
         place = self._sound.place(moment) - count
         if rate != self._rate or abs(place - self._next) > MAX_DRIFT_S * rate:
-            assert self._filter is not None
-            began, self._rate, self._next = rate != self._rate, rate, place
+            if self._rate == rate:
+                assert self._filter is not None
+                self._filter.doubt()
+            self._rate, self._next = rate, place
             self._played = self._played[:0]
             self._resample = Resampler(rate)
-            if began:  # it may have been played for a while, unheard
-                self._next -= PARTITIONS * count
-                for _ in range(PARTITIONS):
-                    self._filter.recall(self._next_played(count))
-            else:
-                self._filter.doubt()
-        return self._next_played(count)
-
-    def _next_played(self, count: int) -> Floats:
-        """BLOCK samples, which are `count` frames."""
         assert self._resample is not None
         while len(self._played) < BLOCK:
             frames = self._resample(self._sound.frames(self._next, count))
