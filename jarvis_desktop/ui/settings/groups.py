@@ -127,6 +127,21 @@ EXPERTS = SettingsGroup(
     ),
 )
 
+
+def _key_and_test(
+    work: str,
+    about: str = mark("Many servers of your own need no key. The test sends a sentence of ours."),
+) -> SettingsRow:
+    """The row of the key of a server for this kind of work, and of its test."""
+    return SettingsRow(
+        f"{work}-server",
+        mark("Key and test"),
+        about,
+        search=mark("token api secret password latency"),
+        make=WorkServerPanel,
+    )
+
+
 SERVERS = SettingsGroup(
     "servers",
     mark("Servers"),
@@ -142,15 +157,7 @@ SERVERS = SettingsGroup(
                 "servers.transcription",
                 row("servers.transcription_model", make=ServerModel),
                 "servers.spoken",
-                SettingsRow(
-                    "transcription-server",
-                    mark("Key and test"),
-                    mark(
-                        "Many servers of your own need no key. The test sends a sentence of ours."
-                    ),
-                    search=mark("token api secret password latency"),
-                    make=WorkServerPanel,
-                ),
+                _key_and_test("transcription"),
             ),
         ),
         SettingsCard(
@@ -163,15 +170,7 @@ SERVERS = SettingsGroup(
                 "servers.speech",
                 row("servers.speech_model", make=ServerModel),
                 "servers.speech_voice",
-                SettingsRow(
-                    "speech-server",
-                    mark("Key and test"),
-                    mark(
-                        "Many servers of your own need no key. The test sends a sentence of ours."
-                    ),
-                    search=mark("token api secret password latency"),
-                    make=WorkServerPanel,
-                ),
+                _key_and_test("speech"),
             ),
         ),
         SettingsCard(
@@ -183,13 +182,7 @@ SERVERS = SettingsGroup(
             rows=rows(
                 "servers.images",
                 row("servers.images_model", make=ServerModel),
-                SettingsRow(
-                    "images-server",
-                    mark("Key and test"),
-                    mark("The test asks for its models, and paints nothing."),
-                    search=mark("token api secret password latency"),
-                    make=WorkServerPanel,
-                ),
+                _key_and_test("images", mark("The test asks for its models, and paints nothing.")),
             ),
         ),
     ),
