@@ -163,7 +163,8 @@ class JournalWriter:
         same = plan.unchanged(before, afresh=afresh) if before else frozenset()
         self._starting &= same
         perhaps = (self._unfinished.perhaps | self._starting) & same - turn.results.keys()
-        self._anew(replace(self._unfinished, turn=turn, perhaps=perhaps, fixed=True))
+        changed = replace(self._unfinished, turn=turn, perhaps=perhaps)
+        self._anew(replace(changed, fixed=True, unplanned=False))
 
     def _anew(self, unfinished: Unfinished) -> None:
         """Replace the entry. Nothing can be added to it until it is written."""

@@ -100,6 +100,20 @@ async def test_what_takes_less_time_than_writing_is_done_again_rather_than_writt
         assert written == expected
 
 
+async def test_a_changed_plan_is_written_down_though_it_could_be_done_again(house: House) -> None:
+    turn, plan = Turn("t", NOON, text="what time is it"), Plan((Task(0, CLOCK),))
+    journal_writer = JournalWriter(
+        house.journal, Unfinished("c", turn), acting=(), repeatable=("clock",)
+    )
+    journal_writer.take_request(turn)
+    longer = Plan((Task(0, CLOCK), Task(1, SHORTEN, {"text": Ref(0)})))
+    for event in (events.PlanAccepted(plan), events.PlanChanged(longer)):
+        turn = turn.apply(event)
+        journal_writer.take(event, turn)
+    ((_, kept),) = house.journal.kept.values()
+    assert (kept.turn.plan, kept.unplanned, kept.fixed) == (longer, False, True)
+
+
 async def test_the_voice_has_the_answer_before_it_is_written_down(
     house: House, monkeypatch: pytest.MonkeyPatch
 ) -> None:
