@@ -491,6 +491,7 @@ _period = re.compile(
 )
 _per_period = re.compile(r"\b(?:per|each|every|by|which|pro|je|welche\w*)\s+quart", re.IGNORECASE)
 _column = re.compile(r"^- (.+?): ", re.MULTILINE)
+_number_column = re.compile(r"^- (.+?): number", re.MULTILINE)
 _listed = re.compile(r"^- (.+?): text, one of: ([^\n;]+)", re.MULTILINE)
 _whole = re.compile(
     r"^- .+?: number, .*?; in all (-?\d+\.?\d*), on average (-?\d+\.?\d*)(?:;|$)", re.MULTILINE
@@ -500,6 +501,11 @@ _whole = re.compile(
 def column_names(brief: str) -> Sequence[str]:
     """Return the columns of the tables that a description of the files names."""
     return _column.findall(brief)
+
+
+def number_columns(brief: str) -> Sequence[str]:
+    """Return the columns of numbers that a description of the files names."""
+    return _number_column.findall(brief)
 
 
 def listed_values(brief: str) -> Sequence[tuple[str, Sequence[str]]]:

@@ -14,7 +14,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import prod
 
-from jarvis_desktop.assistant.agent.goal_checks import column_names, listed_values
+from jarvis_desktop.assistant.agent.goal_checks import column_names, listed_values, number_columns
 
 
 def slips(code: str, goal: str) -> Iterator[str]:
@@ -270,13 +270,12 @@ _latest = re.compile(
     r"\b(?:last|latest|newest|most\s+recent|current|final|letzte\w*)\b", re.IGNORECASE
 )
 _rows = re.compile(r": table, (\d+) rows", re.MULTILINE)
-_number_columns = re.compile(r"^- (.+?): number", re.MULTILINE)
 
 
 def _overwritten(nodes: Sequence[ast.AST], goal: str, brief: str) -> Iterator[str]:
     """Yield the values of groups that each row of the group replaces, where all are meant: the
     columns by which they are grouped have fewer values than there are rows."""
-    numbers, of_column = {*_number_columns.findall(brief)}, _columns_by_name(nodes)
+    numbers, of_column = {*number_columns(brief)}, _columns_by_name(nodes)
     sizes = {column: len(values) for column, values in listed_values(brief)}
     rows = min(map(int, _rows.findall(brief)), default=0)
     if _latest.search(goal):

@@ -11,7 +11,7 @@ import re
 import sys
 from collections.abc import Sequence
 
-from jarvis_desktop.assistant.agent.goal_checks import column_names
+from jarvis_desktop.assistant.agent.goal_checks import column_names, number_columns
 from jarvis_desktop.assistant.agent.script_checks import tables_in
 from jarvis_desktop.core.display import one_line
 
@@ -145,7 +145,7 @@ def _hint(error: str, code: str, names: Sequence[str], brief: str) -> str:
             "\nThat is a list: go through it with for, or use jarvis.read_text for the whole text."
         )
     if "values()" in code and ("'int' and 'str'" in error or "invalid literal" in error):
-        columns = ", ".join(_number_columns.findall(brief)) or "numbers"
+        columns = ", ".join(number_columns(brief)) or "numbers"
         return f"\nSome values are text. Use only the columns of numbers: {columns}."
     if "could not convert string to float" in error or "invalid literal for int" in error:
         return "\njarvis.read_table returns numbers already; text cells are names or codes."
@@ -159,5 +159,4 @@ def _hint(error: str, code: str, names: Sequence[str], brief: str) -> str:
     return ""
 
 
-_number_columns = re.compile(r"^- (.+?): number", re.MULTILINE)
 _with_empty_cells = re.compile(r"^- (.+?): number.*; \d+ cells are empty", re.MULTILINE)
