@@ -255,7 +255,29 @@ def size_asked(said: str) -> str | None:
     return f"{found[1]}x{found[2]}" if found else None
 
 
-def bytes_asked(said: str) -> str | None:
-    """Return a size of a file, as "500 KB", or one in pixels; None if there is none."""
-    found = re.search(r"\b(\d+(?:\.\d+)?)\s*([km])(?:i?b|(?:ilo|ega)bytes?)\b", said)
-    return f"{found[1]} {found[2].upper()}B" if found else size_asked(said)
+_side = lazy_re(
+    r"\b(?P<before>width|height)(?: of| to|:)? (?P<first>\d{1,5})\b|"
+    r"\b(?P<second>\d{1,5})\s*(?:pixels?|px)\b"
+    r"(?:\W+(?:in )?(?P<behind>wide|width|high|height|tall)\b)?"
+)
+_ratio = lazy_re(r"\b(\d{1,2}):(\d{1,2})\b|\bsquares?\b")
+
+
+def picture_size_asked(said: str) -> str | None:
+    """Return the size that a picture is to have, None if it is not said: of its file, "500 KB"; in
+    pixels, "800x600", "800x" or "x600" for one side, "longest 800"; or its sides, "16:9"."""
+    if found := re.search(r"\b(\d+(?:\.\d+)?)\s*([km])(?:i?b|(?:ilo|ega)bytes?)\b", said):
+        return f"{found[1]} {found[2].upper()}B"
+    if size := size_asked(said):
+        return size
+    sides = {"w": "", "h": ""}
+    for found in _side.finditer(said):
+        name = (found["before"] or found["behind"] or "")[:1]
+        number = found["first"] or found["second"]
+        if not name:
+            return f"longest {number}"
+        sides["w" if name == "w" else "h"] = number
+    if any(sides.values()):
+        return "{w}x{h}".format_map(sides)
+    ratio = _ratio.search(said)
+    return f"{ratio[1] or 1}:{ratio[2] or 1}" if ratio else None

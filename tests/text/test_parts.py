@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from jarvis_desktop.text.parts import (
-    bytes_asked,
     clock_time,
     format_asked,
     pages_asked,
+    picture_size_asked,
     seconds_of,
     times_asked,
     words_written,
@@ -107,9 +107,25 @@ def test_clock_times() -> None:
     assert [seconds_of(at) for at in ("1:02:03", "0:02,5", "2.5 minutes")] == [3723, 2.5, 150]
 
 
-def test_sizes() -> None:
-    sizes = ("to 800 x 600", "under 500 kb", "at most 1.5 megabytes", "larger")
-    assert [bytes_asked(said) for said in sizes] == ["800x600", "500 KB", "1.5 MB", None]
+@pytest.mark.parametrize(
+    ("said", "size"),
+    [
+        ("to 800 x 600", "800x600"),
+        ("under 500 kb", "500 KB"),
+        ("at most 1.5 megabytes", "1.5 MB"),
+        ("make it 400 pixels wide", "400x"),
+        ("300 px high", "x300"),
+        ("with a width of 640 and a height of 480", "640x480"),
+        ("640 pixels in width", "640x"),
+        ("so that the longer side has 400 pixels", "longest 400"),
+        ("to 1000px", "longest 1000"),
+        ("crop it to 16:9", "16:9"),
+        ("the largest square in the middle", "1:1"),
+        ("larger", None),
+    ],
+)
+def test_sizes_of_pictures(said: str, size: str | None) -> None:
+    assert picture_size_asked(said) == size
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from jarvis_desktop.assistant.agent.goal_checks import fits
 from jarvis_desktop.assistant.agent.made_files import plain_text
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.text.line_edits import edit_text, read_edits
+from jarvis_desktop.text.parts import picture_size_asked
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -40,8 +41,8 @@ _factors = (
     (re.compile(r"\b(?:a\s+|one\s+)third\b", re.IGNORECASE), 1 / 3),
     (re.compile(r"\b(?:double|twice)\b|\b200\s?(?:%|percent)", re.IGNORECASE), 2.0),
 )
-_side = re.compile(r"(\d{2,5})\s*(?:pixels?|px)\s*(wide|broad|high|tall)?", re.IGNORECASE)
-_box = re.compile(r"(\d{2,5})\s*(?:x|×|by)\s*(\d{2,5})", re.IGNORECASE)
+_pixels = re.compile(r"(?:longest )?(\d*)(?:x(\d*))?")
+_longer_side = re.compile(r"\blong(?:er|est)\b", re.IGNORECASE)
 _angle = re.compile(r"\b(90|180|270)\s*(?:°|degrees?|grad)", re.IGNORECASE)
 _grey = re.compile(r"\bblack[\s-]+and[\s-]+white\b|\bgr[ae]y\w*|\bschwarz\W?wei", re.IGNORECASE)
 _counter = re.compile(r"\b(?:left|counter|anti)", re.IGNORECASE)
@@ -89,13 +90,14 @@ def _read(goal: str) -> _Wanted | None:
 
 
 def _new_size(goal: str) -> Callable[[int, int], tuple[float, float]] | None:
-    if box := _box.search(goal):
-        return lambda wide, high: (float(box[1]), float(box[2]))
-    if side := _side.search(goal):
-        pixels = float(side[1])
-        if (side[2] or "wide").lower() in ("wide", "broad"):
-            return lambda wide, high: (pixels, high * pixels / wide)
-        return lambda wide, high: (wide * pixels / high, pixels)
+    if sides := _pixels.fullmatch(picture_size_asked(goal.casefold()) or "no size"):
+        across, down = (float(each or 0) for each in sides.groups())
+        if _longer_side.search(goal):
+            return lambda wide, high: (
+                wide * across / max(wide, high),
+                high * across / max(wide, high),
+            )
+        return lambda wide, high: (across or wide * down / high, down or high * across / wide)
     factor = next((each for pattern, each in _factors if pattern.search(goal)), None)
     return (lambda wide, high: (wide * factor, high * factor)) if factor else None
 

@@ -218,6 +218,8 @@ class EmbeddedPlanner:
         else:
             found = found or await self._guess(text, read, inventory, context)
         tables = {item.kind for item in context.attachments} == {Kind.TABLE}
+        if tables:
+            found = _asked_of_tables(found, read, inventory, fit)
         asks = _lists.match(read.text) or (tables and _question.search(read.text))
         if (tables and _counts.match(read.text)) or (
             asks and all(fit(it.type, it.start, it.end) <= NO_WAY for it in found)
@@ -342,6 +344,37 @@ async def scores_of(
         return await asyncio.to_thread(scorer.score, text, inventory)
     except UnavailableError:  # `doctor` reports it; cues still work
         return None
+
+
+_asks_table = re.compile(
+    r"\W*(?:(?:and|also|then|please|tell me|show me|find out|say|und|auch|sag mir)\s+)*"
+    r"(?:(?:on|in|at|for|an|in|für)\s+)?(?:which|who|whose|how (?!to\b)\w+|when|where|"
+    r"what(?:'s)?|welche\w?|wer|wie \w+|wann|wo|was)\b"
+)
+
+
+def _asked_of_tables(
+    found: Sequence[PlannedStep],
+    read: ParsedRequest,
+    inventory: Sequence[TaskType],
+    fit: steps.FitScorer,
+) -> list[PlannedStep]:
+    """Return the steps of a request that has only tables: what asks something that no other task
+    can do with a table asks the table. "Draw the ages and tell me how many people are over 60"
+    looks for no people in a picture."""
+    answering = next((item for item in inventory if item.name == inputs.ASK_TABLE), None)
+    asked: list[PlannedStep] = []
+    for step in found:
+        words = read.text[step.start : step.end]
+        elsewhere = step.type.name == WRITING or fit(step.type, step.start, step.end) <= NO_WAY
+        if answering is None or not elsewhere or not _asks_table.match(words):
+            asked.append(step)
+        elif asked and asked[-1].type is answering and inputs.PRONOUN.search(words):
+            asked[-1] = replace(asked[-1], end=step.end)  # "and how large is this share?"
+        else:
+            cue = CueMatch(answering, step.start, step.start, 0.0)
+            asked.append(PlannedStep(answering, step.start, step.end, cue, unread=step.unread))
+    return asked
 
 
 def _is_judged(step: PlannedStep, read: ParsedRequest) -> bool:

@@ -50,6 +50,8 @@ _as_output = lazy_re(
     r"\b(?:create|produce|generate)(?: (?:me|an?|another|new|file|table)){0,3}|"
     r"\b(?:save|store|write|export|put|keep|make|create|turn|convert|collect|gather)\b"
     r"[^.;!?\n]{0,60}?\b(?:called|named)|"
+    r"(?:\b(?:into|as|to) (?:an?|one|another)|\bin one) (?:new |single )?"
+    r"(?:file|table|csv|pdf|list|document|spreadsheet|chart),?|"
     r"\b(?:convert|turn|change|transcode|export)\b[^;!?\n]{1,60}\bto|\bals|\bnach)\s*$",
     re.IGNORECASE,
 )
@@ -62,6 +64,17 @@ _there = lazy_re(
     re.IGNORECASE,
 )
 """Words before "named" that mean something that already exists."""
+
+
+_writes_to = lazy_re(
+    r"\b(?:write|save|store|put|list|collect|gather|note|record|export|join|merge|combine|make|"
+    r"create|draw|plot|need|want)\b[^.;!?\n]*?(?:\b(?:in|into|to|as|called|named)|,)"
+    r"\s+(?:(?:an?|one|another|the)\s+)?(?:(?:new|single)\s+)?"
+    r"(?:(?:file|table|csv|pdf|list|picture|document|spreadsheet|chart)\s*,?\s*)?$",
+    re.IGNORECASE,
+)
+"""Words before a name that nothing has yet, if other files are given: "put them into one PDF,
+pages.pdf", "list those in dearer.csv"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +258,8 @@ def parse_request(text: str, inventory: Sequence[TaskType], context: Context) ->
     spans: list[tuple[Mention, str]] = []
     for mention in sorted([*find_quotes(text), *find_files(text)], key=attrgetter("start")):
         if isinstance(mention, FileMention):
+            if _is_to_be_made(mention, text, context):
+                mention = replace(mention, output=True)
             kind = "" if mention.output else kind_of_name(mention.name) or ""
             spans.append((mention, f" xfile{len(named)}x{kind} "))
             begin = text.index(mention.text, mention.start)
@@ -274,6 +289,14 @@ def parse_request(text: str, inventory: Sequence[TaskType], context: Context) ->
         made=frozenset(item.task for item in earlier if item.task),
         spelling={word.lower(): word for word in spelled if word != word.lower()},
     )
+
+
+def _is_to_be_made(mention: FileMention, text: str, context: Context) -> bool:
+    """Return whether a name that none of the given files has is that of a file to write."""
+    given = {item.title.lower() for item in context.attachments}
+    if not given or mention.is_absolute or mention.name.lower() in given:
+        return False
+    return _writes_to.search(text[max(0, mention.start - 120) : mention.start]) is not None
 
 
 def split_pasted(text: str, inventory: Sequence[TaskType]) -> tuple[str, str]:

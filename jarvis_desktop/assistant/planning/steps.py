@@ -129,7 +129,8 @@ def split_steps(
         if not asked:
             if steps and found == inside:
                 words = set(re.findall(r"[a-z']+", _marked.sub(" ", reading.text[start:end])))
-                if _marked.search(reading.text[start:end]) and words - _small_words:
+                named = [item for item in reading.files_in(start, end) if not item.output]
+                if named and words - _small_words:
                     raise NotUnderstoodError(start, end)
                 if not steps[-1].type.ports and _result_told.match(reading.text[start:end]):
                     continue
@@ -779,7 +780,9 @@ _readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
     "language": _language,
     "file-name": _file_name,
     "size": lambda step, reading: parts.size_asked(reading.text[step.start : step.end]),
-    "size-or-bytes": lambda step, reading: parts.bytes_asked(reading.text[step.start : step.end]),
+    "picture-size": lambda step, reading: parts.picture_size_asked(
+        reading.text[step.start : step.end]
+    ),
     "shape": _shape,
     "without": _without,
     "seed": _seed,

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jarvis_desktop.assistant.planning import steps
-from jarvis_desktop.assistant.planning.inputs import ASK_TABLE, EDIT_TABLE
+from jarvis_desktop.assistant.planning.inputs import ASK_TABLE, EDIT_TABLE, FOLLOWING
 from jarvis_desktop.assistant.planning.intents import NUMBER, CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
@@ -77,7 +77,7 @@ _edit = lazy_re(
 """What changes a table, at the beginning of a part of a request."""
 _joins = lazy_re(
     r"(?:(?:and|please|bitte|can you|could you)\s+)*(?:join|merge|combine|append|stack|"
-    r"verbinde|verknüpfe|füge?\b.*\bzusammen|vereine?)\b(?!.*\b(?:pdf|docx?|document|page)s?\b)"
+    r"put\b.*\btogether|verbinde|verknüpfe|füge?\b.*\bzusammen|vereine?)\b(?!.*\b(?:pdf|docx?|document|page)s?\b)"
 )
 """What puts tables together, if several are given."""
 _of_rows = lazy_re(rf"\b{_rows}\b|\b(?:table|csv|spreadsheet|tabelle|by|nach|where)\b")
@@ -123,6 +123,14 @@ def table_cues(
             found.append(CueMatch(editing, begins, begins + 1, EDIT_WEIGHT))
             continue
         asked = _phrase.match(bare)
+        if any(cue.type.name == CHART for cue in inside):  # "per category" sorts no texts
+            found = [
+                cue
+                for cue in found
+                if not start <= cue.start < end
+                or cue.type.name in (*FOLLOWING, CHART)
+                or Kind.TABLE in {kind for port in cue.type.ports for kind in port.kinds}
+            ]
         if start and steps.SECOND_QUESTION.match(bare):
             found = [cue for cue in found if not start <= cue.start < end]
             continue

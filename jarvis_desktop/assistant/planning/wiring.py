@@ -10,7 +10,7 @@ from jarvis_desktop.assistant.planning import inputs, steps
 from jarvis_desktop.assistant.planning.inputs import PortSource
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import PlannedStep
-from jarvis_desktop.core.artifact import WRITTEN_TABLES, Artifact, Kind
+from jarvis_desktop.core.artifact import WRITTEN_TABLES, Artifact, Kind, kind_of_name
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 from jarvis_desktop.text import parts
@@ -68,6 +68,7 @@ _several_languages = lazy_re(
 _counted = lazy_re(r"\b(?:words|letters|characters|sentences|lines)\b")
 _with_words = (Kind.TEXT, Kind.DOCUMENT, Kind.TABLE)
 """In what words are counted; those of a picture or a recording have to be read first."""
+_under_a_name = r"(?:,?\s*\b(?:as|to|in|into|called|named)\s+(?:an?\s+(?:\w+\s+)?)?)?"
 AS_A_TABLE = ", as a table"
 """The end of a question whose answer is to be a table."""
 
@@ -113,7 +114,7 @@ class PlanWiring:
             kinds = tuple(k for k in content[0].kinds if not counted or k in _with_words)
             content = [replace(content[0], kinds=kinds if counted else kinds[:-1])]
         if step.type.port(inputs.QUESTION):
-            options[inputs.QUESTION] = steps.clause(step, self._reading)
+            options[inputs.QUESTION] = self._question(step)
         if step.type.port(inputs.PROMPT) and (material := step.type.port(inputs.MATERIAL)):
             given = self._order(step, material)
         else:
@@ -129,6 +130,14 @@ class PlanWiring:
             [self._append(step.type, {**item, **way}) for item in given for way in ways]
         )
 
+    def _question(self, step: PlannedStep) -> str:
+        """Return the words of a step without the names of files to write, which ask nothing."""
+        asked = steps.clause(step, self._reading)
+        for item in self._reading.files_in(step.start, step.end):
+            if item.output:
+                asked = re.sub(rf"{_under_a_name}{re.escape(item.text)}", "", asked)
+        return asked.strip(" ,")
+
     def _languages(self, step: PlannedStep) -> list[str]:
         """Return the languages of a translation into several: "into French and German"."""
         if all(option.name != LANGUAGE for option in step.type.options):
@@ -139,8 +148,11 @@ class PlanWiring:
         return [each[0].capitalize() for each in _a_language.finditer(found[0])]
 
     def save_as(self, task_type: TaskType, names: Sequence[str]) -> None:
-        """Save the newest results under the names that the words gave them."""
-        for name, source in zip(names, self._groups[-1], strict=False):
+        """Save the newest results under the names that the words gave them: a picture as that of
+        a picture, whatever was answered after it."""
+        kinds = {kind_of_name(name) for name in names}
+        fits = (group for group in reversed(self._groups) if {*group[0].kinds[:1]} == kinds)
+        for name, source in zip(names, next(fits, self._groups[-1]), strict=False):
             args: dict[str, Arg] = {"content": source.value, "name": name}
             self._append(task_type, args)
 
@@ -290,7 +302,11 @@ class PlanWiring:
     def _outputs_for(self, step: PlannedStep) -> list[PortSource]:
         """The results that "it" may be in this step: a verdict may be said or saved, but what is
         translated or answered is the text that it is about."""
-        if step.type.name in ("text-to-speech", inputs.SAVE, inputs.CONVERT):
+        if step.type.name == inputs.SAVE:
+            named = self._reading.files_in(step.start, step.end)
+            kinds = {kind_of_name(item.name) for item in named if item.output}
+            return sorted(self._outputs, key=lambda item: item.kinds[0] not in kinds)
+        if step.type.name in ("text-to-speech", inputs.CONVERT):
             return self._outputs
         if step.type.name == steps.SUMMARY:
             return [item for item in self._outputs if item.step not in _VERDICTS | _EXTRACTS]
@@ -419,7 +435,8 @@ class PlanWiring:
         fresh = [item for item in fitting if item not in self._used] or fitting
         direct = [item for item in fresh if set(item.kinds) & set(port.kinds)] or fresh
         # The first step takes all attached files; a later one those left over, or the first.
-        chosen = direct[:1] if self._groups or self._reading.files else direct
+        named = any(not item.output for item in self._reading.files)
+        chosen = direct[:1] if self._groups or named else direct
         self._used.update(chosen)
         return chosen
 

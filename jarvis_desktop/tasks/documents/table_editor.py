@@ -111,7 +111,7 @@ _duplicates = re.compile(r"\b(?:duplicat\w*|doubles?|repeated|dedup\w*|identical
 _empty = re.compile(r"\b(?:empty|blank) (?:rows?|lines?)\b")
 _missing = re.compile(
     r"\b(?:without|with no|missing|lacking|(?:has|have) no) (?:an? |any |the )?"
-    r"(?P<of>\w+(?: \w+)?)|"
+    r"(?P<of>[\w-]+(?: \w+)?)|"
     r"\b(?P<named>\w+(?: \w+)?) (?:is|are|isn['’]t|aren['’]t) (?P<not>not )?"
     r"(?:empty|blank|missing)\b"
 )
@@ -499,10 +499,10 @@ class TableEditor:
         for piece in pieces:
             plain = _first.sub(" ", _to.sub(" ", _order_words.sub(" ", piece)))
             fields = self.columns_of(plain, made=True)
-            down = self._is_down(piece, fields[-1:])
-            if not keys and not fields and (hint := self._hinted(piece)):
+            # "Sort the songs from the longest to the shortest" names no order by song.
+            if not keys and not (behind and fields) and (hint := self._hinted(piece)):
                 fields = [hint]
-                down = self._is_down(piece, fields)
+            down = self._is_down(piece, fields[-1:])
             if fields:
                 keys += [
                     (item, bool(down)) for item in fields if all(item is not k for k, _ in keys)
@@ -564,7 +564,7 @@ class TableEditor:
             if hint == "date" or word in ("oldest", "newest", "chronologically"):
                 return next(iter(relation.dates), None)
             pool = [item for item in relation.fields if item.is_measure]
-            if hint and (fields := hinted_fields(pool, hint)):
+            if hint and (fields := hinted_fields(pool, hint) or pool[: len(pool) == 1]):
                 return fields[0]
         return None
 

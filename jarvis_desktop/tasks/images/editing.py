@@ -77,10 +77,11 @@ PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
     ({"edit": "crop", "direction": "bottom"},
      "lower half|bottom half|remove the upper half|remove the top half"),
     ({"edit": "crop"},
-     "crop|crops|cropped|cropping|trim*|cut out the middle|cut off the edges|cut the edges"),
+     "crop|crops|cropped|cropping|trim*|cut out the middle|cut off the edges|cut the edges|"
+     "cut ... square|square out of|largest square|make it square|make it a square|to a square"),
     ({"edit": "resize", "amount": 50.0},
-     "half the size|half size|half as large|half as big|smaller|shrink*|reduce the size|"
-     "scale down|scale it down"),
+     "half the size|half size|half as large|half as big|smaller|small version|shrink*|"
+     "reduce the size|scale down|scale it down"),
     ({"edit": "resize"}, "compress|compressed|reduce the file size|smaller file"),
     ({"edit": "resize", "amount": 200.0},
      "twice the size|double the size|twice as large|twice as big|larger|bigger|enlarge*|scale up|"
@@ -128,7 +129,7 @@ AMOUNT = TaskOption(
     "-90). resize: percent of the present size (50 = half, 200 = double). crop: percent that "
     "is kept (80). blur, background-blur: radius in pixels. sharpen: percent (120)",
     0.0,
-    units=("degree*", "°", "percent", "%", "pixel*", "px"),
+    units=("degree*", "°", "percent", "%"),
 )
 
 
@@ -179,10 +180,11 @@ IMAGE_EDITING = define(
         TaskOption("words", "caption: what is written on the picture", "", reads="written"),
         TaskOption(
             "size",
-            'resize, crop: width and height in pixels, "800x600"; "800x" keeps the proportions. '
-            'resize: the largest size of the file, "500 KB" or "2 MB"',
+            'resize, crop: width and height in pixels, "800x600"; "800x", "x600" and '
+            '"longest 800", for the longer side, keep the proportions. crop: the largest part '
+            'with such sides, "16:9". resize: the largest size of the file, "500 KB" or "2 MB"',
             "",
-            reads="size-or-bytes",
+            reads="picture-size",
         ),
         SEED,
     ),
@@ -262,7 +264,11 @@ def _flip(image: Image, wish: EditRequest) -> Image:
 
 def _crop(image: Image, wish: EditRequest) -> Image:
     width, height = image.size
-    if wish.size:
+    if ratio := re.fullmatch(r"\s*([1-9]\d?)\s*:\s*([1-9]\d?)\s*", wish.size):
+        across, down = int(ratio[1]), int(ratio[2])
+        wide = min(width, max(1, round(height * across / down)))
+        high = min(height, max(1, round(width * down / across)))
+    elif wish.size:
         wide, high = _parse_size(wish.size, image)
         wide, high = min(wide, width), min(high, height)
     else:
@@ -341,7 +347,9 @@ def _bytes_of(size: str) -> int:
 
 
 def _parse_size(size: str, image: Image) -> tuple[int, int]:
-    """Width and height from "800x600"; "800x" and "x600" keep the proportions."""
+    """Width and height from "800x600"; "800x", "x600" and "longest 800" keep the proportions."""
+    if longest := re.fullmatch(r"\s*longest (\d{1,6})\s*", size.lower()):
+        size = f"{longest[1]}x" if image.width >= image.height else f"x{longest[1]}"
     match = re.fullmatch(r"\s*(\d{1,6})?\s*(?:[x×*]|by)?\s*(\d{1,6})?\s*", size.lower())
     wide, high = (int(part or 0) for part in match.groups()) if match else (0, 0)
     if not wide and not high:
@@ -352,10 +360,16 @@ def _parse_size(size: str, image: Image) -> tuple[int, int]:
     return wide, high or max(1, round(wide * image.height / image.width))
 
 
+def _radius(wish: EditRequest) -> float:
+    """The pixels of a blur, 0 if they are not said: "blur it by 8 pixels" names a length."""
+    pixels = re.fullmatch(r"longest (\d+)", wish.size)
+    return float(pixels[1]) if pixels else abs(wish.amount)
+
+
 def _blur(image: Image, wish: EditRequest) -> Image:
     from PIL import ImageFilter
 
-    radius = abs(wish.amount) or max(2.0, max(image.size) / 100)
+    radius = _radius(wish) or max(2.0, max(image.size) / 100)
     soft = ImageFilter.GaussianBlur(min(radius, max(image.size) / 2))
     if image.mode == "RGBA":  # weighted by opacity, or hidden colours would bleed out
         return image.convert("RGBa").filter(soft).convert("RGBA")
@@ -491,7 +505,7 @@ def _blur_background(image: Image, wish: EditRequest) -> Image:
 
     from jarvis_desktop.tasks.images.segmentation import foreground
 
-    radius = abs(wish.amount) or max(4.0, max(image.size) / 60)
+    radius = _radius(wish) or max(4.0, max(image.size) / 60)
     mask = images.fromarray(foreground(np.asarray(image)))
     return images.composite(image, _blur(image, EditRequest(radius)), mask)
 

@@ -52,6 +52,7 @@ def turned(angle: int) -> Edit:
         ("Resize every picture to 50 %", smaller),
         ("Resize every picture to 40 pixels", smaller),
         ("Resize every picture, 20 pixels high", smaller),
+        ("Shrink every picture so that its longer side has 40 pixels", smaller),
         ("Resize every picture to 40x20", smaller),
         ("Rotate every picture by 90 degrees", turned(90)),
         ("Rotate every picture by 90 degrees", turned(270)),
@@ -70,6 +71,7 @@ def test_what_was_asked(right: Callable[..., bool], goal: str, edit: Edit) -> No
     [
         ("Shrink all pictures to half their size", lambda picture: picture),
         ("Resize every picture to 40x20", lambda picture: picture.resize((20, 40))),
+        ("Make the longer side 20 pixels", smaller),
         ("Resize every picture to 40x20", lambda picture: ImageOps.mirror(smaller(picture))),
         ("Rotate every picture by 90 degrees to the right", turned(90)),
         ("Convert all pictures to black and white", lambda picture: picture),

@@ -186,3 +186,59 @@ async def test_lists_are_left_to_a_language_model_if_there_is_one() -> None:
     planner = EmbeddedPlanner(PLANNER.scorer, guesses=False)
     planned = await planner.plan("orders in february", INVENTORY, Context((file("sales.csv"),)))
     assert isinstance(planned, PlanRejected)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "plan"),
+    [
+        # Neither people in the picture of the chart are counted, nor is the answer saved.
+        ("Draw a histogram of the ages as ages.png and tell me how many people are over 60",
+         ("people.csv",),
+         ["chart(table=people.csv, format=png, question=draw a histogram of the ages)",
+          f"{ASKING}(table=people.csv, question=tell me how many people are over 60)",
+          "save-file(content=#0, name=ages.png)"]),
+        ("Draw a scatter plot of price and mileage as cars.png, and tell me the cheapest offer",
+         ("cars.csv",),
+         ["chart(table=cars.csv, format=png, question=draw a scatter plot of price and mileage)",
+          f"{ASKING}(table=cars.csv, question=tell me the cheapest offer)",
+          "save-file(content=#0, name=cars.png)"]),
+        ("Which line has the most delays, and how large is this number?", ("trains.csv",),
+         [f"{ASKING}(table=trains.csv, question=Which line has the most delays, and how large is this number?)"]),
+        ("Sort it by price. Which is the cheapest? Save it as sorted.csv", ("a.csv",),
+         ["edit-table(table=a.csv, question=Sort it by price.)*",
+          f"{ASKING}(table=#0, question=Which is the cheapest?)",
+          "save-file(content=#0, name=sorted.csv)"]),
+        ("Put these files together in one table year.csv, then tell me the total amount",
+         ("a.csv", "b.csv"),
+         ["edit-table(table=a.csv+b.csv, question=Put these files together in one table)*",
+          f"{ASKING}(table=#0, question=tell me the total amount)",
+          "save-file(content=#0, name=year.csv)"]),
+        ("draw me a pie of what I spent per category", ("a.csv",),
+         ["chart(table=a.csv, question=draw me a pie of what i spent per category)"]),
+    ],
+)  # fmt: skip
+async def test_what_is_asked_beside_a_chart_or_a_change(
+    text: str, names: tuple[str, ...], plan: list[str]
+) -> None:
+    assert show(await ask(text, *names)) == plan
+
+
+@pytest.mark.parametrize(
+    ("text", "plan"),
+    [
+        ("Sort it by price, list the result in dearer.csv",
+         ["edit-table(table=prices.csv, question=Sort it by price)",
+          "save-file(content=#0, name=dearer.csv)"]),
+        ("Sort the rows of dearer.csv by price", None),
+        ("Write me the lines of /tmp/dearer.csv to /tmp/dearer.csv", None),
+    ],
+)  # fmt: skip
+async def test_a_name_that_no_given_file_has_is_a_new_one_only_where_it_is_written_to(
+    text: str, plan: list[str] | None
+) -> None:
+    found = await PLANNER.plan(text, INVENTORY, Context((file("prices.csv"),)))
+    if plan is None:
+        assert isinstance(found, PlanRejected)
+        assert "cannot find" in found.reason
+    else:
+        assert show(found) == plan

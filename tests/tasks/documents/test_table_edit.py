@@ -63,6 +63,7 @@ def column(rows: list[list[str]], name: str) -> list[str]:
 @pytest.mark.parametrize(
     ("wish", "told", "name", "orders"),
     [
+        ("sort the orders from the cheapest to the dearest", "Sorted 5 rows by amt, lowest first.", "o-sorted.csv", "13 10 11 11 12"),
         ("sort by price, highest first", "Sorted 5 rows by amt, highest first.", "o-sorted.csv", "11 11 10 13 12"),
         ("sort o.csv by amt", "Sorted 5 rows by amt, lowest first.", "o-sorted.csv", "13 10 11 11 12"),
         ("sort it by date, newest first", "Sorted 5 rows by date, newest first.", "o-sorted.csv", "12 10 11 11 13"),

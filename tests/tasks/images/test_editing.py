@@ -83,6 +83,8 @@ def test_does_what_its_name_says(
         ({"edit": "crop", "direction": "bottom"}, lambda a: a[80:]),
         ({"edit": "crop", "amount": 50.0}, lambda a: a[40:120, 60:180]),
         ({"edit": "crop", "size": "100x60"}, lambda a: a[50:110, 70:170]),
+        ({"edit": "crop", "size": "1:1"}, lambda a: a[:, 40:200]),
+        ({"edit": "crop", "size": "12:4"}, lambda a: a[40:120]),
     ],
 )
 def test_moves_pixels_exactly(
@@ -104,12 +106,27 @@ def test_moves_pixels_exactly(
         ({"size": "120x"}, (120, 80)),
         ({"size": "x80"}, (120, 80)),
         ({"size": "1200"}, (1200, 800)),
+        ({"size": "longest 120"}, (120, 80)),
+        ({"size": "longest 120", "amount": 50.0}, (120, 80)),
     ],
 )
 def test_resizes(
     picture: Path, tmp_path: Path, options: dict[str, Value], size: tuple[int, int]
 ) -> None:
     assert edited(picture, tmp_path, edit="resize", **options).size == size
+
+
+def test_the_longer_side_of_an_upright_picture_is_its_height(tmp_path: Path) -> None:
+    upright = shapes(tmp_path / "upright.png", size=(SIZE[1], SIZE[0]))
+    assert edited(upright, tmp_path, edit="resize", size="longest 120").size == (80, 120)
+
+
+def test_a_blur_is_told_in_pixels(picture: Path, tmp_path: Path) -> None:
+    said, meant = (
+        pixels(edited(picture, tmp_path, edit="blur", **way))
+        for way in ({"size": "longest 9"}, {"amount": 9.0})
+    )
+    assert np.array_equal(said, meant)
 
 
 @pytest.mark.parametrize("size", ["8 KB", "0.02 MB"])
