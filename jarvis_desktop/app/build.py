@@ -21,7 +21,7 @@ from jarvis_desktop.app.experts import (
 from jarvis_desktop.app.plan_check import PlanningCheck
 from jarvis_desktop.app.release import release_channel
 from jarvis_desktop.app.single_instance import Instance
-from jarvis_desktop.app.speech import build_speech
+from jarvis_desktop.app.speech import SpeechSystem
 from jarvis_desktop.app.updates import Updates
 from jarvis_desktop.assistant.answer_writer import AnswerWriter, FileGuard
 from jarvis_desktop.assistant.assistant import Assistant, AssistantDependencies
@@ -190,7 +190,7 @@ def build(
         prompted=LLMBackend.can_do,
         hub=HubOffers(hub, hub_policy),
     )
-    speech = build_speech(
+    speech = SpeechSystem(
         settings.speech,
         paths,
         experts=experts,
