@@ -21,6 +21,24 @@ TALKS = mark("JARVIS is listening to a request. Finish it first, then dictate.")
 DICTATES = mark("You are dictating. Finish that first, then ask.")
 
 
+async def bind_talk_key(key: DesktopHotkey, talk: Talk, toggle: Callable[[], None]) -> HotkeyStatus:
+    """Let a key control a Talk. If its releases are not reported, one press starts and the next one
+    stops: then each press calls `toggle`."""
+
+    def press() -> None:
+        if key.status.holds:
+            talk.press()
+        else:
+            talk.lose_key()
+            toggle()
+
+    def release() -> None:
+        if key.status.holds:
+            talk.release()
+
+    return await key.bind(press, release)
+
+
 class DictationSystem:
     """What dictates into other programs."""
 
@@ -55,7 +73,7 @@ class DictationSystem:
 
     async def bind(self) -> HotkeyStatus:
         """Let the key start dictation."""
-        return await self.key.bind(self._press, self._release)
+        return await bind_talk_key(self.key, self._talk, self.session.toggle)
 
     async def adopt(self, settings: DictationSettings, words: Sequence[str]) -> None:
         """Apply changed settings."""
@@ -87,17 +105,6 @@ class DictationSystem:
     def _keep(self, text: str) -> None:
         if self._settings.keep and not self.private:
             self.log.add(text)
-
-    def _press(self) -> None:
-        """Without release events, one press starts and the next one stops."""
-        if self.key.status.holds:
-            self.session.press()
-        else:
-            self.session.toggle()
-
-    def _release(self) -> None:
-        if self.key.status.holds:
-            self.session.release()
 
     def _cancel(self) -> None:
         self.session.cancel()

@@ -10,7 +10,13 @@ from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping,
 from pathlib import Path
 from typing import Any
 
-from jarvis_desktop.app.dictation import DICTATES, MAX_SILENCE_S, TALKS, DictationSystem
+from jarvis_desktop.app.dictation import (
+    DICTATES,
+    MAX_SILENCE_S,
+    TALKS,
+    DictationSystem,
+    bind_talk_key,
+)
 from jarvis_desktop.app.experts import whisper_folder
 from jarvis_desktop.app.single_instance import CommandHandler, Instance
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
@@ -172,7 +178,7 @@ class SpeechSystem:
     def be_reached(self, commands: Mapping[str, CommandHandler]) -> None:
         """Let the desktop's talk key and other processes reach this one; `commands` are known
         besides "talk"."""
-        self._behind(self.hotkey.bind(self._press, self._release))
+        self._behind(bind_talk_key(self.hotkey, self.talk, self.talk.toggle))
         self._behind(self.dictation.bind())
         self._behind(self._serve(commands))
 
@@ -228,18 +234,6 @@ class SpeechSystem:
 
         while not await self._instance.serve(handle):  # noqa: ASYNC110 - of another process
             await asyncio.sleep(TAKE_OVER_INTERVAL_S)
-
-    def _press(self) -> None:
-        """Without release events, one press starts listening and the next one stops it."""
-        if self.hotkey.status.holds:
-            self.talk.press()
-        else:
-            self.talk.lose_key()
-            self.talk.toggle()
-
-    def _release(self) -> None:
-        if self.hotkey.status.holds:
-            self.talk.release()
 
     async def close(self) -> None:
         """End every child process and release the key."""

@@ -8,7 +8,7 @@ from jarvis_desktop.core.speech import HotkeyStatus, Unheard
 from jarvis_desktop.paths import user_paths
 from jarvis_desktop.settings import DictationSettings, Settings, SpeechSettings
 from tests.assistant.talk.front import FakeDictationFront, FakeFront, silence, speaking
-from tests.fake_voice import FakeMicrophone, FakeRecogniser, FakeTextInserter
+from tests.fake_voice import FakeHotkey, FakeMicrophone, FakeRecogniser, FakeTextInserter
 
 
 @pytest.fixture
@@ -16,7 +16,7 @@ async def app():
     app = build(Settings(), user_paths())
     session, microphone, recogniser = app.dictation.session, FakeMicrophone(), FakeRecogniser()
     microphone.sounds = [speaking(1)]
-    for talk in (app.talk, session._talk):
+    for talk in (app.talk, session.talk):
         talk._microphone, talk._recogniser = microphone, recogniser
     session._inserter = FakeTextInserter()
     session._escape = lambda on: None
@@ -24,21 +24,19 @@ async def app():
     await app.close()
 
 
-def keys(app, *, holds: bool) -> None:
-    app.dictation.key.status = HotkeyStatus("x11", "Ctrl+Alt+W", holds=holds)
-
-
 @pytest.mark.parametrize("holds", [True, False])
 async def test_the_key_dictates_and_nothing_becomes_a_request(app, holds):
-    keys(app, holds=holds)
+    key = app.dictation.key = FakeHotkey(HotkeyStatus("x11", "Ctrl+Alt+W", holds=holds))
+    await app.dictation.bind()
+    assert key.press and key.release
     await app.dictation.adopt(DictationSettings(key_way="hold"), ())
     asked, shown = FakeFront(), FakeDictationFront()
     app.talk.front, app.dictation.session.front = asked, shown
-    app.dictation._press()
-    app.dictation._release() if not holds else None
+    key.press()
+    key.release() if not holds else None
     await shown.hears()
     assert app.dictation.session.active
-    app.dictation._release() if holds else app.dictation._press()
+    key.release() if holds else key.press()
     await shown.until("written")
     assert app.dictation.session._inserter.inserted == ["what time is it"]
     assert [each.text for each in app.dictation.log.kept()] == ["what time is it"]
@@ -100,8 +98,8 @@ async def test_nothing_is_spoken_into_a_dictation(app, monkeypatch):
 async def test_in_a_terminal_a_silence_ends_it(app):
     shown = app.dictation.session.front = FakeDictationFront(own=[])
     app.dictation.use_in_terminal(0.5)
-    app.dictation.session.start()
+    app.dictation.session.talk.start()
     await shown.hears()
-    app.dictation.session._talk._microphone.feed(silence(0.6))
+    app.dictation.session.talk._microphone.feed(silence(0.6))
     await shown.until("written")
     assert shown.own == ["what time is it"]

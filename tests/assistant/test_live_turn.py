@@ -118,7 +118,7 @@ class Aloud:
 
 def hands_free_live(person: Aloud, *, speaker: AnswerSpeaker | None = None) -> LiveTurn:
     journal_writer = JournalWriter(FakeJournal(), Unfinished("c", Turn("t", NOON)), acting=())
-    asks = HandsFree(person, person)
+    asks = HandsFree(person, person)  # type: ignore[arg-type]
     frontend = FakeFrontend(answer="typed")
 
     async def never(question: str, *, yes: str = "") -> str:

@@ -72,8 +72,9 @@ async def test_what_acts_is_asked_about_aloud_and_never_agreed_to_so(
         return False
 
     answered.frontend.confirm = never  # type: ignore[method-assign]
+    aloud = HandsFree(person, person)  # type: ignore[arg-type]
     answered.assistant = Assistant(
-        replace(answered.assistant._dependencies, hands_free=lambda: HandsFree(person, person))
+        replace(answered.assistant._dependencies, hands_free=lambda: aloud)
     )
     turn = await answered.handle(Request(heard=HEARD))
     assert turn.status is Status.FAILED
@@ -84,8 +85,9 @@ async def test_what_acts_is_asked_about_aloud_and_never_agreed_to_so(
 async def test_what_was_typed_is_asked_about_on_the_screen(answered: House) -> None:
     person = Person("yes")
     answered.backend.ask = "This sends your picture away. Go on?"
+    aloud = HandsFree(person, person)  # type: ignore[arg-type]
     answered.assistant = Assistant(
-        replace(answered.assistant._dependencies, hands_free=lambda: HandsFree(person, person))
+        replace(answered.assistant._dependencies, hands_free=lambda: aloud)
     )
     await answered.handle(Request(text="what time is it"))
     assert answered.frontend.questions == ["This sends your picture away. Go on?"]

@@ -67,10 +67,10 @@ async def alone(recogniser: LocalRecogniser, sounds: list[Sound]) -> str:
 async def dictated(session: DictationSession, microphone: FakeMicrophone) -> tuple[str, str]:
     """What was shown as written, and why nothing was written."""
     session.dismiss()
-    session.press()
+    session.talk.press()
     while not (microphone.state == "open" and microphone.heard):
         await asyncio.sleep(0.01)
-    session.release()
+    session.talk.release()
     while session.state.phase not in ("written", "failed"):
         await asyncio.sleep(0.01)
     await session.settled()

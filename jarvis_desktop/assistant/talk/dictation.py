@@ -101,7 +101,7 @@ class DictationSession:
         self.spaces = False
         """Whether a space is written after each text."""
         self.state = DictationState()
-        self._talk = talk
+        self.talk = talk
         self._inserter = inserter
         self._keep = keep
         self._clean_up = clean_up
@@ -124,33 +124,17 @@ class DictationSession:
     @property
     def active(self) -> bool:
         """Whether somebody dictates now."""
-        return self._talk.taken
-
-    def press(self) -> None:
-        """Handle a press of the key."""
-        self._talk.press()
-
-    def release(self) -> None:
-        """Handle a release of the key."""
-        self._talk.release()
+        return self.talk.taken
 
     def toggle(self) -> None:
         """Start to listen until the next call, or stop."""
-        self._talk.stop() if self.active else self._talk.start(held=True)
-
-    def start(self) -> None:
-        """Listen until a silence."""
-        self._talk.start()
-
-    def stop(self) -> None:
-        """End what is being said; it is complete."""
-        self._talk.stop()
+        self.talk.stop() if self.active else self.talk.start(held=True)
 
     def cancel(self) -> bool:
         """Forget what was said. Return False if there was nothing to cancel."""
         if self.state.phase not in ACTIVE:
             return False
-        self._talk.cancel()
+        self.talk.cancel()
         if self._tidying:
             self._tidying.cancel()
         self._show(self._failed or DictationState())
@@ -174,7 +158,7 @@ class DictationSession:
 
     async def close(self) -> None:
         """Close the microphone, and restore the keyboard."""
-        await self._talk.close()
+        await self.talk.close()
         for task in self._tasks:
             task.cancel()
         await self.settled()
@@ -236,7 +220,7 @@ class DictationSession:
         if reason is None:
             reason = await asyncio.to_thread(self._inserter.check)
         if reason:
-            self._talk.cancel()
+            self.talk.cancel()
             self._show(DictationState("failed", message=reason))
 
     async def _aim(self) -> None:

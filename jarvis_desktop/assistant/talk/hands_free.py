@@ -13,18 +13,19 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import aclosing, suppress
-from functools import partial
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, TypeVar
 
+from jarvis_desktop.assistant.speaker import AnswerSpeaker, Show
 from jarvis_desktop.assistant.talk.barge_in import TalkStarter
+from jarvis_desktop.assistant.talk.talk import Talk
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
-from jarvis_desktop.core.events import Event, Speaking
+from jarvis_desktop.core.events import Speaking
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.ports import Frontend
-from jarvis_desktop.core.speech import Microphone, MicrophoneState, Transcript
+from jarvis_desktop.core.speech import Microphone, MicrophoneState
 from jarvis_desktop.text.lazy_re import lazy_re
 
 log = logging.getLogger(__name__)
@@ -114,33 +115,10 @@ NOT_BY_VOICE = mark(
 )
 
 
-class AnswerListener(Protocol):
-    """The part of Talk that is needed here."""
-
-    async def answer(
-        self, ask: Callable[[], Awaitable[None]], *, limit: float, early: bool = False
-    ) -> Transcript | None:
-        """Return what was said after the question, or before with `early`; None if nobody spoke.
-        Raises UnavailableError if nobody can be heard."""
-
-
-ShowEvent = Callable[[Event], None]
-
-
-class QuestionSpeaker(Protocol):
-    """The part of Speaker that is needed here."""
-
-    async def say(self, text: str, show: ShowEvent) -> None:
-        """Speak a text; return once it was heard or silenced."""
-
-    def slower(self) -> None:
-        """Speak slower from now on."""
-
-
 class HandsFree:
     """Asks by voice. Only a clear Yes is a Yes; silence is a No."""
 
-    def __init__(self, talk: AnswerListener, speaker: QuestionSpeaker) -> None:
+    def __init__(self, talk: Talk, speaker: AnswerSpeaker) -> None:
         self._talk = talk
         self._speaker = speaker
 
@@ -150,7 +128,7 @@ class HandsFree:
         question: str,
         *,
         by_voice: bool,
-        show: ShowEvent,
+        show: Show,
         yes: str = "",
     ) -> bool:
         """Return whether the user agrees; without `by_voice` a Yes counts only on the screen.
@@ -170,7 +148,7 @@ class HandsFree:
         finally:
             await _cancel_all(screen, voice)
 
-    async def ask(self, frontend: Frontend, question: str, *, show: ShowEvent) -> str:
+    async def ask(self, frontend: Frontend, question: str, *, show: Show) -> str:
         """Return the answer, aloud or on the screen; the screen waits as long as it takes."""
         screen = asyncio.create_task(frontend.ask(question))
         voice = asyncio.create_task(
@@ -184,9 +162,7 @@ class HandsFree:
         finally:
             await _cancel_all(screen, voice)
 
-    async def _ask_yes_or_no(
-        self, question: str, show: ShowEvent, *, by_voice: bool
-    ) -> bool | None:
+    async def _ask_yes_or_no(self, question: str, show: Show, *, by_voice: bool) -> bool | None:
         words, unclear = question, 0
         while unclear < MAX_ROUNDS:
             said = await self._answer(words, show, limit=ANSWER_TIMEOUT_S)
@@ -206,16 +182,16 @@ class HandsFree:
         return False
 
     async def _answer(
-        self, question: str, show: ShowEvent, *, limit: float, early: bool = False
+        self, question: str, show: Show, *, limit: float, early: bool = False
     ) -> str | None:
         """Return the words of the answer; None if nobody spoke. Raises UnavailableError."""
-        say = partial(self._say, question, show)
+
+        async def say() -> None:
+            await self._speaker.say(question, show)
+            show(Speaking(""))
+
         heard = await self._talk.answer(say, limit=limit, early=early)
         return heard.text if heard else None
-
-    async def _say(self, text: str, show: ShowEvent) -> None:
-        await self._speaker.say(text, show)
-        show(Speaking(""))
 
 
 async def _unless_unheard(work: Awaitable[T]) -> T | None:

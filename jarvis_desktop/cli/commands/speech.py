@@ -560,12 +560,12 @@ def _dictate(args: argparse.Namespace) -> int:
         session.front = front
         loop = asyncio.get_running_loop()
         with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or another thread
-            loop.add_signal_handler(signal.SIGINT, session.stop)
+            loop.add_signal_handler(signal.SIGINT, session.talk.stop)
         keys = asyncio.create_task(_follow_keys(app))
         if args.seconds:
-            loop.call_later(args.seconds, session.stop)
+            loop.call_later(args.seconds, session.talk.stop)
         try:
-            session.start()
+            session.talk.start()
             await front.ended.wait()
             await session.settled()
         finally:
@@ -587,7 +587,7 @@ async def _follow_keys(app: Application) -> None:
     with KEYBOARD.single_keys():
         while (key := await KEYBOARD.key()) != END:
             if key == "\n":
-                app.dictation.session.stop()
+                app.dictation.session.talk.stop()
             elif key == ESCAPE:
                 app.dictation.session.cancel()
 

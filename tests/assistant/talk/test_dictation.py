@@ -57,9 +57,9 @@ async def dictation(microphone, recogniser, inserter, kept, screen, escapes):
 
 async def dictate(session, screen, phase="written"):
     before = len(screen.levels)
-    session.press()
+    session.talk.press()
     await screen.hears(before + 1)
-    session.release()
+    session.talk.release()
     return await screen.until(phase)
 
 
@@ -67,10 +67,10 @@ async def test_what_is_said_is_written_at_the_caret(
     dictation, recogniser, inserter, kept, screen, escapes
 ):
     recogniser.partials = (Partial("Hello", "there"),)
-    dictation.press()
+    dictation.talk.press()
     await screen.hears()
     assert dictation.active
-    dictation.release()
+    dictation.talk.release()
     state = await screen.until("written")
     assert not dictation.active
     assert inserter.inserted == kept == ["Hello there."]
@@ -92,11 +92,11 @@ async def test_what_is_shown_is_what_will_be_written(dictation, recogniser, inse
         Partial("Write to my mail. New line.", "Bye."),
         Partial("One.", "Scratch that."),
     )
-    dictation.press()
+    dictation.talk.press()
     for number in range(1, 4):
         await screen.hears(number)
-        dictation._talk._microphone.feed(speaking(0.1))
-    dictation.release()
+        dictation.talk._microphone.feed(speaking(0.1))
+    dictation.talk.release()
     await screen.until("written")
     words = [state.words for state in screen.states]
     assert Partial("", "Write to a@b.org.") in words
@@ -124,10 +124,10 @@ async def test_where_nothing_may_be_written_nobody_listens(
         screen.refuses = reason
     else:
         inserter.unusable = reason
-    dictation.press()
+    dictation.talk.press()
     state = await screen.until("failed")
     assert state == DictationState("failed", message=reason)
-    dictation.release()
+    dictation.talk.release()
     await dictation.settled()
     assert screen.states[-1] == state
     assert inserter.inserted == kept == []
@@ -154,7 +154,7 @@ async def test_a_failure_is_shown_after_the_next_dictation(dictation, inserter, 
     inserter.error = UnavailableError("No.")
     inserter.gate = threading.Event()
     await dictate(dictation, screen, "writing")
-    dictation.press()
+    dictation.talk.press()
     await screen.until("listening")
     inserter.gate.set()
     while inserter.tried < 1:
@@ -168,15 +168,15 @@ async def test_a_failure_is_shown_after_the_next_dictation(dictation, inserter, 
 
 
 async def test_nothing_is_typed_while_a_key_is_held(dictation, recogniser, inserter, screen):
-    dictation.press()
+    dictation.talk.press()
     await screen.hears()
-    dictation.release()
-    dictation.press()
+    dictation.talk.release()
+    dictation.talk.press()
     await screen.hears(2)
     for _ in range(5):
         await asyncio.sleep(0)
     assert inserter.inserted == []
-    dictation.release()
+    dictation.talk.release()
     while len(inserter.inserted) < 2:
         await asyncio.sleep(0)
     await dictation.settled()
@@ -224,14 +224,14 @@ async def test_a_text_of_nothing_is_not_written(dictation, recogniser, inserter,
 
 
 async def test_silence_ends_it_where_no_key_is_held(dictation, microphone, inserter, screen):
-    dictation.start()
+    dictation.talk.start()
     await screen.hears()
     microphone.feed(silence(1.1))
     await screen.until("written")
     assert inserter.inserted == ["Hello there."]
-    dictation.start()
+    dictation.talk.start()
     await screen.hears(3)
-    dictation.stop()
+    dictation.talk.stop()
     await screen.until("written")
     assert inserter.inserted == ["Hello there."] * 2
 
@@ -242,9 +242,9 @@ async def test_a_reason_is_stated_if_nobody_can_be_heard(
 ):
     if where == "microphone":
         microphone.sounds, microphone.error = [], UnavailableError("There is no microphone.")
-        dictation.press()
+        dictation.talk.press()
         state = await screen.until("failed")
-        dictation.release()
+        dictation.talk.release()
     else:
         recogniser.error = InputError("Nobody seems to speak.")
         state = await dictate(dictation, screen, "failed")
@@ -253,7 +253,7 @@ async def test_a_reason_is_stated_if_nobody_can_be_heard(
 
 async def test_what_was_said_in_ten_minutes_is_written(dictation, microphone, inserter, screen):
     microphone.sounds = [speaking(MAX_SPEECH_S + 1)]
-    dictation.press()
+    dictation.talk.press()
     state = await screen.until("written")
     assert inserter.inserted == ["Hello there."]
     assert "ten minutes" in state.message
@@ -282,7 +282,7 @@ async def test_it_goes_on_without_a_screen(dictation, inserter, kept, screen):
 async def test_it_is_checked_without_a_screen_too(dictation, inserter):
     inserter.unusable = "No window has the keyboard."
     dictation.front = None
-    dictation.press()
+    dictation.talk.press()
     while dictation.state.phase != "failed":
         await asyncio.sleep(0)
     assert dictation.state.message == inserter.unusable

@@ -87,11 +87,11 @@ def test_hostile_words_harm_nothing(overlay: DictationOverlay) -> None:
 
 def dictate(session: WindowSession, app: FakeApp, qtbot: QtBot, phase: str) -> None:
     before = len(app.recogniser.hearings)
-    session.engine.call(app.dictation.session.press)
+    session.engine.call(app.dictation.session.talk.press)
     qtbot.waitUntil(
         lambda: len(app.recogniser.hearings) > before and bool(app.recogniser.hearings[-1].pcm)
     )
-    session.engine.call(app.dictation.session.release)
+    session.engine.call(app.dictation.session.talk.release)
     qtbot.waitUntil(lambda: app.dictation.session.state.phase == phase)
 
 
@@ -147,7 +147,7 @@ def test_no_password_is_dictated(
     field.setReadOnly(refusing == "read only")
     shown = QPushButton() if refusing == "button" else field
     show(shown, qtbot)
-    session.engine.call(app.dictation.session.press)
+    session.engine.call(app.dictation.session.talk.press)
     qtbot.waitUntil(lambda: app.dictation.session.state.phase == "failed")
     wanted = module.PASSWORD if refusing == "password" else module.NO_FIELD
     assert app.dictation.session.state.message == wanted
@@ -185,7 +185,7 @@ def test_without_an_overlay_a_failure_is_still_told(
     monkeypatch.setattr(module, "places_windows", lambda: False)
     app.dictation.inserter.unusable = "Nothing can be typed here."
     with qtbot.waitSignal(controller.failed) as told:
-        session.engine.call(app.dictation.session.press)
+        session.engine.call(app.dictation.session.talk.press)
     assert told.args == ["Nothing can be typed here."]
     assert not controller.overlay.isVisible()
 
