@@ -144,14 +144,6 @@ class Unheard:
 TalkEvent = Talking | Loudness | Partial | Unheard
 
 
-def _ignore_partial(partial: Partial) -> None:
-    """Discard a partial transcript."""
-
-
-def _ignore_start() -> None:
-    """Ignore the start of playback."""
-
-
 class Transcriber(Protocol):
     """Turns recordings into text."""
 
@@ -166,7 +158,7 @@ class Transcriber(Protocol):
 class Recogniser(Transcriber, Protocol):
     """Turns recordings and live speech into text."""
 
-    def hear(self, show: Callable[[Partial], None] = _ignore_partial) -> Hearing:
+    def hear(self, show: Callable[[Partial], None] = lambda partial: None) -> Hearing:
         """Begin to recognise continuing speech; `show` receives partial transcripts on the loop.
 
         It waits, without loss, for an earlier one that is being finished.
@@ -216,7 +208,7 @@ class Player(Protocol):
         *,
         start: float = 0.0,
         more: bool = False,
-        begun: Callable[[], None] = _ignore_start,
+        begun: Callable[[], None] = lambda: None,
     ) -> None:
         """Play a sound or the sound of a film from `start` seconds to its end.
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from jarvis_desktop.core.errors import JarvisError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -27,6 +30,17 @@ def small_network(path: Path) -> Any:
     return onnxruntime.InferenceSession(
         str(path), providers=["CPUExecutionProvider"], sess_options=options
     )
+
+
+@contextmanager
+def onnx_errors_as(error: JarvisError, *others: type[Exception]) -> Iterator[None]:
+    """Raise `error` instead of onnxruntime's, which have no common base class, and of `others`."""
+    try:
+        yield
+    except Exception as cause:
+        if isinstance(cause, others) or "onnxruntime" in type(cause).__module__:
+            raise error from cause
+        raise
 
 
 class TextEncoder:

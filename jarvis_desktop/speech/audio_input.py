@@ -20,7 +20,7 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import RATE, Sound
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
-from jarvis_desktop.speech.devices import info, portaudio, refresh
+from jarvis_desktop.speech.devices import open_stream, portaudio
 from jarvis_desktop.speech.echo_canceller import EchoCanceller
 from jarvis_desktop.speech.end_of_turn import EndOfTurn
 from jarvis_desktop.speech.played_sound import PlayedSound
@@ -44,22 +44,10 @@ MAX_BLOCKS = 12_000  # stored if the parent does not read: about a minute
 
 def make_handler(wake_word: str = "", played: PlayedSound | None = None) -> Handler:
     """The handler of the child process; the first argument names the method."""
-    end = EndOfTurn()
-    session = CaptureSession(_listener_for(wake_word), end, played)
-
-    def ready() -> None:
-        portaudio()
-        end.load()
-
-    calls: dict[str, Callable[..., object]] = {
-        "ready": ready,
-        "open": session.open,
-        "read": session.read,
-        "close": session.close,
-    }
+    session = CaptureSession(_listener_for(wake_word), EndOfTurn(), played)
 
     def handle(report: Report, what: str, *args: Any) -> object:
-        return calls[what](*args)
+        return getattr(session, what)(*args)
 
     return handle
 
@@ -105,11 +93,16 @@ class CaptureSession:
         self._silent = 0.0
         self._read = 0.0
 
+    def ready(self) -> None:
+        """Load what takes time. Raises UnavailableError without PortAudio."""
+        portaudio()
+        self._end.load()
+
     def open(self, device: str | None) -> None:
         """Start capturing; returns with the first sound. Raises UnavailableError."""
         self._detector = Silero()
         self._cancel.restart()
-        self._stream = self._start_or_refuse(device)
+        self._stream = open_stream(device, "input", _rates, self._start, _no_microphone(device))
         self._resample = None if self._rate == RATE else Resampler(self._rate)
         end = time.monotonic() + FIRST_SOUND_S
         while not self._arrived and not self._ended and time.monotonic() < end:
@@ -123,48 +116,26 @@ class CaptureSession:
             )
         self._silent, self._read = 0.0, time.monotonic()
 
-    def _start_or_refuse(self, device: str | None) -> Any:
-        sounddevice = portaudio()
+    def _start(self, device: int, samplerate: int) -> Any:
+        self._arrived.clear()
+        self._rate, self._reached, self._ended = samplerate, 0.0, False
+        # Large blocks with low latency made PortAudio wait 1.9 s for the first block.
+        stream = portaudio().RawInputStream(
+            samplerate=samplerate,
+            channels=1,
+            dtype="int16",
+            device=device,
+            blocksize=0,
+            latency="high",
+            callback=self._arrive,
+            finished_callback=self._finish,
+        )
         try:
-            return self._start(device)
-        except sounddevice.PortAudioError:
-            refresh()
-        try:
-            return self._start(device)
-        except sounddevice.PortAudioError as error:
-            raise _no_microphone(device) from error
-
-    def _start(self, device: str | None) -> Any:
-        sounddevice = portaudio()
-        found = info(device, "input")
-        refused: Exception | None = None
-        for rate in (RATE, int(found["default_samplerate"])):
-            self._arrived.clear()
-            self._rate, self._reached, self._ended = rate, 0.0, False
-            try:
-                # Large blocks with low latency made PortAudio wait 1.9 s for the first block.
-                stream = sounddevice.RawInputStream(
-                    samplerate=rate,
-                    channels=1,
-                    dtype="int16",
-                    device=found["index"],
-                    blocksize=0,
-                    latency="high",
-                    callback=self._arrive,
-                    finished_callback=self._finish,
-                )
-            except sounddevice.PortAudioError as error:
-                refused = error
-                continue
-            try:
-                stream.start()
-            except sounddevice.PortAudioError as error:
-                stream.close()
-                refused = error
-            else:
-                return stream
-        assert refused is not None
-        raise refused
+            stream.start()
+        except portaudio().PortAudioError:
+            stream.close()
+            raise
+        return stream
 
     def _arrive(self, data: Any, frames: int, when: Any, status: Any) -> None:
         self._arrived.append(bytes(data))
@@ -224,6 +195,10 @@ class CaptureSession:
         finally:
             stream.close()
             self._arrived.clear()
+
+
+def _rates(found: Any) -> list[dict[str, Any]]:
+    return [{"samplerate": rate} for rate in (RATE, int(found["default_samplerate"]))]
 
 
 def _no_microphone(device: str | None) -> UnavailableError:

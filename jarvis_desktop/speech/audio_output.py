@@ -20,7 +20,7 @@ import numpy as np
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.speech.devices import info, portaudio, refresh
+from jarvis_desktop.speech.devices import open_stream, portaudio, refresh
 from jarvis_desktop.speech.played_sound import HUNG_HINT, SoundLine
 
 LATENCY_S = 0.15
@@ -174,48 +174,26 @@ class OutputStream:
                 self._lock.release()
 
     def _open(self) -> None:
-        sounddevice = portaudio()
         self._line.be_patient(OPEN_TIMEOUT_S)
-        if time.monotonic() - self._listed > DEVICE_LIST_S:
-            self._look_again()
         try:
-            self._stream = self._opened()
-        except sounddevice.PortAudioError:
-            self._look_again()
-            try:
-                self._stream = self._opened()
-            except sounddevice.PortAudioError as error:
-                raise _no_output(self._device) from error
+            if time.monotonic() - self._listed > DEVICE_LIST_S:
+                refresh()
+                self._listed = time.monotonic()
+            missing = _no_output(self._device)
+            self._stream = open_stream(self._device, "output", _forms, self._opened, missing)
         finally:
             self._line.be_patient(BEAT_TIMEOUT_S)
         self.rate, self.channels = int(self._stream.samplerate), self._stream.channels
         self._used = time.monotonic()
 
-    def _look_again(self) -> None:
-        refresh()
-        self._listed = time.monotonic()
-
-    def _opened(self) -> Any:
-        sounddevice = portaudio()
-        found = info(self._device, "output")
-        usual, most = int(found["default_samplerate"]), found["max_output_channels"]
-        refused: Exception | None = None
-        for rate, channels in ((usual, 2), (usual, 1), (48_000, 2), (usual, most)):
-            try:
-                return sounddevice.OutputStream(
-                    samplerate=rate,
-                    channels=channels,
-                    device=found["index"],
-                    dtype="float32",
-                    latency=max(LATENCY_S, found["default_high_output_latency"]),
-                    callback=self._fill,
-                    finished_callback=self._finished,
-                    prime_output_buffers_using_stream_callback=True,
-                )
-            except sounddevice.PortAudioError as error:
-                refused = error
-        assert refused is not None
-        raise refused
+    def _opened(self, **form: Any) -> Any:
+        return portaudio().OutputStream(
+            dtype="float32",
+            callback=self._fill,
+            finished_callback=self._finished,
+            prime_output_buffers_using_stream_callback=True,
+            **form,
+        )
 
     def _start(self) -> bool:
         self._died.clear()
@@ -287,6 +265,15 @@ class OutputStream:
         ramp = gain + np.clip(wanted - gain, -steps, steps)
         out *= ramp[:, np.newaxis]
         self._gain = wanted if ramp[-1] == np.float32(wanted) else float(ramp[-1])
+
+
+def _forms(found: Any) -> list[dict[str, Any]]:
+    usual, most = int(found["default_samplerate"]), found["max_output_channels"]
+    latency = max(LATENCY_S, found["default_high_output_latency"])
+    return [
+        {"samplerate": rate, "channels": channels, "latency": latency}
+        for rate, channels in ((usual, 2), (usual, 1), (48_000, 2), (usual, most))
+    ]
 
 
 def _no_output(device: str | None) -> UnavailableError:

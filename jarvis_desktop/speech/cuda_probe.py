@@ -11,7 +11,6 @@ import logging
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
@@ -33,7 +32,6 @@ LIBRARIES = (
 )
 
 Processor = tuple[str, str]
-"""The device and the compute type, as CTranslate2 calls them."""
 """The device and how it computes, as CTranslate2 calls them."""
 CPU: Processor = ("cpu", "int8")
 
@@ -103,6 +101,7 @@ def make_handler() -> Handler:
 def probe(report: Report, weights: Path) -> WhisperDevice:
     """Run Whisper on the first card. Raises UnavailableError if the weights are broken."""
     import ctranslate2
+    import numpy as np
 
     from jarvis_desktop.speech.whisper import load
 
@@ -111,21 +110,16 @@ def probe(report: Report, weights: Path) -> WhisperDevice:
             return WhisperDevice()  # such as a card of AMD
         can = ctranslate2.get_supported_compute_types("cuda")
         compute_type = next(each for each in COMPUTE_TYPES if each in can)
-        _write(load(weights, device="cuda", compute_type=compute_type))
+        whisper = load(weights, device="cuda", compute_type=compute_type)
+        silence = np.zeros(8000, np.float32)
+        pieces, _ = whisper.transcribe(silence, language="en", beam_size=1, max_new_tokens=4)
+        list(pieces)  # only now it is decoded
     except UnavailableError as error:
         load(weights)  # raises if they are broken, and not only on the card
         return WhisperDevice(why=_reason(error.__cause__))
     except RuntimeError as error:
         return WhisperDevice(why=_reason(error))
     return WhisperDevice(("cuda", compute_type))
-
-
-def _write(whisper: Any) -> None:
-    import numpy as np
-
-    sound = np.zeros(8000, np.float32)
-    pieces, _ = whisper.transcribe(sound, language="en", beam_size=1, max_new_tokens=4)
-    list(pieces)
 
 
 def _reason(error: BaseException | None) -> str:

@@ -6,6 +6,7 @@ PortAudio is only imported in child processes.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -85,6 +86,32 @@ def refresh() -> None:
     sounddevice = portaudio()
     sounddevice._terminate()
     sounddevice._initialize()
+
+
+def open_stream(
+    device: str | None,
+    kind: str,
+    ways: Callable[[Any], Iterable[dict[str, Any]]],
+    begin: Callable[..., Any],
+    missing: UnavailableError,
+) -> Any:
+    """Return what `begin` returns for the first of the settings that the device allows: `ways` gets
+    its description. If it allows none, the devices are listed again. Raises `missing`."""
+    refused: Exception | None = None
+    for attempt in range(2):
+        if attempt:
+            refresh()
+        try:
+            found = info(device, kind)
+        except portaudio().PortAudioError as error:
+            refused = error
+            continue
+        for settings in ways(found):
+            try:
+                return begin(device=found["index"], **settings)
+            except portaudio().PortAudioError as error:
+                refused = error
+    raise missing from refused
 
 
 def names() -> tuple[str, ...]:

@@ -22,7 +22,8 @@ from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import RATE
 from jarvis_desktop.paths import shipped
-from jarvis_desktop.process.onnx import small_network
+from jarvis_desktop.process.onnx import onnx_errors_as, small_network
+from jarvis_desktop.speech.vad import faster_whisper_file
 
 WEIGHTS = shipped("models", "end_of_turn", "smart_turn.onnx")
 SAMPLES = 8 * RATE  # what the network takes; shorter speech has silence before it
@@ -77,15 +78,12 @@ class SmartTurn:
     """The network and its features. Raises UnavailableError if its weights cannot be used."""
 
     def __init__(self, weights: Path = WEIGHTS) -> None:
-        try:
+        unusable = UnavailableError(
+            tr("The weights that tell the end of speech are missing or damaged."),
+            hint=tr("Install this application again."),
+        )
+        with onnx_errors_as(unusable):
             self._session = small_network(weights)
-        except Exception as error:
-            if "onnxruntime" not in type(error).__module__:
-                raise
-            raise UnavailableError(
-                tr("The weights that tell the end of speech are missing or damaged."),
-                hint=tr("Install this application again."),
-            ) from error
         self._spectrum = _feature_extractor()
 
     def finished(self, samples: Floats) -> float:
@@ -103,14 +101,12 @@ class SmartTurn:
 
 
 def _feature_extractor() -> Any:
-    package = importlib.util.find_spec("faster_whisper")
-    for folder in (package.submodule_search_locations if package else None) or ():
-        file = Path(folder, "feature_extractor.py")
-        found = importlib.util.spec_from_file_location("whisper_features", file)
-        if found and found.loader and file.is_file():
-            module = importlib.util.module_from_spec(found)
-            found.loader.exec_module(module)
-            return module.FeatureExtractor()
+    file = faster_whisper_file("feature_extractor.py")
+    found = importlib.util.spec_from_file_location("whisper_features", file) if file else None
+    if found and found.loader:
+        module = importlib.util.module_from_spec(found)
+        found.loader.exec_module(module)
+        return module.FeatureExtractor()
     raise UnavailableError(
         tr("The features of speech are missing, which come with faster-whisper."),
         hint=tr("Install this application again."),

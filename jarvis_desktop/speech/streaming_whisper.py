@@ -150,18 +150,6 @@ class SpeechBuffer:
         if len(self._samples) > 2 * most and silent:
             self.cut(self.end - most)
 
-    def stretches(self, after: int) -> list[tuple[int, int]]:
-        """The stretches with speech after a place, with a moment around them."""
-        found: list[tuple[int, int]] = []
-        for at, spoken in enumerate(self._spoken, self._first_frame):
-            if spoken:
-                begin, end = at * FRAME - PADDING, (at + 1) * FRAME + PADDING
-                if found and begin <= found[-1][1]:
-                    begin = found.pop()[0]
-                found.append((max(begin, self.begin), end))
-        clipped = [(max(begin, after), min(end, self.end)) for begin, end in found]
-        return [(begin, end) for begin, end in clipped if begin < end]
-
     def pauses(self) -> list[tuple[int, int]]:
         """Each pause between words: its first sample and the one after its last."""
         found, quiet = [], 0

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from jarvis_desktop.speech.decoding import Samples
 
 CONTEXT = 64  # samples of the previous frame that the model sees again
-FILE = "silero_vad_v6.onnx"
+WEIGHTS = "silero_vad_v6.onnx"
 
 Floats = np.ndarray[Any, np.dtype[np.float32]]
 
@@ -56,19 +56,20 @@ class Silero:
 
 @functools.cache
 def _session() -> Any:
-    return small_network(_file())
-
-
-def _file() -> Path:
-    package = importlib.util.find_spec("faster_whisper")
-    folders = (package.submodule_search_locations if package else None) or ()
-    for folder in folders:
-        if (found := Path(folder, "assets", FILE)).is_file():
-            return found
+    if weights := faster_whisper_file("assets", WEIGHTS):
+        return small_network(weights)
     raise UnavailableError(
         tr("The detector of speech is missing, which comes with faster-whisper."),
         hint=tr("Install this application again."),
     )
+
+
+def faster_whisper_file(*names: str) -> Path | None:
+    """A file in that package, without importing it; None if it is not there."""
+    package = importlib.util.find_spec("faster_whisper")
+    folders = (package and package.submodule_search_locations) or ()
+    files = (Path(folder, *names) for folder in folders)
+    return next((file for file in files if file.is_file()), None)
 
 
 MIN_RECORDING_SECONDS = 0.15
@@ -113,10 +114,6 @@ class SpeechSegments:
     def seconds(self) -> float:
         """Of speech."""
         return sum(end - start for start, end in self.stretches) / RATE
-
-    def parts(self) -> list[Samples]:
-        """The sound of each stretch."""
-        return [self.samples[start:end] for start, end in self.stretches]
 
 
 def find_speech(

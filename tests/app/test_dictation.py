@@ -28,7 +28,8 @@ async def app():
 async def test_the_key_dictates_and_nothing_becomes_a_request(app, holds):
     key = app.dictation.key = FakeHotkey(HotkeyStatus("x11", "Ctrl+Alt+W", holds=holds))
     await app.dictation.bind()
-    assert key.press and key.release
+    assert key.press
+    assert key.release
     await app.dictation.adopt(DictationSettings(key_way="hold"), ())
     asked, shown = FakeFront(), FakeDictationFront()
     app.talk.front, app.dictation.session.front = asked, shown

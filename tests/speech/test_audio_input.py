@@ -92,7 +92,7 @@ def sound(monkeypatch) -> Sounddevice:
     sound = Sounddevice()
     monkeypatch.setattr(audio_input, "portaudio", lambda: sound)
     monkeypatch.setattr(devices, "portaudio", lambda: sound)
-    monkeypatch.setattr(audio_input, "refresh", lambda: None)
+    monkeypatch.setattr(devices, "refresh", lambda: None)
     return sound
 
 

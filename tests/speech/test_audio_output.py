@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
-from jarvis_desktop.speech import audio_output, audio_output_worker
+from jarvis_desktop.speech import audio_output, audio_output_worker, devices
 from jarvis_desktop.speech.audio_output import OPEN_TIMEOUT_S, RAMP_S, OutputStream
 from jarvis_desktop.speech.audio_output_worker import FilePlayback, resampled
 from jarvis_desktop.speech.played_sound import SoundLine
@@ -76,9 +76,10 @@ def device(line, monkeypatch) -> Device:
         "default_high_output_latency": 0.3,
         "index": 7,
     }
-    monkeypatch.setattr(audio_output, "portaudio", lambda: device)
-    monkeypatch.setattr(audio_output, "refresh", device.refresh)
-    monkeypatch.setattr(audio_output, "info", lambda *asked: found)
+    for module in (audio_output, devices):
+        monkeypatch.setattr(module, "portaudio", lambda: device)
+        monkeypatch.setattr(module, "refresh", device.refresh)
+    monkeypatch.setattr(devices, "info", lambda *asked: found)
     return device
 
 

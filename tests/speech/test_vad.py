@@ -56,6 +56,6 @@ def test_the_process_that_only_listens_does_not_load_a_recogniser():
 
 
 def test_a_missing_file_is_a_stated_reason(monkeypatch):
-    monkeypatch.setattr(vad, "FILE", "silero_v99.onnx")
+    monkeypatch.setattr(vad, "WEIGHTS", "silero_v99.onnx")
     with pytest.raises(UnavailableError, match="detector of speech is missing"):
-        vad._file()
+        vad._session.__wrapped__()

@@ -214,25 +214,7 @@ need other phonemes than espeak-ng's."""
 PIPER_PLACE = "https://github.com/OHF-Voice/piper1-gpl"
 PIPER_VOICES = "https://huggingface.co/rhasspy/piper-voices"
 CHARACTERS_PER_SECOND = 20.0
-"""A neural_voice voice slower than this, the speed of human speech, is hung."""
-
-
-class NeuralVoice(Protocol):
-    """A neural_voice engine, which must be installed first."""
-
-    @property
-    def factory(self) -> str:
-        """The factory of its child process."""
-
-    @property
-    def args(self) -> tuple[object, ...]:
-        """The arguments of the factory."""
-
-    def lacking(self) -> UnavailableError | None:
-        """What is missing, and how to get it; None if nothing is."""
-
-    def speaks(self, language: str) -> bool:
-        """Whether it has a voice for this language."""
+"""A neural voice slower than this, the speed of human speech, is hung."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -337,6 +319,11 @@ class PiperVoice:
     def speaks(self, language: str) -> bool:
         """Whether a voice in the folder speaks it."""
         return any(piper_language(each) == language for each in piper_weights(self.folder))
+
+
+NeuralVoice = HibariVoice | KokoroVoice | PiperVoice
+"""Its child process is made by `factory` with `args`. `lacking` returns what must be installed
+first, and how; `speaks` whether it has a voice for a language."""
 
 
 def neural_voice(name: str, folder: Path) -> NeuralVoice | None:

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.child_main import Handler
+from jarvis_desktop.process.onnx import onnx_errors_as
 from jarvis_desktop.speech.voices import engine
 from jarvis_desktop.speech.voices.engine import (
     KnownVoice,
@@ -49,7 +50,11 @@ class HibariEngine:
 
     def ready(self) -> None:
         """Load the weights, and speak a word, because the first run of a network takes longest."""
-        try:
+        unusable = UnavailableError(
+            tr("The weights of Hibari cannot be used."),
+            hint=tr("Install JARVIS Desktop again, or at least its package hibari-tts."),
+        )
+        with onnx_errors_as(unusable, ImportError, OSError, EOFError, ValueError, KeyError):
             from hibari import Hibari
             from hibari.voices import VOICES, sha256_of, voice_path
 
@@ -59,12 +64,6 @@ class HibariEngine:
             self._tts = Hibari(VOICE, model=path)
             self._rate = self._tts.sample_rate
             self._run(self._tts.g2p("Ready."), 1.0)
-        except (ImportError, OSError, EOFError, ValueError, KeyError) as error:
-            raise _broken() from error
-        except Exception as error:
-            if "onnxruntime" in type(error).__module__:
-                raise _broken() from error
-            raise
 
     def voices(self) -> list[KnownVoice]:
         """The voice in the package."""
@@ -85,10 +84,3 @@ class HibariEngine:
         # A fixed seed of its noise: the same text sounds the same again.
         samples: NDArray[np.float32] = self._tts.from_phonemes(sounds, speed=pace, seed=0)
         return samples
-
-
-def _broken() -> UnavailableError:
-    return UnavailableError(
-        tr("The weights of Hibari cannot be used."),
-        hint=tr("Install JARVIS Desktop again, or at least its package hibari-tts."),
-    )

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.process.child_main import Handler
+from jarvis_desktop.process.onnx import onnx_errors_as
 from jarvis_desktop.speech.voices import engine
 from jarvis_desktop.speech.voices.engine import (
     KOKORO_LANGUAGES,
@@ -33,6 +34,8 @@ RATE = 24_000
 MAX_PHONEMES = 510  # of one run of the network
 PROVIDERS = ["CPUExecutionProvider"]
 DEFAULT_VOICE = "af_heart"
+BROKEN = (RuntimeError, ValueError, KeyError, IndexError, OSError, EOFError, zipfile.BadZipFile)
+"""What damaged weights raise, besides onnxruntime's errors."""
 
 # The number of each phoneme in the vocabulary of version 1.0; some exports carry their own.
 _SOUNDS = {
@@ -70,7 +73,11 @@ class KokoroEngine:
         styles = self._folder / KOKORO_STYLES
         if weights is None or not styles.is_file():
             raise UnavailableError(tr("Kokoro's weights are not there any more."))
-        try:
+        unusable = UnavailableError(
+            tr("The weights of Kokoro cannot be used."),
+            hint=tr("Fetch them again into {folder}.", folder=self._folder),
+        )
+        with onnx_errors_as(unusable, *BROKEN):
             self._session = onnxruntime.InferenceSession(weights, providers=PROVIDERS)
             with styles.open("rb") as file:
                 self._styles = dict(np.load(file))
@@ -78,12 +85,6 @@ class KokoroEngine:
             own = self._session.get_modelmeta().custom_metadata_map.get("kokoro_config")
             self._vocabulary = json.loads(own)["vocab"] if own else VOCABULARY
             self._run("ə", self._voices[0].id, 1.0)
-        except (RuntimeError, ValueError, KeyError, IndexError, OSError, EOFError) as error:
-            raise _broken(self._folder) from error
-        except Exception as error:
-            if _foreign(error):
-                raise _broken(self._folder) from error
-            raise
 
     def voices(self) -> list[KnownVoice]:
         """The styles in the file, the default one first."""
@@ -134,15 +135,3 @@ def _known(names: list[str]) -> list[KnownVoice]:
         KnownVoice(name, name.partition("_")[2].capitalize(), (KOKORO_LANGUAGES[name[0]][0],))
         for name in usual_first
     ]
-
-
-def _foreign(error: Exception) -> bool:
-    """Whether onnxruntime or zipfile raised it; onnxruntime's errors have no common base class."""
-    return isinstance(error, zipfile.BadZipFile) or "onnxruntime" in type(error).__module__
-
-
-def _broken(folder: Path) -> UnavailableError:
-    return UnavailableError(
-        tr("The weights of Kokoro cannot be used."),
-        hint=tr("Fetch them again into {folder}.", folder=folder),
-    )
