@@ -16,6 +16,7 @@ from jarvis_desktop.assistant.agent.branches.plan_changes import RePlan, UpdateP
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
 from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
+from jarvis_desktop.assistant.agent.built_in_steps import BuiltInSteps
 from jarvis_desktop.assistant.agent.code_loop import CodeLoop
 from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces, PackageInstaller
 from jarvis_desktop.assistant.agent.controller import Controller
@@ -97,11 +98,12 @@ def build_agent(
     dependencies: AgentDependencies,
     *,
     planner: Planner,
+    sure: Planner,
     replanning_runner: ReplanningRunner,
     inventory: Sequence[TaskType],
 ) -> AgentMode:
-    """Build agent mode. Ordinary requests share `planner` and `replanning_runner`. Nothing heavy is
-    loaded."""
+    """Build agent mode. Ordinary requests share `planner` and `replanning_runner`; `sure` plans
+    without an LLM and guesses nothing. Nothing heavy is loaded."""
     paths, llms = dependencies.paths, dependencies.llms
     prompts, store = dependencies.prompts, dependencies.store
 
@@ -156,6 +158,7 @@ def build_agent(
             llms=llms,
             prompts=prompts,
             read_tables=table_reader(dependencies.builtin, store),
+            built_in=BuiltInSteps(sure, inventory, replanning_runner, is_doubtful),
         ),
         approvals=approvals,
         limits=limits_of(settings),

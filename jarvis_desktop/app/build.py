@@ -302,6 +302,7 @@ def build(
                 builtin,
             ),
             planner=inner,
+            sure=EmbeddedPlanner(scorer, guesses=False),
             replanning_runner=ReplanningRunner(
                 inner, tasks, selector=selector, executor=executor, obtainer=obtainer
             ),

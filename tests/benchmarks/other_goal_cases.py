@@ -383,7 +383,11 @@ def one_pdf(folder: Path, chance: random.Random) -> Check:
     def check(came: Outcome) -> bool:
         found = [path for title, path in came.files.items() if title.endswith("pages.pdf")]
         shown = []
-        for page in pypdfium2.PdfDocument(found[-1].read_bytes()) if found else ():
+        try:
+            pages = [*pypdfium2.PdfDocument(found[-1].read_bytes())] if found else []
+        except pypdfium2.PdfiumError:
+            return False
+        for page in pages:
             seen = page.render().to_pil().convert("RGB").getcolors(1 << 24) or []
             shown.append([colour for colour in colours if any(
                 all(abs(one - other) < 25 for one, other in zip(colour, each, strict=True))

@@ -21,6 +21,7 @@ from typing import Any
 
 from jarvis_desktop.assistant.agent.agreement import QueryResult
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
+from jarvis_desktop.assistant.agent.built_in_steps import BuiltInSteps
 from jarvis_desktop.assistant.agent.code_session import RUNS_CODE, CodeWorkspaces, clean_code
 from jarvis_desktop.assistant.agent.expected_results import (
     ExpectedResult,
@@ -39,6 +40,7 @@ from jarvis_desktop.assistant.agent.goal_checks import answer_in
 from jarvis_desktop.assistant.agent.goal_run import GoalRun, OpenRound, StoppedError
 from jarvis_desktop.assistant.agent.goal_work import (
     ASKS,
+    BUILT_IN,
     LOOK,
     READING_QUERIES,
     SAME_SCRIPT,
@@ -147,6 +149,7 @@ class CodeLoop:
     llms: LLMs
     prompts: Prompts
     read_tables: TableReader
+    built_in: BuiltInSteps
     timeout: float = 300.0
 
     def given(self, run: GoalRun) -> Sequence[str]:
@@ -162,6 +165,7 @@ class CodeLoop:
         expected = expected_results(run.goal.text, list(files))
         work = GoalWork(run, list(files), expected, list(files.values()), words)
         await self._look(work)
+        await self._use_built_in_methods(work)
         await self._read(work)
         await self._query_again(work)
         await self._confirm_reading(work)
@@ -197,6 +201,24 @@ class CodeLoop:
             work.brief, status = f"(The files could not be read: {error})", Status.FAILED
         _end(run, now, Observation(work.brief, status, code=code))
         self._mark(work, StepState.DONE, lambda step: step.id == 1)
+
+    async def _use_built_in_methods(self, work: GoalWork) -> None:
+        """Have the built-in methods make the files that the goal clearly asks for. Nothing leaves
+        the artifact store, so nobody is asked."""
+        run = work.run
+        before = [entry for entry in run.done_by(0) if entry.branch == BUILT_IN]
+        if before:
+            await asyncio.to_thread(work.take_built, before[-1].artifacts)
+        if before or work.rounds or all(e.kind is ResultKind.ANSWER for e in work.expected):
+            return
+        plan = await self.built_in.plan(run, work.files)
+        if plan is None:
+            return
+        now = _begin(run, BUILT_IN, tr("Do it with the built-in methods"), "")
+        made = await self.built_in.carry_out(run, plan)
+        await asyncio.to_thread(work.take_built, made)
+        status = Status.DONE if work.built else Status.FAILED
+        _end(run, now, Observation(_sentences(work.built), status, tuple(work.built)))
 
     async def _run_own(self, run: GoalRun, code: str) -> tuple[str, str]:
         """Run a script that only reads; return what it printed, and the text of its `RESULT_FILE`.
@@ -472,9 +494,9 @@ class CodeLoop:
 
     def _finish(self, work: GoalWork, best: ScriptThread) -> Observation:
         """Answer with what was computed."""
-        printed, made = best.result
         self._mark(work, StepState.DONE)
-        return _answer(work.run, _told(printed, made, work.told), Status.DONE, made)
+        printed, made = best.result
+        return _answer(work, [_told(work, printed, made, work.told)], Status.DONE, made)
 
     def _give_up(self, work: GoalWork, reason: str) -> Observation:
         """Say honestly what there is."""
@@ -490,9 +512,9 @@ class CodeLoop:
                     "I made this, but could not confirm it by computing it in a second way. "
                     "Please look at it before you use it."
                 ),
-                _told(*results[0].result, known),
+                _told(work, *results[0].result, known),
             ]
-            return _answer(work.run, "\n\n".join(told), Status.PARTLY, results[0].made)
+            return _answer(work, told, Status.PARTLY, results[0].made)
         self._mark(work, StepState.FAILED)
         if partly:
             printed, made = partly[-1].result
@@ -503,16 +525,16 @@ class CodeLoop:
                 if names
                 else tr("I am not sure of this: the script that computed it has a flaw."),
                 tr("This is what there is:"),
-                _told(printed, made, known),
+                _told(work, printed, made, known),
             ]
-            return _answer(work.run, "\n\n".join(told), Status.PARTLY, made)
+            return _answer(work, told, Status.PARTLY, made)
         text = tr("I did not reach this goal. {reason}", reason=reason)
         if last := work.rounds[-1].observation if work.rounds else "":
             text += " " + tr("The last problem was: {problem}", problem=one_line(last, limit=300))
-        if not known:
-            return _answer(work.run, text, Status.FAILED, ())
-        told = [text, tr("This is what there is:"), known]
-        return _answer(work.run, "\n\n".join(told), Status.PARTLY, ())
+        if not (known or work.built):
+            return _answer(work, [text], Status.FAILED, ())
+        told = [text, tr("This is what there is:"), _told(work, "", (), known)]
+        return _answer(work, told, Status.PARTLY, ())
 
     def _mark(
         self,
@@ -558,24 +580,33 @@ async def _ask_what_to_change(run: GoalRun, now: OpenRound) -> None:
     _end(run, now, Observation(told, Status.CANCELLED, trusted=True))
 
 
-def _answer(run: GoalRun, text: str, status: Status, made: Sequence[Artifact]) -> Observation:
-    """Answer the user, and note it as the last round."""
+def _answer(
+    work: GoalWork, told: Sequence[str], status: Status, made: Sequence[Artifact]
+) -> Observation:
+    """Answer the user with paragraphs and files, and note it as the last round."""
+    run, text = work.run, "\n\n".join(told)
     run.live.say_apart(text)
-    found = Observation(text, status, tuple(made), ends=True)
+    found = Observation(text, status, tuple(work.with_built(made)), ends=True)
     _end(run, _begin(run, "final_answer", text, ""), found)
     return found
 
 
-def _told(printed: str, made: Sequence[Artifact], confirmed: str = "") -> str:
-    """Return a result as the user reads it: a `confirmed` answer or what was printed, and the names
-    of the files."""
-    names = ", ".join(f"“{one_line(item.title)}”" for item in made[:MAX_NAMED])
-    more = f" (+{len(made) - MAX_NAMED})" if len(made) > MAX_NAMED else ""
+def _told(work: GoalWork, printed: str, made: Sequence[Artifact], confirmed: str) -> str:
+    """Return a result as the user reads it: what the built-in methods tell, a `confirmed` answer or
+    what was printed, and the names of the files."""
+    files = work.with_built(made)
+    names = ", ".join(f"“{one_line(item.title)}”" for item in files[:MAX_NAMED])
+    more = f" (+{len(files) - MAX_NAMED})" if len(files) > MAX_NAMED else ""
     parts = [
+        _sentences(work.built),
         confirmed or printable(answer_in(printed)),
-        tr("Made: {names}.", names=f"{names}{more}") if made else "",
+        tr("Made: {names}.", names=f"{names}{more}") if files else "",
     ]
     return "\n\n".join(filter(None, parts)) or tr("Done.")
+
+
+def _sentences(made: Sequence[Artifact]) -> str:
+    return "\n".join(item.text for item in made if item.text)
 
 
 # What the LLM reads and writes.

@@ -38,6 +38,8 @@ ASKS = "ask_user"
 """The branch of a round that is a question."""
 LOOK = "look"
 """The branch of the round that reads the beginnings of the files."""
+BUILT_IN = "run_experts"
+"""The branch of the round in which the built-in methods make files."""
 MAX_TRIES = 3
 """Scripts that mend each other, before another one is written from the beginning."""
 MAX_QUERIES = 4
@@ -112,11 +114,14 @@ class GoalWork:
     """What the reader of tables answers to each question, if it is sure of all of them."""
     told: str = ""
     """The answer that the reader of tables gave and queries confirmed."""
+    built: Sequence[Artifact] = ()
+    """The files that the built-in methods made, and the sentences about them."""
 
     @property
     def rounds(self) -> Sequence[LogEntry]:
         """Its scripts and questions, oldest first."""
-        return [entry for entry in self.run.done_by(0) if entry.branch not in (LOOK, QUERY)]
+        others = (LOOK, BUILT_IN, QUERY)
+        return [entry for entry in self.run.done_by(0) if entry.branch not in others]
 
     @property
     def queried(self) -> Sequence[str]:
@@ -182,6 +187,22 @@ class GoalWork:
         """Answer with what the reader of tables says, which is confirmed; the rest is left."""
         self.told = "\n\n".join(self.reading)
         self.expected = [each for each in self.expected if each.kind is not ResultKind.ANSWER]
+
+    def take_built(self, made: Sequence[Artifact]) -> None:
+        """Take what the built-in methods made, as far as the goal asks for it; the rest is left. It
+        reads files."""
+        files = [item for item in made if item.path]
+        left = {id(each) for each, _ in missing(self.expected, "", files, self.files, self.brief)}
+        if any(id(each) not in left for each in self.expected):
+            self.built = made
+            self.expected = [each for each in self.expected if id(each) in left]
+
+    def with_built(self, made: Sequence[Artifact]) -> list[Artifact]:
+        """Return the files that the built-in methods made, and those of a script that have other
+        names."""
+        built = [item for item in self.built if item.path]
+        names = {item.title for item in built}
+        return [*built, *(item for item in made if item.title not in names)]
 
     def unconfirmed(self, thread: ScriptThread) -> list[ExpectedResult]:
         """Return the parts of the goal that nothing confirms in a result. It reads files."""

@@ -12,10 +12,12 @@ import pytest
 
 from jarvis_desktop.assistant.agent.approvals import Approvals
 from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
+from jarvis_desktop.assistant.agent.built_in_steps import BuiltInSteps
 from jarvis_desktop.assistant.agent.expert_functions import ExpertFunctions
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.execution.executor import Executor, ReplanningRunner
 from jarvis_desktop.assistant.live_turn import JournalWriter, LiveTurn, empty_turn, replayed_events
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
 from jarvis_desktop.assistant.selection.selector import Selector
 from jarvis_desktop.core.artifact import Artifact, text_artifact
@@ -80,6 +82,13 @@ class Room:
     def functions(self) -> ExpertFunctions:
         """What scripts of the goal can call."""
         return ExpertFunctions(self.inventory, self._runner(self.planner), self.store)
+
+    def built_in(self, *, doubtful: str = "?") -> BuiltInSteps:
+        """What the built-in methods do of the goal; sentences with `doubtful` are not sure."""
+        runner = self._runner(self.planner)
+        return BuiltInSteps(
+            EmbeddedPlanner(), self.inventory, runner, lambda text: doubtful in text
+        )
 
     def branch_of(self, planner: Any) -> RunExperts:
         approvals = Approvals(code=CodeTerms.ASK, acting=("clock",))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from jarvis_desktop.assistant.agent.branches.conversation import CONVERSATION_BRANCHES
+from jarvis_desktop.assistant.agent.built_in_steps import BuiltInPlan, BuiltInSteps
 from jarvis_desktop.assistant.agent.controller import Controller
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.agent.roles import BranchRunner, Observation, roles
@@ -27,6 +28,7 @@ from jarvis_desktop.core.goal import (
     outline_from_markdown,
 )
 from jarvis_desktop.core.llm import Ability, Prompt
+from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Unfinished
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.llm.request import sendable
@@ -215,3 +217,16 @@ class Crew:
             return await self.controller.call(goal_run, role, choice.args["task"])
 
         return called
+
+
+class BuiltIn(BuiltInSteps):
+    """Makes these files and sentences, or plans nothing if there are none."""
+
+    def __init__(self) -> None:
+        self.made: Sequence[Artifact] = ()
+
+    async def plan(self, run: GoalRun, files: Iterable[Artifact]) -> BuiltInPlan | None:
+        return BuiltInPlan(Plan(()), {}) if self.made else None
+
+    async def carry_out(self, run: GoalRun, plan: BuiltInPlan) -> Sequence[Artifact]:
+        return self.made

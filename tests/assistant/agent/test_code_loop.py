@@ -37,7 +37,7 @@ from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.goal import CodeTerms, ControllerFrame, LogEntry, StepState
 from jarvis_desktop.core.llm import Prompt
-from tests.assistant.agent.scripted import Answer, ScriptedLLM, goal_run_for, told
+from tests.assistant.agent.scripted import Answer, BuiltIn, ScriptedLLM, goal_run_for, told
 from tests.assistant.agent.workplace import Workplace, no
 from tests.fakes import FakeFrontend, FakeLLMs
 
@@ -70,6 +70,7 @@ class Bench:
     """What queries return by a word in them: columns and rows, or an error."""
     read: dict[str, str | Exception] = field(default_factory=dict)
     """What the reader of tables answers by the question."""
+    built: BuiltIn = field(default_factory=BuiltIn)
 
     def __post_init__(self) -> None:
         self.place = Workplace(self.root, self.frontend, code=CodeTerms.SANDBOXED)
@@ -83,6 +84,7 @@ class Bench:
             llms=FakeLLMs(self.llm),
             prompts=prompts,
             read_tables=self._read,
+            built_in=self.built,
         )
         given = []
         for name in self.files:

@@ -19,6 +19,7 @@ from jarvis_desktop.assistant.agent.branches.plan_changes import RePlan, UpdateP
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.branches.run_experts import RunExperts
 from jarvis_desktop.assistant.agent.branches.write_function import WriteFunction
+from jarvis_desktop.assistant.agent.built_in_steps import BuiltInSteps
 from jarvis_desktop.assistant.agent.code_loop import CodeLoop
 from jarvis_desktop.assistant.agent.code_session import CodeWorkspaces, PackageInstaller
 from jarvis_desktop.assistant.agent.controller import Controller
@@ -272,7 +273,13 @@ class World:
             writer=writer,
             controller=controller,
             code_loop=CodeLoop(
-                run_code, workshop, store, llms=llms, prompts=PROMPTS, read_tables=_unsure
+                run_code,
+                workshop,
+                store,
+                llms=llms,
+                prompts=PROMPTS,
+                read_tables=_unsure,
+                built_in=BuiltInSteps(EmbeddedPlanner(), types, campaign, bool),
             ),
             approvals=approvals,
             limits=GoalLimits(rounds=24, repairs=2),

@@ -1,0 +1,115 @@
+"""The part of a goal that the built-in methods do: files changed, converted, joined or drawn.
+
+If the words leave no doubt about that, nothing is gained by a script: the same words would be
+planned so outside of agent mode too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+
+from jarvis_desktop.assistant.agent.branches.run_experts import joined, renumbered
+from jarvis_desktop.assistant.agent.goal_run import GoalRun
+from jarvis_desktop.assistant.execution.executor import ReplanningRunner
+from jarvis_desktop.assistant.planning.inputs import (
+    ASK_TABLE,
+    CONVERT,
+    CUT,
+    EDIT_TABLE,
+    EDIT_TEXT,
+    SAVE,
+)
+from jarvis_desktop.assistant.planning.table_phrases import CHART
+from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.errors import PlanError
+from jarvis_desktop.core.events import PlanAccepted
+from jarvis_desktop.core.expert import Status
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.ports import Context, Planner
+from jarvis_desktop.core.task import Ref, Task, TaskType
+
+CHANGE_PICTURE, JOIN = "image-editing", "join-files"
+_EXACT = frozenset((CHANGE_PICTURE, CONVERT, CUT, JOIN, EDIT_TEXT, EDIT_TABLE, CHART))
+"""Tasks that do with a file just what their options say."""
+
+
+@dataclass(frozen=True, slots=True)
+class BuiltInPlan:
+    """Tasks that make files, and the names that these get, by the numbers of the tasks."""
+
+    tasks: Plan
+    names: Mapping[int, str]
+
+
+@dataclass(eq=False)
+class BuiltInSteps:
+    """Plans a goal without an LLM, and does what makes files.
+
+    `is_doubtful` returns whether a result says of itself that it is not sure.
+    """
+
+    planner: Planner
+    inventory: Sequence[TaskType]
+    replanning_runner: ReplanningRunner
+    is_doubtful: Callable[[str], bool]
+
+    async def plan(self, run: GoalRun, files: Iterable[Artifact]) -> BuiltInPlan | None:
+        """Return what the words of the goal clearly ask to be done with these files, None if there
+        is a doubt or nothing of that kind."""
+        context = Context(tuple(files))
+        planned = await self.planner.plan(run.goal.text, self.inventory, context)
+        if not isinstance(planned, Plan) or planned.undone:
+            return None
+        tasks = [task for task in planned if task.type.name not in (SAVE, ASK_TABLE)]
+        if not tasks or not all(map(_is_exact, tasks)):
+            return None
+        try:
+            fresh = renumbered(Plan(tuple(tasks)), run.live.turn)
+        except PlanError:  # one of them works on an answer
+            return None
+        names = _names(planned)
+        numbers = {new.id: old.id for old, new in zip(tasks, fresh, strict=True)}
+        return BuiltInPlan(fresh, {new: names.get(old, "") for new, old in numbers.items()})
+
+    async def carry_out(self, run: GoalRun, plan: BuiltInPlan) -> Sequence[Artifact]:
+        """Return the new files under their names, and the sentences about them. There are
+        none if a step fails or is in doubt, or if a name is that of another format. Raises
+        StorageError."""
+        whole = joined(plan.tasks, run.live.turn)
+        run.live.show(PlanAccepted(whole))
+        await self.replanning_runner.carry_out(whole, run.context, run.live, rounds=0)
+        used = {number for task in plan.tasks for number in task.depends_on}
+        made: list[Artifact] = []
+        for task in plan.tasks:
+            result, name = run.live.turn.results.get(task.id), plan.names[task.id]
+            if result is None or result.status is not Status.DONE:
+                return ()
+            for item in result.artifacts:
+                if self.is_doubtful(item.text or "") or not _may_be_called(item, name):
+                    return ()
+                if task.id not in used or name:
+                    made.append(replace(item, name=name) if item.path and name else item)
+        return made
+
+
+def _is_exact(task: Task) -> bool:
+    free = task.type.exact and not task.args.get(task.type.exact)
+    return task.type.name in _EXACT and not free
+
+
+def _names(plan: Plan) -> dict[int, str]:
+    """Return under which name the result of a task is to be saved, by its id."""
+    found = {}
+    for task in plan:
+        content = task.args.get("content")
+        for item in content if isinstance(content, tuple) else (content,):
+            if task.type.name == SAVE and isinstance(item, Ref):
+                found[item.task_id] = str(task.args.get("name", ""))
+    return found
+
+
+def _may_be_called(item: Artifact, name: str) -> bool:
+    suffixes = {PurePath(each).suffix.lower() for each in (name, item.title)}
+    return item.path is None or not name or len(suffixes) == 1

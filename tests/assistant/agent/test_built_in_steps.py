@@ -1,0 +1,165 @@
+"""What built-in methods do of a goal, and how the loop for small LLMs takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from jarvis_desktop.assistant.agent.goal_work import BUILT_IN, LOOK
+from jarvis_desktop.assistant.agent.queries import QUERY
+from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name, text_artifact
+from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.expert import Candidate, Status
+from jarvis_desktop.core.task import Call
+from jarvis_desktop.tasks.registry import INVENTORY
+from tests.assistant.agent.expert_room import Room
+from tests.assistant.agent.test_code_loop import WEST, Bench, bench, chart, script
+
+__all__ = ["bench"]  # a fixture
+MADE = {"image-editing": "photo-edit.jpg", "convert-file": "photo.png", "chart": "chart.png",
+        "edit-table": "sales-sorted.csv", "join-files": "joined.pdf"}  # fmt: skip
+"""What each task makes here."""
+
+
+async def built(
+    folder: Path, goal: str, *names: str, says: str = "It is done.", fails: str = ""
+) -> tuple[list[str], list[str]] | None:
+    """What comes of a goal, files and sentences, and the tasks; None if nothing is planned."""
+
+    def does(candidate: Candidate, call: Call) -> Sequence[Artifact]:
+        if call.task == fails:
+            raise ExpertError("It broke.")
+        path = call.workdir / MADE[call.task]
+        path.write_text("x")
+        kind = kind_of_name(path.name)
+        assert kind
+        return [Artifact(kind, path=path, name=path.name), text_artifact(says)]
+
+    room = Room(folder, *names, inventory=INVENTORY)
+    room.backend.does = does
+    room.goal_run.goal = replace(room.goal_run.goal, text=goal)
+    steps = room.built_in()
+    plan = await steps.plan(room.goal_run, room.files)
+    if plan is None:
+        return None
+    made = await steps.carry_out(room.goal_run, plan)
+    return [item.title if item.path else item.text or "" for item in made], room.done
+
+
+@pytest.mark.parametrize(
+    ("goal", "names", "made", "tasks"),
+    [
+        ("Cut the largest square out of the middle of the picture and save it as square.jpg",
+         ["photo.jpg"], ["square.jpg", "It is done."], ["image-editing"]),
+        ("Shrink the photo to 400 pixels and save it as PNG", ["photo.jpg"],
+         ["photo.png", "It is done."], ["image-editing", "convert-file"]),
+        ("Draw a histogram of the ages as ages.png and tell me how many people are over 60",
+         ["people.csv"], ["ages.png", "It is done."], ["chart"]),
+        ("Sort it by price and draw a chart of the prices by product, and save the table as x.csv",
+         ["a.csv"], ["x.csv", "It is done.", "chart.png", "It is done."],
+         ["edit-table", "chart"]),
+    ],
+)  # fmt: skip
+async def test_files_are_made_as_the_words_say(
+    tmp_path: Path, goal: str, names: list[str], made: list[str], tasks: list[str]
+) -> None:
+    assert await built(tmp_path, goal, *names) == (made, tasks)
+
+
+@pytest.mark.parametrize(
+    ("goal", "name"),
+    [
+        ("Which product is the cheapest?", "a.csv"),  # nothing is made
+        ("Turn the photo into a portrait of my aunt", "photo.jpg"),  # free words
+        ("Collect all names in the letter and save them as names.txt", "letter.txt"),
+        ("Make the picture smaller, and in warm brown tones", "photo.jpg"),  # something is left
+        ("What is the total? Convert it to PDF", "a.csv"),  # an answer
+        ("How are you?", "a.csv"),
+    ],
+)
+async def test_what_is_not_clear_is_left_to_a_script(tmp_path: Path, goal: str, name: str) -> None:
+    assert await built(tmp_path, goal, name) is None
+
+
+SHRINK = "Shrink the photo to 400 pixels and save it as PNG"
+
+
+async def test_nothing_counts_if_a_step_fails_or_is_in_doubt(tmp_path: Path) -> None:
+    assert await built(tmp_path, SHRINK, "photo.jpg", fails="convert-file") == (
+        [], ["image-editing", "convert-file"]
+    )  # fmt: skip
+    other = tmp_path / "other"
+    other.mkdir()
+    assert await built(other, SHRINK, "photo.jpg", says="Perhaps?") == (
+        [], ["image-editing", "convert-file"]
+    )  # fmt: skip
+
+
+async def test_a_name_of_another_format_is_not_given(tmp_path: Path) -> None:
+    goal = "Sort the table by price and save it as sorted.xlsx"
+    assert await built(tmp_path, goal, "a.csv") == ([], ["edit-table"])
+
+
+TOLD = text_artifact("The chart shows the sales.")
+
+
+def made_file(bench: Bench) -> Artifact:
+    path = bench.root / "chart.png"
+    path.write_bytes(b"x")
+    return Artifact(Kind.IMAGE, path=path, name=path.name)
+
+
+async def test_a_goal_that_asks_for_files_alone_needs_no_llm(bench: Callable[..., Bench]) -> None:
+    at = bench([], goal="Draw a chart of the sales by region")
+    at.built.made = [made_file(at), TOLD]
+    found = await at.work()
+    assert (found.status, found.text) == (
+        Status.DONE,
+        "The chart shows the sales.\n\nMade: “chart.png”.",
+    )
+    assert at.branches == [LOOK, BUILT_IN, "final_answer"]
+    assert [item.title for item in found.artifacts] == ["chart.png"]
+    assert at.llm.prompts == []
+
+
+async def test_what_else_is_asked_is_worked_on(bench: Callable[..., Bench]) -> None:
+    at = bench([script("one()"), WEST], {"one()": chart("West sold most: 5.")})
+    at.built.made = [made_file(at), TOLD]
+    found = await at.work()
+    assert found.status is Status.DONE
+    assert found.text == (
+        "The chart shows the sales.\n\nWest sold most: 5.\n\nMade: “chart.png”, “a.png”."
+    )
+    assert at.branches == [LOOK, BUILT_IN, "run_code", QUERY, "final_answer"]
+
+
+async def test_it_is_shown_if_the_rest_is_not_reached(bench: Callable[..., Bench]) -> None:
+    at = bench([ExpertError("It does not answer.")])
+    at.built.made = [made_file(at), TOLD]
+    found = await at.work()
+    assert found.status is Status.PARTLY
+    assert found.text.endswith(
+        "This is what there is:\n\nThe chart shows the sales.\n\nMade: “chart.png”."
+    )
+    assert [item.title for item in found.artifacts] == ["chart.png"]
+
+
+async def test_what_was_not_asked_for_is_not_taken(bench: Callable[..., Bench]) -> None:
+    at = bench([script("one()"), WEST], {"one()": chart("Done.", name="sales.png")},
+               goal="Draw a chart of the sales by region as sales.png")  # fmt: skip
+    at.built.made = [made_file(at), TOLD]
+    found = await at.work()
+    assert (found.status, found.text) == (Status.DONE, "Done.\n\nMade: “sales.png”.")
+    assert at.run.log[1].status is Status.FAILED
+
+
+async def test_files_from_before_a_crash_are_not_made_again(bench: Callable[..., Bench]) -> None:
+    at = bench([], goal="Draw a chart of the sales by region")
+    at.built.made = [made_file(at), TOLD]
+    at.log([(LOOK, "sales.csv", (), ""), (BUILT_IN, "It is done.", (made_file(at),), "")])
+    found = await at.work()
+    assert (found.status, found.text) == (Status.DONE, "Made: “chart.png”.")
+    assert at.branches == [LOOK, BUILT_IN, "final_answer"]
