@@ -71,7 +71,7 @@ class TaskType:
     `gives` lists the kinds of its results, the main one first. `cues` are lower-case words and
     phrases with which users ask for it: `*` stands for any ending, `...` for a few words between,
     `#` for a number and `@` for an arithmetic sign; `^` is the beginning of the request or of a
-    clause and `$` the end of the request. "The picture" also matches a picture that is named by its
+    clause and `$` its end. "The picture" also matches a picture that is named by its
     file, and so with the recording, the table and the video.
     """
 

@@ -246,14 +246,19 @@ class Turn:
 
     @property
     def artifacts(self) -> tuple[Artifact, ...]:
-        """The artifacts of the tasks that answer the request, or of the round that answered it."""
+        """The artifacts of the tasks that answer the request, or of the round that answered it. If
+        no such task was done in a finished turn, those of the last task that was."""
         if self.agentic:
             own = [item for item in self.rounds.values() if item.path == OUTERMOST]
             return own[-1].artifacts if own else ()
         if self.plan is None:  # from the history; current task types no longer fit
             return tuple(item for result in self.results.values() for item in result.artifacts)
-        results = (self.results.get(task.id) for task in self.plan.answers)
-        return tuple(item for result in results if result for item in result.artifacts)
+        results = [self.results[task.id] for task in self.plan if task.id in self.results]
+        asked = {task.id for task in self.plan.answers}
+        done = [result for result in results if result.status is Status.DONE]
+        if self.status is not None and not any(result.task_id in asked for result in done):
+            return done[-1].artifacts if done else ()
+        return tuple(item for each in results if each.task_id in asked for item in each.artifacts)
 
 
 def _only(items: Mapping[int, T], task_ids: Collection[int]) -> dict[int, T]:

@@ -89,12 +89,16 @@ VIDEO_TO_IMAGE = define(
     cues=(
         "take a still", "take stills", "take a frame", "take # still*", "take # frame*", "a still",
         "# stills",
-        "picture from the video", "picture of the video", "picture out of", "image from the video",
-        "image from this video", "frame from", "frame of the video", "frames from", "frames of",
+        *(f"{what} {of} {which} {video}" for what in ("picture", "pictures", "image", "images")
+          for of in ("from", "of", "out of") for which in ("the", "this", "my")
+          for video in ("video", "film", "clip", "movie")),
+        *(f"{what} {at} {when}" for what in ("picture", "image") for at in ("from", "at")
+          for when in ("second #", "minute #", "# second*")),
+        "picture out of", "frame from", "frame of the video", "frames from", "frames of",
         "frames out of", "extract a frame", "extract the frame*", "extract frame*", "grab a frame",
         "still from", "still of", "stills from", "still picture*", "screenshot of the video",
         "screenshots of the video", "thumbnail*", "video to image", "video-to-image",
-        "pictures from the video", "pictures out of", "key frames", "keyframes", "snapshot*",
+        "pictures out of", "key frames", "keyframes", "snapshot*",
     ),
     method=take_pictures, note="PyAV (FFmpeg)",
 )  # fmt: skip

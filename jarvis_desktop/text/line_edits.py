@@ -95,7 +95,11 @@ _word = (
 )
 _which_lines = r"(?:the\s+|die\s+)?(?:lines?|zeilen?)\s+(?:that\s+|which\s+|die\s+)?"
 _doubles = r"(?:duplicates?|repeated|repeating|doppelte[nr]?|doubles?|dubletten)"
-_capitals = r"(?:capital letters|capitals|upper\s?case|großbuchstaben)"
+_made_into = (
+    r"\b(?:in|to|into|make\s+(?:it|them|everything|the text)(?:\s+all)?|make\s+all of (?:it|them))"
+    r"\s+(?:all\s+)?"
+)
+_capitals = r"(?:capital letters|capitals|caps|upper\s?case|großbuchstaben)"
 _order = (
     r"(?:alphabetically|alphabetisch|in alphabetical order|ascending|descending|in reverse"
     r"|from a to z|from z to a|absteigend|aufsteigend)"
@@ -131,7 +135,7 @@ _kinds: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LineEdit]], ...] 
         ),
         (
             r"\b(?:sort|alphabeti[sz]e|sortiere?)\b"
-            rf"(?:\s+(?:all|the|its|these|my|die|alle|\w+(?=\s+by\b)|{_lines}|words?|list|items?)\b)*"
+            rf"(?:\s+(?:all|the|its|these|my|die|alle|\w+(?=\s+by\b)|{_lines}|words?|list|items?|liste|wörter)\b)*"
             r"(?:\s+(?:by|nach)\s+(?:the\s+)?(?:name|names|alphabet|letters?|namen)\b)?"
             rf"(?:\s+{_order}\b)*",
             _sorted,
@@ -142,16 +146,16 @@ _kinds: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LineEdit]], ...] 
             _always("in reverse order", lambda lines: lines[::-1]),
         ),
         (
-            rf"\b(?:in|to|into)\s+(?:all\s+)?{_capitals}\b",
+            rf"{_made_into}{_capitals}\b",
             _always("in capital letters", lambda lines: [line.upper() for line in lines]),
         ),
         (
-            r"\b(?:in|to|into)\s+(?:all\s+)?(?:small letters|lower\s?case|kleinbuchstaben)\b",
+            rf"{_made_into}(?:small letters|lower\s?case|kleinbuchstaben)\b",
             _always("in small letters", lambda lines: [line.lower() for line in lines]),
         ),
         (
             r"\b(?:number|nummeriere?)\s+(?:all\s+|alle\s+)?(?:the\s+|its\s+|die\s+)?"
-            rf"{_lines}|\b(?:add|with|mit)\s+(?:the\s+)?(?:line\s+numbers|zeilennummern)\b",
+            rf"(?:{_lines}|them|it|sie)\b|\b(?:add|with|mit)\s+(?:the\s+)?(?:line\s+numbers|zeilennummern)\b",
             _always("numbered", _numbered),
         ),
     )
@@ -163,6 +167,6 @@ _filler = FUNCTION_WORDS | frozenset(
     guests handbook into it keep letter lines list make mein meine meinem mir my name names new note
     notes now of once poem please put result save speichere speichern store text textdatei them then
     this throughout turn und with write zeilen bitte im ihn sie es überall als words word it's
-    convert gedicht brief liste""".split()
+    change convert ändere gedicht brief liste""".split()
 )
 """Words that ask for nothing of their own."""

@@ -31,7 +31,12 @@ _any_target = lazy_re(
 )
 _made = lazy_re(
     rf"\b({_format})\s+(?:of|from|out of|version|aus|von)\b|"
-    rf"\b(?:make|mach)\w*\b.*\b(?:an?|one|eine?)\s+({_format})\b"
+    rf"\b(?:make|mach|give|get|create|produce|want|need|like|have|send|gib|erzeuge|erstelle)\w*\b.*"
+    rf"\b(?:an?|one|eine?)\s+({_format})\b"
+)
+_picture_of_pages = lazy_re(
+    r"\b(?:pages?|pdf|document|seiten?|dokument|xfile\d+xdocument)\b.*\b(?:to|into|as|als|in)\s+"
+    r"(?:an?\s+|eine?\s+|single\s+)?(?:pictures?|images?|photos?|bild(?:er)?|fotos?)\b"
 )
 _no_format = frozenset(
     "it that this them text one two parts grey gray it's both half audio".split()
@@ -45,6 +50,8 @@ def format_asked(said: str) -> str:
         return FORMATS[found[-1]]
     if made := _made.search(said):
         return FORMATS[made[1] or made[2]]
+    if _picture_of_pages.search(said):
+        return "png"
     other = _any_target.search(said)
     return other[1] if other and other[1] not in _no_format else ""
 
@@ -238,7 +245,8 @@ _written = tuple(
         r"\b(?:texts?|words?|caption|title|sentence|watermark|label|note)\b"
         r"(?: (?:saying|reading|of|that says|which says))?:? "
         rf"(?P<words>(?!in |on |to |at )\S.*?)(?= {_on}|[.!]?$)",
-        rf"\b(?:write|print) (?!the (?:text|words?)\b)(?P<words>\S.*?)(?= {_on})",
+        r"\b(?:write|print) (?!the (?:text|words?)\b)(?P<words>\S.*?)"
+        rf"(?= (?:{_on}|underneath|below|under it|on top|at the (?:top|bottom)|on it)\b)",
     )
 )
 
@@ -247,6 +255,24 @@ def words_written(said: str) -> str:
     """Return what "add the text Sold out to the photo" says to write; "" if nothing."""
     found = next((it for form in _written if (it := form.search(said))), None)
     return found["words"].strip() if found else ""
+
+
+_colours = (
+    "red rot", "blue blau", "green grün", "yellow gelb", "white weiß", "black schwarz",
+    "orange orange", "purple lila", "pink rosa", "grey grau gray", "brown braun", "gold gold",
+)  # fmt: skip
+COLOURS = {word: said.split()[0] for said in _colours for word in said.split()}
+"""Words for a colour, and its English name, which CSS knows too."""
+_coloured = lazy_re(
+    rf"\bin (?:(?:bright|dark|big|bold|large|the colou?r)\s+)*({'|'.join(COLOURS)})\b"
+    rf"|\b({'|'.join(COLOURS)}) (?:letters|text|words|writing|font)\b"
+)
+
+
+def colour_asked(said: str) -> str | None:
+    """Return the colour of "in red" or "red letters"; None if none is named."""
+    found = _coloured.search(said)
+    return COLOURS[found[1] or found[2]] if found else None
 
 
 def size_asked(said: str) -> str | None:

@@ -189,6 +189,16 @@ def test_without_a_plan_all_results_are_what_was_asked_for() -> None:
     assert Conversation("c", (fold(),)).last == fold()
 
 
+def test_if_nothing_asked_for_was_done_the_last_result_counts() -> None:
+    reached = TaskResult(0, Status.DONE, (text_artifact("noon"),))
+    failed = TaskResult(1, Status.FAILED, reason="It is late.")
+    begun, over = events.PlanAccepted(PLAN), events.TurnFinished(Status.PARTLY, at=NOON)
+    both = (events.TaskFinished(reached), events.TaskFinished(failed))
+    assert fold(begun, *both).artifacts == ()
+    assert fold(begun, *both, over).artifacts == (text_artifact("noon"),)
+    assert fold(begun, both[1], over).artifacts == ()
+
+
 OUTLINE = Outline((OutlineStep(1, "Download"), OutlineStep(2, "Plot")))
 BELOW = Outline((OutlineStep(1, "Write download_prices"),))
 

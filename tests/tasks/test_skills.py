@@ -33,11 +33,11 @@ async def test_repeat(tmp_path: Path):
 @pytest.mark.parametrize(
     ("said", "answer"),
     [
-        ("curiosity", "curiosity: c, u, r, i, o, s, i, t, y."),
-        ("How is curiosity spelled?", "curiosity: c, u, r, i, o, s, i, t, y."),
-        ("how do you spell the word rhythm", "rhythm: r, h, y, t, h, m."),
-        ("spell “it's” please", "it's: i, t, apostrophe, s."),
-        ("Zürich", "Zürich: Z, ü, r, i, c, h."),
+        ("curiosity", "curiosity: c, u, r, i, o, s, i, t, y (9 letters)."),
+        ("How is curiosity spelled?", "curiosity: c, u, r, i, o, s, i, t, y (9 letters)."),
+        ("how do you spell the word rhythm", "rhythm: r, h, y, t, h, m (6 letters)."),
+        ("spell “it's” please", "it's: i, t, apostrophe, s (3 letters)."),
+        ("Zürich", "Zürich: Z, ü, r, i, c, h (6 letters)."),
     ],
 )
 async def test_spell(tmp_path: Path, said: str, answer: str):

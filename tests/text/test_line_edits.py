@@ -39,6 +39,9 @@ TEXT = "Tea\n\n# Head one ##\n#hash\nMr Smith\nMr Smith\napple tea\n"
         ("only the lines with tea in reverse order", []),
         ("only the lines with tea; reverse the lines", ["apple tea", "Tea"]),
         ("keep only the lines with tea, then number the lines", ["1. Tea", "2. apple tea"]),
+        ("keep only the lines with tea and number them", ["1. Tea", "2. apple tea"]),
+        ("keep only the lines with tea, make everything upper case", ["TEA", "APPLE TEA"]),
+        ("keep only the lines with tea, in all caps", ["TEA", "APPLE TEA"]),
     ],
 )
 def test_a_wish_changes_the_lines(wish: str, lines: list[str]) -> None:

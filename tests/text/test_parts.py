@@ -6,6 +6,7 @@ import pytest
 
 from jarvis_desktop.text.parts import (
     clock_time,
+    colour_asked,
     format_asked,
     pages_asked,
     picture_size_asked,
@@ -25,6 +26,9 @@ from jarvis_desktop.text.parts import (
         ("to .webp", "webp"),
         ("make a pdf of this", "pdf"),
         ("make me a gif", "gif"),
+        ("give me one mp3", "mp3"),
+        ("turn page 2 into a picture", "png"),
+        ("turn it into a picture", ""),
         ("mach daraus ein pdf", "pdf"),
         ("wandle das in ein pdf um", "pdf"),
         ("konvertiere das nach mp3", "mp3"),
@@ -136,9 +140,25 @@ def test_sizes_of_pictures(said: str, size: str | None) -> None:
         ("put a watermark saying DRAFT in the middle of the picture", "DRAFT"),
         ("write Top secret at the top of the photo", "Top secret"),
         ("add the words Sold out", "Sold out"),
+        ("write Happy birthday underneath", "Happy birthday"),
         ("add text to this picture", ""),
         ("write the text on the picture to a file", ""),
     ],
 )
 def test_words_to_write_on_a_picture(said: str, words: str) -> None:
     assert words_written(said) == words
+
+
+@pytest.mark.parametrize(
+    ("said", "colour"),
+    [
+        ("write it in red", "red"),
+        ("in bright yellow", "yellow"),
+        ("in blauen", None),
+        ("in blau", "blue"),
+        ("with green letters", "green"),
+        ("the red car", None),
+    ],
+)
+def test_the_colour_of_letters(said: str, colour: str | None) -> None:
+    assert colour_asked(said) == colour

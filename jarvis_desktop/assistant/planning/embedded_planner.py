@@ -221,7 +221,8 @@ class EmbeddedPlanner:
         if tables:
             found = _asked_of_tables(found, read, inventory, fit)
         asks = _lists.match(read.text) or (tables and _question.search(read.text))
-        if (tables and _counts.match(read.text)) or (
+        asked_each = [step for step in found if step.type.name == inputs.ASK_TABLE]
+        if (tables and _counts.match(read.text) and len(asked_each) < 2) or (
             asks and all(fit(it.type, it.start, it.end) <= NO_WAY for it in found)
         ):
             found = []  # "show me the customers from Berlin", of a table

@@ -87,6 +87,9 @@ FOLLOWING = frozenset({"text-to-speech", "translation", "open-file", CONVERT, CU
 
 ASK_TABLE, EDIT_TABLE = "table-question-answering", "edit-table"
 """What answers a question about a table, and what changes one."""
+FILE_DETAILS = "file-details"
+EDITING = frozenset({EDIT_TABLE, EDIT_TEXT})
+"""Tasks after which the words mean the changed table or text, even without an "it"."""
 
 PARTS = {Kind.DOCUMENT: "pages", Kind.AUDIO: "times", Kind.VIDEO: "times"}
 """The option of `CUT` that names a part of a file of that kind."""

@@ -13,9 +13,14 @@ from jarvis_desktop.core.task import TaskType, Value
 from jarvis_desktop.text.numbers import NUMBER_WORDS
 
 _word = f"(?:{'|'.join(NUMBER_WORDS)}|half)"
-NUMBER = rf"(?:\d[\d,]{{0,14}}(?:\.\d{{1,6}})?|{_word}(?:[\s-]+{_word})*)"
+NUMBER = rf"(?:\d(?:[\d,]{{0,13}}\d)?(?:\.\d{{1,6}})?|{_word}(?:[\s-]+{_word})*)"
 
 _beginning = r"(?:^\W*|(?<=\band )|(?<=\bthen )|(?<=, )|(?<=[.!?;] ))"
+_asking = "what|what's|which|who|how|when|where|then|also|was|wie|wer|dann"
+_next = r"\s+(?:and\s+|und\s+)?(?:then|afterwards|after that|dann|danach)\b"
+_gap = rf"(?:(?![.!?;]\s|,\s+(?:{_asking})\b|{_next})\W)+"
+"""Between words of a gap, which reaches into no other sentence, question or step."""
+_clause_end = r"(?![\w'])(?=\W*$|\W*[.!?;,]\s|,?\s+(?:and|then|und|dann)\b)"
 _nouns = {
     **dict.fromkeys(("picture", "photo", "image"), Kind.IMAGE),
     **dict.fromkeys(("recording", "audio"), Kind.AUDIO),
@@ -181,7 +186,7 @@ def _pattern(phrase: str) -> re.Pattern[str]:
     for word in phrase.removeprefix("^").removesuffix("$").split():
         if word == "...":
             # The gap brings its own spaces and takes the place of the plain separator.
-            parts[-1:] = [r"((?:\W+[\w']+){0,5}?)\W+"]
+            parts[-1:] = [rf"((?:{_gap}[\w']+){{0,5}}?){_gap}"]
             continue
         if "~" in word:
             which, noun = word.split("~")
@@ -192,5 +197,5 @@ def _pattern(phrase: str) -> re.Pattern[str]:
         stem = re.escape(word).replace(r"\*", r"\w*").replace(r"\#", NUMBER)
         parts += [stem.replace("@", r"\s*[-+*/x×÷^]\s*"), r"[\s-]+"]
     begin = _beginning if phrase.startswith("^") else r"(?<![\w'])"
-    end = r"\W*$" if phrase.endswith("$") else r"(?![\w'])"
+    end = _clause_end if phrase.endswith("$") else r"(?![\w'])"
     return re.compile(begin + "".join(parts[:-1]) + end)

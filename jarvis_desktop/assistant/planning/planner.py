@@ -27,7 +27,10 @@ from jarvis_desktop.core.ports import (
 from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.text.languages import is_foreign
 
-GERMAN = frozenset({"audio-to-audio", "convert-file", "cut-file", "join-files", "save-file"})
+GERMAN = frozenset(
+    {"audio-to-audio", "convert-file", "cut-file", "edit-text", "join-files", "save-file"}
+    | {"file-details"}
+)
 """Tasks with German cues. Those of the others are English, and "Timer" is German as well."""
 
 _begin = r"(?:^|[.;:!?,]\s+|\b(?:and|then|please|you|to)\s+)"

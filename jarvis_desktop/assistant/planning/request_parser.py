@@ -45,7 +45,8 @@ _url = lazy_re(r"\b(?:https?://|www\.)[^\s<>\"'“”«»„]+", re.IGNORECASE)
 _CLOSING = ".,;:!?)]}'"
 """Signs that end a sentence rather than an address."""
 _as_output = lazy_re(
-    r"(?:\bas|\binto|\b(?:it|them|that|this) to|\b(?:it|them|those) in|\bin a file|"
+    r"(?:\bas|\binto|\b(?:call|name|nenne?) (?:it|them|that|this|the \w+|es|sie|das)|"
+    r"\b(?:it|them|that|this) to|\b(?:it|them|those) in|\bin a file|"
     r"\b(?:save|store|write|export|create)\b[^.;!?\n]{0,60}?\b(?:to|in)|"
     r"\b(?:create|produce|generate)(?: (?:me|an?|another|new|file|table)){0,3}|"
     r"\b(?:save|store|write|export|put|keep|make|create|turn|convert|collect|gather)\b"
@@ -172,6 +173,10 @@ _spoken_dot = lazy_re(
     rf"\b(\w+) dot ({'|'.join(sorted(EXTENSIONS, key=len, reverse=True))})\b",
     re.IGNORECASE,
 )
+_to_know = lazy_re(
+    r"\bi(?:'d| would| do)? (?:also |really |still )?(?:like|love|want|need|wish) to know\b"
+)
+_such_a_one = lazy_re(rf"\b(the (?:{'|'.join(inputs.ORDINALS)}|last)) one\b")
 _courtesy = lazy_re(
     r"(?P<before>^|[.,;:!?]\s+|\band\s+)"
     r"(?:(?:hey|hi|hello|ok|okay)?,?\s*jarvis\b[,.!]?\s*)?"
@@ -275,10 +280,12 @@ def parse_request(text: str, inventory: Sequence[TaskType], context: Context) ->
         masked += f" xquote{len(quoted)}x"
         quoted.append(body)
     spelled = reversed(re.findall(r"\w+", masked))  # the first of two spellings counts
-    masked = re.sub(r"\bn\b", "and", masked.lower())
+    masked = _to_know.sub("tell me", re.sub(r"\bn\b", "and", masked.lower()))
     even = _courtesy.sub(r"\g<before>", _filler.sub(" ", masked))
     even = even if even.strip() else masked  # "hello Jarvis" is only courtesy
     plain = re.sub(r" {2,}", " ", even).strip()
+    if "page" in plain:
+        plain = _such_a_one.sub(r"\1 page", plain)  # "delete the last page and turn the first one"
     last = context.conversation.last if context.conversation else None
     earlier = () if context.attachments else inputs.conversation_resources(context)
     return ParsedRequest(

@@ -16,6 +16,7 @@ from jarvis_desktop.assistant.planning.inputs import (
     CUT,
     EDIT_TABLE,
     EDIT_TEXT,
+    FILE_DETAILS,
     FOLLOWING,
     PROMPT,
     PRONOUN,
@@ -33,7 +34,8 @@ from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 _boundary = re.compile(
     r"[.!?;\n]+(?=\s|$)|,(?=\s|$)|"
-    r"\b(?:and then|then|after that|afterwards|and also|and|also|plus)\b"
+    r"\b(?:and then|then|after that|afterwards|and also|and|also|plus|"
+    r"und(?: (?:dann|danach|anschließend|außerdem|auch))?)\b"
 )
 _not_before_a_verb = frozenset(
     "the a an this that these those my your our its their his her of in on for with from to into "
@@ -123,17 +125,23 @@ def split_steps(
     leading: list[str] = []
     for start, end, found in stretches(reading.text, matches):
         inside = [
-            item for item in found if not _negation.search(reading.text[start : item.start][-60:])
+            item
+            for item in found
+            if not _negation.search(reading.text[start : item.start][-60:])
+            and not _says_whether.match(reading.text, item.start)
         ]
         asked, refers = _without_references(reading, inside, steps)
+        repeated = steps and all(
+            cue.type is steps[-1].type or cue.type.name == FILE_DETAILS for cue in asked
+        )
+        if repeated and not steps[-1].type.ports and _result_told.match(reading.text[start:end]):
+            continue
         if not asked:
             if steps and found == inside:
                 words = set(re.findall(r"[a-z']+", _marked.sub(" ", reading.text[start:end])))
                 named = [item for item in reading.files_in(start, end) if not item.output]
                 if named and words - _small_words:
                     raise NotUnderstoodError(start, end)
-                if not steps[-1].type.ports and _result_told.match(reading.text[start:end]):
-                    continue
                 second = steps[-1].type.name == ASK_TABLE and SECOND_QUESTION.match(
                     reading.text, start, end
                 )
@@ -151,6 +159,9 @@ def split_steps(
                 and (_is_order(reading.text[start:end]) or _is_question(reading.text[start:end]))
             ):
                 leading.append(_bare(reading.words(start, end)))
+            continue
+        if steps and _adds_nothing(steps[-1], asked, reading.files_in(start, end)):
+            steps[-1] = replace(steps[-1], end=end)
             continue
         groups = _groups(reading.text, asked)
         starts = [start, *(group[0].start for group in groups[1:]), end]
@@ -198,6 +209,13 @@ def split_steps(
     return steps
 
 
+def _adds_nothing(step: PlannedStep, asked: Sequence[CueMatch], files: Collection[object]) -> bool:
+    """Return whether a step does what is asked next too, as it has no options: "list the dates and
+    the names in the letter"."""
+    same = any(cue.type is step.type for cue in asked)
+    return same and not files and bool(step.type.ports) and not step.type.options
+
+
 def without_joints(words: str) -> str:
     """Return words without what joins them to the next; "" if they only do that."""
     return _joints.sub("", f" {words}").removeprefix(" ")
@@ -219,7 +237,11 @@ SECOND_QUESTION = re.compile(
     r"durchschnitt|summe)\W*$"
 )
 """A second question that leaves out what the first one has: "and which has the lowest?"."""
-_first_word = re.compile(r"\W*(?:(?:please|also|then|and|now|finally)\W+)*([a-z']+)(.*)", re.DOTALL)
+_first_word = re.compile(
+    r"\W*(?:(?:please|also|then|and|now|finally|"
+    r"und|dann|danach|anschließend|außerdem|bitte|auch)\W+)*([^\W\d_][\w']*)(.*)",
+    re.DOTALL,
+)
 _no_orders = FUNCTION_WORDS | frozenset(
     "thanks thank cheers yes yeah ok okay hello hi hey sorry hurry like such using dear good see "
     "let's i'm i've i'd it's that's there's he's she's we're they're given take use look here "
@@ -242,7 +264,8 @@ def _is_order(words: str, step: PlannedStep | None = None) -> bool:
 
 
 _question = re.compile(
-    r"\W*(?:what|how|why|who|when|where|which|is|are|was|were|do|does|did|has|have)\b[^?]*\?"
+    r"\W*(?:(?:what|how|why|who|when|where|which|is|are|was|were|do|does|did|has|have)\b[^?]*\?"
+    r"|(?:what(?:'s)?|how|why|who|when|where|which)\s(?!an?\b)\S+\s+\S)"
 )
 
 
@@ -250,6 +273,8 @@ def _is_question(words: str) -> bool:
     return (_asks.match(words) or _question.match(words)) is not None
 
 
+_says_whether = re.compile(r"say (?:if|whether|which|how|what language)\b")
+"""Words that ask to be told something, not to hear it."""
 _result_told = re.compile(r"\W*(?:tell|show|give) me\b[^.!?]*\b(?:it|they|the result)\b")
 """What a step says anyway: "roll a die and tell me what it shows"."""
 
@@ -320,7 +345,7 @@ def _lengthened(
     if (
         takes_all
         or refers
-        or not (says_how or _is_order(reading.text[step.end : end], step))
+        or not (says_how or _is_order(reading.text[step.end : end], step) or _wished.match(words))
         or read_options(longer, reading) != read_options(step, reading)
     ):
         return longer
@@ -347,6 +372,15 @@ MIN_WISH_WORDS = 2
 
 _adds = re.compile(r"(?:and |but )?(?:in|with|into|as|so that|like|without|only|more|less)\b")
 """How words begin that say how something is to be done."""
+
+
+_wished = re.compile(
+    r"(?:(?:and|but|also)\s+)*(?:i(?:'d| would| also)* (?:like|love|want|need|prefer|wish)\b"
+    r"|(?:it|this|that|they) (?:(?:also|all) )?(?:should|must|needs?|has to|have to|ought)\b)"
+    r"(?:\W+[\w']+){2}",
+    re.IGNORECASE,
+)
+"""A wish that is no order: "it should be in a Word document"."""
 
 
 _condition = re.compile(
@@ -498,7 +532,11 @@ _in_picture = re.compile(
     r"\s*\b(?:in|on|of|from|for) (?:the|this|that|my|an?) (?:picture|photo|image)$|"
     r"\s+(?:is|are)$|^(?:of|for)\b\s*"
 )
-_joints = re.compile(r"(?:[\s,;]|\b(?:and|then|also|plus|afterwards|after that)\b)+$")
+_joints = re.compile(
+    r"(?:[\s,;]|\b(?:and|then|also|plus|afterwards|after that|und|dann|danach|anschließend|"
+    r"außerdem)\b)+$",
+    re.IGNORECASE,
+)
 """What only joins one step to the next."""
 
 _by_the_way = re.compile(
@@ -553,7 +591,7 @@ def read_options(step: PlannedStep, reading: ParsedRequest) -> dict[str, Value]:
     for option in step.type.options:
         if (option.name in found and not option.units) or (free and option.choices):
             continue
-        if option.reads == "written" and not _writes(found):
+        if option.reads in ("written", "colour") and not _writes(found):
             continue
         value = _value(option, step, reading)
         if value is not None:
@@ -794,6 +832,7 @@ _readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
         or parts.words_written(own_words(step, reading))
         or None
     ),
+    "colour": lambda step, reading: parts.colour_asked(reading.text[step.start : step.end]),
     "moment": lambda step, reading: parts.moment_asked(reading.text[step.start : step.end]),
     "last-reply": lambda step, reading: reading.last_reply or None,
 }

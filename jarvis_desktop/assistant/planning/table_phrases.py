@@ -50,6 +50,13 @@ _phrase = lazy_re(
     r"|(?:[^\W\d]\w*\s+){1,3}(?:in|since|before|after|from|im jahr|seit|vor)\s+(?:19|20)\d\d\b"
     r")"
 )
+_own_question = lazy_re(
+    r"(?:(?:and|also|then|und|auch|tell me|show me)\s+)*"
+    r"(?:who|whose|what|what's|which|where|when|how (?:many|much)|wer|was|welche\w?|wie ?viele?)\s+"
+    r"(?!(?:in|on|at|of|for|from|before|after|am|im|davon)\b)(?!.*\b(?:they|they're|them|those|these|"
+    r"their|its?|this|that|there|ones?|davon|deren)\b)\S+\s+\S+"
+)
+"""A question that leaves out nothing of one before it."""
 _elsewhere = lazy_re(
     r"\b(?:this|it|my|your|you|i|we|news|weather|pizza|table for|ticket|flight to|alarm|"
     r"timer|reminder)\b|^\W*(?:send|book|order (?:a|me)|buy|play|turn|walk|go|drive|sort|travel|"
@@ -122,7 +129,7 @@ def table_cues(
             added = True
             found.append(CueMatch(editing, begins, begins + 1, EDIT_WEIGHT))
             continue
-        asked = _phrase.match(bare)
+        asked = _phrase.match(bare) or _own_question.match(bare)
         if any(cue.type.name == CHART for cue in inside):  # "per category" sorts no texts
             found = [
                 cue

@@ -21,11 +21,15 @@ _in_language = lazy_re(rf"\s*\b(?:in|into|to) (?:{'|'.join(steps.LANGUAGES)})$",
 
 _VERDICTS = frozenset(
     {"language-identification", "text-classification", "zero-shot-classification"}
-    | {"sentence-similarity", "file-details"}
+    | {"sentence-similarity", inputs.FILE_DETAILS}
 )
 """Tasks whose result is only a word about their text."""
 _EXTRACTS = frozenset({"keyword-extraction", "token-classification"})
 """Tasks whose result is a list of words from their text, which nobody sums up."""
+
+_ANSWERS = frozenset(
+    {"document-question-answering", "question-answering", "visual-question-answering"}
+)
 
 SPEAKS_OF_WRITING = lazy_re(
     r"\b(?:text|words?|(?:reads?|sa(?:ys?|id))(?! (?:it|this|that|them)\b)|written|letter|mail|"
@@ -59,7 +63,8 @@ class MissingInputError(Exception):
         self.port = port
 
 
-FILE_DETAILS, LANGUAGE = "file-details", "language"
+LANGUAGE = "language"
+SPEAKING, CHART, JOIN = "text-to-speech", "chart", "join-files"
 _a_language = lazy_re(rf"\b(?:{'|'.join(steps.LANGUAGES)})\b")
 _several_languages = lazy_re(
     rf"\b(?:in|into|to)\s+(?:{'|'.join(steps.LANGUAGES)})"
@@ -93,7 +98,9 @@ class PlanWiring:
         self._converted: dict[tuple[PortSource, str], PortSource] = {}
         self._routes: dict[tuple[tuple[Kind, ...], tuple[Kind, ...]], bool] = {}
         self._used: set[PortSource] = set()
-        self._groups = [[_result(task)] for task in tasks]
+        self._kinds: dict[int, tuple[Kind, ...]] = {}
+        """The kinds of the results of each task."""
+        self._groups = [[self._result(task)] for task in tasks]
         """The results of each step so far; several if it was done to several files."""
         self.unread: list[str] = []
         """What was asked besides and is in no task: no wish is dropped without a word."""
@@ -109,7 +116,10 @@ class PlanWiring:
         """Add the task or tasks of a step. Raises MissingInputError."""
         options: dict[str, Arg] = {**steps.read_options(step, self._reading)}
         content = [port for port in step.type.ports if port.name != inputs.QUESTION]
-        if step.type.name == FILE_DETAILS:
+        if step.type.name == CHART and (asked := self._asked_of_table(step)):
+            self._groups.append([self._append(step.type, {**options, **asked})])
+            return
+        if step.type.name == inputs.FILE_DETAILS:
             counted = _counted.search(steps.clause(step, self._reading).lower())
             kinds = tuple(k for k in content[0].kinds if not counted or k in _with_words)
             content = [replace(content[0], kinds=kinds if counted else kinds[:-1])]
@@ -121,10 +131,12 @@ class PlanWiring:
             given = self._inputs(step, content) if content else [{}]
         options |= self._free_wish(step, options)
         self.unread += step.unread
-        said = self._said(step).lower() if step.type.name == "text-to-speech" else ""
+        said = self._said(step).lower() if step.type.name == SPEAKING else ""
         said = said.removeprefix("out ").removeprefix("loud ").removeprefix("aloud ")
         if _manner.fullmatch(said) and not _spoken.fullmatch(said):
             self.unread += [said] * all(said not in item.values() for item in given)
+        if step.type.name in _VERDICTS | _EXTRACTS:
+            self._wanted |= self._steps_of(given)
         ways = [{**options, LANGUAGE: each} for each in self._languages(step)] or [options]
         self._groups.append(
             [self._append(step.type, {**item, **way}) for item in given for way in ways]
@@ -137,6 +149,24 @@ class PlanWiring:
             if item.output:
                 asked = re.sub(rf"{_under_a_name}{re.escape(item.text)}", "", asked)
         return asked.strip(" ,")
+
+    def _asked_of_table(self, step: PlannedStep) -> dict[str, Arg]:
+        """Return what to draw if "it" is the answer about a table: its table and its question."""
+        newest = next(iter(self._outputs), None)
+        words = self._reading.text[step.start : step.end]
+        if newest is None or newest.step != inputs.ASK_TABLE or not inputs.PRONOUN.search(words):
+            return {}
+        answer = next(task for task in self._tasks if Ref(task.id) == newest.value)
+        question = f"{self._question(step)}: {answer.args[inputs.QUESTION]}"
+        self._wanted.add(answer.id)
+        self.unread += step.unread
+        return {**answer.args, inputs.QUESTION: question}
+
+    def _steps_of(self, given: Sequence[Mapping[str, Arg]]) -> set[int]:
+        """Return the tasks of which only the results are spoken of: these are shown too."""
+        made = [item.value for item in self._outputs]
+        used = [item for args in given for item in args.values()]
+        return {item.task_id for item in used if isinstance(item, Ref) and item in made}
 
     def _languages(self, step: PlannedStep) -> list[str]:
         """Return the languages of a translation into several: "into French and German"."""
@@ -159,12 +189,30 @@ class PlanWiring:
     def _append(self, task_type: TaskType, args: dict[str, Arg]) -> PortSource:
         for task in self._tasks:
             if task.type == task_type and task.args == args:
-                return _result(task)
+                return self._result(task)
         fresh = max((task.id for task in self._tasks), default=-1) + 1
         self._tasks.append(Task(fresh, task_type, args))
+        self._kinds[fresh] = self._kinds_made(self._tasks[-1])
         if task_type.name == inputs.SAVE and str(args.get("name", "")).endswith(WRITTEN_TABLES):
             self._answer_as_table(self._tasks[-1].depends_on)
-        return _result(self._tasks[-1])
+        return self._result(self._tasks[-1])
+
+    def _result(self, task: Task) -> PortSource:
+        return PortSource(Ref(task.id), self._kinds.get(task.id, task.type.gives), task.type.name)
+
+    def _kinds_made(self, task: Task) -> tuple[Kind, ...]:
+        """Return the kinds of a task's results: those of one that takes any kind follow from its
+        format or its file."""
+        made = kind_of_name(f"x.{task.args.get('format')}")
+        if task.type.name == inputs.CONVERT and made:
+            return (made,)
+        if task.type.name == inputs.CUT:
+            item = task.args[task.type.ports[0].name]
+            if isinstance(item, Artifact):
+                return (item.kind,)
+            if isinstance(item, Ref):
+                return self._kinds.get(item.task_id, task.type.gives)
+        return task.type.gives
 
     def _answer_as_table(self, ids: Collection[int]) -> None:
         """Save the rows of an answer as a table, and tell the sentence with them, or a doubt."""
@@ -189,6 +237,8 @@ class PlanWiring:
             return [{}]
         if len(found) < len(alike):
             raise MissingInputError(step.type, first)
+        if step.type.name == JOIN and len(found) == 1:  # "and append b.pdf"
+            found = [*self._joined_to(found[0], first), *found]
         others = {port.name: self._one(step, port) for port in required if port not in alike}
         if len(alike) > 1:
             pairs = zip(alike, found, strict=False)
@@ -197,6 +247,11 @@ class PlanWiring:
         if first.many:
             return [{first.name: tuple(brought), **others}]
         return [{first.name: item, **others} for item in brought]
+
+    def _joined_to(self, last: PortSource, port: Port) -> list[PortSource]:
+        """Return what a single file is joined to: the newest result, else the other files."""
+        made = [item for item in self._outputs if set(item.kinds) & set(port.kinds)][:1]
+        return [item for item in made or self._given if item != last]
 
     def _part(self, step: PlannedStep, source: PortSource) -> PortSource:
         """Cut out the pages or seconds that the words name: "summarise the first page"."""
@@ -300,17 +355,23 @@ class PlanWiring:
         return [item for group in reversed(self._groups) for item in group]
 
     def _outputs_for(self, step: PlannedStep) -> list[PortSource]:
-        """The results that "it" may be in this step: a verdict may be said or saved, but what is
-        translated or answered is the text that it is about."""
+        """The results that "it" may be in this step: a verdict may be said, and saved if there is
+        nothing else, but what is translated or answered is the text that it is about."""
+        told = _VERDICTS
+        if step.type.name in (*_VERDICTS, *_EXTRACTS, steps.SUMMARY):
+            told |= _EXTRACTS | _ANSWERS
+        found = [item for item in self._outputs if item.step not in told]
+        if not any(Kind.AUDIO in port.kinds for port in step.type.ports):
+            found = [item for item in found if item.step != SPEAKING]
+        if step.type.name == SPEAKING:
+            return self._outputs
         if step.type.name == inputs.SAVE:
             named = self._reading.files_in(step.start, step.end)
             kinds = {kind_of_name(item.name) for item in named if item.output}
-            return sorted(self._outputs, key=lambda item: item.kinds[0] not in kinds)
-        if step.type.name in ("text-to-speech", inputs.CONVERT):
-            return self._outputs
-        if step.type.name == steps.SUMMARY:
-            return [item for item in self._outputs if item.step not in _VERDICTS | _EXTRACTS]
-        return [item for item in self._outputs if item.step not in _VERDICTS]
+            return sorted(found or self._outputs, key=lambda item: item.kinds[0] not in kinds)
+        if step.type.name == inputs.CONVERT:
+            return found or self._outputs
+        return found
 
     def _named(self, step: PlannedStep) -> list[PortSource]:
         names = [
@@ -374,7 +435,8 @@ class PlanWiring:
 
     def _pointed_at(self, step: PlannedStep, words: str, port: Port) -> list[PortSource]:
         """Return what "it" is: the previous result, else what the conversation had last."""
-        rest = self._without_cue(step, words)
+        told = step.type.name in _VERDICTS  # their cues may end in "it"
+        rest = words if told else self._without_cue(step, words)
         if not inputs.PRONOUN.search(rest):
             return []
         outputs = self._outputs_for(step)
@@ -414,8 +476,10 @@ class PlanWiring:
             self._want_changes(found if step.type.name == inputs.SAVE else ())
             return found
         changes_files = step.type.gives[:1] == port.kinds[:1] and Kind.TEXT not in port.kinds
-        changes_files |= any(item.step == inputs.EDIT_TABLE for item in self._outputs)
+        changes_files |= any(item.step in inputs.EDITING for item in self._outputs)
         same = [item for item in self._outputs if item.kinds[0] in port.kinds]
+        if step.type.name == inputs.FILE_DETAILS:
+            changes_files |= any(item.kinds[0] is not Kind.TEXT for item in same[:1])
         if step.type.name not in (inputs.EDIT_TABLE, inputs.CONVERT):
             self._want_changes(same[:1])
         return self._best(same, port) if changes_files else []
@@ -517,10 +581,6 @@ class PlanWiring:
                 self._wanted.add(task.id)
                 return PortSource(Ref(task.id), converter.gives, converter.name)
         return None
-
-
-def _result(task: Task) -> PortSource:
-    return PortSource(Ref(task.id), task.type.gives, task.type.name)
 
 
 def _with_spare(

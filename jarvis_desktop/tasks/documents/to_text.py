@@ -142,6 +142,11 @@ DOCUMENT_TO_TEXT = define(
     summary="Reads the text of a document or table: PDF, Word, e-mail, web page, spreadsheet.",
     ports=(Port("document", (Kind.DOCUMENT, Kind.TABLE)),),
     cues=(
+        *(f"{take} the text {of} {what}"
+          for take in ("get", "get me", "take", "pull", "copy", "give me", "extract", "show me")
+          for of in ("out of", "from", "of", "in")
+          for what in ("xfile*", "the pdf", "this pdf", "the document", "this document",
+                       "this file", "the file", "it")),
         "read the document", "read this", "read it", "read that", "read xfile*", "read the file",
         "read the pdf", "text of the document", "open and read", "extract the text",
         "document to text", "pdf to text", "read the letter", "read the report", "contents of",

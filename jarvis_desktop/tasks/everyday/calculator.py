@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from functools import cache
 from typing import Any
 
@@ -27,8 +28,21 @@ async def calculate(call: Call, report: Report, services: Services) -> Iterable[
     return [text_artifact(await asyncio.to_thread(answer, call.words("expression")))]
 
 
+_joint = lazy_re(r"\s*(?:[,;]\s*(?:and|then|plus)?|\band(?: then)?)\s+", re.IGNORECASE)
+
+
 def answer(words: str) -> str:
-    """The result of a sum or a conversion, as a sentence."""
+    """The result of a sum or a conversion, as a sentence; of several, a line for each."""
+    try:
+        return _answer(words)
+    except InputError:
+        for joint in _joint.finditer(words):
+            with suppress(InputError):
+                return "\n".join((_answer(words[: joint.start()]), answer(words[joint.end() :])))
+        raise
+
+
+def _answer(words: str) -> str:
     said = _core(words)
     if not said:
         raise InputError(tr("There is nothing to calculate."), hint=tr("Try “15 percent of 240”."))

@@ -166,8 +166,22 @@ def _counting_text() -> Iterable[str]:
         for it in _POINTED:
             yield from (f"{amount} are in {it}$", f"{amount} are there in {it}$")
             yield from (f"{amount} does {it} have$", f"{amount} is {it}$", f"{amount} has {it}$")
-            yield f"tell me {amount} {it} has$"
             yield f"count the {unit} in {it}$"
+        yield from (f"{amount} {there}$" for there in (*_THERE_ARE, "of them are left"))
+        yield from (f"{ask} number of {unit}" for ask in ("the", "count the"))
+        yield f"zähle die {_in_german[unit]}"
+        yield f"wie viele {_in_german[unit]}"
+    yield from (
+        f"{count} how many {there}$"
+        for count in ("count", "tell me")
+        for there in ("remain", "are left", "lines remain", "lines are left")
+    )
+
+
+_THERE_ARE = ("there are", "are there", "are in there", "it has", "it's got", "it has got",
+              "it contains", "that is", "that makes", "they are", "remain", "are left")  # fmt: skip
+_in_german = {"words": "wörter", "lines": "zeilen", "characters": "zeichen",
+              "letters": "buchstaben", "pages": "seiten"}  # fmt: skip
 
 
 def _pointing() -> Iterable[str]:

@@ -123,7 +123,8 @@ async def spell(call: Call, report: Report, services: Services) -> Iterable[Arti
             tr("That is too long to spell: the limit is {longest} letters.", longest=MAX_LETTERS)
         )
     letters = ", ".join(_NAMES.get(letter, letter) for letter in word)
-    return [text_artifact(f"{word}: {letters}.")]
+    count = sum(letter.isalpha() for letter in word)
+    return [text_artifact(f"{word}: {letters} ({quantity(count, 'letter')}).")]
 
 
 def word_in(words: str) -> str:

@@ -199,6 +199,8 @@ _targets = (
     "as a {}",
     "as an {}",
     "in {} format",
+    "in a {} document",
+    "in a {} file",
     "to {} format",
     "als {}",
     "in ein {}",
@@ -208,9 +210,14 @@ _targets = (
     "nach {}",
 )
 _orders = (
+    *(f"{give} ... {one} {{}}"
+      for give in ("make", "give me", "get me", "i want", "i need", "i'd like", "produce", "create")
+      for one in ("an", "one")),
+    *(f"{give} a {{}}" for give in ("give me", "get me", "i want", "i need", "i'd like")),
     "convert ... to {}", "convert ... into {}", "change ... to {}", "turn ... into {}",
     "turn ... into a {}", "turn ... into an {}", "make ... a {}", "transcode ... to {}",
-    "{} version", "{} of this", "{} of it", "{} from this", "{} out of this", "{} aus",
+    "{} version", "{} of this", "{} of it", "{} of xfile*", "{} from this",
+    "{} out of this", "{} aus",
     "wandle ... in {}", "wandle ... in ein {}", "wandle ... in eine {}", "konvertiere ... {}",
     "mach ... ein {}", "mache ... ein {}", "mach ... eine {}",
 )  # fmt: skip
@@ -226,6 +233,12 @@ CONVERT_FILE = define(
     cues=(
         *(frame.format(word) for frame in _targets for word in _words),
         *(frame.format(word) for frame in _orders for word in _words if word not in _everyday),
+        *(f"{pages} ... {into} {picture}"
+          for pages in ("page*", "the pdf", "this pdf", "xfile*xdocument", "seite*")
+          for into in ("to", "into", "as", "in", "als")
+          for picture in ("a picture", "an image", "a photo", "pictures", "images", "photos",
+          "ein bild", "bilder")),
+        *(f"mach daraus {ein} {word}" for ein in ("ein", "eine") for word in _words),
         "convert this", "convert it", "convert these", "convert them", "convert the file",
         "convert xfile*", "convert my file", "convert the picture", "convert the recording",
         "convert the video", "convert the document", "convert the table", "file format",

@@ -293,7 +293,8 @@ _parts_named = (
     "everything but",
 )  # fmt: skip
 _keeping = (
-    "keep", "keep only", "extract", "take", "take out", "pull out", "cut out", "get", "give me",
+    "keep", "keep only", "extract", "take", "take out", "pull out", "pull", "grab", "pick", "copy",
+    "separate", "cut out", "get", "give me",
     "i need", "i want", "i only need", "i only want", "only", "just", "behalte", "behalte nur",
     "extrahiere", "nimm", "gib mir", "ich brauche", "schneide",
 )  # fmt: skip

@@ -78,7 +78,8 @@ PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
      "lower half|bottom half|remove the upper half|remove the top half"),
     ({"edit": "crop"},
      "crop|crops|cropped|cropping|trim*|cut out the middle|cut off the edges|cut the edges|"
-     "cut ... square|square out of|largest square|make it square|make it a square|to a square"),
+     "cut ... square|square out of|largest square|make it square|make it a square|to a square|"
+     "quadratisch"),
     ({"edit": "resize", "amount": 50.0},
      "half the size|half size|half as large|half as big|smaller|small version|shrink*|"
      "reduce the size|scale down|scale it down"),
@@ -102,6 +103,8 @@ PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
         *_after('painting'),
     )),
     ({"edit": "caption"}, (
+        *(f"{verb} ... {at}$" for verb in ("write", "print") for at in
+          ("underneath", "below it", "under it", "on top", "at the bottom", "at the top", "on it")),
         "add text", "add a caption", "put a caption", "put text", "add the text", "put the text",
         "add the word*", "put the word*", "add the caption", "put the caption", "insert the text",
         "watermark saying", "watermark that says", "xquote* on it$", "xquote* to it$",
@@ -153,7 +156,7 @@ def edit(call: Call, report: Report) -> Iterable[Artifact]:
             ),
         )
     which = which or "enhance"
-    said = (call.words(option) for option in ("direction", "size", "words"))
+    said = (call.words(option) for option in ("direction", "size", "words", "colour"))
     wish = EditRequest(call.number("amount"), *said)
     if which == "resize" and (limit := _bytes_of(wish.size)):
         return [save_small(read_image(path, name=name), call, which, limit)]
@@ -178,6 +181,9 @@ IMAGE_EDITING = define(
             choices=("", "horizontal", "vertical", "left", "right", "top", "bottom", "middle"),
         ),
         TaskOption("words", "caption: what is written on the picture", "", reads="written"),
+        TaskOption(
+            "colour", "caption: the colour of the letters, white if empty", "", reads="colour"
+        ),
         TaskOption(
             "size",
             'resize, crop: width and height in pixels, "800x600"; "800x", "x600" and '
@@ -228,6 +234,7 @@ class EditRequest:
     direction: str = ""
     size: str = ""
     words: str = ""
+    colour: str = ""
 
 
 def apply_edit(image: Image, edit: str, wish: EditRequest) -> Image:
@@ -284,8 +291,8 @@ def _crop(image: Image, wish: EditRequest) -> Image:
 
 
 def _caption(image: Image, wish: EditRequest) -> Image:
-    """Write words on a picture, white with a dark outline, as large as fits."""
-    from PIL import ImageDraw, ImageFont
+    """Write words on a picture, with an outline that contrasts, as large as fits."""
+    from PIL import ImageColor, ImageDraw, ImageFont
 
     from jarvis_desktop.tasks.formats.document_pdf import font_with
 
@@ -318,8 +325,13 @@ def _caption(image: Image, wish: EditRequest) -> Image:
     down = {"top": edge, "bottom": high - (bottom - top) - edge, "": high - (bottom - top) - edge}
     x = across.get(wish.direction, (wide - (right - left)) / 2) - left
     y = down.get(wish.direction, (high - (bottom - top)) / 2) - top
+    try:
+        inside = ImageColor.getrgb(wish.colour or "white")
+    except ValueError as error:
+        raise InputError(tr("“{colour}” is not a colour.", colour=wish.colour)) from error
+    outside = "black" if sum(inside[:3]) > 200 else "white"
     draw.multiline_text(
-        (x, y), text, "white", font, align="center", stroke_width=line, stroke_fill="black"
+        (x, y), text, inside, font, align="center", stroke_width=line, stroke_fill=outside
     )
     return shown
 
@@ -327,6 +339,8 @@ def _caption(image: Image, wish: EditRequest) -> Image:
 def _resize(image: Image, wish: EditRequest) -> Image:
     from PIL import Image as images
 
+    if ":" in wish.size:
+        return _crop(image, wish)
     if wish.size:
         wide, high = _parse_size(wish.size, image)
     else:

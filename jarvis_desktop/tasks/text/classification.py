@@ -58,6 +58,8 @@ LANGUAGE_IDENTIFICATION = define(
         "what language", "which language", "detect the language", "language is", "language of",
         "identify the language", "language detection", "is this french", "is this german",
         "is this spanish", "is this italian", "in what language",
+        *(f"{ask} the language$" for ask in ("tell me", "find out", "detect", "name", "say",
+          "determine", "what is", "what's", "recognise", "recognize", "check")),
     ),
     method=describe_language, note="97 languages, by letter sequences (langid)",
 )  # fmt: skip

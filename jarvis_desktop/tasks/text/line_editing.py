@@ -14,6 +14,8 @@ from jarvis_desktop.tasks.documents.to_text import read_document
 from jarvis_desktop.tasks.naming import original_stem
 from jarvis_desktop.text.line_edits import edit_text, read_edits
 
+_CASES = ("upper case", "uppercase", "capital letters", "capitals", "caps", "all caps",
+          "lower case", "lowercase", "small letters")  # fmt: skip
 PLAIN = (".txt", ".md", ".markdown", ".log", ".srt", ".vtt", ".tex", ".rst", ".ini")
 """Endings that a new file keeps; others become .txt."""
 
@@ -71,10 +73,13 @@ LINE_EDITING = define(
         "delete the lines", "all the headings", "only the headings", "all headings",
         *(
             f"{to} {case}"
-            for to in ("to", "into", "in", "convert ... to")
-            for case in ("upper case", "uppercase", "capital letters", "lower case", "lowercase",
-                         "small letters")
+            for to in ("to", "into", "in", "in all", "convert ... to")
+            for case in _CASES
         ),
+        *(f"make {it} {case}" for case in _CASES
+          for it in ("it", "it all", "everything", "them", "them all", "all of it", "the text")),
+        "^number them", "^number it", "ersetze ... durch", "sortiere ... alphabetisch",
+        "in großbuchstaben", "in kleinbuchstaben", "sort xfile*xdocument",
     ),
     method=edit_lines, note="by rules, and nothing else",
 )  # fmt: skip

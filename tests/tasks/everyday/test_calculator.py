@@ -32,6 +32,11 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
         ),
         ("invest 250 at 4% for 2 years", "250 at 4 percent a year is 270.40 after 2 years."),
         ("average 3 and 5", "Average 3 and 5 is 4."),
+        (
+            "convert 5 miles to km and 70 fahrenheit to celsius",
+            "5 miles is about 8.0467 km.\n70 degrees Fahrenheit is about 21.111 degrees Celsius.",
+        ),
+        ("12 squared, and the square root of 81", "12 squared is 144.\nSquare root of 81 is 9."),
         ("what is the mean of 1,200, 300 and 3", "The mean of 1,200, 300 and 3 is 501."),
         ("the median of 4, 1, 9 and 3", "The median of 4, 1, 9 and 3 is 3.5."),
         ("twice the sum of 3, 4 and 5", "Twice the sum of 3, 4 and 5 is 24."),

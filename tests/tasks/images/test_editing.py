@@ -85,6 +85,7 @@ def test_does_what_its_name_says(
         ({"edit": "crop", "size": "100x60"}, lambda a: a[50:110, 70:170]),
         ({"edit": "crop", "size": "1:1"}, lambda a: a[:, 40:200]),
         ({"edit": "crop", "size": "12:4"}, lambda a: a[40:120]),
+        ({"edit": "resize", "size": "3:1"}, lambda a: a[40:120]),
     ],
 )
 def test_moves_pixels_exactly(
@@ -243,3 +244,12 @@ def test_says_which_words_cannot_be_written(
     for words, told in (("", "which words"), ("漢字", "No font")):
         with pytest.raises(InputError, match=told):
             edited(tmp_path / "sky.png", tmp_path, edit="caption", words=words)
+
+
+def test_a_caption_has_the_colour_that_was_asked_for(tmp_path: Path) -> None:
+    Image.new("RGB", SIZE, "navy").save(tmp_path / "sky.png")
+    asked = {"edit": "caption", "words": "HELLO"}
+    made = pixels(edited(tmp_path / "sky.png", tmp_path, **asked, colour="red"))
+    assert ((made == (255, 0, 0)).all(axis=2)).mean() > 0.01
+    with pytest.raises(InputError, match="“dull” is not a colour"):
+        edited(tmp_path / "sky.png", tmp_path, **asked, colour="dull")

@@ -1,0 +1,138 @@
+"""Requests of two and three wishes: each is a task of its own, on what it means."""
+
+from __future__ import annotations
+
+import pytest
+
+from jarvis_desktop.core.plan import Plan
+from tests.assistant.planning.planned import ask
+from tests.assistant.planning.test_wishes import left_out, planned
+
+
+def shown(plan: Plan) -> list[str]:
+    """The names of the tasks that the answer shows."""
+    return [task.type.name for task in plan.answers]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        # What is only said about a result leaves it part of the answer.
+        ("Transcribe this and tell me how many words there are", "memo.wav",
+         ["0 automatic-speech-recognition audio=memo.wav *", "1 file-details file=#0"]),
+        ("Find the key words, and which language is it in?", "essay.txt",
+         ["0 document-to-text document=essay.txt", "1 keyword-extraction text=#0",
+          "2 language-identification text=#0"]),
+        ("Make the recording louder and tell me how long it is", "memo.wav",
+         ["0 audio-to-audio audio=memo.wav effect=louder *", "1 file-details file=#0"]),
+        # The text is saved, and not what is said about it.
+        ("Transcribe this, tell me the language and save the text as a.txt", "memo.wav",
+         ["0 automatic-speech-recognition audio=memo.wav *", "1 language-identification text=#0",
+          "2 save-file content=#0 name=a.txt"]),
+        # A format, however it is wished for.
+        ("Sharpen it and make it an ico", "photo.jpg",
+         ["0 image-editing image=photo.jpg edit=sharpen", "1 convert-file file=#0 format=ico"]),
+        ("Blur it and give me a PDF", "photo.jpg",
+         ["0 image-editing image=photo.jpg edit=blur", "1 convert-file file=#0 format=pdf"]),
+        ("Transcribe this. It should be in a Word document.", "memo.wav",
+         ["0 automatic-speech-recognition audio=memo.wav", "1 convert-file file=#0 format=docx"]),
+        ("Turn page 3 into a picture and blur it", "book.pdf",
+         ["0 cut-file file=book.pdf pages=3", "1 convert-file file=#0 format=png",
+          "2 image-editing image=#1 edit=blur"]),
+        # Pages after pages.
+        ("Delete the last page, then rotate the first one", "book.pdf",
+         ["0 cut-file file=book.pdf action=remove pages=last",
+          "1 cut-file file=#0 action=turn-right pages=1"]),
+        # Texts.
+        ("Replace salt with sugar and make everything upper case", "list.txt",
+         ["0 edit-text text=list.txt wish=Replace salt with sugar",
+          "1 edit-text text=#0 wish=make everything upper case"]),
+        ("Remove the duplicate lines and count how many remain", "list.txt",
+         ["0 edit-text text=list.txt wish=Remove the duplicate lines *", "1 file-details file=#0"]),
+        ("Read me the sign, then put it in all caps", "sign.png",
+         ["0 image-to-text image=sign.png", "1 text-to-speech text=#0",
+          "2 edit-text text=#0 wish=put it in all caps"]),
+        # One question after another.
+        ("Which city sold the most and what was the average amount?", "sales.csv",
+         ["0 table-question-answering table=sales.csv question=Which city sold the most",
+          "1 table-question-answering table=sales.csv question=what was the average amount?"]),
+        ("Show the average price per shop and draw it as a bar chart", "sales.csv",
+         ["0 table-question-answering table=sales.csv question=Show the average price per shop *",
+          "1 chart table=sales.csv "
+          "question=draw it as a bar chart: Show the average price per shop"]),
+        # In German.
+        ("Ersetze Salz durch Zucker und zähle die Wörter", "liste.txt",
+         ["0 edit-text text=liste.txt wish=Ersetze Salz durch Zucker *", "1 file-details file=#0"]),
+        ("Nimm die ersten zwei Seiten und mach daraus ein Word-Dokument", "buch.pdf",
+         ["0 cut-file file=buch.pdf pages=1-2", "1 convert-file file=#0 format=docx"]),
+    ],
+)  # fmt: skip
+async def test_each_wish_is_a_task(text: str, name: str, expected: list[str]) -> None:
+    steps, notes = await planned(text, name)
+    assert (steps, notes) == (expected, [])
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "expected"),
+    [
+        ("Transcribe this and tell me the language", "memo.wav",
+         ["automatic-speech-recognition", "language-identification"]),
+        ("Rotate it and I'd like to know the size", "photo.jpg",
+         ["image-editing", "file-details"]),
+        ("Make the recording louder and tell me how long it is", "memo.wav",
+         ["audio-to-audio", "file-details"]),
+        ("Make it grey and save it as a.png", "photo.jpg", ["save-file"]),
+        ("List the dates and names in this letter, and say if it sounds positive or negative",
+         "letter.txt", ["token-classification", "text-classification"]),
+    ],
+)  # fmt: skip
+async def test_the_answer_shows_what_was_asked_for(
+    text: str, name: str, expected: list[str]
+) -> None:
+    plan = await ask(text, name)
+    assert isinstance(plan, Plan)
+    assert shown(plan) == expected
+
+
+async def test_a_file_is_joined_to_what_was_made_before() -> None:
+    steps, _ = await planned("Remove page 1 of a.pdf, append b.pdf", "a.pdf", "b.pdf")
+    assert steps[1:] == ["1 join-files files=#0+b.pdf"]
+    steps, _ = await planned("Append b.pdf", "a.pdf", "b.pdf")
+    assert steps == ["0 join-files files=a.pdf+b.pdf"]
+
+
+async def test_a_name_to_give_is_no_file_to_find() -> None:
+    steps, _ = await planned("Put both in one PDF and call it album.pdf", "a.jpg", "b.jpg")
+    assert steps == [
+        "0 join-files files=a.jpg+b.jpg format=pdf",
+        "1 save-file content=#0 name=album.pdf",
+    ]
+
+
+async def test_questions_are_not_mixed() -> None:
+    steps, _ = await planned("What's 7 times 8, what's the date tomorrow, and roll a die")
+    assert [step.split()[1] for step in steps] == ["calculator", "clock", "chance"]
+    steps, _ = await planned("Spell rhythm and tell me how many letters it has")
+    assert steps == ["0 spell word=spell rhythm"]
+
+
+@pytest.mark.parametrize(
+    ("text", "name", "words"),
+    [
+        ("Rotate it. It should be on my desk by noon.", "photo.jpg",
+         "it should be on my desk by noon"),
+        ("Take page 1, put it on my desktop", "book.pdf", "put it on my desktop"),
+        ("What's the capital of Peru, rotate the picture", "photo.jpg",
+         "what's the capital of peru"),
+    ],
+)  # fmt: skip
+async def test_what_is_left_out_is_named(text: str, name: str, words: str) -> None:
+    steps, notes = await planned(text, name)
+    assert len(steps) == 1
+    assert notes == [left_out(words)]
+
+
+async def test_a_question_that_needs_the_one_before_is_not_asked_alone() -> None:
+    plan = await ask("How many live in Rome, and what is their average age?", "people.csv")
+    assert isinstance(plan, Plan)
+    assert [task.type.name for task in plan].count("table-question-answering") == 1
