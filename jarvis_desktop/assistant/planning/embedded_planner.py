@@ -354,6 +354,10 @@ _asks_table = re.compile(
 )
 
 
+_leans = re.compile(rf"{inputs.PRONOUN.pattern}|\b(?:they|their|there|davon|deren)\b")
+"""Words of a question that needs the one before it."""
+
+
 def _asked_of_tables(
     found: Sequence[PlannedStep],
     read: ParsedRequest,
@@ -370,7 +374,7 @@ def _asked_of_tables(
         elsewhere = step.type.name == WRITING or fit(step.type, step.start, step.end) <= NO_WAY
         if answering is None or not elsewhere or not _asks_table.match(words):
             asked.append(step)
-        elif asked and asked[-1].type is answering and inputs.PRONOUN.search(words):
+        elif asked and asked[-1].type is answering and _leans.search(words):
             asked[-1] = replace(asked[-1], end=step.end)  # "and how large is this share?"
         else:
             cue = CueMatch(answering, step.start, step.start, 0.0)

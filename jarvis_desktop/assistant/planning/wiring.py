@@ -435,8 +435,7 @@ class PlanWiring:
 
     def _pointed_at(self, step: PlannedStep, words: str, port: Port) -> list[PortSource]:
         """Return what "it" is: the previous result, else what the conversation had last."""
-        told = step.type.name in _VERDICTS  # their cues may end in "it"
-        rest = words if told else self._without_cue(step, words)
+        rest = self._without_cue(step, words)
         if not inputs.PRONOUN.search(rest):
             return []
         outputs = self._outputs_for(step)
