@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
 
-from jarvis_desktop.assistant.planning import intents
+from jarvis_desktop.assistant.planning import intents, wish_words
 from jarvis_desktop.assistant.planning.inputs import (
     ASK_TABLE,
     CONVERT,
@@ -19,7 +19,6 @@ from jarvis_desktop.assistant.planning.inputs import (
     FILE_DETAILS,
     FOLLOWING,
     PROMPT,
-    PRONOUN,
     SAVE,
     WISHES,
 )
@@ -30,7 +29,6 @@ from jarvis_desktop.core.task import TaskOption, TaskType, Value
 from jarvis_desktop.text import parts
 from jarvis_desktop.text.languages import CODES, COUNTRIES
 from jarvis_desktop.text.numbers import with_digits
-from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 _boundary = re.compile(
     r"[.!?;\n]+(?=\s|$)|,(?=\s|$)|"
@@ -50,21 +48,12 @@ _negation = re.compile(
     r"\b(?:not|don't|dont|do not|doesn't|never|without|no need to|instead of|rather than)"
     r"(?:\s+\w+)?\s*$"
 )
-_marked = re.compile(r"\bxfile\d+x[a-z]*\b")
-_quoted = re.compile(r"\bxquote\d+x\b")
 _file_before = re.compile(r"\bxfile\d+x[a-z]*\s*,?\s*$")
 _pages_before = re.compile(r"\b(?:pages|seiten)\s+\d[\d\s,-]*$")
 _number = re.compile(r"\s*\d")
 _file_behind = re.compile(r"\s*(?:and\s+|also\s+)?xfile\d+x")
 _determined = re.compile(r"\b(?:the|that|this|your|my)\s+$")
 _sentence_end = re.compile(r"[.!?\n]+(?=\s|$)")
-_small_words = frozenset(
-    "a all also an and as both do file files for here in is it me my of ok on one or other photo "
-    "picture pictures please same second so that the then there these this those to too two well "
-    "with you image images document documents recording from at but not".split()
-)
-"""Words that may come with a further file without asking for anything new."""
-
 AS_SAID = "as-said"
 """The reader of options that take the words of a request as they are."""
 
@@ -90,14 +79,6 @@ class PlannedStep:
 WRITING = "text-generation"
 """The task that does in words what no other task does."""
 SUMMARY = "summarization"
-
-_asks = re.compile(
-    r"\W*(?:(?:please|also|can you|could you)\s+)*(?:(?:tell|explain|show) (?:to )?(?:me|us)\s+)?"
-    r"(?:what|how|why|who|when|where|which|whether)\b(?:\s+[\w'-]+){3,}"
-    r"|\W*(?:please\s+)?(?:explain|recommend|suggest|give me (?:an?|some|the|\w+) "
-    r"(?:ideas?|tips?|examples?|reasons?|versions?))\b"
-    r"|\W*if (?:so|not|yes|no|it is|it isn't)\b(?:\W+[\w'-]+){3,}"
-)
 
 
 class NotUnderstoodError(Exception):
@@ -128,35 +109,44 @@ def split_steps(
             item
             for item in found
             if not _negation.search(reading.text[start : item.start][-60:])
-            and not _says_whether.match(reading.text, item.start)
+            and not wish_words.SAYS_WHETHER.match(reading.text, item.start)
         ]
         asked, refers = _without_references(reading, inside, steps)
         repeated = steps and all(
             cue.type is steps[-1].type or cue.type.name == FILE_DETAILS for cue in asked
         )
-        if repeated and not steps[-1].type.ports and _result_told.match(reading.text[start:end]):
+        if (
+            repeated
+            and not steps[-1].type.ports
+            and wish_words.RESULT_TOLD.match(reading.text[start:end])
+        ):
             continue
         if not asked:
             if steps and found == inside:
-                words = set(re.findall(r"[a-z']+", _marked.sub(" ", reading.text[start:end])))
+                words = set(
+                    re.findall(r"[a-z']+", wish_words.MARKED.sub(" ", reading.text[start:end]))
+                )
                 named = [item for item in reading.files_in(start, end) if not item.output]
-                if named and words - _small_words:
+                if named and words - wish_words.SMALL_WORDS:
                     raise NotUnderstoodError(start, end)
                 second = steps[-1].type.name == ASK_TABLE and SECOND_QUESTION.match(
                     reading.text, start, end
                 )
-                if writing and not second and _is_own_wish(reading.text[start:end]):
+                if writing and not second and wish_words.is_own_wish(reading.text[start:end]):
                     cue = CueMatch(writing, start, start, 0.0)
                     steps.append(PlannedStep(writing, start, end, cue))
                     continue
-                if start in foreign and _is_order(reading.text[start:end], steps[-1]):
+                if start in foreign and _orders(reading.text[start:end], steps[-1]):
                     steps[-1] = _with_unread(steps[-1], _bare(reading.words(start, end)))
                 else:
                     steps[-1] = _lengthened(steps[-1], end, refers, reading)
             elif (
                 not steps
                 and found == inside
-                and (_is_order(reading.text[start:end]) or _is_question(reading.text[start:end]))
+                and (
+                    wish_words.is_order(reading.text[start:end])
+                    or wish_words.is_question(reading.text[start:end])
+                )
             ):
                 leading.append(_bare(reading.words(start, end)))
             continue
@@ -200,7 +190,11 @@ def split_steps(
             )
             steps += [PlannedStep(best.type, begins, closes, best, options, refers), *also]
     if steps:
-        if steps[0].start and writing and _is_leading_wish(reading.text[: steps[0].start]):
+        if (
+            steps[0].start
+            and writing
+            and wish_words.is_leading_wish(reading.text[: steps[0].start])
+        ):
             cue = CueMatch(writing, 0, 0, 0.0)
             steps.insert(0, PlannedStep(writing, 0, steps[0].start, cue))
             leading = []
@@ -214,6 +208,13 @@ def _adds_nothing(step: PlannedStep, asked: Sequence[CueMatch], files: Collectio
     the names in the letter"."""
     same = any(cue.type is step.type for cue in asked)
     return same and not files and bool(step.type.ports) and not step.type.options
+
+
+def _orders(words: str, step: PlannedStep) -> bool:
+    """Return whether words without a cue, behind those of a step, ask for something else."""
+    taken = takes_words(step.type) or step.type.name == EDIT_TABLE
+    taken |= any(option.reads == AS_SAID for option in step.type.options)
+    return wish_words.is_order(words, behind=True, taken=taken)
 
 
 def without_joints(words: str) -> str:
@@ -237,65 +238,6 @@ SECOND_QUESTION = re.compile(
     r"durchschnitt|summe)\W*$"
 )
 """A second question that leaves out what the first one has: "and which has the lowest?"."""
-_first_word = re.compile(
-    r"\W*(?:(?:please|also|then|and|now|finally|"
-    r"und|dann|danach|anschließend|außerdem|bitte|auch)\W+)*([^\W\d_][\w']*)(.*)",
-    re.DOTALL,
-)
-_no_orders = FUNCTION_WORDS | frozenset(
-    "thanks thank cheers yes yeah ok okay hello hi hey sorry hurry like such using dear good see "
-    "let's i'm i've i'd it's that's there's he's she's we're they're given take use look here "
-    "first second next well right maybe perhaps one two three".split()
-)
-"""Words that do not begin an order, in any clause."""
-
-
-def _is_order(words: str, step: PlannedStep | None = None) -> bool:
-    """Return whether words without a cue ask for something, by how they begin. `step` comes before
-    them; if it takes words as they are, they belong to it unless they speak of its result."""
-    found = _first_word.match(_quoted.sub(" ", words))
-    if found is None or found[1] in _no_orders:
-        return False
-    takes_rest = step and (takes_words(step.type) or step.type.name == EDIT_TABLE)
-    if step and (takes_rest or any(o.reads == AS_SAID for o in step.type.options)):
-        return PRONOUN.search(found[2]) is not None
-    said = set(re.findall(r"[a-z'\d]+", _marked.sub(" ", found[2])))
-    return bool(said - _small_words) or (step is not None and bool(said))
-
-
-_question = re.compile(
-    r"\W*(?:(?:what|how|why|who|when|where|which|is|are|was|were|do|does|did|has|have)\b[^?]*\?"
-    r"|(?:what(?:'s)?|how|why|who|when|where|which)\s(?!an?\b)\S+\s+\S)"
-)
-
-
-def _is_question(words: str) -> bool:
-    return (_asks.match(words) or _question.match(words)) is not None
-
-
-_says_whether = re.compile(r"say (?:if|whether|which|how|what language)\b")
-"""Words that ask to be told something, not to hear it."""
-_result_told = re.compile(r"\W*(?:tell|show|give) me\b[^.!?]*\b(?:it|they|the result)\b")
-"""What a step says anyway: "roll a die and tell me what it shows"."""
-
-
-def _is_own_wish(words: str) -> bool:
-    """Return whether words without a cue ask something of their own, which only an LLM can
-    answer: "and tell me how long rice has to cook"."""
-    found = _asks.match(words)
-    return found is not None and not PRONOUN.search(words, found.end())
-
-
-_leading = re.compile(
-    r"\W*(?:please\s+)?(?:put|bring|rephrase|reword|simplify|explain|proofread|correct|check|"
-    r"fix|improve|polish|compare|answer|reply|work out|figure out|sort out)\b(?:\s+[\w'-]+){3,}"
-)
-
-
-def _is_leading_wish(words: str) -> bool:
-    """Return whether words without a cue, before those of the first step, ask for a text of their
-    own: "put the letter into plain words and read it out"."""
-    return _leading.match(words) is not None and bool(re.search(r"(?:\band|\bthen|,)\s*$", words))
 
 
 def _language_cue(text: str, group: Sequence[CueMatch]) -> CueMatch | None:
@@ -340,12 +282,16 @@ def _lengthened(
     )
     says_how = (
         _adds.match(words.lower())
-        and len(_meaningful(words.lower()) - _small_words) >= MIN_WISH_WORDS
+        and len(_meaningful(words.lower()) - wish_words.SMALL_WORDS) >= MIN_WISH_WORDS
     )
     if (
         takes_all
         or refers
-        or not (says_how or _is_order(reading.text[step.end : end], step) or _wished.match(words))
+        or not (
+            says_how
+            or _orders(reading.text[step.end : end], step)
+            or wish_words.STATED.match(words)
+        )
         or read_options(longer, reading) != read_options(step, reading)
     ):
         return longer
@@ -372,15 +318,6 @@ MIN_WISH_WORDS = 2
 
 _adds = re.compile(r"(?:and |but )?(?:in|with|into|as|so that|like|without|only|more|less)\b")
 """How words begin that say how something is to be done."""
-
-
-_wished = re.compile(
-    r"(?:(?:and|but|also)\s+)*(?:i(?:'d| would| also)* (?:like|love|want|need|prefer|wish)\b"
-    r"|(?:it|this|that|they) (?:(?:also|all) )?(?:should|must|needs?|has to|have to|ought)\b)"
-    r"(?:\W+[\w']+){2}",
-    re.IGNORECASE,
-)
-"""A wish that is no order: "it should be in a Word document"."""
 
 
 _condition = re.compile(

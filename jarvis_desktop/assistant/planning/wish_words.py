@@ -1,0 +1,99 @@
+"""Tell whether words that are the cue of no task ask for something, and what.
+
+What asks for something is never left out without a word: it is planned for an LLM, or named.
+"""
+
+from __future__ import annotations
+
+import re
+
+from jarvis_desktop.assistant.planning.inputs import PRONOUN
+from jarvis_desktop.text.tokens import FUNCTION_WORDS
+
+MARKED = re.compile(r"\bxfile\d+x[a-z]*\b")
+_quoted = re.compile(r"\bxquote\d+x\b")
+SMALL_WORDS = frozenset(
+    "a all also an and as both do file files for here in is it me my of ok on one or other photo "
+    "picture pictures please same second so that the then there these this those to too two well "
+    "with you image images document documents recording from at but not".split()
+)
+"""Words that may come with a further file without asking for anything new."""
+
+_asks = re.compile(
+    r"\W*(?:(?:please|also|can you|could you)\s+)*(?:(?:tell|explain|show) (?:to )?(?:me|us)\s+)?"
+    r"(?:what|how|why|who|when|where|which|whether)\b(?:\s+[\w'-]+){3,}"
+    r"|\W*(?:please\s+)?(?:explain|recommend|suggest|give me (?:an?|some|the|\w+) "
+    r"(?:ideas?|tips?|examples?|reasons?|versions?))\b"
+    r"|\W*if (?:so|not|yes|no|it is|it isn't)\b(?:\W+[\w'-]+){3,}"
+)
+
+
+_first_word = re.compile(
+    r"\W*(?:(?:please|also|then|and|now|finally|"
+    r"und|dann|danach|anschließend|außerdem|bitte|auch)\W+)*([^\W\d_][\w']*)(.*)",
+    re.DOTALL,
+)
+_no_orders = FUNCTION_WORDS | frozenset(
+    "thanks thank cheers yes yeah ok okay hello hi hey sorry hurry like such using dear good see "
+    "let's i'm i've i'd it's that's there's he's she's we're they're given take use look here "
+    "first second next well right maybe perhaps one two three".split()
+)
+"""Words that do not begin an order, in any clause."""
+
+
+def is_order(words: str, *, behind: bool = False, taken: bool = False) -> bool:
+    """Return whether words ask for something, by how they begin. `behind` says that a step comes
+    before them, and `taken` that it takes words as they are: then they belong to it unless they
+    speak of its result."""
+    found = _first_word.match(_quoted.sub(" ", words))
+    if found is None or found[1] in _no_orders:
+        return False
+    if taken:
+        return PRONOUN.search(found[2]) is not None
+    said = set(re.findall(r"[a-z'\d]+", MARKED.sub(" ", found[2])))
+    return bool(said - SMALL_WORDS) or (behind and bool(said))
+
+
+_question = re.compile(
+    r"\W*(?:(?:what|how|why|who|when|where|which|is|are|was|were|do|does|did|has|have)\b[^?]*\?"
+    r"|(?:what(?:'s)?|how|why|who|when|where|which)\s(?!an?\b)\S+\s+\S)"
+)
+
+
+def is_question(words: str) -> bool:
+    """Return whether words ask a question."""
+    return (_asks.match(words) or _question.match(words)) is not None
+
+
+SAYS_WHETHER = re.compile(r"say (?:if|whether|which|how|what language)\b")
+"""Words that ask for an answer, not for speech."""
+RESULT_TOLD = re.compile(r"\W*(?:tell|show|give) me\b[^.!?]*\b(?:it|they|the result)\b")
+"""What a step says anyway: "roll a die and tell me what it shows"."""
+
+
+def is_own_wish(words: str) -> bool:
+    """Return whether words without a cue ask something of their own, which only an LLM can
+    answer: "and tell me how long rice has to cook"."""
+    found = _asks.match(words)
+    return found is not None and not PRONOUN.search(words, found.end())
+
+
+_leading = re.compile(
+    r"\W*(?:please\s+)?(?:put|bring|rephrase|reword|simplify|explain|proofread|correct|check|"
+    r"fix|improve|polish|compare|answer|reply|work out|figure out|sort out)\b(?:\s+[\w'-]+){3,}"
+)
+
+
+def is_leading_wish(words: str) -> bool:
+    """Return whether words without a cue, before those of the first step, ask for a text of their
+    own: "put the letter into plain words and read it out"."""
+    return _leading.match(words) is not None and bool(re.search(r"(?:\band|\bthen|,)\s*$", words))
+
+
+STATED = re.compile(
+    r"(?:(?:and|but|also)\s+)*(?:i(?:'d| would| also)* (?:like|love|want|need|prefer|wish)\b"
+    r"|(?:it|this|that|they) (?:(?:also|all) )?(?:should|must|needs?|has to|have to|ought)\b)"
+    r"(?:\W+[\w']+){2}",
+    re.IGNORECASE,
+)
+"""A wish in a statement: "it should be in a Word document"."""
