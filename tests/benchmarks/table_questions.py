@@ -2,8 +2,8 @@
 
 .venv/bin/python -m tests.benchmarks.table_questions [--show] [--set "half 1"]
 
-A hundred questions over twelve tables, in two halves (`table_cases.py`). An answer is right if its
-text has every expected value and lists no others; "confident" means that it comes without a doubt.
+Sets of questions over tables of several kinds (`*_table_cases.py`). An answer is right if its text
+has every expected value and lists no others; "sure" means that it comes without a doubt.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import re
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -21,58 +21,50 @@ from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.task import Call
 from jarvis_desktop.tasks.documents.table_qa import TABLE_QUESTION_ANSWERING, reply
 from jarvis_desktop.text.dates import MONTHS
-from tests.benchmarks.fresh_table_cases import (
-    asked_first,
-    asked_last,
-    asked_later,
-    make_fresh_rows,
-    write_fresh_tables,
+from tests.benchmarks import (
+    everyday_table_cases,
+    fresh_table_cases,
+    household_table_cases,
+    table_cases,
+    workplace_table_cases,
 )
-from tests.benchmarks.household_table_cases import (
-    asked_at_home,
-    make_household_rows,
-    write_household_tables,
-)
-from tests.benchmarks.table_cases import (
-    TableCase,
-    first_half,
-    make_rows,
-    second_half,
-    write_tables,
-)
-from tests.benchmarks.workplace_table_cases import (
-    asked_at_work,
-    asked_later_at_work,
-    make_workplace_rows,
-    write_workplace_tables,
-)
+from tests.benchmarks.table_cases import Rows, TableCase
 
+Asked = Callable[[Mapping[str, Rows]], list[TableCase]]
+_sets: Sequence[tuple[Callable[[], dict[str, Rows]], Callable[..., None], dict[str, Asked]]] = (
+    (table_cases.make_rows, table_cases.write_tables,
+     {"half 1": table_cases.first_half, "half 2": table_cases.second_half}),
+    (fresh_table_cases.make_fresh_rows, fresh_table_cases.write_fresh_tables,
+     {"fresh 1": fresh_table_cases.asked_first, "fresh 2": fresh_table_cases.asked_later,
+      "fresh 3": fresh_table_cases.asked_last}),
+    (household_table_cases.make_household_rows, household_table_cases.write_household_tables,
+     {"home": household_table_cases.asked_at_home}),
+    (workplace_table_cases.make_workplace_rows, workplace_table_cases.write_workplace_tables,
+     {"work 1": workplace_table_cases.asked_at_work,
+      "work 2": workplace_table_cases.asked_later_at_work}),
+    (everyday_table_cases.make_everyday_rows, everyday_table_cases.write_everyday_tables,
+     {"every day 1": everyday_table_cases.asked_every_day,
+      "every day 2": everyday_table_cases.asked_once_more}),
+)  # fmt: skip
 _number = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 
 
 def main() -> None:
-    """Print the figures of both halves."""
+    """Print the figures of each set."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--show", action="store_true", help="print what is wrong or doubtful")
-    options.add_argument(
-        "--set",
-        choices=("half 1", "half 2", "fresh 1", "fresh 2", "fresh 3", "home", "work 1", "work 2"),
-    )
+    names = [name for _, _, asked in _sets for name in asked]
+    options.add_argument("--set", choices=names)
     args = options.parse_args()
-    rows, fresh, home = make_rows(), make_fresh_rows(), make_household_rows()
-    work = make_workplace_rows()
-    sets = {"half 1": first_half(rows), "half 2": second_half(rows)}
-    sets |= {"fresh 1": asked_first(fresh), "fresh 2": asked_later(fresh)}
-    sets |= {"fresh 3": asked_last(fresh), "home": asked_at_home(home)}
-    sets |= {"work 1": asked_at_work(work), "work 2": asked_later_at_work(work)}
-    with tempfile.TemporaryDirectory() as folder:
-        write_tables(Path(folder), rows)
-        write_fresh_tables(Path(folder), fresh)
-        write_household_tables(Path(folder), home)
-        write_workplace_tables(Path(folder), work)
-        for name, cases in sets.items():
-            if args.set in (None, name):
-                _measure(name, cases, Path(folder), show=args.show)
+    for make, write, asked in _sets:
+        if args.set and args.set not in asked:
+            continue
+        rows = make()
+        with tempfile.TemporaryDirectory() as folder:
+            write(Path(folder), rows)
+            for name, cases in asked.items():
+                if args.set in (None, name):
+                    _measure(name, cases(rows), Path(folder), show=args.show)
 
 
 def _measure(name: str, cases: list[TableCase], folder: Path, *, show: bool) -> None:

@@ -6,7 +6,7 @@ What a condition is made of counts as read (`table_words.py`).
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -17,6 +17,7 @@ from jarvis_desktop.tasks.documents.table_database import (
     literal,
 )
 from jarvis_desktop.tasks.documents.table_entries import (
+    GENDERS,
     denies,
     entries_by_stems,
     entries_of,
@@ -26,7 +27,7 @@ from jarvis_desktop.tasks.documents.table_entries import (
 )
 from jarvis_desktop.tasks.documents.table_german import in_english
 from jarvis_desktop.tasks.documents.table_implied import read_implied, read_ratio
-from jarvis_desktop.tasks.documents.table_meaning import COUNTED, NEAR, likeness, nearest
+from jarvis_desktop.tasks.documents.table_meaning import COUNTED, MEASURED, NEAR, likeness, nearest
 from jarvis_desktop.tasks.documents.table_relations import difference_field
 from jarvis_desktop.tasks.documents.table_times import read_times
 from jarvis_desktop.tasks.documents.table_words import (
@@ -34,6 +35,7 @@ from jarvis_desktop.tasks.documents.table_words import (
     ASKING,
     CONVERSIONS,
     DOWN,
+    PERSON_STEMS,
     RESERVED,
     UNIT_NAMES,
     UP,
@@ -188,13 +190,17 @@ def _read_difference(read: ReadWords) -> None:
 
 
 _missing = re.compile(
-    r"\b(?:(?P<no>no|without|never|lacks?|lacking)(?: (?:an?|any|the|was|were|been))?|"
-    r"(?P<gone>missing|empty|blank|unknown|left out|not (?:known|given|filled in|there)))\b"
+    r"\b(?:(?P<full>(?:not|\w+n['’]t) (?:empty|blank|missing)|filled in)|"
+    r"(?P<gone>missing|empty|blank|unknown|left out|not (?:known|given|filled in|there)|"
+    r"\w+(?:n['’]t| not) (?:give|say|said|report|answer|fill|enter|mention)\w*(?: in| us)?)|"
+    r"(?P<no>no|without|never|lacks?|lacking|(?P<undone>\w+n['’]t|not))"
+    r"(?: (?:an?|any|the|was|were|been|yet))?|(?P<still>still (?:has|have|had|out|on loan)))\b"
 )
 
 
 def _read_empty(read: ReadWords, db: TableDatabase) -> None:
-    """Cells without anything: "whose birthday is missing", "no mark in maths", "never absent"."""
+    """Cells without anything: "whose birthday is missing", "no mark in maths", "never absent", "not
+    returned yet", "who still has it"."""
     for found in _missing.finditer(read.text):
         after = [it for it in read.mentions if 0 <= it.start - found.end() <= 1]
         near = (
@@ -202,15 +208,28 @@ def _read_empty(read: ReadWords, db: TableDatabase) -> None:
         )
         near += [] if found["no"] else [it for it in read.mentions if it.start >= found.end()]
         fields = [it.field for it in near if it.field.column.type is not ColumnType.FLAG]
+        if found["still"] or found["undone"]:
+            done = fields if found["undone"] else read.relation.dates
+            done = [it for it in done if it.column.type is not ColumnType.TEXT]
+            limited = {it.field for it in read.filters}
+            fields = [it for it in done if it not in limited and _has_gaps(it, read, db)]
+            fields = fields if found["undone"] or len(fields) == 1 else []
         text = bool(fields) and fields[0].column.type is ColumnType.TEXT
         if not fields or (found["no"] and text and not _has_gaps(fields[0], read, db)):
             continue
         which = next((it for it in fields if _has_gaps(it, read, db)), fields[0])
         sql, told = f"{which.sql} IS NULL", tr("{name} is empty", name=which.name)
-        if found["no"] and which.adds_up:
+        if found["no"] and not found["undone"] and which.adds_up:
             gaps = found["no"] != "never" and _has_gaps(which, read, db)
-            told = tr("{items} or {last}", items=told, last="0") if gaps else f"{which.name} = 0"
-            sql = f"{sql} OR {which.sql} = 0" if gaps else f"{which.sql} = 0"
+            if not gaps:
+                sql, told = f"{which.sql} = 0", f"{which.name} = 0"
+            elif found["no"] == "no":
+                sql, told = (
+                    f"{sql} OR {which.sql} = 0",
+                    tr("{items} or {last}", items=told, last="0"),
+                )
+        if found["full"]:
+            sql, told = f"{which.sql} IS NOT NULL", tr("{name} is not empty", name=which.name)
         read.filters.append(Filter(sql, told, found.start(), which))
         read.use(*found.span())
         for other in read.mentions:
@@ -293,7 +312,8 @@ _of_two = re.compile(r"\b(?:which|who|whose|what|where|did|does|do|is|are|was|we
 
 def _as_superlative(text: str) -> str:
     """ "Which is cheaper, A or B" asks for the cheapest of them."""
-    if not _of_two.search(text) or re.search(r"\bthan\b|\bor (?:more|less|fewer|\w+er)\b", text):
+    than = re.search(r"\bthan\b|\bor (?:more|less|fewer|\w+er)\b", text)
+    if than or not (_of_two.search(text) or re.match(r"\W*(?:in )?(?:which|who)\b", text)):
         return text
 
     def most(found: re.Match[str]) -> str:
@@ -355,7 +375,8 @@ def _read_wording(read: ReadWords) -> None:
 
 
 _amount = (
-    r"(?P<sign>[$€£]\s?)?(?P<{n}>\d[\d,]*(?:\.\d+)?)\s?(?P<{k}>k|m|bn)?\b(?:\s?(?P<{p}>%|percent))?"
+    r"(?P<sign>[$€£]\s?)?(?P<{n}>-?\d[\d,]*(?:\.\d+)?)\s?(?P<{k}>k|m|bn)?\b"
+    r"(?:\s?(?P<{p}>%|percent))?"
 )
 _other = _amount.format(n="second", k="scale2", p="percent2").replace("sign", "sign2")
 _compared = re.compile(
@@ -426,7 +447,24 @@ def _read_comparisons(read: ReadWords) -> None:
         read.use(found.start(), max(end, unit_end))
         for span in used:
             read.use(*span)
-        read.filters.append(Filter(sql, f"{which.name} {told}", found.start(), which))
+        for item, place in (which, found.start()), *_also_compared(read, which, used):
+            condition = sql.replace(at, item.sql)
+            read.filters.append(Filter(condition, f"{item.name} {told}", place, item))
+
+
+def _also_compared(
+    read: ReadWords, which: TableField, used: Sequence[tuple[int, int]]
+) -> Iterator[tuple[TableField, int]]:
+    """Further columns that a number is compared with: "over 80 in both maths and science"."""
+    end = used[-1][1] if used else 0
+    while end and (more := re.match(r",? and (?:in )?(?=\w)", read.text[end:])):
+        place = end + more.end()
+        named = next((it for it in read.mentions if it.start == place), None)
+        if named is None or not named.field.is_measure or named.field is which:
+            return
+        read.use(end, named.end)
+        yield named.field, place
+        end = named.end
 
 
 _ORDINALS = {
@@ -475,7 +513,7 @@ def _unit_factor(
     behind = next((word for word in read.words if word.start >= found.end()), None)
     if behind is None or read.text[found.end() : behind.start].strip():
         return 1.0, 0
-    if which.column.unit == _currencies.get(behind.stem):
+    if behind.stem in _CURRENCIES and which.is_money:
         return 1.0, behind.end
     unit = UNIT_NAMES.get(behind.text, "")
     if not unit or (unit == "s" and behind.text == "s") or not which.units or unit in which.units:
@@ -498,11 +536,6 @@ def _sign(groups: Mapping[str, str | None], adjective: str, start: int, text: st
     return next((sign for way, sign in ways.items() if groups.get(way)), "=")
 
 
-def _is_money(item: TableField) -> bool:
-    unit = item.column.unit or next(iter(re.findall(r"[€$£]", item.name)), "")
-    return unit not in ("", "%") or bool({"price", "salary", "cost"} & {*item.parts})
-
-
 def _compared_field(
     read: ReadWords, found: re.Match[str], adjective: str
 ) -> tuple[TableField | None, list[tuple[int, int]]]:
@@ -513,11 +546,7 @@ def _compared_field(
     for at in following:
         named = read.mention_at(at)
         gap = read.text[end : read.words[at].start]
-        if (
-            named
-            and named.field in numbers
-            and not re.search(r"\b(?:in|by|per|of|for)\b|[,?]", gap)
-        ):
+        if named and named.field in numbers and not re.search(r"\b(?:by|per|of|for)\b|[,?]", gap):
             span = [(word.start, word.end) for word in read.words[following[0] : at + 1]]
             return named.field, span
         if named and not named.field.is_number:
@@ -537,7 +566,7 @@ def _compared_field(
     sign = (plain.get("sign") or "").strip()
     limited = {item.field for item in read.filters if not item.value}
     if sign or plain.get("scale"):
-        money = [it for it in numbers if it not in limited and _is_money(it)]
+        money = [it for it in numbers if it not in limited and it.is_money]
         if len(money) == 1 or (money and plain.get("scale")):
             if money[1:]:
                 told = tr("“{word}” is read as {name}.", word=found[0], name=money[0].name)
@@ -557,34 +586,33 @@ def _compared_field(
                 return hinted[0], [(word.start, word.end)]
     if following and (behind := read.words[following[0]]).stem in _UNIT_WORDS:
         if hinted := hinted_fields(numbers, _UNIT_WORDS[behind.stem]):
+            lowest = {"min", "minimum", "low"}
+            if any(plain.get(way) for way in ("less", "most")):
+                hinted.sort(key=lambda item: not lowest & {*item.parts})
             return hinted[0], [(behind.start, behind.end)]
     aged = 10 <= float(found["number"].replace(",", "")) <= 120 and not (
         plain.get("sign") or plain.get("scale") or plain.get("percent")
     )
     ages = [item for item in numbers if "age" in item.parts]
-    if aged and ages and not following:
+    who = stem(read.word_before(found.start())) in {*PERSON_STEMS, *read.relation.nouns}
+    if aged and ages and (who or not following):
         return ages[0], []  # "members over 60"
     measures = [item for item in numbers if item.is_measure and not item.made]
     if len(measures) == 1:
         return measures[0], []
-    sign = (found.groupdict().get("sign") or "").strip()
-    money = [it for it in measures if sign and (it.column.unit == sign or sign in it.name)]
-    money = money or [it for it in measures if it.column.unit and it.column.unit != "%"]
-    if sign and len(money) == 1:
-        return money[0], []
     return None, []
 
 
-_currencies = {"euro": "€", "eur": "€", "dollar": "$", "pound": "£", "franc": "CHF"}
+_CURRENCIES = {"euro": "€", "eur": "€", "dollar": "$", "pound": "£", "franc": "CHF"}
 _UNIT_WORDS: Mapping[str, str] = {
     stem(word): hint
     for word, hint in {
-        "euros": "price amount cost total revenue salary", "euro": "price amount cost total",
-        "dollars": "price amount cost total revenue salary", "pounds": "price amount cost weight",
+        **dict.fromkeys(("euros", "dollars"), "price amount cost total revenue salary"),
+        "pounds": "price amount cost weight",
         "years": "age", "minutes": "minutes duration runtime delay length",
         "hours": "hours duration", "km": "distance", "kilometres": "distance",
         "kilometers": "distance", "kg": "weight mass", "mm": "rain precipitation length",
-        "degrees": "temp temperature", "people": "population", "inhabitants": "population",
+        "degrees": "temperature", "people": "population", "inhabitants": "population",
         "pieces": "units quantity", "points": "score points",
     }.items()
 }  # fmt: skip
@@ -594,6 +622,7 @@ def _guessed(read: ReadWords, entries: Collection[str]) -> list[ColumnMention]:
     """Words that spell no column and no entry, with the column that is nearest in meaning."""
     fields = [it for it in read.relation.fields if not it.is_id and not it.made]
     known = ASKING | RESERVED | VERBS.keys() | ADJECTIVES.keys() | UNIT_NAMES.keys() | _asked
+    known |= _UNIT_WORDS.keys() | _CURRENCIES.keys() | frozenset().union(*GENDERS)
     found = []
     for at, word in enumerate(read.words):
         plain = word.text.isalpha() and len(word.text) > 2 and word.text not in known
@@ -608,6 +637,9 @@ def _guessed(read: ReadWords, entries: Collection[str]) -> list[ColumnMention]:
         if rows >= NEAR and (not which or rows > likeness(word.text, " ".join(which.parts))):
             read.relation = replace(read.relation, nouns=read.relation.nouns | {word.stem})
         elif which and not any(part.startswith(word.stem) for part in which.parts):
+            name = " ".join(which.parts)
+            if which.is_measure and likeness(word.text, name) < MEASURED:
+                continue
             found.append(ColumnMention(word.start, word.end, which, 0.9, guessed=True))
     return found
 

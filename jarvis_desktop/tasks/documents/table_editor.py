@@ -109,12 +109,6 @@ _keeping = re.compile(r"\b(?:keep|filter|only|limit|retain|just)\b")
 _column = re.compile(r"\b(?:columns?|fields?)\b")
 _duplicates = re.compile(r"\b(?:duplicat\w*|doubles?|repeated|dedup\w*|identical)\b")
 _empty = re.compile(r"\b(?:empty|blank) (?:rows?|lines?)\b")
-_missing = re.compile(
-    r"\b(?:without|with no|missing|lacking|(?:has|have) no) (?:an? |any |the )?"
-    r"(?P<of>[\w-]+(?: \w+)?)|"
-    r"\b(?P<named>\w+(?: \w+)?) (?:is|are|isn['’]t|aren['’]t) (?P<not>not )?"
-    r"(?:empty|blank|missing)\b"
-)
 _NUMBERED = frozenset("order invoice customer ticket index position row product article".split())
 """Columns of whole numbers that number things rather than count them."""
 _total = re.compile(r"\b(?:total|sums?|totals)(?: row| line)?\b")
@@ -445,17 +439,8 @@ class TableEditor:
             r"\b(?:the|all|any|those) (?=rows?\b|lines?\b|entries\b|records\b)", "", text
         )
         words = _keeping.sub(" ", _removing.sub(" ", words))
-        conditions: list[tuple[str, str]] = []
-        for found in list(_missing.finditer(words)):
-            fields = self.columns_of(found["of"] or found["named"])
-            if fields:
-                full = bool(found["not"] or "n't" in found[0] or "n’t" in found[0])
-                told = mark("{name} is not empty") if full else mark("{name} is empty")
-                sql = f"{fields[0].sql} IS {'NOT ' if full else ''}NULL"
-                conditions.append((sql, tr(told, name=fields[0].name)))
-                words = words.replace(found[0], " ")
         read = self._read(words)
-        conditions += [(item.sql, item.told) for item in read.filters]
+        conditions = [(item.sql, item.told) for item in read.filters]
         if not conditions:
             raise InputError(
                 tr("I did not understand which rows are meant by “{words}”.",

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cache
 
-from jarvis_desktop.core.i18n import mark, tr
+from jarvis_desktop.core.i18n import both, mark, tr
 from jarvis_desktop.tasks.documents.table_database import (
     MAX_VALUES,
     ColumnType,
@@ -133,8 +133,14 @@ def denies(word: str, *, undone: bool = False) -> bool:
     )
 
 
-_from = frozenset(("from", "leaving", "departing"))
-_to = frozenset(("to", "into", "towards", "for"))
+def _denies_at(read: ReadWords, at: int) -> bool:
+    """Whether a word denies what follows: "who is off on Monday", but not "days off"."""
+    off = read.words[at].text == "off"
+    return denies(read.words[at].text) and not (off and read.words[at - 1].stem in GRAINS)
+
+
+_from = frozenset(("from", "leav", "depart", "out"))
+_to = frozenset(("to", "into", "toward", "for", "reach"))
 _origins = frozenset("origin from source departure start sender home seller".split())
 _ends = frozenset("destination to target arrival end receiver away buyer".split())
 
@@ -148,12 +154,11 @@ def _filter_by(
     if len(columns) > 1:
         chosen = _which_column(read, start, columns)
     values = [value for item, value in listed if item is chosen]
-    negative = any(denies(word.text) for word in read.words[max(0, start - 3) : start]) and not any(
+    before = range(max(0, start - 3), start)
+    negative = any(_denies_at(read, at) for at in before) and not any(
         word.text in ("and", "or") for word in read.words[max(0, start - 2) : start]
     )
-    for at in range(max(0, start - 3), start):
-        if denies(read.words[at].text) and negative:
-            read.used.add(at)
+    read.used |= {at for at in before if negative and _denies_at(read, at)}
     earlier = next(
         (it for it in read.filters if it.field is chosen and it.value and not negative), None
     )
@@ -163,6 +168,19 @@ def _filter_by(
         else values[0]
     )
     read.use(first.start, last.end)
+    between = read.text[earlier.start : first.start] if earlier else ""
+    rivals = [item for item in columns if earlier and item in earlier.others]
+    if earlier and rivals and len(values) == 1 and _against.search(between):
+        one, other = literal(earlier.value), literal(values[0])
+        ways = (
+            f"({chosen.sql} = {mine} AND {rivals[0].sql} = {its})"
+            for mine, its in ((one, other), (other, one))
+        )
+        earlier.sql = " OR ".join(ways)
+        read.used |= {at for at, word in enumerate(read.words) if _against.fullmatch(word.text)}
+        earlier.told = tr("{name} and {last} are {value}", name=chosen.name, last=rivals[0].name,
+                          value=both(earlier.value, values[0]))  # fmt: skip
+        return
     if earlier:
         listed_values = list(dict.fromkeys([*earlier.value.split("\0"), *values]))
         if len(listed_values) == earlier.value.count("\0") + 1:
@@ -179,23 +197,29 @@ def _filter_by(
     form = mark("{name} is not {value}") if negative else mark("{name} is {value}")
     told = tr(form, name=chosen.name, value=told)
     value = "" if negative else "\0".join(values)
-    read.filters.append(Filter(sql, told, first.start, chosen, value, denied=denied))
+    others = tuple(item for item in columns if item is not chosen)
+    read.filters.append(Filter(sql, told, first.start, chosen, value, denied=denied, others=others))
+
+
+_against = re.compile(r"\b(?:vs?|versus|against|play\w*|beat\w*|meet|met|hosted?)\b")
 
 
 def _which_column(read: ReadWords, start: int, columns: Sequence[TableField]) -> TableField:
     """Which of the columns with this entry is meant."""
-    before = read.word_before(read.words[start].start)
+    before = stem(read.word_before(read.words[start].start))
     for words, names in ((_from, _origins), (_to, _ends)):
         fitting = [item for item in columns if set(item.parts) & names]
         if before in words and fitting:
+            read.use(read.words[start - 1].start, read.words[start].start)
             return fitting[0]
     near = [
-        (abs(item.start - read.words[start].start), columns.index(item.field))
-        for item in read.mentions
-        if item.field in columns
+        (abs(word.start - read.words[start].start), at)
+        for word in read.words
+        for at, item in enumerate(columns)
+        if any(strength(word, part) >= 0.9 for part in item.parts)
     ]
-    if near:
-        return columns[min(near)[1]]
+    if near or _against.search(read.text):
+        return columns[min(near)[1] if near else 0]
     read.doubt(
         tr(
             "“{word}” is read as {name}; it is in {names} as well.",
@@ -265,6 +289,12 @@ def _begins_compound(value: str, word: str) -> bool:
     return any(noun_in_english(form) != form for form in (tail, tail.removeprefix("s")))
 
 
+GENDERS = (
+    frozenset("female f w woman girl lady weiblich frau".split()),
+    frozenset("male m man boy mannlich mann".split()),
+)
+
+
 def read_partial_values(read: ReadWords, db: TableDatabase) -> None:
     """Words that are left and stand in entries of several words: "Keller" in "Keller GmbH"."""
     left = [
@@ -283,6 +313,9 @@ def read_partial_values(read: ReadWords, db: TableDatabase) -> None:
             values = [value for value in entries if word.stem in _key(value).split()]
             plain = {word.text.removesuffix(ending) for ending in ("n", "en", "e", "er", "s")}
             values = values or [value for value in entries if folded(value) in plain]
+            if not values and {"gender", "sex"} & {*each.parts}:
+                same = next((same for same in GENDERS if word.stem in same), frozenset())
+                values = [value for value in entries if folded(value) in same]
             values = values or [value for value in entries if _begins_compound(value, word.text)]
             if 0 < len(values) <= MAX_MATCHED:
                 _filter_by(read, at, at + 1, [(each, value) for value in values])

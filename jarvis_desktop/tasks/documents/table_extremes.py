@@ -11,7 +11,6 @@ from jarvis_desktop.tasks.documents.table_meaning import LOOSE, nearest
 from jarvis_desktop.tasks.documents.table_parts import (
     AUXILIARIES,
     DIFFERENT,
-    PERSON_STEMS,
     ROWS,
     QuestionParts,
     called,
@@ -20,6 +19,7 @@ from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_relations import birth_of
 from jarvis_desktop.tasks.documents.table_words import (
     DOWN,
+    PERSON_STEMS,
     UP,
     TableField,
     hinted,
@@ -29,6 +29,11 @@ from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 MAX_NAMING = 4
 """Columns that describe a row without a name."""
+_HARMS = frozenset(
+    "delay late lateness wait waiting absent absence absences missed cost costs price expense fine "
+    "error errors defect defects fault faults complaint complaints loss losses out".split()
+)
+"""Of these, much is bad."""
 COUNTING = ("most", "least", "fewest")
 _spent_on = re.compile(r"\W*what (?:do|did|does|have) .*\b(?:most|least)\b[^,]*\b(?:on|for)\W*$")
 _sizes = frozenset((*COUNTING, "biggest", "largest", "smallest", "popular"))
@@ -47,11 +52,13 @@ class Extremes(QuestionParts):
             subject = next((it for it in kinds if it.column.type is ColumnType.TEXT), None)
         measure: TableField | None = None
         date_wanted = self.hint == "date"
+        if "#" in self.hint and not hinted(self.read, self.hint):
+            self.hint = "#"
         counts = self.hint == "#"
         if counts and (measure := self._done_often()):
             counts = False
-        hinted_at = self.hint and not counts and not date_wanted and not self._by_birth()
-        if hinted_at and measure is None:
+        birth = birth_of(self.relation.fields) if self.hint == "age" else None
+        if self.hint and not (counts or date_wanted or birth or measure):
             measure = self._hinted_measure()
         group = subject is not None and not subject.is_unique
         if measure and group and not measure.adds_up and self.texts[self.best_at] in _sizes:
@@ -66,11 +73,12 @@ class Extremes(QuestionParts):
                 if sold and (units := hinted(self.read, "units quantity qty")):
                     counts, measure = False, units[0]
             else:
+                if different := self._most_different(subject):
+                    return different
                 measure = self.measure(self.best_at + 1) or self.only_measure() or self._worth()
                 if measure is None and subject and subject.is_unique:  # "do we have the most of"
                     held = hinted(self.read, "stock quantity qty units pieces inventory count")
                     measure = next((item for item in held if item.is_measure), None)
-        birth = birth_of(self.relation.fields) if self.hint == "age" else None
         if birth is not None:
             measure, self.largest = birth, not self.largest
         elif self.hint == "age" and measure is None and self.relation.dates:
@@ -80,8 +88,6 @@ class Extremes(QuestionParts):
             begun = [item for item in begun if item in self.relation.dates]
             if begun and subject is not None:  # "who has been with us the longest"
                 measure, self.largest = begun[0], not self.largest
-                self.told.append(measure)
-                return self._best_of(measure, subject, grain)
         if date_wanted and measure is None:
             named = self._measure_named_after(self.best_at)
             measure = (
@@ -93,16 +99,17 @@ class Extremes(QuestionParts):
         if subject is None and not grain and self.group and len(self.group) == 1 and not measure:
             subject = self.group.pop()
         if counts and subject is not None and not grain and len(self._keys()) == 1:
-            name = called("max" if self.largest else "min", tr(ROWS))
-            return self._best_of_each(None, subject, "DESC" if self.largest else "ASC", name)
+            return self._best_of_each(None, subject, tr(ROWS))
         if counts:
             return self._most_frequent(subject, grain)
         if measure is None and not date_wanted:
-            found = self._most_different(subject) or self._most_rows(subject)
+            found = self._most_rows(subject)
             if found or not (measure := self._guessed_measure()):
                 return found
         if measure is None:
             return None
+        if self.texts[self.best_at] in ("best", "worst") and _HARMS & {*measure.parts}:
+            self.largest = not self.largest  # the worst delay is the longest
         if measure.parts == ("difference",):
             measure = replace(measure, sql=f"abs({measure.sql})")
         self.told.append(measure)
@@ -151,17 +158,13 @@ class Extremes(QuestionParts):
                 return self._settled(at)
         return None
 
-    def _by_birth(self) -> bool:
-        return self.hint == "age" and birth_of(self.relation.fields) is not None
-
     def _best_of(self, measure: TableField, subject: TableField | None, grain: str) -> TableQuery:
-        where_not_null = f"{measure.sql} IS NOT NULL"
-        order = "DESC" if self.largest else "ASC"
         word = self.texts[self.best_at]
         name = called("max" if self.largest else "min", measure.name)
         if measure.column.type is ColumnType.DATE:
             form = mark("latest {name}") if self.largest else mark("earliest {name}")
             name = tr(form, name=measure.name)
+        self.told += [subject] if subject else []
         key, shown = "", None
         if grain and (dated := self._dated()):
             key, shown = self._time_sql(grain, dated), None
@@ -171,53 +174,53 @@ class Extremes(QuestionParts):
             if subject in self.group:  # "the most expensive order of each city", of its cities
                 function = "max" if self.largest else "min"
                 return self.grouped(f"{function}({measure.sql})", name, measure.column)
-            return self._best_of_each(measure, subject, order, name)
+            return self._best_of_each(measure, subject, measure.name)
         grouped = bool(key) and not (subject and subject.is_unique) and not self.of_rows
-        if grouped and (self.aggregate or (measure.adds_up and not self._row_noun_near())):
+        near = {word.stem for word in self.words[self.best_at + 1 : self.best_at + 3]}
+        single = near & self.relation.nouns  # "the largest order"
+        if grouped and (self.aggregate or (measure.adds_up and not single)):
             good_at = self.texts[self.best_at] in ("best", "worst") and self.texts[
                 self.best_at + 1 : self.best_at + 2
             ] in (["in"], ["at"])
             function = self.aggregate or ("avg" if good_at else "sum")
-            return self._best_group(key, function, measure, shown, order, grain)
-        if not key and self.limit == 1 and self._only_value():
-            function = "max" if self.largest else "min"
-            label = self.relation.label
-            sql = self._best_row(measure, label.sql if label else "", order, where_not_null)
-            told = f"{name}{self.where_told()}"
-            columns = (label.column if label else None, measure.column)
-            return TableQuery(sql, Shape.BEST, told, columns)
+            return self._best_sum(function, measure, key, shown, grain)
         if not key:
-            label = self.relation.label
-            if label is None or not label.is_unique:
-                return self._best_whole(measure, name, order)
-            key, shown = label.sql, label.column
+            label, only = self.relation.label, self.limit == 1 and self._only_value()
+            if not only and (label is None or not label.is_unique):
+                return self._best_whole(measure, name)
+            key, shown = (label.sql, label.column) if label else ("", None)
             grouped = False
         query = TableQuery(
-            self._best_row(measure, key, order, where_not_null), Shape.BEST,
+            self._best_row(measure, key), Shape.BEST,
             f"{name}{self.where_told()}", (shown, measure.column), grain=grain,
         )  # fmt: skip
-        if grouped and key and (grain or subject) and not self.of_rows:
+        if grouped:
             way = "avg" if not measure.adds_up else "sum"
-            return replace(query, other=self._best_group(key, way, measure, shown, order, grain))
+            return replace(query, other=self._best_sum(way, measure, key, shown, grain))
         named = any(
             it.field.is_measure and it.score >= 1.5 and it.end > self.words[self.best_at].start
             for it in self.read.mentions
         )
         if word in ("largest", "biggest", "smallest", "best", "worst") and not named:
             rivals = [item for item in hinted(self.read, self.hint) if item.is_measure]
-            if len(rivals) > 1:
-                other = self._best_row(rivals[1], key, order, f"{rivals[1].sql} IS NOT NULL")
-                return replace(query, other=TableQuery(
-                    other, Shape.BEST, called("max" if self.largest else "min", rivals[1].name),
-                    (shown, rivals[1].column),
-                ))  # fmt: skip
+            if rivals[1:]:
+                told = called("max" if self.largest else "min", rivals[1].name)
+                sql, columns = self._best_row(rivals[1], key), (shown, rivals[1].column)
+                return replace(query, other=TableQuery(sql, Shape.BEST, told, columns))
         return query
 
+    def _best_sum(
+        self, way: str, measure: TableField, key: str, shown: TableColumn | None, grain: str
+    ) -> TableQuery:
+        value, told = f"{way}({measure.sql})", called(way, measure.name)
+        return self._best_group(key, value, told, (shown, measure.column), grain)
+
     def _best_of_each(
-        self, measure: TableField | None, subject: TableField, order: str, name: str
+        self, measure: TableField | None, subject: TableField, name: str
     ) -> TableQuery:
         """ "The most expensive product of each category": the best within each group."""
         ((group, group_name, column),) = self._keys()
+        order, name = self._order, called("max" if self.largest else "min", name)
         summed = measure is None or (measure.adds_up and not subject.is_unique and not self.of_rows)
         value = "count(*)"
         if measure is not None:
@@ -235,7 +238,7 @@ class Extremes(QuestionParts):
         shown_columns = (column, subject.column, measure.column if measure else None)
         return TableQuery(sql, Shape.GROUPS, told, shown_columns)
 
-    def _best_whole(self, measure: TableField, name: str, order: str) -> TableQuery:
+    def _best_whole(self, measure: TableField, name: str) -> TableQuery:
         """The row of a table that has no name for its rows: by its first texts and dates."""
         texts = (ColumnType.TEXT, ColumnType.DATE)
         said = {item.field for item in self.read.filters if item.value} | {measure}
@@ -244,51 +247,46 @@ class Extremes(QuestionParts):
         shown = named[:MAX_NAMING]
         key = ", ".join(f'{item.sql} AS "{item.name}"' for item in shown)
         return TableQuery(
-            self._best_row(measure, key, order, f"{measure.sql} IS NOT NULL"), Shape.BEST,
+            self._best_row(measure, key), Shape.BEST,
             f"{name}{self.where_told()}", (*(item.column for item in shown), measure.column),
         )  # fmt: skip
 
-    def _best_row(self, measure: TableField, key: str, order: str, kept: str) -> str:
+    def _best_row(self, measure: TableField, key: str) -> str:
         one = key if " AS " in key or not key else f"{key} AS name"
-        chosen = f"{one}, {measure.sql} AS value" if key else f"{measure.sql} AS value"
-        rank = f"QUALIFY rank() OVER (ORDER BY {measure.sql} {order}) <= {self.limit}"
-        distinct = "DISTINCT " if key else ""
+        chosen = f"DISTINCT {one}, {measure.sql}" if key else measure.sql
+        kept, order = self._where(f"{measure.sql} IS NOT NULL"), self._order
         return (
-            f"SELECT {distinct}{chosen} FROM {self.relation.sql}{self._where(kept)} {rank} "
+            f"SELECT {chosen} AS value FROM {self.relation.sql}{kept} "
+            f"QUALIFY rank() OVER (ORDER BY {measure.sql} {order}) <= {self.limit} "
             f"ORDER BY value {order}{', 1' if key else ''}"
         )
 
-    def _best_group(
-        self, key: str, function: str, measure: TableField | None, shown: TableColumn | None,
-        order: str, grain: str,
-    ) -> TableQuery:  # fmt: skip
-        value = f"{function}({measure.sql})" if measure else "count(*)"
-        name = called(function, measure.name) if measure else tr(ROWS)
-        columns = shown, measure.column if measure else None
-        return self._best_value(key, value, name, columns, order, grain)
+    @property
+    def _order(self) -> str:
+        return "DESC" if self.largest else "ASC"
 
-    def _best_value(
+    def _best_group(
         self, key: str, value: str, name: str,
-        shown: tuple[TableColumn | None, TableColumn | None], order: str, grain: str = "",
+        shown: tuple[TableColumn | None, TableColumn | None] = (None, None), grain: str = "",
     ) -> TableQuery:  # fmt: skip
+        """The groups with the largest or smallest value."""
         kept = f"{key} IS NOT NULL"
         sql = (
             f"SELECT {key} AS name, {value} AS value FROM {self.relation.sql}{self._where(kept)} "
-            f"GROUP BY 1 QUALIFY rank() OVER (ORDER BY value {order}) <= {self.limit} "
-            f"ORDER BY value {order}, name"
+            f"GROUP BY 1 QUALIFY rank() OVER (ORDER BY value {self._order}) <= {self.limit} "
+            f"ORDER BY value {self._order}, name"
         )
-        told = called("max" if order == "DESC" else "min", name) + self.where_told()
+        told = called("max" if self.largest else "min", name) + self.where_told()
         return TableQuery(sql, Shape.BEST, told, shown, grain=grain)
 
     def _most_frequent(self, subject: TableField | None, grain: str) -> TableQuery | None:
-        order = "DESC" if self.largest else "ASC"
         if grain and (dated := self._dated()):
-            return self._best_group(self._time_sql(grain, dated), "count", None, None, order, grain)
+            return self._best_group(self._time_sql(grain, dated), "count(*)", tr(ROWS), grain=grain)
         if subject is None or subject.is_unique:
             subject = self._frequent_column()
         if subject is None:
             return None
-        return self._best_group(subject.sql, "count", None, subject.column, order, "")
+        return self._best_group(subject.sql, "count(*)", tr(ROWS), (subject.column, None))
 
     def _most_different(self, subject: TableField | None) -> TableQuery | None:
         """ "Which city has the most customers": how many different entries go with each."""
@@ -296,14 +294,18 @@ class Extremes(QuestionParts):
         named = self.read.mention_at(at) if at < len(self.words) else None
         if subject is None or named is None or self.texts[self.best_at] not in COUNTING:
             return None
-        counted = self._settled(at)
-        if counted.is_measure or counted is subject:
+        if named.field.is_measure or named.field is subject:
             return None
-        order = "DESC" if self.largest else "ASC"
-        value = f"count(DISTINCT {counted.sql})"
-        return self._best_value(
-            subject.sql, value, tr(DIFFERENT, name=counted.name), (subject.column, None), order
-        )
+        counted = self._settled(at)
+        query = self._best_group(
+            subject.sql, f"count(DISTINCT {counted.sql})", tr(DIFFERENT, name=counted.name),
+            (subject.column, None),
+        )  # fmt: skip
+        verb = [word for word in self.texts[: self.best_at] if word != "the"][-1:]
+        done = verb and verb[0] not in AUXILIARIES
+        if done and counted is self.relation.label and not counted.is_unique:  # "borrowed the most"
+            return replace(self._most_frequent(subject, "") or query, other=query)
+        return query
 
     def _most_rows(self, subject: TableField | None) -> TableQuery | None:
         """ "Which team is the biggest", "who refereed the most games": by the number of rows."""
@@ -313,27 +315,19 @@ class Extremes(QuestionParts):
         return self._most_frequent(subject, "")
 
     def _frequent_column(self) -> TableField | None:
-        for named in self.read.mentions:
-            at = next(n for n, word in enumerate(self.words) if word.start == named.start)
-            if (
-                named.field.column.type is ColumnType.TEXT
-                and not named.field.is_unique
-                and (at not in self.read.used)
-            ):
+        """The column of which the most frequent entry is asked for."""
+        filtered = [item.field for item in self.read.filters]
+        texts = [it for it in self.relation.fields if it.column.type is ColumnType.TEXT
+                 and not it.is_unique and it not in filtered]  # fmt: skip
+        for at in range(len(self.words)):
+            named = self.read.mention_at(at)
+            if named and named.field in texts and at not in self.read.used:
                 return self._settled(at)
-        texts = [
-            it for it in self.relation.fields
-            if it.column.type is ColumnType.TEXT and not it.is_unique
-            and all(each.field is not it for each in self.read.filters)
-        ]  # fmt: skip
-        if not texts:
-            return None
-        if len(texts) > 1:
-            one, other = texts[0].name, texts[1].name
-            told = tr("What is counted is {name}; it may be {names} that is meant.", name=one,
-                      names=other)  # fmt: skip
+        if texts[1:]:
+            told = tr("What is counted is {name}; it may be {names} that is meant.",
+                      name=texts[0].name, names=texts[1].name)  # fmt: skip
             self.read.doubt(told)
-        return texts[0]
+        return next(iter(texts), None)
 
     def _counts_after(self) -> bool:
         """Whether rows are counted: "the most orders", "the highest number of films"."""
@@ -388,6 +382,9 @@ class Extremes(QuestionParts):
 
     def _subject(self) -> tuple[TableField | None, str]:
         """What is looked for: the column, or the unit of time: "which month", "who"."""
+        two = next((it.field for it in self.read.filters if it.value.count("\0") == 1), None)
+        if two and not two.is_unique and "or" in self.texts:
+            return two, ""  # "do more flights go to Oslo or to Rome"
         for at, word in enumerate(self.texts):
             if word in ("which", "what", "whose", "name", "list", "show", "give"):
                 if AUXILIARIES.intersection(self.texts[at + 1 : at + 2]):
@@ -396,10 +393,11 @@ class Extremes(QuestionParts):
                     return found
             if word in ("who", "whose"):
                 return self._doer(at + 1) or self.person(), ""
-            if word.startswith("when") and not self.relation.dates and self.relation.clocks:
+            asked_when = self._asks_when(at)
+            if asked_when and not self.relation.dates and self.relation.clocks:
                 self._use(at)
                 return self.relation.clocks[0], ""
-            if word.startswith("when") and self.relation.dates:
+            if asked_when and self.relation.dates:
                 self._use(at)
                 self.of_rows = self.texts[at + 1 : at + 2] in (["was"], ["were"], ["is"])
                 dated = self._dated()
@@ -417,8 +415,7 @@ class Extremes(QuestionParts):
             if grain and self.relation.dates and (dated or not sure):
                 self._use(at)
                 return None, grain
-            rows = self.words[at].stem in self.relation.nouns
-            if rows and not (named and sure and not named.field.is_id):
+            if self.is_row_noun(at):
                 self._use(at)
                 self.of_rows = True
                 return self.relation.label, ""
@@ -434,6 +431,8 @@ class Extremes(QuestionParts):
 
     def _doer(self, at: int) -> TableField | None:
         """The column that a verb after "who" names: "referee" of "who refereed the match"."""
+        while at < len(self.words) and self.texts[at] in AUXILIARIES:
+            at += 1
         named = self.read.mention_at(at) if at < len(self.words) else None
         verb = self.texts[at].endswith(("ed", "s")) if named else False
         if named is None or not verb or (named.score < 1.4 and not named.guessed):
@@ -446,20 +445,19 @@ class Extremes(QuestionParts):
         if label is not None and label.made:
             return label
         names = (
-            "name employee student customer player person author driver donor member owner manager "
-            "charge agent teacher tenant guest leader nurse doctor coach organiser contact supplier"
+            "name employee student customer player person borrower driver donor member owner "
+            "manager charge agent teacher tenant guest leader nurse doctor coach organiser contact "
+            "supplier author"
         ).split()
         said = [item.field for item in self.read.filters if item.value]
         texts = [it for it in self.relation.fields if it.column.type is ColumnType.TEXT]
-        found = next(
-            (it for word in names for it in texts if word in it.parts and it not in said), label
-        )
+        people = [it for word in names for it in texts if word in it.parts and it not in said]
+        found = people[0] if people else label
+        if others := [item for item in people[1:] if item is not found]:
+            told = tr("“{word}” is read as {name}; it may be {names}.", word="who",
+                      name=people[0].name, names=others[0].name)  # fmt: skip
+            self.read.doubt(told)
         return None if found is not None and (found.is_id or found.column.clock) else found
-
-    def _row_noun_near(self) -> bool:
-        """Whether single rows are compared: "the largest order"."""
-        near = self.words[self.best_at + 1 : self.best_at + 3]
-        return any(word.stem in self.relation.nouns for word in near)
 
     def _only_value(self) -> bool:
         """Whether only the number is asked for: "what is the highest price"."""

@@ -26,7 +26,9 @@ _NOUNS = {
         "supplier": "lieferant", "share": "anteil", "height": "höhe körpergröße",
         "unit": "einheit", "consumption": "verbrauch", "yield": "ertrag", "goal": "tor",
         "game": "spiel", "driver": "fahrer fahrerin", "bed": "beet",
-        "rain": "niederschlag regen", "rating": "bewertung",
+        "rain": "niederschlag regen", "rating": "bewertung", "thing": "sache gerät ding",
+        "woman": "frau", "man": "mann", "member": "mitglied",
+        "joined": "eintritt beitritt eingetreten",
     }.items()
     for german in listed.split()
 }  # fmt: skip
@@ -69,7 +71,8 @@ _WORDS = {
         "our": "unser unsere unserer", "still": "noch", "spent": "ausgegeben",
         "used": "verbraucht verbrauchen", "sold": "verkauft", "to": "an", "on": "auf",
         "earn": "verdient verdienen verdiene", "driven": "gefahren", "harvested": "geerntet",
-        "at": "bei", "cost": "kostet kosten",
+        "at": "bei", "cost": "kostet kosten gekostet", "altogether": "zusammen",
+        "got": "bekommen bekommt", "made": "gemacht", "happened": "stehen steht läuft laufen schon",
         "live": "wohnen wohnt lebt leben", "work": "arbeiten arbeitet", "all": "alle aller allen",
         "only": "nur", "belong": "entfallen entfällt", "newest": "neueste neuesten neuester",
         "latest": "späteste spätesten", "earliest": "früheste frühesten",
@@ -85,9 +88,10 @@ _WORDS = {
 _PHRASES = (
     (r"\bwie viel(?:en?)\b|\bwieviele\b", "how many"),
     (r"\bwie viel\b|\bwieviel\b", "how much"), (r"\bwie oft\b", "how often"),
-    (r"\b(?:fehlt|fehlen)\b", "missing"),
+    (r"\bper (?!monat|jahr|woche|tag|stunde)", "with "),
+    (r"\b(?:fehlt|fehlen)\b", "missing"), (r"\bim (?:schnitt|mittel)\b", "average"),
     (r"\bgibt es\b", "are there"), (r"\bgab es\b|\bes gab\b", "were there"),
-    (r"\bam (meisten|wenigsten)\b", r"\1"), (r"\bim jahre?\b", "in"),
+    (r"\bam (?=\w+sten\b)", ""), (r"\bim jahre?\b", "in"),
     (r"\bwie (?:hoch|groß|teuer)\b", "what"), (r"\banzahl(?: (?:der|von|aller))?\b", "number of"),
     (r"\bweder (.+?) noch\b", r"neither \1 nor"),
     (r"\bmit (\S+) (?:beginn|anfang)\w*", r"starting with \1"),

@@ -14,10 +14,12 @@ from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.tasks.documents.table_database import ColumnType
 from jarvis_desktop.tasks.documents.table_words import (
     UNIT_NAMES,
+    VERBS,
     ColumnMention,
     Filter,
     ReadWords,
     TableField,
+    hinted,
 )
 
 _REST = frozenset(("free", "left", "remaining"))
@@ -32,6 +34,8 @@ _conditions: Sequence[tuple[str, str, str]] = (
                      r"none (?:left|in stock)|used up|(?:nothing|not any) left)\b"),
     ("low", "", r"\b(?:re-?order(?:ed|ing)?|re-?stock(?:ed|ing)?|run(?:ning)? (?:low|short)|"
                 r"low (?:on|in stock)|short of|(?:order|buy) more|top(?:ping)? up)\b"),
+    ("rain", "> 0", r"\b(?:rainy|wet) (?=(?:days?|weeks?|hours?)\b)|\brained\b"),
+    ("rain", "= 0", r"\b(?:dry|rainless) (?=(?:days?|weeks?|hours?)\b)"),
     ("delay", "> 0", r"\b(?:late|delayed|overdue)\b(?! by| than)"),
 )  # fmt: skip
 _exact = re.compile(r"\b(?:out of|zero|sold out of) (\w+)")
@@ -58,9 +62,13 @@ def read_implied(read: ReadWords) -> None:
             elif kind == "delay":
                 delays = [item for item in measures if _DELAYS & {*item.parts}]
                 counted = re.search(r"\bhow many\b|\bwhich\b|\bwere\b|\bany\b", read.text)
-                numbered = re.search(r"\d", read.text[found.start() - 24 : found.end() + 20])
+                around = read.text[max(0, found.start() - 24) : found.end() + 20]
+                numbered = re.search(r"\d|\b(?:most|least|worst|longest)\b", around)
                 if len(delays) == 1 and counted and not numbered:
                     _add(read, found, delays[0], sign)
+            elif kind == "rain":
+                for item in hinted(read, VERBS["rain"])[:1]:
+                    _add(read, found, item, sign)
             else:
                 _add_stock(read, found, measures, sign)
 
@@ -76,31 +84,22 @@ def _add_stock(
         return
     (stock,) = counts
     levels = [item for item in plain if _LEVEL & {*item.parts} and item is not stock]
-    if sign:
-        _add(read, found, stock, sign)
-    elif len(levels) == 1:
-        read.filters.append(
-            Filter(
-                f"{stock.sql} < {levels[0].sql}", f"{stock.name} < {levels[0].name}",
-                found.start(), stock,
-            )
-        )  # fmt: skip
-    else:
+    if not sign and len(levels) != 1:
         return
+    _add(read, found, stock, sign, *([] if sign else levels))
     if not named:
-        words = found[0]
-        read.doubt(tr("“{word}” is read as {name}.", word=words, name=stock.name))
-    read.used |= {
-        at for at, word in enumerate(read.words) if found.start() <= word.start < found.end()
-    }
+        read.doubt(tr("“{word}” is read as {name}.", word=found[0], name=stock.name))
     for other in read.mentions:
         if levels and other.field in levels:
             read.use(other.start, other.end)
 
 
-def _add(read: ReadWords, found: re.Match[str], which: TableField, sign: str) -> None:
-    told = f"{which.name} {sign}"
-    read.filters.append(Filter(f"{which.sql} {sign}", told, found.start(), which))
+def _add(
+    read: ReadWords, found: re.Match[str], which: TableField, sign: str, *least: TableField
+) -> None:
+    sql, told = (f"< {least[0].sql}", f"< {least[0].name}") if least else (sign, sign)
+    condition = Filter(f"{which.sql} {sql}", f"{which.name} {told}", found.start(), which)
+    read.filters.append(condition)
     read.used |= {
         at for at, word in enumerate(read.words) if found.start() <= word.start < found.end()
     }

@@ -20,6 +20,8 @@ NEAR = 0.44
 """From which on a word is taken for a column; unrelated ones are below 0.4 mostly."""
 COUNTED = 0.66
 """The same for what is counted: "how many trains" does not mean their carriages."""
+MEASURED = 0.6
+"""The same for columns of numbers: a profit is no price."""
 LOOSE = 0.3
 """The same if some column of numbers must be meant: "the lightest dish" by its calories."""
 MAX_COLUMNS = 60

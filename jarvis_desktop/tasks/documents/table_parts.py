@@ -6,19 +6,23 @@ Each part marks its words as read; `table_question.py` puts the parts together.
 from __future__ import annotations
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from jarvis_desktop.core.i18n import both, mark, tr
 from jarvis_desktop.tasks.documents.table_database import TableColumn, TableDatabase
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_words import (
     ADJECTIVES,
+    CONVERSIONS,
     DOWN,
     GRAINS,
+    PERSON_STEMS,
     UNIT_NAMES,
     UP,
     ReadWords,
     TableField,
     hinted,
+    in_direction,
     verb_hints,
 )
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
@@ -50,8 +54,6 @@ _AFTER_MOST = frozenset("expensive costly populous popular profitable recent com
 AUXILIARIES = frozenset(
     "is are was were did does do has have had can will would should get got make made".split()
 )
-_persons = frozenset("people person employee worker staff member colleague".split())
-PERSON_STEMS = frozenset(map(stem, _persons))
 _money = frozenset(
     map(stem, "expense spending cost sale payment income donation purchase earning".split())
 )
@@ -62,6 +64,14 @@ _NO_SUPERLATIVES = frozenset(
 COMPARE = frozenset(("compare", "comparing", "versus", "vs", "respectively"))
 _group_words = frozenset(("per", "by", "each", "every", "across"))
 _before_group = frozenset(("each", "every", "the", "different"))
+
+
+def _converted(item: TableField, own: str, unit: str, word: str) -> TableField:
+    name = tr("{name} in {unit}", name=item.name, unit=word)
+    column = replace(item.column, name=name, whole=False)
+    return replace(
+        item, column=column, sql=f"({item.sql} * {CONVERSIONS[own, unit]!r}::DOUBLE)", made=True
+    )
 
 
 def called(function: str, name: str) -> str:
@@ -91,6 +101,8 @@ class QuestionParts:
         """Whether the question has groups that the table does not: "goals per team"."""
         self.guessed_best = False
         """Whether the column of an adjective was guessed: "the most generous donor"."""
+        self.by_unit = False
+        """Whether the measure was named by its unit: "how many kilometres"."""
         self.of_rows = False
         """Whether single rows are looked for: "the largest order"."""
 
@@ -198,7 +210,8 @@ class QuestionParts:
             if place in self.read.used:
                 continue
             if word in _each_time and self.relation.dates:
-                grain = _each_time[word]
+                timed = any(item.column.timed for item in self.relation.dates)
+                grain = "" if word == "hourly" and not timed else _each_time[word]
                 self._use(place)
             at = place + 1 if word in _group_words else len(self.texts)
             while self.texts[at : at + 1] and self.texts[at] in _before_group:
@@ -325,13 +338,19 @@ class QuestionParts:
         return chosen
 
     def _by_unit(self) -> TableField | None:
-        """The column in the unit that is asked for: "how many kg"."""
-        for at in range(2, len(self.texts)):
+        """The column in the unit that is asked for: "how many kg", or in one of the same kind."""
+        for at in range(1, len(self.texts)):
             unit = UNIT_NAMES.get(self.texts[at], "")
-            asked = self.texts[at - 2] == "how" and self.texts[at - 1] in ("much", "many")
-            fits = [it for it in self.relation.fields if asked and unit in it.units and not it.made]
-            if unit and len(fits) == 1 and fits[0].is_measure:
+            if not unit or self.texts[at - 1] not in ("much", "many", "more", "fewer", "less"):
+                continue
+            measures = [it for it in self.relation.fields if it.is_measure and not it.made]
+            fits = [it for it in measures if unit in it.units] or [
+                _converted(it, own, unit, self.texts[at])
+                for it in measures for own in it.units if (own, unit) in CONVERSIONS
+            ]  # fmt: skip
+            if len(fits) == 1:
                 self._use(at, *(n for n, _ in verb_hints(self.read)))
+                self.by_unit = True
                 return fits[0]
         return None
 
@@ -365,8 +384,12 @@ class QuestionParts:
         return found[0] if found else None
 
     def only_measure(self) -> TableField | None:
-        """The only column of numbers that measure something."""
+        """The only column of numbers that measure something; of several, the only one of money if
+        "how much" is asked."""
         measures = [item for item in self.relation.fields if item.is_measure and not item.made]
+        if measures[1:] and "how much" in self.read.text and not self.read.unread():
+            money = [item for item in measures if item.is_money and item.adds_up]
+            measures = in_direction(money, self.read)
         return measures[0] if len(measures) == 1 else None
 
     def _noun(self, start: int) -> tuple[int, str, TableField | None]:
@@ -386,9 +409,7 @@ class QuestionParts:
             if at in self.read.used and read_already:
                 return at, "filter", None
             named = self.read.mention_at(at)
-            if word.stem in self.relation.nouns and not (
-                named and len(named.field.parts) == 1 and not named.field.is_id and named.score >= 2
-            ):
+            if self.is_row_noun(at):
                 self._use(at)
                 return at, "rows", named.field if named else None
             if named and at not in self.read.used:
@@ -401,6 +422,21 @@ class QuestionParts:
                     break
                 continue
         return start, "", None
+
+    def _asks_when(self, at: int) -> bool:
+        """Whether a word asks for a time: not in "the score when they played"."""
+        before = self.texts[at - 1 : at]
+        return self.texts[at].startswith("when") and before in ([], ["and"], ["or"], ["me"])
+
+    def is_row_noun(self, at: int) -> bool:
+        """Whether a word is one for the rows, rather than the name of a column."""
+        word, named = self.words[at], self.read.mention_at(at)
+        column = (
+            named and len(named.field.parts) == 1 and named.score >= 2 and not named.field.is_id
+        )
+        if named and column and word.stem == self.relation.head:  # few flights have the same number
+            column = named.field.column.distinct < self.relation.rows / 2
+        return word.stem in self.relation.nouns and not column
 
     def _dated(self) -> TableField | None:
         """The column of dates that is meant."""

@@ -232,6 +232,13 @@ def _sentence(query: TableQuery, names: Sequence[str], rows: Sequence[tuple[Any,
                 "There is {count} row{where}.", "There are {count} rows{where}.", value, where=where
             )
         return tr("The {value} is {answer}.", value=told, answer=cell_text(value, query.shown[0]))
+    if query.shape is Shape.COMPARED:
+        verdict, *sides = rows[0]
+        one, other = (cell_text(it, query.shown[1]) for it in sides)
+        form = mark("Yes: the {value} is {one} for {name} and {other} for {last}.")
+        if not verdict:
+            form = mark("No: the {value} is {one} for {name} and {other} for {last}.")
+        return tr(form, value=told, one=one, name=names[1], other=other, last=names[2])
     if not rows:
         return tr("There is no {value}: no row fits.", value=told) if told else tr("No row fits.")
     if query.shape is Shape.BEST and len(rows) == 1:

@@ -20,6 +20,8 @@ class Shape(Enum):
     """A value for each group."""
     ROWS = "rows"
     """Entries or rows that meet the conditions."""
+    COMPARED = "compared"
+    """Yes or no, with two values of which one may be larger."""
     EXISTS = "exists"
     """Yes or no, with the number of rows."""
 
@@ -37,8 +39,6 @@ class TableQuery:
     doubts: tuple[str, ...] = ()
     other: TableQuery | None = None
     """Another reading; the doubt counts only if it has another answer."""
-    where: tuple[str, ...] = ()
-    """The conditions in words."""
     grain: str = ""
     """The unit of time of the first column."""
     fields: tuple[TableField, ...] = ()

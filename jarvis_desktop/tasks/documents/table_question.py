@@ -28,13 +28,13 @@ from jarvis_desktop.tasks.documents.table_parts import (
     COMPARE,
     DIFFERENT,
     FEW_VALUES,
-    PERSON_STEMS,
     ROWS,
     called,
 )
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_relations import joined, relation_of
 from jarvis_desktop.tasks.documents.table_words import (
+    PERSON_STEMS,
     UNIT_NAMES,
     VERBS,
     Filter,
@@ -53,6 +53,11 @@ _yes_no = re.compile(
 _of_one = re.compile(r"\W*(?:is|are|was|were|does|do|did|has|have|can)\b(?! (?:i|you)\b)")
 _SIGNS = {"more than": ">", "over": ">", "at least": ">=", "fewer than": "<", "less than": "<",
           "exactly": "=", "at most": "<="}  # fmt: skip
+_many_rows = re.compile(
+    r"\b(?:more than|over|at least|fewer than|less than|exactly|at most) (\d+) (\w+)"
+)
+_asking_groups = ("which", "who", "what", "list", "many")
+_ROW = frozenset((stem("row"),))
 _traded = re.compile(
     r"\W*(?:what|which things?) (?:did|do|does|has|have) .*\b(?:buy|bought|order(?:ed)?|sell|sold|"
     r"purchased?)\b"
@@ -71,11 +76,17 @@ _times = {
     "month": mark("number of months"), "quarter": mark("number of quarters"),
     "year": mark("number of years"),
 }  # fmt: skip
+_done = re.compile(r"\b(?:was|were|did|been|have|has)\b(?! there\b)(?!.*\bin stock\b)")
 _had = re.compile(r"\bhow many \w+ (?:do|does|did) .*\bhave\b")
 _asked_of = re.compile(r"\W*what(?:['’]s| is| was| are| were) (?:the )?((?:\w+ ){1,3}?)of ")
 _spent_on = re.compile(r"\b(?:spen[dt]|spending|pay|paid) (?:on|for) (?:the |an? |our |my )?(\w+)")
 _priced = frozenset("cost costs earn earns earned spend spent weigh weighs".split())
 """Words that ask for a measure, which the table does not have if they are unread."""
+_OPERATORS = frozenset(
+    "not no nor more than before after until between below above under average mean per each every "
+    "once only except off".split()
+)
+"""Words that change what is asked, so that none of them may be left unread."""
 _sharing = frozenset("come comes came belong work works cost costs live go goes".split())
 
 
@@ -145,7 +156,7 @@ class QuestionReader(Extremes):
         self.limit, self.largest, self.hint, self.best_at = self._superlative()
         self.group, self.grain = self._group()
         self.aggregate, self.aggregate_at = self._aggregate()
-        compared = self._difference()
+        compared = difference_of(self)
         if compared is None:
             self._join_times()
         ways: Sequence[Callable[[], TableQuery | None]] = (
@@ -162,8 +173,8 @@ class QuestionReader(Extremes):
         self._use_nouns()
         unread = self.read.unread()
         doubts = list(self.read.doubts)
-        if unread:
-            words = ", ".join(f"“{word}”" for word in dict.fromkeys(unread))
+        if missed := [*unread, *self.read.unread(_OPERATORS)]:
+            words = ", ".join(f"“{word}”" for word in dict.fromkeys(missed))
             doubts.append(tr("Not understood: {words}.", words=words))
         known = len(self.read.used)
         asked = _asked_of.match(self.read.text)
@@ -171,7 +182,8 @@ class QuestionReader(Extremes):
             return None  # "what is the address of the oldest", of a table without one
         if any(it[1] in unread for it in _spent_on.finditer(self.read.text)):
             return None  # "how much did we spend on the dentist"
-        if {"nothing", "nobody", "none"} & {*unread} or _moved.search(self.read.text):
+        moved = compared is None and _moved.search(self.read.text)
+        if {"nothing", "nobody", "none"} & {*unread} or moved:
             return None
         if self.guessed_best and (unread or self.read.guessed):
             return None  # "the longest river", of a table of towns
@@ -180,7 +192,6 @@ class QuestionReader(Extremes):
         return replace(
             found,
             doubts=(*found.doubts, *doubts),
-            where=tuple(item.told for item in self.read.filters),
             fields=tuple(
                 dict.fromkeys(
                     [*self.told, *self.group, *(it.field for it in self.read.filters if it.field)]
@@ -222,16 +233,16 @@ class QuestionReader(Extremes):
                 self.read.filters = [it for it in self.read.filters if it is not one]
 
     def _share(self) -> TableQuery | None:
-        """ "What percentage of the orders were returned"."""
+        """ "What percentage of the orders were returned", "what share of the budget does each
+        department have"."""
         asked = [at for at, word in enumerate(self.texts) if word in
                  ("percentage", "percent", "share", "proportion", "fraction")
                  and at not in self.read.used]  # fmt: skip
         named = self.read.mention_at(asked[0]) if asked else None
-        if not asked or (named and named.score >= 2):
+        grouped = self.read.filters or self.group or self.grain
+        if not asked or not grouped or (named and named.score >= 2):
             return None
-        if not self.read.filters:
-            return self._shares(asked)
-        self._use(asked[0])
+        self._use(*asked, *(at for at, word in enumerate(self.texts) if word in ("whole", "total")))
         verbs = [word.start for word in self.words[asked[0] + 1 :]
                  if word.text in AUXILIARIES | _sharing]  # fmt: skip
         counted = [it for it in self.read.filters if verbs and it.start >= verbs[0]]
@@ -240,151 +251,97 @@ class QuestionReader(Extremes):
         _, what, field = self._noun(asked[0] + 1)
         measure = field if what == "column" else self.measure()
         measure = measure if measure and measure.adds_up else None
-        part = " AND ".join(f"({item.sql})" for item in counted)
         added = f"sum({measure.sql})" if measure else "count(*)"
+        part = " AND ".join(f"({item.sql})" for item in counted)
         value = f"100.0 * {added} FILTER ({part}) / nullif({added}, 0)"
-        self.read.filters = whole
-        part_told = both(*(item.told for item in counted))
+        name, part_told = measure.name if measure else "", both(*(item.told for item in counted))
         told = tr("share where {conditions}", conditions=part_told)
-        if measure:
-            told = tr("share of {name} where {conditions}", name=measure.name, conditions=part_told)
+        if not counted:
+            value = f"100.0 * {added} / nullif(sum({added}) OVER (), 0)"
+            told = tr("share of {name}", name=name or tr(ROWS))
+        elif measure:
+            told = tr("share of {name} where {conditions}", name=name, conditions=part_told)
+        self.read.filters = whole
         query = self.grouped(value, told, TableColumn("%", ColumnType.NUMBER, unit="%"))
         self.read.filters = [*whole, *counted]
         return query
 
-    def _shares(self, asked: Sequence[int]) -> TableQuery | None:
-        """ "What share of the budget does each department have"."""
-        if not (self.group or self.grain):
-            return None
-        self._use(*asked, *(at for at, word in enumerate(self.texts) if word in ("whole", "total")))
-        measure = self.measure()
-        measure = measure if measure and measure.adds_up else None
-        added = f"sum({measure.sql})" if measure else "count(*)"
-        value = f"100.0 * {added} / nullif(sum({added}) OVER (), 0)"
-        told = tr("share of {name}", name=measure.name if measure else tr(ROWS))
-        return self.grouped(value, told, TableColumn("%", ColumnType.NUMBER, unit="%"))
-
-    def _difference(self) -> TableQuery | None:
-        """ "How much more did we sell in May than in June"."""
-        if not (found := difference_of(self)):
-            return None
-        sql, told, column = found
-        return TableQuery(sql, Shape.VALUE, told, (column,))
-
     def _having(self) -> TableQuery | None:
-        """ "Which customers have more than 5 orders"."""
-        if grouped := self._having_time() or self._having_sum():
-            return grouped
-        found = re.search(
-            r"\b(?:more than|over|at least|fewer than|less than|exactly|at most) (\d+) (\w+)",
-            self.read.text,
-        )
+        """Groups of many rows, or whose numbers add up to much: "which customers have more than 5
+        orders", "on how many days did we use more than 20 kWh"."""
+        found = _many_rows.search(self.read.text)
         times = found is not None and found[2] in ("time", "times")
+        counted = found is not None and (times or stem(found[2]) in self.relation.nouns - _ROW)
+        condition = f"count(*) {_SIGNS[found[0].rsplit(' ', 2)[0]]} {found[1]}" if found else ""
         if times and found and _of_one.match(self.read.text) and self.read.filters:
             self.read.use(*found.span())
-            sign = _SIGNS[found[0].rsplit(" ", 2)[0]]
-            value = f"CASE WHEN count(*) {sign} {found[1]} THEN count(*) ELSE 0 END"
+            value = f"CASE WHEN {condition} THEN count(*) ELSE 0 END"
             sql = f"SELECT {value} FROM {self.relation.sql}{self.where}"
             return TableQuery(sql, Shape.EXISTS, "", (None,))
-        if not found or not (times or stem(found[2]) in self.relation.nouns - {stem("row")}):
+        limits = [it for it in self.read.filters if it.field and self._is_limit(it, it.field)]
+        asked = next((at for at, word in enumerate(self.texts) if word in _asking_groups), -1)
+        key = self._having_key(asked) if asked >= 0 and (counted or len(limits) == 1) else None
+        if key is None:
             return None
-        asking = ("which", "who", "what", "list", "many")
-        which = next((at for at, word in enumerate(self.texts) if word in asking), -1)
-        if which < 0:
-            return None
-        _, what, named = self._noun(which + 1)
-        if what != "column" or named is None or named.is_measure or named.is_unique:
-            if self.texts[which] != "who" or self.relation.label is None:
+        at, sql, field, grain = key
+        name, column = (grain, None) if grain else (field.name, field.column)
+        kept, told = self.read.filters, found[0] if found else ""
+        measure = limits[0].field if limits and not counted else None
+        if counted and found:
+            self.read.filters = [it for it in kept if it.start not in range(*found.span())]
+            self.read.use(*found.span())
+            value = "count(*)"
+        else:
+            self.read.filters = [it for it in kept if it is not limits[0]]
+            if self._is_single(sql):
+                self.read.filters = kept
                 return None
-            named = self.relation.label
-        sign = _SIGNS[found[0].rsplit(" ", 2)[0]]
-        inside = range(*found.span())
-        self.read.filters = [it for it in self.read.filters if it.start not in inside]
-        self.read.use(*found.span())
-        sql = (
-            f'SELECT {named.sql} AS "{named.name}", count(*) AS value FROM {self.relation.sql}'
-            f"{self._where(f'{named.sql} IS NOT NULL')} "
-            f"GROUP BY 1 HAVING count(*) {sign} {found[1]} ORDER BY 2 DESC, 1"
-        )
-        told = f"{named.name}: {found[0]}{self.where_told()}"
-        if self.texts[which] == "many":
-            told = f"{tr(DIFFERENT, name=named.name)}: {found[0]}{self.where_told()}"
-            return TableQuery(f"SELECT count(*) FROM ({sql})", Shape.VALUE, told, (None,))
-        return TableQuery(sql, Shape.GROUPS, told, (named.column, None))
-
-    def _having_time(self) -> TableQuery | None:
-        """ "On how many days did we use more than 20 kWh", of a table of hours."""
-        found = re.search(
-            r"\b(how many|which|what) (day|week|month|quarter|year)s?\b", self.read.text
-        )
-        compared = [
-            item for item in self.read.filters
-            if item.field and not item.value and item.field.adds_up
-            and item.sql.startswith(item.field.sql)
-        ]  # fmt: skip
-        if (
-            not found
-            or len(compared) != 1
-            or not self.relation.dates
-            or not (dated := self._dated())
-        ):
-            return None
-        (limit,) = compared
-        measure = limit.field
-        assert measure is not None
-        kept = [item for item in self.read.filters if item is not limit]
-        grain = self._time_sql(found[2], dated)
-        self.read.filters = kept
-        where = self._where(f"{grain} IS NOT NULL")
-        sql = f"SELECT count(*), count(DISTINCT {grain}) FROM {self.relation.sql}{where}"
-        rows, times = self._db.rows(sql, 1)[1][0]
-        if rows == times:
-            self.read.filters = [*kept, limit]
-            return None
-        self.read.use(*found.span())
-        self.told += [measure, dated]
-        added = f"sum({measure.sql})"
-        sql = (
-            f'SELECT {grain} AS "{found[2]}", {added} AS value FROM {self.relation.sql}{where} '
-            f"GROUP BY 1 HAVING {limit.sql.replace(measure.sql, added)} ORDER BY 1"
-        )
-        condition = limit.told.replace(measure.name, called("sum", measure.name))
-        told = f"{tr(_times[found[2]])}: {condition}{self.where_told()}"
-        if found[1] == "how many":
-            sql = f"SELECT count(*) AS value FROM ({sql})"
-            return TableQuery(sql, Shape.VALUE, told, (None,))
-        return TableQuery(sql, Shape.GROUPS, told, (None, measure.column), grain=found[2])
-
-    def _having_sum(self) -> TableQuery | None:
-        """ "Which stalls took more than 500 euros", of a table of their sales."""
-        compared = [it for it in self.read.filters if it.field and self._is_limit(it, it.field)]
-        found = re.match(r"\W*(?:(?:in|at|on) )?(?:which|what) (\w+)", self.read.text)
-        if not found or len(compared) != 1:
-            return None
-        at = next(n for n, word in enumerate(self.words) if word.start == found.start(1))
-        named, (limit,) = self.read.mention_at(at), compared
-        if not named or at in self.read.used or self.words[at].stem in self.relation.nouns:
-            return None
-        field, measure = named.field, limit.field
-        assert measure is not None
-        if field.column.type is not ColumnType.TEXT or field.is_unique or field.is_id:
-            return None
-        kept = self.read.filters
-        self.read.filters = [item for item in kept if item is not limit]
+        many = self.texts[asked] == "many"
+        other = None
+        if measure and not grain:
+            shown = f"count(DISTINCT {sql})" if many else f"DISTINCT {sql}"
+            where = self._where(limits[0].sql)
+            single = f"SELECT {shown} FROM {self.relation.sql}{where} ORDER BY 1"
+            shape = Shape.VALUE if many else Shape.ROWS
+            other = TableQuery(single, shape, tr("single rows"), (None if many else column,))
+        if measure:
+            value, added = f"sum({measure.sql})", called("sum", measure.name)
+            condition = limits[0].sql.replace(measure.sql, value)
+            told = limits[0].told.replace(measure.name, added)
+            self.told.append(measure)
         self._use(at)
-        self.told += [field, measure]
-        added = f"sum({measure.sql})"
-        sql = (
-            f'SELECT {field.sql} AS "{field.name}", {added} AS value FROM {self.relation.sql}'
-            f"{self._where(f'{field.sql} IS NOT NULL')} GROUP BY 1 "
-            f"HAVING {limit.sql.replace(measure.sql, added)} ORDER BY 2 DESC, 1"
+        self.told.append(field)
+        order = "1" if grain else "2 DESC, 1"
+        query = (
+            f'SELECT {sql} AS "{name}", {value} AS value FROM {self.relation.sql}'
+            f"{self._where(f'{sql} IS NOT NULL')} GROUP BY 1 HAVING {condition} ORDER BY {order}"
         )
-        condition = limit.told.replace(measure.name, called("sum", measure.name))
-        told = f"{field.name}: {condition}{self.where_told()}"
-        self.read.filters = kept
-        rows = f"SELECT DISTINCT {field.sql} FROM {self.relation.sql}{self.where} ORDER BY 1"
-        other = TableQuery(rows, Shape.ROWS, tr("single rows"), (field.column,))
-        return TableQuery(sql, Shape.GROUPS, told, (field.column, measure.column), other=other)
+        each = tr(_times[grain]) if grain else tr(DIFFERENT, name=name) if many else name
+        told = f"{each}: {told}{self.where_told()}"
+        if many:
+            query = f"SELECT count(*) AS value FROM ({query})"
+            return TableQuery(query, Shape.VALUE, told, (None,), other=other)
+        columns = (column, measure.column if measure else None)
+        return TableQuery(query, Shape.GROUPS, told, columns, grain=grain, other=other)
+
+    def _having_key(self, asked: int) -> tuple[int, str, TableField, str] | None:
+        """What the groups are after "which" or "how many": the word, the SQL, the column and the
+        unit of time."""
+        if self.texts[asked] == "who":
+            person = self.person()
+            return (asked, person.sql, person, "") if person else None
+        for at in range(asked + 1, min(asked + 4, len(self.words))):
+            named, grain = self.read.mention_at(at), self._grain(at)
+            if grain and self.relation.dates and (dated := self._dated()):
+                return at, self._time_sql(grain, dated), dated, grain
+            if named:
+                field = named.field
+                fits = field.column.type is ColumnType.TEXT and not field.is_unique
+                read = field.is_id or at in self.read.used or self.is_row_noun(at)
+                return (at, field.sql, field, "") if fits and not read else None
+            if self.texts[at] not in FUNCTION_WORDS and self.texts[at] not in ("different", "all"):
+                return None
+        return None
 
     def _is_limit(self, item: Filter, measure: TableField) -> bool:
         """Whether a condition compares a column that is added up with a number."""
@@ -443,6 +400,13 @@ class QuestionReader(Extremes):
         if value.startswith("count(DISTINCT") and self.told:
             self._deny(self.told[-1])
         other = None
+        if (
+            self.told[-1:] == [label]
+            and not different
+            and _done.search(self.read.text[found.end() :])
+        ):
+            other = self.grouped(value, told, None)  # "how many books were borrowed", of loans
+            value, told = "count(*)", tr(ROWS)
         if not value.startswith("sum") and not times and not different:
             rows = self._row_noun_used(first)
             added = self._verb_counted(first, rows)
@@ -576,13 +540,16 @@ class QuestionReader(Extremes):
 
     def _listed(self) -> TableQuery | None:
         """Entries or rows that meet the conditions: a look-up, or a list."""
-        if not self.looked_up and re.search(r"\bhow many\b", self.read.text):
+        counts = re.search(r"\bhow (?:many|much)\b", self.read.text)
+        if counts and not self.looked_up and not self._names_row():
             return None  # a list is no answer to that
         wanted = [self.looked_up] if self.looked_up else []
         row_asked = False
         filtered = [item.field for item in self.read.filters]
         for at, word in enumerate(self.words):
             named = self.read.mention_at(at)
+            if named and named.guessed and named.field in filtered:
+                self.read.used.add(at)  # "the 7:48 leaves", of a column of departures
             if at in self.read.used:
                 continue
             if word.text in ("who", "who's", "whose"):
@@ -591,7 +558,7 @@ class QuestionReader(Extremes):
                     return None
                 self._use(at)
                 wanted += [person] if person not in filtered else []
-            elif word.text.startswith("when") and (self.relation.dates or self.relation.clocks):
+            elif self._asks_when(at) and (self.relation.dates or self.relation.clocks):
                 dated = self._dated() or self.relation.clocks[0]
                 wanted += [dated] if dated else []
             elif (
@@ -606,7 +573,7 @@ class QuestionReader(Extremes):
                 self._use(at)
             elif named and self.texts[at - 1] in _DOERS and word.text == word.stem:
                 self._use(at)  # what one does: "what can I cook"
-            elif named and (named.score >= 1.4 or named.guessed):
+            elif named and (named.score >= 1.2 or named.guessed):
                 wanted += [self._settled(at)] if word.text not in FUNCTION_WORDS else []
         wanted += [found[0] for at, found in verb_hints(self.read) if at not in self.read.used
                    and self.texts[at] in ("old", "tall", "long", "heavy", "big", "large", "cost",
@@ -615,6 +582,9 @@ class QuestionReader(Extremes):
         for at, _ in verb_hints(self.read):
             self._use(at)
         wanted = list(dict.fromkeys(wanted))
+        noun = re.search(r"\b(?:which|what) (\w+)", self.read.text)
+        if noun and noun[1] in self.read.unread():
+            return None  # "which supplier", of a table without one
         if not self.read.filters and (self.read.unread() or self.texts[0] in ("who", "whose")):
             return None  # "which of them are empty", "who came first"
         if not wanted and not row_asked and self.read.unread():

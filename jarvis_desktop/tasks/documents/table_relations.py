@@ -40,7 +40,8 @@ def relation_of(table: LoadedTable) -> Relation:
         fields[0] = replace(first, parts=(*first.parts, "id"))  # it numbers the rows
     made = _made_fields(fields)
     title = title_words(table)
-    return Relation(table.sql, (*fields, *made), _nouns(table), table.rows, title=title)
+    head = stem((name_parts(table.title.rpartition(".")[0] or table.title))[-1])
+    return Relation(table.sql, (*fields, *made), _nouns(table), table.rows, title=title, head=head)
 
 
 _numbers_things = frozenset(

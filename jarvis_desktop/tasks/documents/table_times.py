@@ -49,6 +49,7 @@ _before_date = re.compile(
     r"through|to|and|between|by|than|over|above|under|below|least|most|exceeding|exactly)"
     r"(?: (?:the|end of|start of|beginning of))*\s*$"
 )
+_edge = re.compile(r"\bat the (start|beginning|end) of (?:the )?$")
 _clock = re.compile(
     r"\b(?:(after|from|since|before|until|till|by|later than|earlier than|at|around) )?(?:the )?"
     r"(\d{1,2})(?::(\d\d))? ?(am|pm|o['’]?clock|uhr)?\b(?![%€.,:]| [a-z]+s\b)"
@@ -140,8 +141,18 @@ def read_times(read: ReadWords, db: TableDatabase) -> None:
             condition = f"{which.sql} IS NULL OR NOT ({condition})"
             told = tr("not: {condition}", condition=told)
             read.use(denied[0].start, denied[0].end)
+        edge = _edge.search(read.text[: found.start()]) if other is None else None
+        if edge:
+            pick, form = ("min", mark("{name} is the first in {time}"))
+            if edge[1] == "end":
+                pick, form = ("max", mark("{name} is the last in {time}"))
+            inside = f"SELECT {pick}({which.sql}) FROM {read.relation.sql} WHERE {condition}"
+            condition, start = f"{which.sql} = ({inside})", edge.start()
+            told = tr(form, name=which.name, time=words)
+        ends = [(_date_condition(which, "", it, None) or "", _written(it.found[0]))
+                for it in (time, other) if it and other]  # fmt: skip
         period = "" if other or how in _ways or time.kind == "weekday" else words
-        read.filters.append(Filter(condition, told, start, which, period=period))
+        read.filters.append(Filter(condition, told, start, which, period=period, ends=tuple(ends)))
         read.use(start, (other or time).found.end())
     _read_clock(read)
 

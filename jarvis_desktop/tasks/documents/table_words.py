@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -36,25 +36,25 @@ MAX_MATCHED = 12
 SAME = [
     set(line.split())
     for line in """
-    temperature temp
     maximum max highest
     minimum min lowest
     average avg mean
-    quantity qty units pieces count
-    amount amt total value worth sum price cost spending spent spend expense expenditure
-    department dept
+    quantity units pieces count
+    amount total value worth sum price cost spending spent spend expense expenditure
+    out spending spent spend expense expenditure
     number num no nr
-    percent percentage pct
-    address addr
-    telephone tel phone
+    percent percentage
+    telephone phone
     birth born birthday dob
     revenue sales turnover earnings takings income proceeds
     salary pay earn wage income earnings paid
+    payment pay paid
+    loan loaned lent borrow borrowed
     price cost costs fare fee charge
     population people inhabitants residents
     customer client buyer
     employee staff worker colleague person people
-    movie film
+    title movie film book song album
     country nation
     city town
     runtime duration length minutes
@@ -86,7 +86,7 @@ SAME = [
     against conceded
     distance km kilometer kilometres mileage
     attendance spectators visitors crowd audience viewers turnout
-    energy kwh electricity power consumption usage consumed
+    energy kwh electricity power consumption usage use consumed
     payee recipient vendor supplier
     location place site office
     stock inventory
@@ -94,11 +94,28 @@ SAME = [
     """.strip().splitlines()
 ]
 
+_ABBREVIATIONS = {
+    short: word
+    for word, listed in {
+        "temperature": "temp tmp", "quantity": "qty", "amount": "amt", "department": "dept",
+        "percent": "pct", "address": "addr", "telephone": "tel", "destination": "dest",
+        "departure": "dep", "arrival": "arr", "precipitation": "precip prcp", "humidity": "hum rh",
+        "battery": "batt", "weight": "wt", "height": "ht", "hours": "hrs", "passengers": "pax",
+        "favourite": "fav favorite", "absent": "abs", "balance": "bal", "customer": "cust",
+        "description": "desc", "volume": "vol", "account": "acct", "heart rate": "bpm",
+        "average": "avg", "time": "ts timestamp",
+    }.items()
+    for short in listed.split()
+}  # fmt: skip
+"""What the names of columns and users write short."""
+
 _INCOME = ("income", "revenue", "turnover", "earnings", "takings")
 VERBS: Mapping[str, str] = {
-    "earn": "salary wage pay income earnings", "paid": "salary wage pay amount total",
+    "earn": "salary wage pay income earnings",
+    **dict.fromkeys(("pay", "paid"), "salary wage pay amount total cost price fee"),
     "cost": "price cost",
-    "spend": "amount spending total cost price value", "spent": "amount spending total cost value",
+    "spend": "out debit amount spending total cost price value",
+    "spent": "out debit amount spending total cost value",
     "buy": "amount total", "weigh": "weight mass",
     "live": "population inhabitants people residents",
     "rain": "rain precipitation rainfall", "last": "duration runtime length minutes",
@@ -109,13 +126,14 @@ VERBS: Mapping[str, str] = {
     "hot": "temp temperature", "warm": "temp temperature",
     "sell": "units quantity revenue sales", "sold": "units quantity revenue sales",
     "take": "takings", "took": "takings",
-    "money": "takings revenue income amount total", "driven": "distance", "drive": "distance",
-    "drove": "distance", "harvested": "yield",
+    "money": "in credit takings revenue income amount total", "harvested": "yield",
+    **dict.fromkeys(("driven", "drive", "drove"), "distance"),
     "far": "distance", "fast": "speed", "high": "height elevation", "delay": "delay",
     "late": "delay", "use": "consumption usage kwh", "consume": "consumption usage kwh",
     **dict.fromkeys(("raised", "raise", "donated", "given", "gave", "collected", "claimed"),
                     "amount gift donation total"),
     "make": "profit margin", "made": "profit margin",
+    **dict.fromkeys(("owe", "owed", "owes"), "owed due outstanding balance debt"),
     "produce": "production output yield generation",
     **dict.fromkeys(_INCOME, "revenue sales amount total value fare fee price"),
 }  # fmt: skip
@@ -138,7 +156,7 @@ ADJECTIVES: dict[str, tuple[bool, str]] = {
     "driest": (False, "rain precipitation rainfall"), "windiest": (True, "wind"),
     "richest": (True, "gdp income wealth salary"), "poorest": (False, "gdp income wealth"),
     "populous": (True, "population"), "deepest": (True, "depth"),
-    "popular": (True, "votes popularity"),
+    "popular": (True, "votes popularity #"),
     "profitable": (True, "profit margin"), "farthest": (True, "distance"),
     "furthest": (True, "distance"), "closest": (False, "distance"),
     "latest": (True, "date"), "next": (False, "date"), "soonest": (False, "date"),
@@ -158,12 +176,18 @@ _units = frozenset(
     "eur usd gbp chf km km2 m2 mm cm kg g min mins minutes sec seconds hours hrs pct percent pc "
     "degc celsius c f lbs sqkm sqm kwh mw id".split()
 )
+_states = frozenset(
+    "v volt volts ppm ppb hpa bar kmh mph kph c °c f db bpm rpm kw w ph psi".split()
+)
+"""Units of which a sum means nothing."""
+_scale = re.compile(r"\b\d ?[-–] ?\d+\b|\bout of \d|/ ?\d+\b")
+_currency = re.compile(r"[€$£¥]|(?<![a-z])(?:eur|usd|gbp|chf)(?![a-z])")
 _lasting = frozenset("runtime duration time delay length wait travel trip ride play".split())
 _additive_not = frozenset(
     "price rate ratio percent pct percentage score rating grade mark temp temperature age year "
     "height weight mass speed lat latitude lon lng longitude index avg average mean median share "
     "gpa bmi level rank zip postcode id number no nr salary wage humidity pressure depth "
-    "discount elevation wind distance length pulse systolic diastolic".split()
+    "discount elevation wind distance length pulse systolic diastolic balance".split()
 )
 """Parts of the names of columns that are not added up: nobody asks for a sum of ages."""
 
@@ -186,10 +210,11 @@ ASKING = FUNCTION_WORDS | frozenset(
     registered recorded contain contains include includes included involving us please still yet
     actually currently so far ever need needs want wants typically usually normally really anything
     something stuff got when's where's who's
-    everybody everyone everything anybody""".split()
+    everybody everyone everything anybody single played play use""".split()
 )
 """Words that say nothing about the rows."""
 
+PERSON_STEMS = frozenset(map(stem, "people person employee worker staff member colleague".split()))
 
 UNIT_NAMES = {
     form: unit
@@ -237,7 +262,7 @@ class TableField:
     @property
     def units(self) -> frozenset[str]:
         """The units in its name: "km" of distance_km."""
-        words = (word.lower() for word in name_words(self.name))
+        words = (word.lower() for word in name_words(self.name) if "rate" not in self.parts)
         return frozenset(UNIT_NAMES.get(word, "") for word in words) - {""}
 
     @property
@@ -260,15 +285,26 @@ class TableField:
     @property
     def is_measure(self) -> bool:
         """Whether its numbers measure something."""
-        names_things = self.column.whole and self.parts[-1] in _numbered
+        rate = self.column.unit or "/" in self.name  # "cost / month"
+        names_things = self.column.whole and not rate and self.parts[-1] in _numbered
         return self.is_number and not (self.is_id or self.is_year or names_things)
 
     @property
     def adds_up(self) -> bool:
         """Whether a sum of it means something."""
         counts = self.parts[:2] == ("number", "of")
-        parts = {*self.parts, *map(stem, self.parts)} - ({"number"} if counts else set())
-        return self.is_measure and not _additive_not & parts
+        sums = self.made or "due" in self.parts  # those of a balance of its own do not
+        known = ({"number"} if counts else set()) | ({"balance"} if sums else set())
+        parts = {*self.parts, *map(stem, self.parts)} - known
+        name = self.name.lower()
+        state = _scale.search(name) or _states.intersection(re.split(r"[^a-z%°]+", name)[1:])
+        return self.is_measure and not (_additive_not & parts or state)
+
+    @property
+    def is_money(self) -> bool:
+        """Whether its numbers are amounts of money."""
+        unit = self.column.unit not in ("", "%") or _currency.search(self.name.lower())
+        return self.is_measure and bool(unit or {"price", "salary", "cost"} & {*self.parts})
 
     @property
     def is_unique(self) -> bool:
@@ -291,6 +327,8 @@ class Relation:
     """The names that stand for the keys of another table, by the SQL of the key."""
     title: frozenset[str] = frozenset()
     """The words of the table's name."""
+    head: str = ""
+    """The stem of the last word of its name: what it is a table of."""
     tables: int = 1
     """How many tables of the same columns it is made of."""
 
@@ -334,8 +372,8 @@ def words_of(text: str) -> list[QuestionWord]:
     """The words of a text."""
     plain = folded(text)
     return [
-        QuestionWord(found[0], stem(found[0]), found.start(), found.end())
-        for found in _token.finditer(plain)
+        QuestionWord(it[0], stem(_ABBREVIATIONS.get(it[0], it[0])), it.start(), it.end())
+        for it in _token.finditer(plain)
     ]
 
 
@@ -366,7 +404,8 @@ def name_parts(name: str) -> tuple[str, ...]:
         for word in words
         if word not in _units or word == "id" or (word == "min" and not lasting)
     ] or words
-    return tuple(map(noun_in_english, bare))
+    short = _ABBREVIATIONS | ({"t": "temperature", "hr": "heart rate"} if words[1:] else {})
+    return tuple(it for word in map(noun_in_english, bare) for it in short.get(word, word).split())
 
 
 @dataclass
@@ -380,6 +419,10 @@ class Filter:
     value: str = ""
     period: str = ""
     """The time in words, if it is a single one."""
+    ends: tuple[tuple[str, str], ...] = ()
+    """The first and the last of several times, each in SQL and in words."""
+    others: tuple[TableField, ...] = ()
+    """Other columns that have the entry as well."""
     denied: str = ""
     """The SQL of what is denied, if it is an entry: "not from Graz"."""
 
@@ -442,13 +485,10 @@ class ReadWords:
                 self.guessed += 1
             self.used.add(at)
 
-    def unread(self) -> list[str]:
-        """The words that stand for nothing that was found."""
-        return [
-            word.text
-            for at, word in enumerate(self.words)
-            if at not in self.used and word.text not in ASKING and len(word.text) > 1
-        ]
+    def unread(self, only: Collection[str] = ()) -> list[str]:
+        """The words that stand for nothing that was found, or those of `only` that do."""
+        left = (word.text for at, word in enumerate(self.words) if at not in self.used)
+        return [it for it in left if (it in only if only else it not in ASKING and len(it) > 1)]
 
     def mention_at(self, at: int) -> ColumnMention | None:
         """The column that is named at a word."""
@@ -470,6 +510,10 @@ def strength(word: QuestionWord, part: str) -> float:
         if long.startswith(short) and len(short) >= 4 and len(long) - len(short) <= 4:
             # A compound is what its last word says: "matches" is not "matchday".
             return 0.0 if long.removeprefix(short) in _heads else 0.9
+        if len(part) >= 5 and word.text.startswith(part):
+            return 0.9  # cut off: "satisf"
+        if len(word.stem) >= 5 and part.endswith((word.stem, word.text)):
+            return 0.8  # a German compound: "Beitrag" of "Jahresbeitrag"
     if any({word.text, word.stem} & same and {part, stem(part)} & same for same in SAME):
         return 0.6
     if len(word.text) >= 5 and len(part) >= 5:
@@ -498,6 +542,9 @@ def mentions_of(read: ReadWords) -> Iterator[ColumnMention]:
                     != {part for part in each.parts if strength(word, part)}
                 )
                 found[at].append((best + near, best / len(each.parts), each))
+    for start, end, each in _initials(read):
+        yield ColumnMention(read.words[start].start, read.words[end - 1].end, each, 2.5)
+        found = {at: listed for at, listed in found.items() if not start <= at < end}
     for at, listed in found.items():
         ranked = sorted(listed, key=lambda item: (-item[0], -item[1]))
         total, share, best_field = ranked[0]
@@ -510,6 +557,17 @@ def mentions_of(read: ReadWords) -> Iterator[ColumnMention]:
         yield ColumnMention(word.start, word.end, best_field, total + share, rivals)
 
 
+def _initials(read: ReadWords) -> Iterator[tuple[int, int, TableField]]:
+    """Words of which a column has the first letters: "home goals" of HG."""
+    for each in read.relation.fields:
+        short = folded(each.name) if each.name.isupper() and each.name.isalpha() else ""
+        for start in range(len(read.words) if 1 < len(short) < 5 else 0):
+            said = read.words[start : start + len(short)]
+            plain = all(word.text not in FUNCTION_WORDS and len(word.text) > 2 for word in said)
+            if plain and "".join(word.text[0] for word in said) == short:
+                yield start, start + len(short), each
+
+
 def hinted_fields(fields: Iterable[TableField], hint: str) -> list[TableField]:
     """The fields that a hint speaks of, the likeliest first."""
     pool = list(fields)
@@ -517,16 +575,34 @@ def hinted_fields(fields: Iterable[TableField], hint: str) -> list[TableField]:
     if not found:  # "amt" is an amount
         words = words_of(hint)
         found = [it for w in words for it in pool if any(strength(w, part) for part in it.parts)]
-    if not found and {"amount", "price", "cost"} & {
-        *hint.split()
-    }:  # as is what has the sign of a currency
-        found = [it for it in pool if it.column.unit not in ("", "%")]
+    if not found and {"amount", "price", "cost"} & {*hint.split()}:
+        found = [it for it in pool if it.is_money and not {"pay", "salary", "wage"} & {*it.parts}]
     return list(dict.fromkeys(found))
 
 
 def hinted(read: ReadWords, hint: str) -> list[TableField]:
     """The measures and dates that a hint speaks of."""
-    return hinted_fields((it for it in read.relation.fields if not it.is_id), hint)
+    found = hinted_fields((it for it in read.relation.fields if not it.is_id), hint)
+    return in_direction(found, read)
+
+
+_INWARDS = frozenset("in credit credits deposit deposits received".split())
+_OUTWARDS = frozenset("out debit debits withdrawal withdrawals".split())
+_ways = re.compile(
+    r"\b(?:(?P<gained>(?:c[ao]me|coming|money|paid|went|go|goes) in(?:to)?\b|earn|receiv|deposit)|"
+    r"sp[ae]n[dt]|pa(?:y|id)|cost|expen|went|go(?:es|ne)? (?:to|out|on)|bought|buy|out\b)"
+)
+
+
+def in_direction(fields: Sequence[TableField], read: ReadWords) -> list[TableField]:
+    """Of money paid in and money paid out, what the question speaks of."""
+    gained, spent = (
+        [it for it in fields if it.is_measure and ways & {*it.parts}]
+        for ways in (_INWARDS, _OUTWARDS)
+    )
+    way = _ways.search(read.text) if gained and spent else None
+    others = (spent if way["gained"] else gained) if way else []
+    return [it for it in fields if it not in others]
 
 
 def verb_hints(read: ReadWords) -> list[tuple[int, list[TableField]]]:
@@ -541,14 +617,9 @@ def verb_hints(read: ReadWords) -> list[tuple[int, list[TableField]]]:
     return found
 
 
-RESERVED = frozenset(
-    """highest largest biggest most greatest maximum max top best lowest smallest least minimum min
-    fewest worst bottom cheapest oldest youngest newest latest earliest first last longest shortest
-    tallest heaviest lightest fastest slowest hottest warmest coldest coolest wettest driest richest
-    poorest deepest busiest recent expensive popular common frequent often average mean median total
-    sum percentage percent share proportion fraction different distinct unique month year week day
-    weekday quarter hour months years weeks days quarters hours earn earns spend spent cost costs
-    live lives lived people person who common sold sell deviation standard correlation between
-    difference range""".split()
-)
+_asking = """average mean median total sum percentage percent share proportion fraction different
+distinct unique earn earns spend spent cost costs live lives lived people person who sold sell
+deviation standard correlation between difference range"""
+_grains = (f"{grain}{end}" for grain in GRAINS for end in ("", "s"))
+RESERVED = frozenset((*UP, *DOWN, *ADJECTIVES, *_grains, *_asking.split())) - {"paid"}
 """Words that ask rather than name an entry."""

@@ -437,6 +437,112 @@ _TRAINS = """Dep.,Destination,Delay (min),Cancelled
 15:45,Leeds,5,Y
 """
 
+_ACCOUNT = """Date,Description,Category,Paid out (£),Paid in (£),Balance (£)
+03/04/2025,SALARY BRIGHTSIDE,Income,,2310.50,3310.50
+17/04/2025,GARAGE HOLT,Car,240.00,,3070.50
+29/04/2025,NETFLIX.COM,Fun,10.50,,3060.00
+16/05/2025,NETFLIX.COM,Fun,10.50,,3049.50
+"""
+_FLIGHTS = """flight,airline,origin,dest,sched_dep,dep_delay_min,pax
+NA12,Norda,Lisbon,Oslo,2025-08-01 10:00,90,120
+NA12,Norda,Oslo,Lisbon,2025-08-02 10:00,,100
+SK7,Skylark,Lisbon,Oslo,2025-09-01 09:00,5,80
+SK8,Skylark,Rome,Lisbon,2025-09-02 09:00,40,60
+SK9,Skylark,Oslo,Rome,2025-09-03 09:00,1,70
+"""
+_LOANS = """Title,Author,Borrower,Loaned,Returned,Fine ($)
+Dune,Frank Herbert,Ines,2025-01-06,2025-01-20,
+Dune,Frank Herbert,Tom,2025-02-06,,1.50
+Emma,Jane Austen,Ines,2025-03-01,2025-03-09,
+Rebecca,Daphne du Maurier,Ines,2025-03-02,,
+"""
+_WEATHER = """station,obs_date,t_max_c,t_min_c,precip_mm
+Porto,2024-05-01,21.5,12.0,0
+Porto,2024-05-02,19.0,-11.5,4.2
+Cork,2024-05-01,14.0,6.0,6.0
+Cork,2024-05-02,13.0,7.5,0.4
+"""
+_PUPILS = """Pupil,Form,Gender,Maths,Science,Days abs.,Mood (1-5)
+Amir,9A,m,91,85,2,4
+Bella,9B,f,82,88,0,5
+Chloe,9A,f,44,61,11,
+Finn,9B,m,97,49,3,2
+"""
+_GAMES = """Home,Away,HG,AG
+Foxes,Owls,3,1
+Owls,Foxes,0,2
+Foxes,Herons,2,2
+Herons,Owls,1,1
+"""
+_RUNS = """date,activity,distance_km,duration_min,avg_hr
+2025-05-01,run,10.0,60,150
+2025-05-09,ride,31.5,90,130
+2025-06-02,run,12.0,75,152
+"""
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "answer"),
+    [
+        (_ACCOUNT, "How much money came in altogether?", "The sum of Paid in (£) is 2,310.50."),
+        (_ACCOUNT, "What was my biggest single expense?", "GARAGE HOLT has the highest Paid out (£): 240."),
+        (_ACCOUNT, "How much went to Netflix in total?", "The sum of Paid out (£), where Description is NETFLIX.COM is 21."),
+        (_ACCOUNT, "What was my balance at the end of April?", "where Date is the last in April is 3,060."),
+        (_ACCOUNT, "What was my balance at the beginning of May?", "where Date is the first in May is 3,049.50."),
+        (_FLIGHTS, "How many flights left Lisbon in August?", "There is 1 row, where sched_dep is in August and origin is Lisbon."),
+        (_FLIGHTS, "Which airline has the worst average delay?", "Norda has the highest average of dep_delay_min: 90."),
+        (_FLIGHTS, "Which flight was delayed the most?", "NA12 has the highest dep_delay_min: 90."),
+        (_FLIGHTS, "How many passengers went to Oslo?", "The sum of pax, where dest is Oslo is 200."),
+        (_FLIGHTS, "Do more flights go to Oslo or to Rome?", "Oslo has the highest number of rows"),
+        (_FLIGHTS, "How many flights were more than an hour late?", "There is 1 row, where dep_delay_min > 60."),
+        (_LOANS, "Which books haven't been returned yet?", "The Title, where Returned is empty:\n- Dune\n- Rebecca"),
+        (_LOANS, "Who still has Dune?", "The Borrower, where Returned is empty and Title is Dune is Tom."),
+        (_LOANS, "Who has borrowed the most books?", "Ines has the highest number of rows: 3."),
+        (_LOANS, "How many books by Frank Herbert were borrowed?", "it is 1."),
+        (_LOANS, "What's the most popular book?", "Dune has the highest number of rows: 2."),
+        (_WEATHER, "How many rainy days did Porto have?", "where precip_mm > 0 and station is Porto is 1."),
+        (_WEATHER, "how many dry days were there in Porto", "where precip_mm = 0 and station is Porto is 1."),
+        (_WEATHER, "Is Porto warmer than Cork on average?", "Yes: the average of t_max_c is 20.25 for Porto and 13.50 for Cork."),
+        (_WEATHER, "Was it colder in Porto than in Cork?", "No: the"),
+        (_WEATHER, "On how many days did it get below -10 degrees?", "where t_min_c < -10 is 1."),
+        (_WEATHER, "Which station got the most rain overall?", "Cork has the highest sum of precip_mm: 6.40."),
+        (_PUPILS, "List the pupils with more than 80 in both maths and science", "where Maths > 80 and Science > 80:\n- Amir\n- Bella"),
+        (_PUPILS, "How many pupils scored under 50 in maths?", "There is 1 row, where Maths < 50."),
+        (_PUPILS, "Which form did better in science on average?", "9A has the highest average of Science: 73."),
+        (_PUPILS, "Who was absent the most?", "Chloe has the highest Days abs.: 11."),
+        (_PUPILS, "average maths mark of the girls", "The average of Maths, where Gender is f is 63."),
+        (_PUPILS, "How many pupils didn't give their mood?", "There is 1 row, where Mood (1-5) is empty."),
+        (_PUPILS, "Whose mood is not missing?", "where Mood (1-5) is not empty:\n- Amir\n- Bella\n- Finn"),
+        (_GAMES, "How many home goals did the Foxes score?", "The sum of HG, where Home is Foxes is 5."),
+        (_GAMES, "list all rows of the Owls against the Foxes", "- Foxes; Owls; 3; 1\n- Owls; Foxes; 0; 2"),
+        (_RUNS, "How many hours did I train in May?", "The sum of duration_min in hours, where date is in May is 2.50."),
+        (_RUNS, "Did I run more kilometres in May than in June?", "No: the sum of distance_km, where activity is run is 10 for May and 12 for June."),
+        (_RUNS, "What's my average heart rate when running?", "The average of avg_hr, where activity is run is 151."),
+    ],
+)  # fmt: skip
+def test_reads_tables_as_people_name_their_columns(
+    ask: Ask, table: str, question: str, answer: str
+):
+    (made,) = ask(question, **{"flights_csv" if table == _FLIGHTS else "things_csv": table})
+    assert answer in (made.text or "")
+
+
+@pytest.mark.parametrize(
+    ("table", "question"),
+    [
+        (_WEATHER, "How humid was it in Porto in May?"),
+        (_ACCOUNT, "What profit did we make on Netflix?"),
+    ],
+)
+def test_takes_no_other_column_for_what_is_asked(ask: Ask, table: str, question: str):
+    with pytest.raises(ExpertError, match="did not understand"):
+        ask(question, things_csv=table)
+
+
+def test_a_word_that_changes_the_question_is_not_left_out(ask: Ask):
+    (made,) = ask("average people of the cities below sea level")
+    assert "“below”" in (made.text or "")
+
 
 @pytest.mark.parametrize(
     ("table", "question", "answer"),
