@@ -21,7 +21,7 @@ NEAR = 0.44
 COUNTED = 0.66
 """The same for what is counted: "how many trains" does not mean their carriages."""
 MEASURED = 0.6
-"""The same for columns of numbers: a profit is no price."""
+"""The same for columns of numbers: a profit is not a price."""
 LOOSE = 0.3
 """The same if some column of numbers must be meant: "the lightest dish" by its calories."""
 MAX_COLUMNS = 60

@@ -542,7 +542,7 @@ class QuestionReader(Extremes):
         """Entries or rows that meet the conditions: a look-up, or a list."""
         counts = re.search(r"\bhow (?:many|much)\b", self.read.text)
         if counts and not self.looked_up and not self._names_row():
-            return None  # a list is no answer to that
+            return None  # a list does not answer that
         wanted = [self.looked_up] if self.looked_up else []
         row_asked = False
         filtered = [item.field for item in self.read.filters]

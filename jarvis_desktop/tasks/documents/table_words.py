@@ -293,7 +293,7 @@ class TableField:
     def adds_up(self) -> bool:
         """Whether a sum of it means something."""
         counts = self.parts[:2] == ("number", "of")
-        sums = self.made or "due" in self.parts  # those of a balance of its own do not
+        sums = self.made or "due" in self.parts  # not so a plain balance
         known = ({"number"} if counts else set()) | ({"balance"} if sums else set())
         parts = {*self.parts, *map(stem, self.parts)} - known
         name = self.name.lower()
