@@ -12,14 +12,16 @@ confirmed so, with a word that says it; or as not reached.
 from __future__ import annotations
 
 import asyncio
+import csv
 import json
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, replace
+from pathlib import PurePath
 from typing import Any
 
-from jarvis_desktop.assistant.agent.agreement import QueryResult
+from jarvis_desktop.assistant.agent.agreement import QueryResult, Result
 from jarvis_desktop.assistant.agent.branches.run_code import RunCode
 from jarvis_desktop.assistant.agent.built_in_steps import BuiltInSteps
 from jarvis_desktop.assistant.agent.code_session import RUNS_CODE, CodeWorkspaces, clean_code
@@ -47,6 +49,7 @@ from jarvis_desktop.assistant.agent.goal_work import (
     GoalWork,
     ScriptThread,
     file_kind,
+    parts_of,
     purpose_of,
     threads,
 )
@@ -61,6 +64,7 @@ from jarvis_desktop.assistant.agent.queries import (
     WARM_TEMPERATURE,
     TableReader,
     describe_code,
+    format_rows,
     parse_query,
     query_code,
     query_prompt,
@@ -181,7 +185,8 @@ class CodeLoop:
             if own and (part := work.next_query(left[-1])):
                 await self._query(work, part)
             elif reason := self._stop_reason(work):
-                return self._give_up(work, reason)
+                stuck = results or THINK in {each.branch for each in work.rounds[-1:]}
+                return self._give_up(work, reason, None if stuck else await self._by_queries(work))
             else:
                 await self._round(work)
 
@@ -498,13 +503,47 @@ class CodeLoop:
         printed, made = best.result
         return _answer(work, [_told(work, printed, made, work.told)], Status.DONE, made)
 
-    def _give_up(self, work: GoalWork, reason: str) -> Observation:
-        """Say honestly what there is."""
-        results = work.results
+    async def _by_queries(self, work: GoalWork) -> Result | None:
+        """Return what queries give where no script worked, None if not all that is expected. A
+        small LLM writes a query that is right more often than a script."""
+        tables = [each for each in work.expected if each.kind is ResultKind.TABLE]
+        parts = [part for each in work.expected for part in parts_of(each)]
+        kinds = {ResultKind.TABLE, ResultKind.ANSWER}
+        if not work.queried or any(each.kind not in kinds for each in parts):
+            return None
+        found = []
+        for part in parts:
+            if not work.returned(part):
+                await self._query(work, part)
+            found += [(part, each) for each in work.returned(part)[:1] if each.rows]
+        if len(found) < len(parts):
+            return None
+        told = [format_rows(each) for part, each in found if part not in tables]
+        files = [(part.name or "answer.csv", each) for part, each in found if part in tables]
+        return "\n\n".join(told), await asyncio.to_thread(self._written, files)
+
+    def _written(self, tables: Iterable[tuple[str, QueryResult]]) -> Sequence[Artifact]:
+        """Return the tables with these rows, as CSV, in the store."""
+        folder = self.store.workdir()
+        try:
+            made = []
+            for number, (name, found) in enumerate(tables):
+                path = folder / f"{number}.csv"
+                with path.open("w", encoding="utf-8", newline="") as file:
+                    csv.writer(file).writerows([found.columns, *found.rows])
+                name = str(PurePath(name).with_suffix(".csv"))
+                made.append(self.store.keep(Artifact(Kind.TABLE, path=path, name=name)))
+            return made
+        finally:
+            self.store.discard(folder)
+
+    def _give_up(self, work: GoalWork, reason: str, instead: Result | None) -> Observation:
+        """Say honestly what there is, `instead` if no script came to a result."""
+        result = work.results[0].result if work.results else instead
         # A script that says something else than the reader of tables is not to be believed.
         known = "\n\n".join(work.reading)
         partly = [each for each in threads(work.rounds) if each.rounds[-1].status is Status.PARTLY]
-        if results:
+        if result:
             self._mark(work, StepState.DONE, lambda step: step.id < _last(work))
             self._mark(work, StepState.FAILED)
             told = [
@@ -512,9 +551,9 @@ class CodeLoop:
                     "I made this, but could not confirm it by computing it in a second way. "
                     "Please look at it before you use it."
                 ),
-                _told(work, *results[0].result, known),
+                _told(work, *result, known),
             ]
-            return _answer(work, told, Status.PARTLY, results[0].made)
+            return _answer(work, told, Status.PARTLY, result[1])
         self._mark(work, StepState.FAILED)
         if partly:
             printed, made = partly[-1].result

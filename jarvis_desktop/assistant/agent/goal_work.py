@@ -145,7 +145,8 @@ class GoalWork:
         done = self.run.done_by(0)
         return [each for each in done if (each.branch, each.what) == (QUERY, purpose)]
 
-    def _returned(self, part: ExpectedResult) -> list[QueryResult]:
+    def returned(self, part: ExpectedResult) -> list[QueryResult]:
+        """Return what the queries for a part of the goal gave, oldest first."""
         numbers = [each.number for each in self.queries(part)]
         return [self.rows[number] for number in numbers if number in self.rows]
 
@@ -170,8 +171,7 @@ class GoalWork:
     def confirms_reading(self, part: ExpectedResult, answer: str) -> bool:
         """Return whether a query says what the reader of tables says. It reads files."""
         return any(
-            agrees(part, (answer, ()), each, self.words, self.files)
-            for each in self._returned(part)
+            agrees(part, (answer, ()), each, self.words, self.files) for each in self.returned(part)
         )
 
     def see_reading_confirmed(self) -> None:
@@ -216,7 +216,7 @@ class GoalWork:
         elif self.reading and refers_to_answer(expected):
             rows.append(told_rows(self.reading, apart=True))
         elif len(parts) > 1:  # the queries for each question together
-            returned = [[(part, each) for each in self._returned(part)] for part in parts]
+            returned = [[(part, each) for each in self.returned(part)] for part in parts]
             printed, _ = thread.result
             return any(
                 answers_agree(expected, printed, each, self.words, self.files)

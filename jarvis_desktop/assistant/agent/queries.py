@@ -27,6 +27,8 @@ RESULT_FILE = "query_result.json"
 MAX_QUERY_TOKENS = 300
 TABLES_TOKENS = 900
 ERROR_TOKENS = 120
+SHOWN_ROWS = 12
+"""Rows of a query that a user reads."""
 SHOWN_CHARS = 600
 MAX_LISTED = 15
 """Rows of an answer."""
@@ -165,6 +167,16 @@ def told_rows(answers: Sequence[str], *, apart: bool = False) -> QueryResult:
         items = re.findall(r"(?m)^- (.+)$", answer)
         rows += [item.rsplit(": ", 1) if apart else [item] for item in items or [answer]]
     return QueryResult(["answer"] * len(rows[0]), rows, ranked=False)
+
+
+def format_rows(found: QueryResult) -> str:
+    """Return the first rows of a query for a reader, each with the names of its columns."""
+    rows = [
+        ", ".join(f"{name}: {cell}" for name, cell in zip(found.columns, row, strict=False))
+        for row in found.rows[:SHOWN_ROWS]
+    ]
+    more = len(found.rows) - len(rows)
+    return "\n".join([*rows, *([f"… (+{more})"] if more else [])])
 
 
 def without_values(answer: str, words: Collection[str]) -> str:

@@ -27,7 +27,7 @@ from jarvis_desktop.assistant.agent.goal_work import (
     SAME_SCRIPT,
     GoalWork,
 )
-from jarvis_desktop.assistant.agent.queries import QUERY, RESULT_FILE, parse_query
+from jarvis_desktop.assistant.agent.queries import QUERY, RESULT_FILE
 from jarvis_desktop.assistant.agent.roles import Observation
 from jarvis_desktop.assistant.agent.script_repair import repaired
 from jarvis_desktop.assistant.prompts import Prompts
@@ -370,49 +370,6 @@ async def test_the_reader_of_tables_is_believed_where_scripts_say_something_else
     assert found.text.endswith("before you use it.\n\nWest has the highest amount: 5.")
 
 
-async def test_a_query_may_fail(bench: Callable[..., Bench]) -> None:
-    replies = [
-        *(script("one()"), "I cannot.", ExpertError("Gone.")),
-        *(script("one(1)"), query("many")),
-        *(script("one(2)"), query("  many")),
-    ]
-    rows = {"many": [["n"], [[1]] * 40]}
-    at = bench(replies, {"one(": CodeOutcome(Ending.DONE, "West 5")}, goal=WHICH, rows=rows)
-    assert (await at.work()).status is Status.PARTLY
-    failed = [entry.observation for entry in at.run.log if entry.branch == QUERY]
-    assert failed[:2] == [queries.NO_QUERY, "Gone."]
-    assert failed[2].startswith("It returned 40 rows: return only the answer")
-    assert failed[3] == queries.SAME_QUERY
-
-
-@pytest.mark.parametrize("broken", [CodeOutcome(Ending.ERROR, "Killed"), ExpertError("Killed")])
-async def test_a_query_that_does_not_run(
-    bench: Callable[..., Bench], broken: CodeOutcome | ExpertError
-) -> None:
-    at = bench([script("one()"), query("x west"), WEST], {"one": chart("West 5")}, goal=WHICH)
-    outcome, results = at._outcome, [broken]
-
-    def does(source: Script, to: Path) -> CodeOutcome:
-        if "queries.query(" not in source.source or not results:
-            return outcome(source, to)
-        if isinstance(found := results.pop(), ExpertError):
-            raise found
-        return found
-
-    at.place.sandbox.does = does
-    assert (await at.work()).status is Status.DONE
-    failed = [entry.observation for entry in at.run.log if entry.status is Status.FAILED]
-    assert failed == ["Killed"]
-
-
-def test_replies_with_queries() -> None:
-    assert parse_query("```sql\nDROP TABLE a\n```") == ""
-    assert parse_query("select 1;") == "select 1"
-    for rows in ([], [[None]]):
-        empty = queries.wrong_rows(expected_results(WHICH, ())[0], rows)
-        assert empty == "It returned no values: check the conditions."
-
-
 async def test_a_stopped_query_asks_what_to_change(
     bench: Callable[..., Bench], frontend: FakeFrontend
 ) -> None:
@@ -658,6 +615,10 @@ async def test_code_that_the_user_refuses(
     assert "Leave out the chart." in told(at.llm.prompts[1])
 
 
+async def _work_of(at: Bench) -> GoalWork:
+    return GoalWork(at.run, ["sales.csv"], (), (), {})
+
+
 async def test_a_stopped_script_asks_what_to_change(
     bench: Callable[..., Bench], frontend: FakeFrontend
 ) -> None:
@@ -706,20 +667,6 @@ async def test_rounds_from_before_a_crash_count(bench: Callable[..., Bench]) -> 
     assert (found.status, found.artifacts) == (Status.DONE, (made,))
     # The query was run again; nothing was asked.
     assert not at.llm.prompts
-
-
-async def test_queries_that_cannot_run_again_after_a_crash_are_written_again(
-    bench: Callable[..., Bench],
-) -> None:
-    at = bench([script("one()"), WEST], {"one()": chart("West 5")})
-    at.log([(LOOK, "sales.csv", (), "look()"), (QUERY, "[]", (), "SELECT west")])
-    at.place.sandbox.errors = [ExpertError("No process.")]
-    assert (await at.work()).status is Status.DONE
-    assert len(at.llm.prompts) == 2
-
-
-async def _work_of(at: Bench) -> GoalWork:
-    return GoalWork(at.run, ["sales.csv"], (), (), {})
 
 
 def test_the_worked_examples_are_sound(prompts: Prompts) -> None:
@@ -784,14 +731,3 @@ async def test_an_answer_names_some_of_many_files(bench: Callable[..., Bench]) -
     found = await at.work()
     assert found.text.endswith("“7.png” (+4).")
     assert "picture files: p1.jpg" in told(at.llm.prompts[0])
-
-
-@pytest.mark.parametrize(
-    ("clause", "asked"),
-    [
-        ("Which author has the most books, and how many?", 1),
-        ("Welche Stadt hat die meisten Kunden und wie viele Bestellungen gibt es?", 2),
-    ],
-)
-def test_the_questions_of_a_clause(clause: str, asked: int) -> None:
-    assert len(queries.questions(clause)) == asked
