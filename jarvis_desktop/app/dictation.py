@@ -86,7 +86,7 @@ class DictationSystem:
             await self.key.choose(settings.key)
 
     def use_in_terminal(self, pause: float) -> None:
-        """Let a pause of so many seconds end what is dictated, and take no key of the desktop."""
+        """Let a pause of this many seconds end what is dictated, and take no key of the desktop."""
         self._takes_escape = False
         self.session.spaces = False
         self._talk.choose(way="toggle", pause=pause, use="talking")

@@ -297,7 +297,7 @@ class ExpertManager:
     # LLMs
 
     async def llms(self, *, anew: bool = False) -> LLMInventory:
-        """List the LLMs. `anew` checks everything again."""
+        """List the LLMs. `anew` checks everything once more."""
         if anew:
             self._dependencies.llms.forget()
         return await list_llms(

@@ -337,7 +337,7 @@ class HubRepository:
         return get_session()
 
     def _address(self, entry: RemoteFile, revision: str) -> tuple[str, dict[str, str]]:
-        """Return where a file is, and the headers with which it is requested."""
+        """Return the address of a file, and the headers with which it is requested."""
         from huggingface_hub import hf_hub_url
         from huggingface_hub.utils import build_hf_headers  # type: ignore[attr-defined]
 

@@ -61,7 +61,7 @@ class PasswordField:
             raise UnavailableError(tr(PASSWORD))
 
     def _has_focus(self, limit: float) -> bool:
-        """Return False if it is not known after so many seconds."""
+        """Return False if it is not known after this many seconds."""
         until = time.monotonic() + limit
         try:
             with _Connection(session_address(), until) as bus:

@@ -80,7 +80,7 @@ class EchoFilter:
         self._overlap: Floats = np.zeros(BLOCK, np.float32)
 
     def doubt(self) -> None:
-        """Learn anew: the delay has changed."""
+        """Start to learn again: the delay has changed."""
         self._wrong[:] = UNSURE
         self._share = self._loudness = MAX_SHARE
         self._learned = 0

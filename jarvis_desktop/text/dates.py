@@ -106,7 +106,7 @@ def day_asked(said: str, today: date) -> date | None:
 
 
 def _after_easter(days: int, today: date, *, past: bool) -> date:
-    """Return the next day that is so many days after Easter, or the last one if `past`."""
+    """Return the next day that is this many days after Easter, or the last one if `past`."""
     from dateutil.easter import easter
 
     days_found: list[date] = [easter(today.year + by) + timedelta(days) for by in (-1, 0, 1)]

@@ -169,4 +169,4 @@ _filler = FUNCTION_WORDS | frozenset(
     this throughout turn und with write zeilen bitte im ihn sie es überall als words word it's
     change convert ändere gedicht brief liste""".split()
 )
-"""Words that ask for nothing of their own."""
+"""Words that alone ask for nothing."""

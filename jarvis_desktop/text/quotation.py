@@ -24,7 +24,7 @@ GIVEN, MADE = "Given", "Made"
 """What the notes on files begin with."""
 
 MAX_NOTE_CHARS = 1000
-"""A longer text in brackets is no note."""
+"""A longer text in brackets is not a note."""
 
 _mark = lazy_re(
     rf"</?data-(?:[0-9a-f]{{1,16}}|…)>|\[(?:{GIVEN}|{MADE}): [^\[\]\n]{{0,{MAX_NOTE_CHARS}}}\]"

@@ -204,7 +204,7 @@ def _short(found: re.Match[str]) -> str:
 
 
 def _digits(found: re.Match[str]) -> str:
-    """Each digit by itself, with a pause between groups."""
+    """Each digit separately, with a pause between groups."""
     groups = re.findall(r"\d+", found[0])
     plus = "+" if found[0].startswith("+") else ""
     return plus + ", ".join(_DIGIT.sub(" ", group) for group in groups)

@@ -504,8 +504,8 @@ class CodeLoop:
         return _answer(work, [_told(work, printed, made, work.told)], Status.DONE, made)
 
     async def _by_queries(self, work: GoalWork) -> Result | None:
-        """Return what queries give where no script worked, None if not all that is expected. A
-        small LLM writes a query that is right more often than a script."""
+        """Return what queries give if every script failed, None if not all that is expected. A
+        small LLM writes a right query more often than a right script."""
         tables = [each for each in work.expected if each.kind is ResultKind.TABLE]
         parts = [part for each in work.expected for part in parts_of(each)]
         kinds = {ResultKind.TABLE, ResultKind.ANSWER}

@@ -100,7 +100,7 @@ MAX_OBSERVATION_CHARS = 20_000
 
 @dataclass(frozen=True, slots=True)
 class OpenRound:
-    """A round that has begun."""
+    """A round that is not over."""
 
     number: int
     depth: int

@@ -132,7 +132,7 @@ class PlanScope:
     """Tasks that the LLM forgot, by their type and input: they turn one kind into another."""
 
     def convert(self, item: Item, way: Sequence[TaskType]) -> Ref:
-        """Return the result of turning the item by these task types, one after the other."""
+        """Return the result of turning the item by these task types in turn."""
         for task_type in way:
             if (task_type.name, item) not in self.conversions:
                 number = max(self.types, default=0) + 1 + len(self.conversions)

@@ -170,7 +170,7 @@ BLOCK_TAGS = frozenset(
     footer form h1 h2 h3 h4 h5 h6 header hr html legend li main nav ol p pre section summary
     table tbody tfoot thead title tr ul""".split()
 )
-"""Elements of a web page that begin on a line of their own."""
+"""Elements of a web page that begin on a new line."""
 
 
 class _HtmlText(HTMLParser):

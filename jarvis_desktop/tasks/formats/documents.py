@@ -68,7 +68,7 @@ class DocumentTree:
             _append_text(into, child.tail)
 
     def _container(self, child: Any, into: Any, *, block: bool) -> None:
-        """Append the content of an element that means nothing by itself."""
+        """Append the content of an element that alone means nothing."""
         if not block:
             self._copy(child, into)
         elif not _holds_blocks(child):

@@ -1,4 +1,4 @@
-"""Writes films with PyAV: as MP4, in parts, one after the other, and as a GIF."""
+"""Writes films with PyAV: as MP4, in parts, joined, and as a GIF."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def save_mp4(path: Path, to: Path, *, name: str, report: Report) -> None:
 
 
 def write_parts(parts: Sequence[FilmPart], to: Path, *, report: Report) -> None:
-    """Encode parts of films one after the other as an MP4, in the size of the first; a picture of
+    """Encode parts of films in turn as an MP4, in the size of the first; a picture of
     another shape gets black edges. Raises InputError."""
     import av
 

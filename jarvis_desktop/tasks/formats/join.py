@@ -1,4 +1,4 @@
-"""The join-files task: several files become one, one after the other. Runs in a child process."""
+"""The join-files task: several files become one. Runs in a child process."""
 
 from __future__ import annotations
 

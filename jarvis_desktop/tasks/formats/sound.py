@@ -83,7 +83,7 @@ def save_sound(source: Path, to: Path, *, name: str, spans: Sequence[Span] = ())
 def join_sounds(
     sources: Sequence[tuple[Path, str]], to: Path, *, spans: Sequence[Span] = ()
 ) -> None:
-    """Write several recordings one after the other, each given by its path and name, at the rate of
+    """Write several recordings in turn, each given by its path and name, at the rate of
     the first, in stereo if one of them is. Raises InputError."""
     import av
 

@@ -60,7 +60,7 @@ class PhaseTracker(QObject):
         self._session = session
         self._talker = talker
         self.dictates = False
-        """Whether the user dictates into another program, which an overlay of its own shows."""
+        """Whether the user dictates into another program, which has another overlay."""
         self.now = self._phase()
         self.microphone_open = False
         """Whether the microphone is open although nothing is being recorded."""

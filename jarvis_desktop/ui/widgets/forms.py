@@ -187,7 +187,7 @@ def plain_field(words: str, name: str = "") -> QLineEdit:
 
 
 def progress_bar(name: str) -> QProgressBar:
-    """A bar without words of its own."""
+    """A bar that shows no words."""
     made = QProgressBar()
     made.setTextVisible(False)
     made.setAccessibleName(name)
