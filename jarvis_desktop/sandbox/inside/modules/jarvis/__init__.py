@@ -353,7 +353,7 @@ def _cell(text: Any, found: Mapping[str, Any], empty: Any) -> Any:
 
 
 def _numbers(texts: Sequence[str]) -> list[Any]:
-    """Return the numbers, or [] if a text is not a number. A number that begins with 0 is a code."""
+    """Return the numbers, or [] if a text is not one. A number that begins with 0 is a code."""
     bare = [_MONEY.sub("", _MONEY.sub("", text)).strip() for text in texts]
     if any(not _NUMBER.fullmatch(text) or re.match(r"0\d", text) for text in bare):
         return []
