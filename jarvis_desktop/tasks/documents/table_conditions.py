@@ -27,6 +27,7 @@ from jarvis_desktop.tasks.documents.table_entries import (
 )
 from jarvis_desktop.tasks.documents.table_german import in_english
 from jarvis_desktop.tasks.documents.table_implied import read_implied, read_ratio
+from jarvis_desktop.tasks.documents.table_links import read_linked
 from jarvis_desktop.tasks.documents.table_meaning import COUNTED, MEASURED, NEAR, likeness, nearest
 from jarvis_desktop.tasks.documents.table_relations import difference_field
 from jarvis_desktop.tasks.documents.table_times import read_times
@@ -84,6 +85,7 @@ def read_words(
         read.use(*found.span())
         read.mentions = [it for it in read.mentions if it.start != found.start(1)]
     read_times(read, db)
+    read_linked(read)
     _read_empty(read, db)
     _read_average(read)
     if (pair := compared_columns(read)) and not re.search(r"\bhow (?:much|many) $", pair.before):

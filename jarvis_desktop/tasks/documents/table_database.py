@@ -344,13 +344,15 @@ class TableDatabase:
         )  # fmt: skip
 
     def _rising(self, sql: str, columns: Sequence[TableColumn], rows: int) -> set[str]:
-        """Return the columns of numbers that never fall from row to row, beside a date."""
+        """Return the columns of numbers that never fall from one date to the next."""
         numbers = [item for item in columns if item.type is ColumnType.NUMBER]
-        dated = any(item.type is ColumnType.DATE for item in columns)
+        dated = next((item for item in columns if item.type is ColumnType.DATE), None)
         if not (numbers and dated and MIN_RISING_ROWS <= rows <= MAX_RISING_ROWS):
             return set()
-        before = ", ".join(f"{it.sql} - lag({it.sql}) OVER (ORDER BY rowid) AS d{at}"
-                           for at, it in enumerate(numbers))  # fmt: skip
+        order = f"OVER (ORDER BY {dated.sql}, rowid)"
+        before = ", ".join(
+            f"{it.sql} - lag({it.sql}) {order} AS d{at}" for at, it in enumerate(numbers)
+        )
         never = ", ".join(f"bool_and(d{at} >= 0) AND max(d{at}) > 0" for at in range(len(numbers)))
         rises = f"SELECT {never} FROM (SELECT {before} FROM {sql})"
         (found,) = self._link.execute(rises).fetchall()

@@ -22,6 +22,7 @@ from jarvis_desktop.tasks.documents.table_database import (
 )
 from jarvis_desktop.tasks.documents.table_difference import difference_of
 from jarvis_desktop.tasks.documents.table_extremes import Extremes
+from jarvis_desktop.tasks.documents.table_links import joined, link_of, with_counts
 from jarvis_desktop.tasks.documents.table_months import wide_relations, with_months
 from jarvis_desktop.tasks.documents.table_parts import (
     AUXILIARIES,
@@ -32,7 +33,7 @@ from jarvis_desktop.tasks.documents.table_parts import (
     called,
 )
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
-from jarvis_desktop.tasks.documents.table_relations import joined, relation_of
+from jarvis_desktop.tasks.documents.table_relations import relation_of
 from jarvis_desktop.tasks.documents.table_words import (
     PERSON_STEMS,
     UNIT_NAMES,
@@ -95,7 +96,10 @@ def read_question(question: str, db: TableDatabase) -> TableQuery | None:
     unread words. None if nothing of the question fits."""
     best: TableQuery | None = None
     for relation in _readings(db):
-        found = QuestionReader(read_words(question, relation, db, by_meaning=True), db).query()
+        read = read_words(question, relation, db, by_meaning=True)
+        if relation.count and all(it.field is not relation.count for it in read.filters):
+            continue  # it does not ask whether there are rows of another table
+        found = QuestionReader(read, db).query()
         if found is not None and (best is None or found.unread < best.unread):
             best = found
             if relation.tables > 1:
@@ -106,7 +110,11 @@ def read_question(question: str, db: TableDatabase) -> TableQuery | None:
 
 def _readings(db: TableDatabase) -> Iterator[Relation]:
     """The tables with their months as dates, and a wide one in its two readings."""
-    for relation in relations_of(db, [with_months(table, db) for table in db.tables]):
+    tables = [with_months(table, db) for table in db.tables]
+    for one, other in itertools.combinations(tables, 2):
+        if link := link_of(one, other, db):
+            yield with_counts(link, db)
+    for relation in relations_of(db, tables):
         table = next((it for it in db.tables if it.sql == relation.sql), None)
         yield from (table and wide_relations(table, db)) or [relation]
 
@@ -122,8 +130,8 @@ def relations_of(db: TableDatabase, tables: Sequence[LoadedTable] = ()) -> list[
         for table, same in zip(tables, alike.values(), strict=True)
     ]
     for one, other in itertools.combinations(tables, 2):
-        if pair := joined(one, other, db):
-            relations.append(pair)
+        if link := link_of(one, other, db):
+            relations.append(joined(link))
     return relations
 
 

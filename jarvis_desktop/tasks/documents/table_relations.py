@@ -16,7 +16,6 @@ from jarvis_desktop.tasks.documents.table_database import (
     ColumnType,
     LoadedTable,
     TableColumn,
-    TableDatabase,
 )
 from jarvis_desktop.tasks.documents.table_words import (
     SAME,
@@ -41,7 +40,9 @@ def relation_of(table: LoadedTable) -> Relation:
     made = _made_fields(fields)
     title = title_words(table)
     head = stem((name_parts(table.title.rpartition(".")[0] or table.title))[-1])
-    return Relation(table.sql, (*fields, *made), _nouns(table), table.rows, title=title, head=head)
+    return Relation(
+        table.sql, (*fields, *made), row_nouns(table), table.rows, title=title, head=head
+    )
 
 
 _numbers_things = frozenset(
@@ -157,7 +158,8 @@ def difference_field(one: TableField, other: TableField, parts: tuple[str, ...])
 _COUNTED = frozenset("hand stock quantity qty units pieces inventory count amount".split())
 
 
-def _nouns(table: LoadedTable) -> frozenset[str]:
+def row_nouns(table: LoadedTable) -> frozenset[str]:
+    """Stems of the words for one of its rows."""
     words = name_parts(table.title.rpartition(".")[0] or table.title)
     # "movies" has the stem of "movy".
     found = {stem(form) for word in words for form in (word, word.removesuffix("s"))}
@@ -174,59 +176,3 @@ def _nouns(table: LoadedTable) -> frozenset[str]:
             found |= {stem(word) for word in same - others}
     found |= {stem("thing"), stem("row"), stem("entries"), stem("record"), stem("line")}
     return frozenset(found)
-
-
-def joined(one: LoadedTable, other: LoadedTable, db: TableDatabase) -> Relation | None:
-    """The two tables joined by the columns that have the same entries; None if there are none. The
-    table with many rows for each of the other's is the one that is asked about."""
-    for many, single in ((one, other), (other, one)):
-        for key in many.columns:
-            for own in single.columns:
-                if key.type is not own.type or not _same_key(key, own, single):
-                    continue
-                if not is_unique(own, single.rows) or not _overlap(many, key, single, own, db):
-                    continue
-                fields = [
-                    TableField(item, f"{many.sql}.{item.sql}", name_parts(item.name), many.rows)
-                    for item in many.columns
-                ]
-                taken = {item.name.casefold() for item in many.columns}
-                fields += [
-                    TableField(item, f"{single.sql}.{item.sql}", name_parts(item.name), many.rows)
-                    for item in single.columns
-                    if item.name.casefold() not in taken
-                ]
-                label = relation_of(single).label
-                named = label is not None and is_unique(label.column, single.rows)
-                names = {
-                    f"{many.sql}.{key.sql}": item
-                    for item in fields
-                    if named and label and item.sql == label.sql
-                }
-                sql = (
-                    f"{many.sql} LEFT JOIN {single.sql} ON {many.sql}.{key.sql} = "
-                    f"{single.sql}.{own.sql}"
-                )
-                return Relation(sql, tuple(fields), _nouns(many), many.rows, _nouns(single), names)
-    return None
-
-
-def _same_key(key: TableColumn, own: TableColumn, single: LoadedTable) -> bool:
-    """Whether the names fit: "customer_id" is "customer_id", or "id" in customers."""
-    one, other = name_parts(key.name), name_parts(own.name)
-    title = {stem(word) for word in name_parts(single.title.rpartition(".")[0] or single.title)}
-    return one == other or (
-        {stem(word) for word in one} <= title | {stem(word) for word in other} and bool(one)
-    )
-
-
-def _overlap(
-    many: LoadedTable, key: TableColumn, single: LoadedTable, own: TableColumn, db: TableDatabase
-) -> bool:
-    sql = (
-        f"SELECT count(*), count(s.k) FROM (SELECT DISTINCT {key.sql} AS k FROM {many.sql} "
-        f"WHERE {key.sql} IS NOT NULL LIMIT 1000) m LEFT JOIN (SELECT DISTINCT {own.sql} AS k "
-        f"FROM {single.sql}) s ON m.k = s.k"
-    )
-    ((there, found),) = db.rows(sql, 1)[1]
-    return bool(there and found >= 0.5 * there)

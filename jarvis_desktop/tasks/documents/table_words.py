@@ -331,6 +331,8 @@ class Relation:
     """The stem of the last word of its name: what it is a table of."""
     tables: int = 1
     """How many tables of the same columns it is made of."""
+    count: TableField | None = None
+    """A column of how many rows of another table belong to each of its rows."""
 
     @property
     def dates(self) -> list[TableField]:

@@ -579,9 +579,49 @@ _METER = "read_on,kwh,cost\n" + "".join(
 )
 
 
-@pytest.mark.parametrize(("column", "doubted"), [("kwh", True), ("cost", False)])
+_NEWEST_FIRST = "\n".join([_METER.splitlines()[0], *reversed(_METER.splitlines()[1:])])
+
+
+@pytest.mark.parametrize(
+    ("table", "column", "doubted"),
+    [(_METER, "kwh", True), (_METER, "cost", False), (_NEWEST_FIRST, "kwh", True)],
+)
 def test_readings_of_a_meter_are_not_added_up_with_a_sure_face(
-    ask: Ask, column: str, doubted: bool
+    ask: Ask, table: str, column: str, doubted: bool
 ):
-    (made,) = ask(f"how much {column} in July 2024?", readings_csv=_METER)
+    (made,) = ask(f"how much {column} in July 2024?", readings_csv=table)
     assert ("only the differences count" in (made.text or "")) == doubted
+
+
+_CUSTOMERS = "customer,name,city\nK1,Ann,Graz\nK2,Bob,Wien\nK3,Cid,Linz\nK4,Dan,Graz\n"
+_ORDERS = (
+    "order,customer,amount,date\n1,K1,20.5,2024-01-03\n2,K1,10,2024-02-03\n3,K4,5,2024-02-09\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which customers have never ordered anything?", "- K2\n- K3"),
+        ("Which customers have no orders?", "- K2\n- K3"),
+        ("which customers have not placed any order", "- K2\n- K3"),
+        ("who never bought anything?", "- Bob\n- Cid"),
+        ("how many customers haven't ordered yet?", "There are 2 rows, where orders = 0."),
+        ("Which customers ordered something?", "- K1\n- K4"),
+        ("how many customers have orders?", "There are 2 rows, where orders > 0."),
+        ("which customers from Graz have no orders", "no row fits"),
+        ("how many orders does Ann have?", "There are 2 rows, where name is Ann."),
+        ("how many orders are there?", "There are 3 rows."),
+        ("how many customers are there?", "There are 4 rows."),
+        ("Which customer has the most orders?", "K1 has"),
+    ],
+)
+def test_rows_of_which_another_table_has_none_are_found(ask: Ask, question: str, answer: str):
+    (made,) = ask(question, customers_csv=_CUSTOMERS, orders_csv=_ORDERS)
+    assert answer in (made.text or "")
+
+
+def test_a_table_may_have_a_column_of_the_name_of_the_other(ask: Ask):
+    known = _CUSTOMERS.replace("city", "orders")
+    (made,) = ask("Which customers never ordered?", customers_csv=known, orders_csv=_ORDERS)
+    assert "- K2\n- K3" in (made.text or "")
