@@ -495,11 +495,13 @@ class PlanWiring:
         fitting = [item for item in self._given if self._leads(item, port)]
         spoken_of = inputs.mentioned_kinds(words)
         fitting = [item for item in fitting if set(item.kinds) & spoken_of] or fitting
+        named = any(not item.output for item in self._reading.files)
         fresh = [item for item in fitting if item not in self._used] or fitting
+        if port.many and not named:  # a second question is about all the tables too
+            fresh = fitting
         direct = [item for item in fresh if set(item.kinds) & set(port.kinds)] or fresh
         # The first step takes all attached files; a later one those left over, or the first.
-        named = any(not item.output for item in self._reading.files)
-        chosen = direct[:1] if self._groups or named else direct
+        chosen = direct if not named and (port.many or not self._groups) else direct[:1]
         self._used.update(chosen)
         return chosen
 

@@ -13,7 +13,7 @@ from jarvis_desktop.cli.input import somebody_is_there, whole_input
 from jarvis_desktop.cli.output import progress
 from jarvis_desktop.cli.session import Subparsers, add_action, add_actions, app_command
 from jarvis_desktop.core.display import readable_size
-from jarvis_desktop.core.errors import InputError, UnavailableError
+from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.placement import MB
 from jarvis_desktop.llm.catalogue import (
     LLMOfferFinder,
@@ -57,6 +57,10 @@ class LLMRow:
         """The size as shown; that of the shipped list may be approximate."""
         about = "about " if self.listed and not self.listed.verified else ""
         return about + readable_size(self.download_mb * MB) if self.download_mb else ""
+
+
+MAX_NAMED = 8
+"""LLMs of a service that a note names."""
 
 
 def add(subparsers: Subparsers) -> None:
@@ -141,6 +145,8 @@ def _remark(llm: ShippedLLM, computer: Computer) -> str:
 async def _use(args: argparse.Namespace, app: Application) -> int:
     values = await _wish(app, args.id, args.address)
     change(app.paths.settings, "llm", values)
+    if args.address and (missing := await _not_served(app, values["id"], args.address)):
+        output.note(missing)
     if args.json:
         output.write_json({"llm": values})
     elif args.id in ("auto", "none"):
@@ -150,6 +156,17 @@ async def _use(args: argparse.Namespace, app: Application) -> int:
     else:
         output.say(f"{values['id']} is used from now on.")
     return output.DONE
+
+
+async def _not_served(app: Application, name: str, address: str) -> str:
+    """A note if a service that answers does not have an LLM of that name; "" otherwise."""
+    try:
+        served = [each.name for each in await app.llms.of_service(address)]
+    except JarvisError:  # it may be started later
+        return ""
+    if not served or not name or name in served:
+        return ""
+    return f"note    {address} has no LLM called {name}. It has: {', '.join(served[:MAX_NAMED])}."
 
 
 async def _wish(app: Application, name: str, address: str | None) -> dict[str, str]:

@@ -9,6 +9,7 @@ import asyncio
 import os
 from collections import defaultdict
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -106,6 +107,8 @@ class SettingsController(QObject):
     def _watch(self, app: Application) -> None:
         path = app.paths.settings
         self._stamp = _stamp(path)
+        with suppress(OSError):  # before the first setting there is no folder to be watched
+            path.parent.mkdir(parents=True, exist_ok=True)
         # The file is replaced when it is written, and its watch ends with it.
         there = [str(each) for each in (path.parent, path) if each.exists()]
         if there:

@@ -132,6 +132,9 @@ def test_one_of_the_disk_is_chosen_and_tested(
 def test_one_of_a_service_is_chosen_and_listed(jarvis: Jarvis, settings: Path) -> None:
     change(settings, "llm", {"provider": "none"})
     with running_openai_server() as service:
+        shown = jarvis("llm", "use", "tiny:2b", "--address", service.address)
+        assert shown.code == 0
+        assert f"{service.address} has no LLM called tiny:2b. It has: another, tiny." in shown.err
         shown = jarvis("llm", "use", "tiny", "--address", service.address)
         assert shown.code == 0
         found = said(settings)

@@ -50,6 +50,14 @@ def test_what_the_command_line_writes_is_taken_up(
     assert controller.now.llm.provider == "ollama"
 
 
+def test_the_first_setting_of_a_new_user_is_taken_up_from_the_command_line(
+    controller: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
+) -> None:
+    with qtbot.waitSignal(begun.settled) as settled:
+        change(app.paths.settings, "llm", {"provider": "ollama"})
+    assert settled.args[0].llm.provider == app.settings.llm.provider == "ollama"
+
+
 def test_what_is_refused_is_told_and_the_rest_is_kept(
     controller: SettingsController, begun: WindowSession, app: FakeApp, qtbot: QtBot
 ) -> None:
