@@ -11,57 +11,40 @@ from __future__ import annotations
 from pathlib import Path
 
 import onnx
-from onnx import TensorProto, helper
+import onnx.parser
 
 TO = Path(__file__).parents[2] / "tests" / "speech" / "tiny_kokoro.onnx"
-SAMPLES = 600.0
-"""Of one phoneme, at a speed of 1."""
-TURN = 6.2831853 / 24_000
+NETWORK = """
+<ir_version: 8, opset_import: ["": 17]>
+tiny_kokoro (int64[1,sounds] tokens, float[1,256] style, float[1] speed) => (float[samples] audio)
+<float[1] usual = {600}, int64 nothing = {0}, int64 one = {1}, int64[2] column = {-1, 1},
+ int64[2] row = {1, -1}, int64[1] flat = {-1},
+ float[1] turn = {0.0002617993875}, float[1] pitch = {20},
+ int64[2] first = {0, 0}, int64[2] last = {1, 1}>
+{
+    exact = Div(usual, speed)
+    length = Cast<to = 7>(exact)
+    end = Squeeze(length)
+    times = Range(nothing, end, one)
+    time = Cast<to = 1>(times)
+    along = Reshape(time, row)
+    sounds = Cast<to = 1>(tokens)
+    down = Reshape(sounds, column)
+    pitches = Mul(down, pitch)
+    turns = MatMul(pitches, along)
+    angles = Mul(turns, turn)
+    waves = Sin(angles)
+    loud = Slice(style, first, last)
+    heard = Mul(waves, loud)
+    audio = Reshape(heard, flat)
+}
+"""
+"""`usual` are the samples of a phoneme at a speed of 1, `turn` is 2 pi over 24 kHz."""
 
 
 def main() -> None:
     """Write the file."""
-    constants = {
-        "samples": helper.make_tensor("samples", TensorProto.FLOAT, [1], [SAMPLES]),
-        "nothing": helper.make_tensor("nothing", TensorProto.INT64, [], [0]),
-        "one": helper.make_tensor("one", TensorProto.INT64, [], [1]),
-        "column": helper.make_tensor("column", TensorProto.INT64, [2], [-1, 1]),
-        "row": helper.make_tensor("row", TensorProto.INT64, [2], [1, -1]),
-        "flat": helper.make_tensor("flat", TensorProto.INT64, [1], [-1]),
-        "turn": helper.make_tensor("turn", TensorProto.FLOAT, [1], [TURN]),
-        "pitch": helper.make_tensor("pitch", TensorProto.FLOAT, [1], [20.0]),
-        "first": helper.make_tensor("first", TensorProto.INT64, [2], [0, 0]),
-        "last": helper.make_tensor("last", TensorProto.INT64, [2], [1, 1]),
-    }
-    nodes = [
-        helper.make_node("Div", ["samples", "speed"], ["long"]),
-        helper.make_node("Cast", ["long"], ["length"], to=TensorProto.INT64),
-        helper.make_node("Squeeze", ["length"], ["end"]),
-        helper.make_node("Range", ["nothing", "end", "one"], ["times"]),
-        helper.make_node("Cast", ["times"], ["time"], to=TensorProto.FLOAT),
-        helper.make_node("Reshape", ["time", "row"], ["along"]),
-        helper.make_node("Cast", ["tokens"], ["sounds"], to=TensorProto.FLOAT),
-        helper.make_node("Reshape", ["sounds", "column"], ["down"]),
-        helper.make_node("Mul", ["down", "pitch"], ["pitches"]),
-        helper.make_node("MatMul", ["pitches", "along"], ["turns"]),
-        helper.make_node("Mul", ["turns", "turn"], ["angles"]),
-        helper.make_node("Sin", ["angles"], ["waves"]),
-        helper.make_node("Slice", ["style", "first", "last"], ["loud"]),
-        helper.make_node("Mul", ["waves", "loud"], ["heard"]),
-        helper.make_node("Reshape", ["heard", "flat"], ["audio"]),
-    ]
-    graph = helper.make_graph(
-        nodes,
-        "tiny-kokoro",
-        [
-            helper.make_tensor_value_info("tokens", TensorProto.INT64, [1, "sounds"]),
-            helper.make_tensor_value_info("style", TensorProto.FLOAT, [1, 256]),
-            helper.make_tensor_value_info("speed", TensorProto.FLOAT, [1]),
-        ],
-        [helper.make_tensor_value_info("audio", TensorProto.FLOAT, ["samples"])],
-        list(constants.values()),
-    )
-    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+    model = onnx.parser.parse_model(NETWORK)
     onnx.checker.check_model(model)
     onnx.save(model, TO)
 
