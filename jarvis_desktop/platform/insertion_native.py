@@ -78,6 +78,7 @@ class FocusedInserter(ABC):
 STRETCH = 64
 """Characters that Windows receives at once."""
 INPUT_KEYBOARD = 1
+POINTER_BYTES = ctypes.sizeof(ctypes.c_void_p)
 KEY_UP, UNICODE = 0x0002, 0x0004
 SHIFT, CONTROL, ALT, LEFT_WINDOWS, RIGHT_WINDOWS = 0x10, 0x11, 0x12, 0x5B, 0x5C
 WINDOWS_KEYS = {"\n": 0x0D, "\t": 0x09}
@@ -100,21 +101,9 @@ class _KeyInput(ctypes.Structure):
     )
 
 
-class _MouseInput(ctypes.Structure):
-    """Not used, but it decides the size of the union."""
-
-    _fields_ = (
-        ("x", ctypes.c_int32),
-        ("y", ctypes.c_int32),
-        ("data", ctypes.c_uint32),
-        ("flags", ctypes.c_uint32),
-        ("time", ctypes.c_uint32),
-        ("extra", ctypes.c_size_t),
-    )
-
-
 class _AnyInput(ctypes.Union):
-    _fields_ = (("key", _KeyInput), ("mouse", _MouseInput))
+    # The event of a mouse is not used, but it decides the size.
+    _fields_ = (("key", _KeyInput), ("mouse", ctypes.c_byte * (16 + 2 * POINTER_BYTES)))
 
 
 class WindowsInput(ctypes.Structure):

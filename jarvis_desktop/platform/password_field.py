@@ -8,11 +8,12 @@ program within it does with a line: if nobody answers, the field is taken for an
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import socket
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from typing import Any
 
 from jarvis_desktop.core.display import frames
@@ -78,6 +79,11 @@ class PasswordField:
         return search.is_password
 
 
+_Steps = Generator[tuple[Any, ...], Any, None]
+"""Yields questions, and is sent their answers: part, method, D-Bus's signature of the answer, and
+texts as arguments. A question that is refused is its last."""
+
+
 class _Search:
     """Walks through the active windows, much at a time, until the field with the focus is found."""
 
@@ -86,76 +92,66 @@ class _Search:
         self.is_password = False
         self._bus = bus
         self._before = before
-        self._asked: dict[int, tuple[str, Callable[[Any], None]]] = {}
-        """What takes the answer to each question, and D-Bus's signature of that."""
-        self._waiting: deque[tuple[Any, ...]] = deque()
+        self._waiting: deque[tuple[_Steps, tuple[Any, ...]]] = deque()
+        self._asked: dict[int, tuple[_Steps, str]] = {}
 
     def run(self) -> None:
         """Search. Raises TimeoutError."""
         if self._before:
-            self._look_at(self._before)
+            self._go_on(self._look_at(self._before))
             self._take_answers()
             self._before = None
         if not self.field and self._bus.has(REGISTRY):
-            self._ask_children((REGISTRY, ROOT), self._look_at_program)
+            self._go_on(self._look_at_children((REGISTRY, ROOT), self._look_at_program))
             self._take_answers()
 
-    def _look_at_program(self, program: Part) -> None:
-        self._ask_children(program, self._look_at_window)
+    def _look_at_program(self, program: Part) -> _Steps:
+        return self._look_at_children(program, self._look_at_window)
 
-    def _look_at_window(self, window: Part) -> None:
-        def take(state: list[int]) -> None:
-            if state and state[0] & ACTIVE:
-                self._look_into(window)
+    def _look_at_window(self, window: Part) -> _Steps:
+        state = yield window, "GetState", "au"
+        if state and state[0] & ACTIVE:
+            yield from self._look_into(window)
 
-        self._ask(window, "GetState", "au", take)
+    def _look_into(self, part: Part) -> _Steps:
+        kind, count = yield part, "Get", "v", ACCESSIBLE, "ChildCount"
+        if kind == "i" and 0 < count <= MOST_CHILDREN:
+            yield from self._look_at_children(part, self._look_at)
 
-    def _look_into(self, part: Part) -> None:
-        def take(value: tuple[str, Any]) -> None:
-            if value[0] == "i" and 0 < value[1] <= MOST_CHILDREN:
-                self._ask_children(part, self._look_at)
+    def _look_at_children(self, part: Part, look_at: Callable[[Part], _Steps]) -> _Steps:
+        for child in (yield part, "GetChildren", "a(so)"):
+            self._go_on(look_at(child))
 
-        self._ask(part, "Get", "v", take, ACCESSIBLE, "ChildCount")
+    def _look_at(self, part: Part) -> _Steps:
+        state = yield part, "GetState", "au"
+        bits = state[0] if state else 0
+        if bits & FOCUSED:
+            self._go_on(self._find(part, is_end=bool(bits & EDITABLE)))
+        if bits & SHOWING and part != self._before:
+            yield from self._look_into(part)
 
-    def _look_at(self, part: Part) -> None:
-        def take(state: list[int]) -> None:
-            bits = state[0] if state else 0
-            if bits & FOCUSED:
-                is_end = bool(bits & EDITABLE)
-                self._ask(part, "GetRole", "u", lambda role: self._found(part, role, is_end))
-            if bits & SHOWING and part != self._before:
-                self._look_into(part)
-
-        self._ask(part, "GetState", "au", take)
-
-    def _found(self, part: Part, role: int, is_end: bool) -> None:
+    def _find(self, part: Part, *, is_end: bool) -> _Steps:
+        role = yield part, "GetRole", "u"
         self.is_password = role == PASSWORD_TEXT
         if self.is_password or is_end:  # otherwise it may be around the field
             self.field = part
 
-    def _ask_children(self, part: Part, take: Callable[[Part], None]) -> None:
-        def take_all(children: list[Part]) -> None:
-            for child in children:
-                take(child)
-
-        self._ask(part, "GetChildren", "a(so)", take_all)
-
-    def _ask(
-        self, of: Part, method: str, answer: str, take: Callable[[Any], None], *arguments: str
-    ) -> None:
-        self._waiting.append((of, method, answer, take, arguments))
+    def _go_on(self, steps: _Steps, answer: Any = None) -> None:
+        with contextlib.suppress(StopIteration):
+            self._waiting.append((steps, steps.send(answer)))
 
     def _take_answers(self) -> None:
         while not self.field and (self._waiting or self._asked):
             while self._waiting and len(self._asked) < AT_ONCE:
-                (name, path), method, answer, take, arguments = self._waiting.popleft()
+                steps, ((name, path), method, expected, *arguments) = self._waiting.popleft()
                 interface = PROPERTIES if arguments else ACCESSIBLE
                 serial = self._bus.ask(name, path, interface, method, *arguments)
-                self._asked[serial] = answer, take
+                self._asked[serial] = steps, expected
             serial, signature, values = self._bus.receive()
-            answer, take = self._asked.pop(serial, ("", lambda value: None))
-            if signature == answer:
-                take(values[0])
+            if serial in self._asked:
+                steps, expected = self._asked.pop(serial)
+                if signature == expected:
+                    self._go_on(steps, values[0])
         self._waiting.clear()
         self._asked.clear()
 

@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from jarvis_desktop.core.errors import InputError
@@ -67,11 +68,11 @@ class LocalRecogniser:
         self._look = look
         self._language = language
         self._words = words
-        self._idling = Idling(idle_minutes * 60, self._leave)
         self._turn = asyncio.Lock()
         self._calls = ShieldedCalls()
         self._hearings: list[LiveTranscription] = []
         self._whisper = Child(whisper, name="recogniser")
+        self._idling = Idling(idle_minutes * 60, self._whisper.kill)
         self.measured: tuple[Path, float] | None = None
         """The last weights that were made ready, and the seconds of a pass with them."""
         find = find_file_weights or find_weights
@@ -107,7 +108,8 @@ class LocalRecogniser:
         with self._idling.work():
             async with self._turn:
                 with suppress(LongError):
-                    return await self._transcribe(audio, report)
+                    whole = partial(all_at_once, audio=audio, report=report, most=REQUEST_SECONDS)
+                    return await first_that_works(self._live_routes(), whole)
         return await self.files.transcribe(audio, report)
 
     def hear(self, show: Callable[[Partial], None] = lambda partial: None) -> LiveTranscription:
@@ -150,12 +152,3 @@ class LocalRecogniser:
                 crashed = tr(CRASHED_NOTE, name=folder.name)
             routes.append(EngineRoute(whisper, setting, broken, crashed))
         return routes
-
-    async def _transcribe(self, audio: Path, report: Report) -> Transcript:
-        async def whole(route: EngineRoute) -> Transcript:
-            return await all_at_once(route, audio, report, most=REQUEST_SECONDS)
-
-        return await first_that_works(self._live_routes(), whole)
-
-    def _leave(self) -> None:
-        self._whisper.kill()

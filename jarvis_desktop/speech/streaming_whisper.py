@@ -6,7 +6,7 @@ that the words are there when the key is released; they are final if only silenc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -56,7 +56,7 @@ class SpeechBuffer:
     """The sound so far, from a sample that `cut` moves; it begins with silence."""
 
     def __init__(self, name: str = NAME) -> None:
-        self._name = name
+        self.name = name
         self._silero = Silero()
         self._samples: Samples = np.zeros(BEFORE, np.float32)
         self._likely = list(self._silero.hear(self._samples))
@@ -113,19 +113,12 @@ class SpeechBuffer:
             before = max(0, SETTLE_FRAMES - self._first_frame)
             samples, likely = self._samples[before * FRAME :], self._likely[before:]
             likely += [0.0] * (len(samples) // FRAME + 1 - len(likely))  # for the incomplete frame
-            return find_speech(samples, self._name, likely)
+            return find_speech(samples, self.name, likely)
         except InputError as error:
-            raise self._sentence(error) from error
-
-    def reason(self, why: Callable[[str], InputError]) -> InputError:
-        """Return an error with the recording's name."""
-        return self._sentence(why(self._name))
-
-    def _sentence(self, reason: InputError) -> InputError:
-        """Begin with a capital letter; a file keeps its own name."""
-        if self._name != NAME:
-            return reason
-        return InputError(reason.message[:1].upper() + reason.message[1:], hint=reason.hint)
+            if self.name != NAME:
+                raise
+            words = error.message[:1].upper() + error.message[1:]
+            raise InputError(words, hint=error.hint) from error
 
     def between(self, begin: int, end: int) -> Samples:
         """The samples from one place to another, amplified if quiet, and silence after the end."""
@@ -344,7 +337,7 @@ class StreamingWhisper:
         self._write(text(self._words.settled), self._covered)
         whole = " ".join(segment.text for segment in self._segments)
         if not any(letter.isalnum() for letter in whole):
-            raise self._sound.reason(not_speech)
+            raise not_speech(self._sound.name)
         return Transcript(whole, ENGINE, self._language or self._detected, tuple(self._segments))
 
     def _try_again(self, before: WhisperGuess) -> None:

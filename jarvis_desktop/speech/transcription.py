@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import math
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -65,9 +64,9 @@ class FileTranscriber:
         whisper: str = "jarvis_desktop.speech.transcription_worker:make_handler",
     ) -> None:
         self._routes = routes
-        self._idling = Idling(idle_seconds, self._leave)
         self._turn = asyncio.Lock()
         self._whisper = Child(whisper, name="recogniser of files")
+        self._idling = Idling(idle_seconds, self._whisper.kill)
 
     async def transcribe(
         self,
@@ -96,9 +95,6 @@ class FileTranscriber:
         """End the child processes."""
         self._idling.close()
         await self._whisper.close()
-
-    def _leave(self) -> None:
-        self._whisper.kill()
 
 
 class _FileTranscription:
@@ -171,7 +167,7 @@ class LongError(Exception):
 
 
 async def all_at_once(
-    route: EngineRoute, audio: Path, report: Report, *, most: float = math.inf
+    route: EngineRoute, audio: Path, report: Report, *, most: float
 ) -> Transcript:
     """Transcribe a recording with one call of an engine, after a call that opens it. Raises
     LongError if it has more than `most` seconds of speech."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import TypeVar
 
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
@@ -31,6 +32,8 @@ MAX_FAILURES = 2
 INSTEAD = mark("The system's voice speaks instead.")
 
 log = logging.getLogger(__name__)
+
+T = TypeVar("T")
 
 
 class _VoiceProcess:
@@ -114,23 +117,20 @@ class LocalVoice:
     async def warm(self) -> None:
         """Start the engine, so that the first sentence need not wait. Raises UnavailableError,
         ExpertError, as `synthesise` does."""
-        if neural := self._able(None):
-            try:
-                await neural.warm()
-            except JarvisError as error:
-                self._failed(error)
-            else:
-                return
-        await self._system.warm()
+        await self._ask(_VoiceProcess.warm)
 
     async def voices(self) -> list[KnownVoice]:
         """The voices of the current engine. Raises as `synthesise`."""
+        return await self._ask(_VoiceProcess.voices)
+
+    async def _ask(self, what: Callable[[_VoiceProcess], Awaitable[T]]) -> T:
+        """Ask the neural engine, or else the system's."""
         if neural := self._able(None):
             try:
-                return await neural.voices()
+                return await what(neural)
             except JarvisError as error:
                 self._failed(error)
-        return await self._system.voices()
+        return await what(self._system)
 
     async def synthesise(self, text: str, to: Path, *, pace: float = 1.0) -> Path:
         """Speak a text to a WAV file, `pace` times as fast as usual. Raises UnavailableError if

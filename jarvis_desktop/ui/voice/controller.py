@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import deque
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal
 from PySide6.QtGui import QKeyEvent, QTextCursor
@@ -25,6 +25,7 @@ from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
+    from jarvis_desktop.ui.quick.quick_box import QuickBox
 
 TALK_KEY = Qt.Key.Key_F4
 REPEAT_GAP_MS = 30
@@ -54,26 +55,22 @@ class TalkKeys(QObject):
         kind = event.type()
         if isinstance(event, QKeyEvent) and event.key() == TALK_KEY:
             if kind == QEvent.Type.KeyPress and not event.modifiers():
-                self._press(event)
+                if not event.isAutoRepeat():
+                    self._press()
                 return True
             if kind == QEvent.Type.KeyRelease:
-                self._release(event)
+                if not event.isAutoRepeat():
+                    self._released.start()
                 return True
         elif kind == QEvent.Type.WindowDeactivate:
             self.let_go()
         return super().eventFilter(watched, event)
 
-    def _press(self, event: QKeyEvent) -> None:
-        if event.isAutoRepeat():
-            return
+    def _press(self) -> None:
         self._released.stop()
         if not self._held:
             self._held = True
             self._talker.press()
-
-    def _release(self, event: QKeyEvent) -> None:
-        if not event.isAutoRepeat():
-            self._released.start()
 
 
 class VoiceController(QObject):
@@ -137,20 +134,6 @@ class VoiceController(QObject):
 MAX_LATE_CHARS = 1500
 
 
-class SpeechTarget(Protocol):
-    """Another place that takes speech while it is in front, such as the quick box."""
-
-    @property
-    def listens(self) -> bool:
-        """Whether it is in front."""
-
-    def take(self, heard: Transcript) -> None:
-        """Take the words spoken there."""
-
-    def fail(self, reason: str) -> None:
-        """Show why the words spoken there were not understood."""
-
-
 @dataclass(eq=False)
 class _Utterance:
     """Speech that is being recorded or recognised."""
@@ -159,7 +142,7 @@ class _Utterance:
     cut: PendingTurn | None = None
     """The agent turn that it interrupted, which is about to ask what to change."""
     recognised: bool = False  # whether the recording is over
-    elsewhere: SpeechTarget | None = None  # the place it was spoken at, if not the window
+    elsewhere: QuickBox | None = None  # where it was spoken, if not in the window
 
 
 class SpokenAnswers(QObject):
@@ -182,7 +165,8 @@ class SpokenAnswers(QObject):
         self._talker = talker
         self._conversation = conversation
         self._composer = composer
-        self.elsewhere: SpeechTarget | None = None
+        self.elsewhere: QuickBox | None = None
+        """Takes speech while it is in front."""
         self._said: deque[_Utterance] = deque()
         self._listens = self._over = False
         self._cut: PendingTurn | None = None

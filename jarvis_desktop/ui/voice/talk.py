@@ -7,7 +7,7 @@ Dictation writes speech into a question's field, where the user reads it before 
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QTextCursor
@@ -45,8 +45,6 @@ SLOW = mark(
 
 
 NOT_READY = mark("JARVIS is still getting ready. Try again in a moment.")
-
-_Command = Literal["press", "release", "start", "stop", "cancel"]
 
 
 class TalkController(QObject):
@@ -114,9 +112,7 @@ class TalkController(QObject):
         """The talk key or button was pressed."""
         if self._talk is None:
             self.unheard.emit(tr(NOT_READY))
-            return
-        self._await()
-        self._call("press")
+        self._begin("press")
 
     def release(self) -> None:
         """The talk key or button was released."""
@@ -124,8 +120,7 @@ class TalkController(QObject):
 
     def start(self) -> None:
         """Listen until the user falls silent."""
-        self._await()
-        self._call("start")
+        self._begin("start")
 
     def stop(self) -> None:
         """End the recording and use it."""
@@ -136,11 +131,12 @@ class TalkController(QObject):
         self._slow.stop()
         self._call("cancel")
 
-    def _await(self) -> None:
+    def _begin(self, what: str) -> None:
         if self._talk and not self.active:
             self._slow.start()
+        self._call(what)
 
-    def _call(self, what: _Command) -> None:
+    def _call(self, what: str) -> None:
         if self._talk:
             self._engine.call(getattr(self._talk, what))
 
@@ -173,14 +169,11 @@ class _TalkListener(QObject):
     understood = Signal(object)
     opened = Signal(str)
 
-    def barge_in(self) -> None:
-        self.interrupted.emit()
-
-    def show(self, event: TalkEvent) -> None:
-        self.happened.emit(event)
-
-    def heard(self, transcript: Transcript) -> None:
-        self.understood.emit(transcript)
+    def __init__(self) -> None:
+        super().__init__()
+        self.barge_in = self.interrupted.emit
+        self.show = self.happened.emit
+        self.heard = self.understood.emit
 
 
 LISTENING = mark("Listening… What you say is written here, Esc discards it")
