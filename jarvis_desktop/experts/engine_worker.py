@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tomllib
@@ -36,6 +35,7 @@ from jarvis_desktop.experts.download_worker import (
     fetch_files,
 )
 from jarvis_desktop.experts.weights import lock_folder
+from jarvis_desktop.process.child_main import ended_with_us
 
 UNPACKED = 3
 """About how much larger the files in a wheel are than the wheel."""
@@ -46,8 +46,6 @@ ACCELERATORS = ("nvidia-", "cuda-", "triton")
 NO_NETWORK = re.compile(
     r"error sending request|dns error|timed out|tunnel|connection (refused|reset)|were disabled"
 )
-SET_PDEATHSIG = 1
-"""Of prctl(2)."""
 FAULT = re.compile(r"^(?:error|\s*cause): (.+)", re.MULTILINE)
 
 
@@ -269,20 +267,12 @@ def _uv(command: str, *arguments: str, plan: EnginePlan, timeout: float) -> None
             encoding="utf-8",
             errors="replace",
             timeout=timeout,
-            preexec_fn=_ended_with_us() if sys.platform == "linux" else None,
+            preexec_fn=ended_with_us(),
         )
     except subprocess.TimeoutExpired as error:
         raise _unreachable() from error
     if done.returncode:
         raise _refusal(done.stderr, plan)
-
-
-def _ended_with_us() -> Callable[[], object]:
-    """Return what asks Linux to end a program when this process is killed, such as offline."""
-    import ctypes
-
-    prctl = ctypes.CDLL(None).prctl
-    return lambda: prctl(SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _refusal(said: str, plan: EnginePlan) -> Exception:

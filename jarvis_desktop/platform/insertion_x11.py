@@ -302,17 +302,18 @@ class _Server:
         if held:
             fake(RELEASE, shift)
 
+    def _up(self, window: int) -> Iterator[int]:
+        """A window, and those that it is in, up to the child of the root."""
+        while window > POINTER_ROOT and window not in self._roots:
+            yield window
+            window = self._core.QueryTree(window).reply().parent
+
     def _top(self, window: int) -> int:
         """The child of the root in which a window is; 0 if it is gone."""
         try:
-            while window > POINTER_ROOT and window not in self._roots:
-                tree = self._core.QueryTree(window).reply()
-                if tree.parent == tree.root:
-                    return window
-                window = tree.parent
+            return next(reversed(list(self._up(window))), window)
         except self._kinds.WindowError:
             return NOTHING
-        return window
 
     def _is_out_of_sight(self, window: int) -> bool:
         """Whether a window is none, or the one with which window managers take the focus away."""
@@ -331,8 +332,9 @@ class _Server:
         until = time.monotonic() + PROCESS_WAIT_S
         try:
             protocols, ping = self._atom("WM_PROTOCOLS"), self._atom("_NET_WM_PING")
-            if window := self._with_atom(target, protocols, ping):
-                return self._answers(window, protocols, ping, until)
+            for window in self._up(target):
+                if ping in self._property(window, protocols).to_atoms():
+                    return self._answers(window, protocols, ping, until)
             process = self._process(target)
         except self._kinds.WindowError:
             return True
@@ -386,23 +388,15 @@ class _Server:
     def _process(self, window: int) -> int:
         """The process of a window, if it runs on this computer; else 0."""
         pid, machine = self._atom("_NET_WM_PID"), self._atom("WM_CLIENT_MACHINE")
-        while window > POINTER_ROOT and window not in self._roots:
-            number = self._property(window, pid).to_atoms()
-            host = bytes(self._property(window, machine).buf())
+        for each in self._up(window):
+            number = self._property(each, pid).to_atoms()
+            host = bytes(self._property(each, machine).buf())
             if number and host.decode(errors="replace") == socket.gethostname():
                 return int(number[0])
-            window = self._core.QueryTree(window).reply().parent
         return 0
 
     def _property(self, window: int, name: int) -> Any:
         return self._core.GetProperty(False, window, name, 0, 0, 64).reply().value
-
-    def _with_atom(self, window: int, protocols: int, wanted: int) -> int:
-        while window > POINTER_ROOT and window not in self._roots:
-            if wanted in self._property(window, protocols).to_atoms():
-                return window
-            window = self._core.QueryTree(window).reply().parent
-        return NOTHING
 
     def _atom(self, name: str) -> int:
         return int(self._core.InternAtom(False, len(name), name).reply().atom)

@@ -28,6 +28,9 @@ Answer = tuple[Any, ...]
 """A kind, "progress", "draft", "detail", "result", "refused", "failed" or "unbuilt",
 and its data."""
 
+SET_PDEATHSIG = 1
+"""Of prctl(2)."""
+
 
 def serve(
     pipe: Connection,
@@ -99,3 +102,14 @@ def one_line(error: Exception) -> str:
     """Format an error: its type and the beginning of its message."""
     words = " ".join(str(error).split())
     return f"{type(error).__name__}: {words[:300]}" if words else type(error).__name__
+
+
+def ended_with_us() -> Callable[[], object] | None:
+    """Return what asks Linux, between fork and exec, to end a program with this process; None on
+    other systems."""
+    if sys.platform != "linux":
+        return None
+    import ctypes
+
+    prctl = ctypes.CDLL(None).prctl
+    return lambda: prctl(SET_PDEATHSIG, signal.SIGKILL)

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.speech import decoding
 from jarvis_desktop.speech.decoding import RATE, decode
+from jarvis_desktop.tasks.audio import media
 from tests.sound import strongest_frequency, write_tone
 
 
@@ -102,6 +102,6 @@ def test_what_came_before_the_damage_is_kept(tmp_path):
 
 
 def test_too_long_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(decoding, "MAX_SECONDS", 1)
-    with pytest.raises(InputError, match=r"long\.wav is longer"):
+    monkeypatch.setattr(media, "MAX_SECONDS", 1)
+    with pytest.raises(InputError, match=r"long\.wav is too long"):
         decode(write_tone(tmp_path / "long.wav", seconds=1.5))

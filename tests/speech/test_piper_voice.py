@@ -73,7 +73,7 @@ def test_a_process_that_fails_is_ended_and_the_next_one_speaks(piper, tmp_path):
     piper.speak(SpeechRequest("hello", to, seconds=20, volume=0.5), None)
     assert loudest(to) == pytest.approx(loud / 2, rel=0.1)
     os.kill(started(piper, VOICES[1])[-1][0], 9)
-    piper._running.process.wait()
+    piper._running._process.wait()
     piper.speak(SpeechRequest("hello", to, seconds=20), None)
     assert len(started(piper, VOICES[1])) == 5
 

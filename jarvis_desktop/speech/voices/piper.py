@@ -6,19 +6,15 @@ line of text. Both keep running for the next line, and print the name of each WA
 
 from __future__ import annotations
 
-import ctypes
 import json
 import queue
 import shutil
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 import wave
-from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +22,7 @@ import numpy as np
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.process.child_main import Handler
+from jarvis_desktop.process.child_main import Handler, ended_with_us
 from jarvis_desktop.speech.voices import engine
 from jarvis_desktop.speech.voices.engine import (
     PIPER_PLACE,
@@ -40,7 +36,6 @@ from jarvis_desktop.speech.voices.engine import (
 START_SECONDS = 12.0
 LOOK_SECONDS = 8.0
 ENDING_SECONDS = 2.0
-PR_SET_PDEATHSIG, SIGKILL = 1, 9
 
 
 def make_handler(folder: Path, program: str) -> Handler:
@@ -88,7 +83,7 @@ class PiperEngine:
         if self._running and (self._running.wanted != wanted or not self._running.lives):
             self._end()
         if self._running is None:
-            self._running = _start(
+            self._running = _PiperProcess(
                 self._program, self._folder, wanted, json_lines=self._speaks_json
             )
             try:  # loading the weights and the first run take longest
@@ -104,31 +99,56 @@ class PiperEngine:
             running.end()
 
 
-@dataclass(frozen=True, slots=True)
 class _PiperProcess:
-    wanted: tuple[str, float]
-    process: subprocess.Popen[str]
-    folder: tempfile.TemporaryDirectory[str]
-    lines: queue.Queue[str | None]
-    reader: threading.Thread
-    json_lines: bool
+    """Speaks with one voice and pace, the `wanted` ones. Raises ExpertError."""
+
+    def __init__(
+        self, program: str, folder: Path, wanted: tuple[str, float], *, json_lines: bool
+    ) -> None:
+        self.wanted = wanted
+        self._json_lines = json_lines
+        self._out = tempfile.TemporaryDirectory(prefix="jarvis-piper-")
+        voice, pace = wanted
+        command = [
+            shutil.which(program) or program,
+            *("--model", str(folder / f"{voice}.onnx")),
+            *("--output_dir", self._out.name),
+            *("--length_scale", f"{1 / pace:.3f}"),
+            *(["--json-input"] if json_lines else []),
+        ]
+        try:
+            self._process = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                errors="replace",
+                preexec_fn=ended_with_us(),
+            )
+        except OSError as error:
+            self._out.cleanup()
+            raise ExpertError(tr("Piper could not be started."), retryable=True) from error
+        self._lines: queue.Queue[str | None] = queue.Queue()
+        self._reader = threading.Thread(target=self._read, daemon=True)
+        self._reader.start()
 
     @property
     def lives(self) -> bool:
-        return self.process.poll() is None
+        return self._process.poll() is None
 
     def say(self, text: str, until: float) -> Path:
         """Return the file it wrote. Raises ExpertError if it has ended or is late."""
         line = " ".join(text.split())
-        assert self.process.stdin is not None
+        assert self._process.stdin is not None
         with suppress(OSError):  # the loop below notices that it has ended
-            self.process.stdin.write(json.dumps({"text": line}) if self.json_lines else line)
-            self.process.stdin.write("\n")
-            self.process.stdin.flush()
+            self._process.stdin.write(json.dumps({"text": line}) if self._json_lines else line)
+            self._process.stdin.write("\n")
+            self._process.stdin.flush()
         last = ""
         while True:
             try:
-                answer = self.lines.get(timeout=max(0.0, until - time.monotonic()))
+                answer = self._lines.get(timeout=max(0.0, until - time.monotonic()))
             except queue.Empty:
                 raise ExpertError(
                     tr("Piper gave no answer in time."), retryable=True, fault=Fault.TIMEOUT
@@ -140,66 +160,26 @@ class _PiperProcess:
                     retryable=True,
                     fault=Fault.CRASH,
                 )
-            if self.folder.name in answer and answer.endswith(".wav"):
-                return Path(self.folder.name) / answer.replace("\\", "/").rpartition("/")[2]
+            if self._out.name in answer and answer.endswith(".wav"):
+                return Path(self._out.name) / answer.replace("\\", "/").rpartition("/")[2]
             last = answer or last
 
     def end(self) -> None:
-        self.process.kill()
-        assert self.process.stdin is not None
+        self._process.kill()
+        assert self._process.stdin is not None
         with suppress(OSError):
-            self.process.stdin.close()
+            self._process.stdin.close()
         with suppress(subprocess.TimeoutExpired):
-            self.process.wait(ENDING_SECONDS)
-        self.reader.join(ENDING_SECONDS)
-        self.folder.cleanup()
+            self._process.wait(ENDING_SECONDS)
+        self._reader.join(ENDING_SECONDS)
+        self._out.cleanup()
 
-
-def _start(
-    program: str, folder: Path, wanted: tuple[str, float], *, json_lines: bool
-) -> _PiperProcess:
-    voice, pace = wanted
-    out = tempfile.TemporaryDirectory(prefix="jarvis-piper-")
-    command = [
-        shutil.which(program) or program,
-        *("--model", str(folder / f"{voice}.onnx")),
-        *("--output_dir", out.name),
-        *("--length_scale", f"{1 / pace:.3f}"),
-        *(["--json-input"] if json_lines else []),
-    ]
-    try:
-        process = subprocess.Popen(
-            command,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            encoding="utf-8",
-            errors="replace",
-            preexec_fn=_dying_with_parent(),
-        )
-    except OSError as error:
-        out.cleanup()
-        raise ExpertError(tr("Piper could not be started."), retryable=True) from error
-    lines: queue.Queue[str | None] = queue.Queue()
-    reader = threading.Thread(target=_read, args=(process, lines), daemon=True)
-    reader.start()
-    return _PiperProcess(wanted, process, out, lines, reader, json_lines)
-
-
-def _read(process: subprocess.Popen[str], lines: queue.Queue[str | None]) -> None:
-    assert process.stdout is not None
-    with suppress(OSError), process.stdout as out:
-        for line in out:
-            lines.put(line.strip())
-    lines.put(None)
-
-
-def _dying_with_parent() -> Callable[[], None] | None:
-    """Let Linux kill a hanging Piper together with our child process."""
-    if sys.platform != "linux":
-        return None
-    libc = ctypes.CDLL(None)
-    return lambda: libc.prctl(PR_SET_PDEATHSIG, SIGKILL)
+    def _read(self) -> None:
+        assert self._process.stdout is not None
+        with suppress(OSError), self._process.stdout as lines:
+            for line in lines:
+                self._lines.put(line.strip())
+        self._lines.put(None)
 
 
 def _speaks_json(program: str) -> bool:

@@ -10,7 +10,7 @@ import wave
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import mark, tr
@@ -33,6 +33,25 @@ MAX_BROKEN_SHARE = 0.05
 """The share of broken packets above which a file counts as damaged; players skip a few as well."""
 
 
+class MediaFile:
+    """An open file for PyAV, which guesses some formats by its name. A broken file may seek to a
+    place before its beginning. PyAV prints the traceback of an exception that is raised here, so -1
+    is returned."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self.name = file.name
+        self.read = file.read
+        self.tell = file.tell
+        self._seek = file.seek
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        """Return the new position, or -1 if it is invalid."""
+        try:
+            return self._seek(offset, whence)
+        except (OSError, ValueError):
+            return -1
+
+
 @contextmanager
 def open_media(path: Path, *, name: str = "", longest: float = MAX_SECONDS) -> Iterator[Any]:
     """Open an `av` container. Raises InputError if the file is not audio or video, or is longer
@@ -49,7 +68,7 @@ def open_media(path: Path, *, name: str = "", longest: float = MAX_SECONDS) -> I
         options = {"format_whitelist": FORMATS, "protocol_whitelist": "pipe"}
         with (
             path.open("rb") as file,
-            av.open(file, "r", options=options, metadata_errors="ignore") as container,
+            av.open(MediaFile(file), "r", options=options, metadata_errors="ignore") as container,
         ):
             if (container.duration or 0) / av.time_base > longest:
                 raise _too_long(name)
@@ -195,8 +214,12 @@ def _pcm(block: Samples) -> bytes:
     return np.ascontiguousarray((clipped * 32767.0).round().T.astype("<i2")).tobytes()
 
 
-def _too_long(name: str) -> InputError:
-    return InputError(
+class TooLongError(InputError):
+    """The sound is too long."""
+
+
+def _too_long(name: str) -> TooLongError:
+    return TooLongError(
         tr("{name} is too long to process at once.", name=name),
         hint=tr(
             "The limit is two hours, less for many channels or a high rate: cut it into parts."
