@@ -42,42 +42,30 @@ class ModelFile:
     """Names of variables that are the same as another."""
 
 
-class _Reader:
-    def __init__(self, data: bytes) -> None:
-        self._data = data
-        self._at = 0
-
-    def number(self, form: str) -> int:
-        (value,) = struct.unpack_from(f"<{form}", self._data, self._at)
-        self._at += struct.calcsize(form)
-        return int(value)
-
-    def text(self) -> str:
-        length = self.number("H")
-        return self.array("int8", length).tobytes()[:-1].decode()
-
-    def array(self, kind: str, size: int) -> Array:
-        count = size // np.dtype(kind).itemsize
-        found = np.frombuffer(self._data, kind, count, self._at)
-        self._at += size
-        return found
-
-
 def read(path: Path) -> ModelFile:
     """Read a model.bin: the version of the format, the name and the revision of the network, then
     its variables and aliases."""
-    reader, model = _Reader(path.read_bytes()), ModelFile()
-    head = reader.number("I"), reader.text(), reader.number("I")
-    if head != (6, "WhisperSpec", 3):
-        raise ValueError(f"{path} is not a Whisper in the expected format: {head}")
-    for _ in range(reader.number("I")):
-        name = reader.text()
-        shape = [reader.number("I") for _ in range(reader.number("B"))]
-        kind = TYPES[reader.number("B")]
-        model.variables[name] = reader.array(kind, reader.number("I")).reshape(shape)
-    for _ in range(reader.number("I")):
-        alias = reader.text()
-        model.aliases[alias] = reader.text()
+    model = ModelFile()
+    with path.open("rb") as file:
+
+        def number(form: str) -> int:
+            (value,) = struct.unpack(f"<{form}", file.read(struct.calcsize(form)))
+            return int(value)
+
+        def text() -> str:
+            return file.read(number("H"))[:-1].decode()
+
+        head = number("I"), text(), number("I")
+        if head != (6, "WhisperSpec", 3):
+            raise ValueError(f"{path} is not a Whisper in the expected format: {head}")
+        for _ in range(number("I")):
+            name = text()
+            shape = [number("I") for _ in range(number("B"))]
+            kind = TYPES[number("B")]
+            model.variables[name] = np.frombuffer(file.read(number("I")), kind).reshape(shape)
+        for _ in range(number("I")):
+            alias = text()
+            model.aliases[alias] = text()
     return model
 
 

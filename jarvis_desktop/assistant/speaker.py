@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterable, Awaitable, Callable
 from contextlib import aclosing
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -26,6 +27,20 @@ MAX_PREPARED = 2
 """Sentences that are synthesised in advance."""
 MIN_PACE, MAX_PACE = 0.5, 2.0
 SLOWER_FACTOR = 0.8
+
+
+@dataclass(eq=False)
+class _Speech:
+    """A text while it is spoken."""
+
+    show: Show
+    handed: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set when the voice has the first sentence."""
+    made: asyncio.Queue[SynthesisResult | None] = field(default_factory=asyncio.Queue)
+    """The sentences to be played, with None after the last."""
+    room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PREPARED))
+    """For sentences that are synthesised in advance."""
+    spoken: list[str] = field(default_factory=list)
 
 
 class AnswerSpeaker:
@@ -82,7 +97,8 @@ class AnswerSpeaker:
     ) -> asyncio.Task[None]:
         """Like `say`, without waiting. With `news`, the same problem is not reported twice in a
         row. `handed` is set when the voice has the first sentence."""
-        return self._begin(partial(self._say, text, show, handed or asyncio.Event(), news=news))
+        speech = _Speech(show, handed or asyncio.Event())
+        return self._begin(partial(self._say, text, speech, news=news))
 
     def waits(self, speech: asyncio.Task[None]) -> bool:
         """Whether what `begin` returned waits until another speech has ended."""
@@ -119,40 +135,29 @@ class AnswerSpeaker:
                 self._speaks = None
                 self._become("")
 
-    async def _say(
-        self,
-        text: str | AsyncIterable[str],
-        show: Show,
-        handed: asyncio.Event,
-        *,
-        news: bool = False,
-    ) -> None:
+    async def _say(self, text: str | AsyncIterable[str], speech: _Speech, *, news: bool) -> None:
         async with aclosing(_sentences(text)) as parts:
             try:
                 workdir = self._store.workdir()
                 try:
-                    await self._speak(parts, workdir, show, handed)
+                    await self._speak(parts, workdir, speech)
                 finally:
                     self._store.discard(workdir)
             except JarvisError as error:
                 if not (news and str(error) == self._unheard):
-                    show(_unspoken(error))
+                    speech.show(_unspoken(error))
                 self._unheard = str(error)
 
     async def _play(self, audio: Path, text: str, show: Show) -> None:
         try:
-            await self._player.play(audio, begun=partial(self._begun, [], text, show))
+            await self._player.play(audio, begun=partial(self._begun, _Speech(show), text))
         except JarvisError as error:
             show(_unspoken(error))
 
-    async def _speak(
-        self, parts: AsyncGenerator[str], workdir: Path, show: Show, handed: asyncio.Event
-    ) -> None:
-        made: asyncio.Queue[SynthesisResult | None] = asyncio.Queue()
-        room = asyncio.Semaphore(MAX_PREPARED)
-        making = asyncio.create_task(self._make(parts, workdir, made, room, handed))
+    async def _speak(self, parts: AsyncGenerator[str], workdir: Path, speech: _Speech) -> None:
+        making = asyncio.create_task(self._make(parts, workdir, speech))
         try:
-            await self._play_all(made, room, show)
+            await self._play_all(speech)
             await making
         except asyncio.CancelledError:
             self._player.silence()  # also between two sentences
@@ -161,47 +166,37 @@ class AnswerSpeaker:
             making.cancel()
             await asyncio.gather(making, return_exceptions=True)
 
-    async def _make(
-        self,
-        parts: AsyncGenerator[str],
-        workdir: Path,
-        made: asyncio.Queue[SynthesisResult | None],
-        room: asyncio.Semaphore,
-        handed: asyncio.Event,
-    ) -> None:
-        """Synthesise the sentences into `made`, with None after the last."""
+    async def _make(self, parts: AsyncGenerator[str], workdir: Path, speech: _Speech) -> None:
+        """Synthesise the sentences."""
         number = 0
         try:
             async for part in parts:
                 number += 1
-                await room.acquire()
+                await speech.room.acquire()
                 to = workdir / f"{number}.wav"
                 # After the following has begun, and waits for the voice.
-                asyncio.get_running_loop().call_soon(handed.set)
+                asyncio.get_running_loop().call_soon(speech.handed.set)
                 try:
                     sound = await self._voice.synthesise(part, to, pace=self.pace)
                 except JarvisError as error:
-                    made.put_nowait((part, error))
+                    speech.made.put_nowait((part, error))
                 else:
-                    made.put_nowait((part, sound))
+                    speech.made.put_nowait((part, sound))
         finally:
-            made.put_nowait(None)
+            speech.made.put_nowait(None)
 
-    async def _play_all(
-        self, made: asyncio.Queue[SynthesisResult | None], room: asyncio.Semaphore, show: Show
-    ) -> None:
+    async def _play_all(self, speech: _Speech) -> None:
         """Play the sentences. A sentence that fails is reported once, and the next one is tried."""
         played: list[Path] = []
-        spoken: list[str] = []
         told: set[str] = set()
         failed = 0
-        while following := await self._following(made, show if played else None):
-            room.release()
+        while following := await self._following(speech, played=bool(played)):
+            speech.room.release()
             part, sound = following
             try:
                 if isinstance(sound, JarvisError):
                     raise sound
-                begun = partial(self._begun, spoken, part, show)
+                begun = partial(self._begun, speech, part)
                 await self._player.play(sound, more=True, begun=begun)
             except (ExpertError, InputError, UnavailableError) as error:
                 if isinstance(error, UnavailableError) and not error.retryable:
@@ -211,32 +206,31 @@ class AnswerSpeaker:
                     raise
                 if str(error) not in told:
                     told.add(str(error))
-                    show(Noted(tr("A sentence could not be spoken: {error}", error=error)))
+                    words = tr("A sentence could not be spoken: {error}", error=error)
+                    speech.show(Noted(words))
             else:
                 failed = 0
                 played.append(sound)
         if played:
             await self._player.drain()
 
-    def _begun(self, spoken: list[str], part: str, show: Show) -> None:
-        spoken.append(part)
-        self.last = " ".join(spoken)
+    def _begun(self, speech: _Speech, part: str) -> None:
+        speech.spoken.append(part)
+        self.last = " ".join(speech.spoken)
         self._unheard = ""
         self._become(part)
-        show(Speaking(part))
+        speech.show(Speaking(part))
 
-    async def _following(
-        self, made: asyncio.Queue[SynthesisResult | None], show: Show | None
-    ) -> SynthesisResult | None:
+    async def _following(self, speech: _Speech, *, played: bool) -> SynthesisResult | None:
         """The next sentence. While it is being written, perhaps for long, nothing counts as
         spoken."""
-        if show:
+        if played:
             try:
-                return await asyncio.wait_for(made.get(), SENTENCE_PAUSE_S)
+                return await asyncio.wait_for(speech.made.get(), SENTENCE_PAUSE_S)
             except TimeoutError:
                 self._become("")
-                show(Speaking(""))
-        return await made.get()
+                speech.show(Speaking(""))
+        return await speech.made.get()
 
     def _become(self, speaking: str) -> None:
         if speaking != self.speaking:

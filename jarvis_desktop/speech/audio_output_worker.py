@@ -250,11 +250,6 @@ def resampled(blocks: Iterator[Block], rate: int, wanted: int) -> Iterator[Block
         planes = np.ascontiguousarray(block.T)
         frame = av.AudioFrame.from_ndarray(planes, format="fltp", layout=layout)
         frame.sample_rate = rate
-        yield from _frames(resampler, frame)
+        yield from (made.to_ndarray().T for made in resampler.resample(frame))
     if resampler:
-        yield from _frames(resampler, None)
-
-
-def _frames(resampler: Any, frame: Any) -> Iterator[Block]:
-    for made in resampler.resample(frame):
-        yield made.to_ndarray().T
+        yield from (made.to_ndarray().T for made in resampler.resample(None))

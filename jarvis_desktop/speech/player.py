@@ -53,9 +53,7 @@ class SoundPlayer:
         more: bool = False,
         begun: Callable[[], None] = lambda: None,
     ) -> None:
-        """Play a file from `start` seconds to its end; with `more`, until the next one must come so
-        that there is no gap. `begun` is called when it begins to be heard. Cancelling silences it.
-        Raises InputError if it is not a file, UnavailableError if nothing can play it."""
+        """Play a file; see the port."""
         if not audio.is_file():  # noqa: ASYNC240 - a look at a local file
             raise InputError(tr("There is no sound file {name}.", name=audio.name))
         wish = self._line.shared.silences
@@ -65,7 +63,7 @@ class SoundPlayer:
 
     @property
     def position(self) -> float | None:
-        """How many seconds of the current file were heard; None if none is playing. Thread-safe."""
+        """How many seconds of the current file were heard; see the port."""
         zero = self._line.shared.zero
         return None if math.isnan(zero) else max(time.monotonic() - zero, 0.0)
 

@@ -97,9 +97,8 @@ class LocalRecogniser:
             self.measured = weights or self._shipped, took
 
     async def transcribe(self, audio: Path, report: Report) -> Transcript:
-        """Transcribe a recording of any format. Raises InputError if nothing is said,
-        UnavailableError or ExpertError if the shipped weights cannot be used either, or do not know
-        the language."""
+        """Transcribe a recording; see the port. Raises UnavailableError or ExpertError if the
+        shipped weights cannot be used either, or do not know the language."""
         if not audio.is_file():  # noqa: ASYNC240 - a local file
             raise InputError(tr("There is no recording {name}.", name=audio.name))
         if audio.stat().st_size > REQUEST_BYTES:  # noqa: ASYNC240

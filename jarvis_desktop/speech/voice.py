@@ -115,8 +115,7 @@ class LocalVoice:
             await before.close()
 
     async def warm(self) -> None:
-        """Start the engine, so that the first sentence need not wait. Raises UnavailableError,
-        ExpertError, as `synthesise` does."""
+        """Start the engine, so that the first sentence need not wait. Raises as `synthesise`."""
         await self._ask(_VoiceProcess.warm)
 
     async def voices(self) -> list[KnownVoice]:

@@ -2,8 +2,6 @@
 
 A question is on the screen as well; the first answer counts.
 
-Whatever is not a clear answer to a yes-or-no question has no effect.
-
 A voice agrees to nothing that loses anything: `by_voice` says if a spoken Yes is enough. A refusal
 counts anywhere in the answer; a Yes must be all of it.
 """
@@ -78,8 +76,7 @@ MAX_PHRASE_WORDS = 4
 
 
 def parse_answer(text: str) -> SpokenAnswer | None:
-    """Return what an answer means; None if that is unclear. A refusal counts anywhere in the words;
-    a Yes must be all of them."""
+    """Return what an answer means; None if that is unclear."""
     words = " ".join(re.sub(r"[\W_]+", " ", text.casefold()).split())
     bare = " ".join(_FILLERS.sub(" ", words).split())
     found = _phrases_in(bare.split())
