@@ -213,7 +213,7 @@ class CodeLoop:
         run = work.run
         before = [entry for entry in run.done_by(0) if entry.branch == BUILT_IN]
         if before:
-            await asyncio.to_thread(work.take_built, before[-1].artifacts)
+            await self._take_built(work, before[-1].artifacts)
         if before or work.rounds or all(e.kind is ResultKind.ANSWER for e in work.expected):
             return
         plan = await self.built_in.plan(run, work.files)
@@ -221,9 +221,15 @@ class CodeLoop:
             return
         now = _begin(run, BUILT_IN, tr("Do it with the built-in methods"), "")
         made = await self.built_in.carry_out(run, plan)
-        await asyncio.to_thread(work.take_built, made)
+        await self._take_built(work, made)
         status = Status.DONE if work.built else Status.FAILED
         _end(run, now, Observation(_sentences(work.built), status, tuple(work.built)))
+
+    async def _take_built(self, work: GoalWork, made: Sequence[Artifact]) -> None:
+        await asyncio.to_thread(work.take_built, made)
+        left = {each.clause for each in work.expected}
+        done = {each.clause.casefold() for each in work.asked if each.clause not in left}
+        self._mark(work, StepState.DONE, lambda step: step.text.casefold() in done)
 
     async def _run_own(self, run: GoalRun, code: str) -> tuple[str, str]:
         """Run a script that only reads; return what it printed, and the text of its `RESULT_FILE`.

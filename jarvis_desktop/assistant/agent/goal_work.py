@@ -114,8 +114,13 @@ class GoalWork:
     """What the reader of tables answers to each question, if it is sure of all of them."""
     told: str = ""
     """The answer that the reader of tables gave and queries confirmed."""
+    asked: Sequence[ExpectedResult] = ()
+    """All that was expected, before anything was there."""
     built: Sequence[Artifact] = ()
     """The files that the built-in methods made, and the sentences about them."""
+
+    def __post_init__(self) -> None:
+        self.asked = self.expected
 
     @property
     def rounds(self) -> Sequence[LogEntry]:

@@ -13,6 +13,7 @@ from jarvis_desktop.assistant.agent.queries import QUERY
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name, text_artifact
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.expert import Candidate, Status
+from jarvis_desktop.core.goal import StepState
 from jarvis_desktop.core.task import Call
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.agent.expert_room import Room
@@ -141,6 +142,7 @@ async def test_it_is_shown_if_the_rest_is_not_reached(bench: Callable[..., Bench
     at.built.made = [made_file(at), TOLD]
     found = await at.work()
     assert found.status is Status.PARTLY
+    assert at.states == [StepState.DONE, StepState.DONE, StepState.FAILED, StepState.FAILED]
     assert found.text.endswith(
         "This is what there is:\n\nThe chart shows the sales.\n\nMade: “chart.png”."
     )
