@@ -446,7 +446,7 @@ class CodeLoop:
             Message(MessageRole.ASSISTANT, _fenced("\n".join(example["code"]))),
         ]
         brief = marked_off(keep_start(work.brief, BRIEF_TOKENS), run.goal.id) if work.brief else ""
-        task = _task(brief or "(none)", run.goal.text, instructions(work.expected))
+        task = _task(brief or "(none)", work.left, instructions(work.expected))
         if lessons := list(
             _lessons(work.rounds[: len(work.rounds) - len(thread.rounds)], run.goal.text)
         ):

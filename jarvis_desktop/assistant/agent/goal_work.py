@@ -129,6 +129,13 @@ class GoalWork:
         return [entry for entry in self.run.done_by(0) if entry.branch not in others]
 
     @property
+    def left(self) -> str:
+        """The words of the goal, without those that the built-in methods did."""
+        if not self.built:
+            return self.run.goal.text
+        return " ".join(dict.fromkeys(each.clause for each in self.expected))
+
+    @property
     def queried(self) -> Sequence[str]:
         """The names of the files that a query can read."""
         return [name for name in self.names if file_kind(name) in ("table", "text")]

@@ -17,6 +17,7 @@ from jarvis_desktop.core.goal import StepState
 from jarvis_desktop.core.task import Call
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.agent.expert_room import Room
+from tests.assistant.agent.scripted import told
 from tests.assistant.agent.test_code_loop import WEST, Bench, bench, chart, script
 
 __all__ = ["bench"]  # a fixture
@@ -135,6 +136,7 @@ async def test_what_else_is_asked_is_worked_on(bench: Callable[..., Bench]) -> N
         "The chart shows the sales.\n\nWest sold most: 5.\n\nMade: “chart.png”, “a.png”."
     )
     assert at.branches == [LOOK, BUILT_IN, "run_code", QUERY, "final_answer"]
+    assert "Goal: tell me which region is ahead.\n" in told(at.llm.prompts[0])
 
 
 async def test_it_is_shown_if_the_rest_is_not_reached(bench: Callable[..., Bench]) -> None:
