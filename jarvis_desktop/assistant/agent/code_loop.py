@@ -254,12 +254,14 @@ class CodeLoop:
         """Have the reader of tables answer what the goal asks. It changes nothing and takes less
         than a second, so it is not a round."""
         asked = [each.clause for each in work.expected if each.kind is ResultKind.ANSWER]
-        if not asked or not work.files or any(each.kind is not Kind.TABLE for each in work.files):
+        made = {item.title for item in work.built}
+        files = [item for item in work.files if item.title not in made]
+        if not asked or not files or any(item.kind is not Kind.TABLE for item in files):
             return
         answers = []
         for question in (each for clause in asked for each in questions(clause)):
             try:
-                answers.append(await self.read_tables(question, list(work.files)))
+                answers.append(await self.read_tables(question, files))
             except JarvisError as error:
                 work.run.live.trace(f"The tables could not be read for “{question}”: {error}")
                 return

@@ -167,3 +167,17 @@ async def test_files_from_before_a_crash_are_not_made_again(bench: Callable[...,
     found = await at.work()
     assert (found.status, found.text) == (Status.DONE, "Made: “chart.png”.")
     assert at.branches == [LOOK, BUILT_IN, "final_answer"]
+
+
+async def test_the_reader_of_tables_reads_what_was_given_also_after_a_crash(
+    bench: Callable[..., Bench],
+) -> None:
+    asked = "tell me which region is ahead."
+    at = bench([WEST], read={asked: "West has the highest amount: 5."})
+    at.built.made = [made_file(at), TOLD]
+    at.run.made += (made_file(at),)
+    at.log([(LOOK, "sales.csv", (), ""), (BUILT_IN, "It is done.", (made_file(at),), "")])
+    found = await at.work()
+    assert found.status is Status.DONE
+    assert found.text == "West has the highest amount: 5.\n\nMade: “chart.png”."
+    assert at.branches == [LOOK, BUILT_IN, QUERY, "final_answer"]
