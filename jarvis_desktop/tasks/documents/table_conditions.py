@@ -196,7 +196,8 @@ _missing = re.compile(
     r"(?P<gone>missing|empty|blank|unknown|left out|not (?:known|given|filled in|there)|"
     r"\w+(?:n['’]t| not) (?:give|say|said|report|answer|fill|enter|mention)\w*(?: in| us)?)|"
     r"(?P<no>no|without|never|lacks?|lacking|(?P<undone>\w+n['’]t|not))"
-    r"(?: (?:an?|any|the|was|were|been|yet))?|(?P<still>still (?:has|have|had|out|on loan)))\b"
+    r"(?: (?:an?|any|the|was|were|been|yet))?|(?P<still>still (?:has|have|had)|"
+    r"(?:is|are|still) (?:still )?(?:out(?! of)|on loan)))\b"
 )
 
 
@@ -298,13 +299,9 @@ def _spelled(text: str, relation: Relation, db: TableDatabase) -> str:
             slips[word] = found[0]
     texts = [it for it in relation.fields if it.column.type is ColumnType.TEXT and not it.made]
     for word in list(slips):
-        single = {(0, 1): stem(word)}
-        plain = ReadWords(word, words_of(word), relation)
-        if any(
-            word in folded(value).split()
-            for it in texts
-            for value in entries_of(it, plain, db, single)
-        ):
+        plain, single = ReadWords(word, words_of(word), relation), {(0, 1): stem(word)}
+        entries = (value for it in texts for value in entries_of(it, plain, db, single))
+        if any(word in folded(value).split() for value in entries):
             del slips[word]
     return re.sub(r"[a-z]{5,}", lambda it: slips.get(it[0], it[0]), text)
 
@@ -596,7 +593,8 @@ def _compared_field(
         plain.get("sign") or plain.get("scale") or plain.get("percent")
     )
     ages = [item for item in numbers if "age" in item.parts]
-    who = stem(read.word_before(found.start())) in {*PERSON_STEMS, *read.relation.nouns}
+    persons = PERSON_STEMS.union(read.relation.nouns, *GENDERS)
+    who = stem(read.word_before(found.start())) in persons
     if aged and ages and (who or not following):
         return ages[0], []  # "members over 60"
     measures = [item for item in numbers if item.is_measure and not item.made]

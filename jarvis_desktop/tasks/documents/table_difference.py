@@ -67,8 +67,13 @@ def difference_of(parts: QuestionParts) -> TableQuery | None:
     comparative = None if sides else found[1] or found[2]
     adjective = comparative_of(comparative) if comparative else None
     measures = [it for it in hinted(parts.read, adjective[1]) if it.is_measure] if adjective else []
+    if measures[1:]:
+        told = tr("“{word}” is read as {name}; it may be {names}.", word=comparative,
+                  name=measures[0].name, names=measures[1].name)  # fmt: skip
+        parts.read.doubt(told)
     measure = next(iter(measures), None) or parts.measure()
-    if measure is None and "how many" not in found[0] and not _rows_said(parts):
+    rows = any(parts.is_row_noun(at) for at in range(len(parts.words)))
+    if measure is None and "how many" not in found[0] and not rows:
         measure = parts.only_measure()
         if measure is None:
             return None
@@ -112,11 +117,6 @@ def difference_of(parts: QuestionParts) -> TableQuery | None:
 def _query(parts: QuestionParts, value: str, told: str, column: TableColumn | None) -> TableQuery:
     sql = f"SELECT {value} AS value FROM {parts.relation.sql}{parts.where}"
     return TableQuery(sql, Shape.VALUE, told + parts.where_told(), (column,))
-
-
-def _rows_said(parts: QuestionParts) -> bool:
-    """Whether rows are compared: "did more flights go to Oslo than to Rome"."""
-    return any(parts.is_row_noun(at) for at in range(len(parts.words)))
 
 
 def _of_columns(parts: QuestionParts) -> TableQuery | None:

@@ -172,11 +172,10 @@ def _filter_by(
     rivals = [item for item in columns if earlier and item in earlier.others]
     if earlier and rivals and len(values) == 1 and _against.search(between):
         one, other = literal(earlier.value), literal(values[0])
-        ways = (
+        earlier.sql = " OR ".join(
             f"({chosen.sql} = {mine} AND {rivals[0].sql} = {its})"
             for mine, its in ((one, other), (other, one))
         )
-        earlier.sql = " OR ".join(ways)
         read.used |= {at for at, word in enumerate(read.words) if _against.fullmatch(word.text)}
         earlier.told = tr("{name} and {last} are {value}", name=chosen.name, last=rivals[0].name,
                           value=both(earlier.value, values[0]))  # fmt: skip

@@ -140,12 +140,11 @@ class Extremes(QuestionParts):
 
     def _worth(self) -> TableField | None:
         """What makes something the best if the question has no word for it: points, or money."""
-        if self.texts[self.best_at] not in ("best", "worst", "top", "bottom"):
-            return None
-        for hint in ("points score rating", "profit", "takings revenue sales earned", "amount"):
+        word = self.texts[self.best_at]
+        hints = ("points score rating", "profit", "takings revenue sales earned", "amount")
+        for hint in hints if word in ("best", "worst", "top", "bottom") else ():
             for found in hinted(self.read, hint):
-                if found.adds_up or "points" in hint:
-                    word = self.texts[self.best_at]
+                if found.adds_up or hint is hints[0]:
                     self.read.doubt(tr("“{word}” is read as {name}.", word=word, name=found.name))
                     return found
         return None

@@ -36,6 +36,7 @@ _conditions: Sequence[tuple[str, str, str]] = (
                 r"low (?:on|in stock)|short of|(?:order|buy) more|top(?:ping)? up)\b"),
     ("rain", "> 0", r"\b(?:rainy|wet) (?=(?:days?|weeks?|hours?)\b)|\brained\b"),
     ("rain", "= 0", r"\b(?:dry|rainless) (?=(?:days?|weeks?|hours?)\b)"),
+    ("delay", "<= 0", r"\b(?:on time|punctual)\b"),
     ("delay", "> 0", r"\b(?:late|delayed|overdue)\b(?! by| than)"),
 )  # fmt: skip
 _exact = re.compile(r"\b(?:out of|zero|sold out of) (\w+)")

@@ -66,14 +66,6 @@ _group_words = frozenset(("per", "by", "each", "every", "across"))
 _before_group = frozenset(("each", "every", "the", "different"))
 
 
-def _converted(item: TableField, own: str, unit: str, word: str) -> TableField:
-    name = tr("{name} in {unit}", name=item.name, unit=word)
-    column = replace(item.column, name=name, whole=False)
-    return replace(
-        item, column=column, sql=f"({item.sql} * {CONVERSIONS[own, unit]!r}::DOUBLE)", made=True
-    )
-
-
 def called(function: str, name: str) -> str:
     """Return an aggregate of a column in words: "sum of revenue"."""
     return tr(_called[function], name=name)
@@ -282,6 +274,7 @@ class QuestionParts:
                 return item.is_measure != groups_by and not (groups_by and item.is_id)
 
             fitting = [item for item in (chosen, *rivals) if fits(item)] or [chosen, *rivals]
+            fitting = in_direction(fitting, self.read)
             # Other words of the question may settle it: "signup date".
             if len(fitting) > 1:
                 self.read.doubt(
@@ -344,10 +337,13 @@ class QuestionParts:
             if not unit or self.texts[at - 1] not in ("much", "many", "more", "fewer", "less"):
                 continue
             measures = [it for it in self.relation.fields if it.is_measure and not it.made]
-            fits = [it for it in measures if unit in it.units] or [
-                _converted(it, own, unit, self.texts[at])
-                for it in measures for own in it.units if (own, unit) in CONVERSIONS
-            ]  # fmt: skip
+            fits = [it for it in measures if unit in it.units]
+            for item in () if fits else measures:
+                for factor in (CONVERSIONS.get((own, unit)) for own in item.units):
+                    name = tr("{name} in {unit}", name=item.name, unit=self.texts[at])
+                    column = replace(item.column, name=name, whole=False)
+                    sql = f"({item.sql} * {factor!r}::DOUBLE)"
+                    fits += [replace(item, column=column, sql=sql, made=True)] if factor else []
             if len(fits) == 1:
                 self._use(at, *(n for n, _ in verb_hints(self.read)))
                 self.by_unit = True
@@ -363,7 +359,8 @@ class QuestionParts:
             self._use(at)
             money = [item for item in fitting if item.parts[-1] not in ("units", "quantity", "qty")]
             if "how much" in self.read.text:
-                fitting = money or fitting
+                total = [it for it in hinted(self.read, "total amount value") if it.is_money]
+                fitting = money or total or fitting
             if len(found) > 1:
                 self.read.doubt(
                     tr(

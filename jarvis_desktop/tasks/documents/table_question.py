@@ -72,6 +72,7 @@ _added_up = re.compile(
 )
 _SOLD = r"\b(?:sold|bought|ordered|shipped)\b"
 _IN_ALL = r"\b(?:in all|in total|total|all together|altogether)\b"
+_out = re.compile(r"\b(?:is|are|was|were) out\b(?! of)")
 _times = {
     "day": mark("number of days"), "week": mark("number of weeks"),
     "month": mark("number of months"), "quarter": mark("number of quarters"),
@@ -191,7 +192,8 @@ class QuestionReader(Extremes):
         if any(it[1] in unread for it in _spent_on.finditer(self.read.text)):
             return None  # "how much did we spend on the dentist"
         moved = compared is None and _moved.search(self.read.text)
-        if {"nothing", "nobody", "none"} & {*unread} or moved:
+        out = _out.search(self.read.text) and "out" in self.read.unread({"out"})
+        if {"nothing", "nobody", "none"} & {*unread} or moved or out:
             return None
         if self.guessed_best and (unread or self.read.guessed):
             return None  # "the longest river", of a table of towns
@@ -367,9 +369,10 @@ class QuestionReader(Extremes):
             r"\bcount(?: of)?\b",
             self.read.text,
         )
+        each = self.group if found and "how many" not in found[0] else self.grain
+        if found and self.aggregate == "avg" and each:
+            return self._average_count(found.end())
         if not found or (self.aggregate and "how many" not in found[0]):
-            if found and self.aggregate == "avg" and self.group:
-                return self._average_count(found.end())
             return None
         first = next(
             (n for n, word in enumerate(self.words) if word.start >= found.end()), len(self.words)
@@ -384,16 +387,12 @@ class QuestionReader(Extremes):
             return None
         times = found[0] in ("how often", "how many times")
         counted = ("count(*)", tr(ROWS)) if times else self._counted(first)
-        if different and counted and counted[0] == "count(*)":
-            _, _, named = self._noun(first)
-            several = self.relation.label
-            if named is None and several and not several.is_unique:
-                named = several
+        label = self.relation.label
+        if different and (counted is None or counted[0] == "count(*)"):
+            named = self._noun(first)[2] if counted else None
+            named = named or (label if label and not label.is_unique else None)
             if named is not None:
                 counted = f"count(DISTINCT {named.sql})", tr(DIFFERENT, name=named.name)
-        label = self.relation.label
-        if counted is None and different and label and not label.is_unique:
-            counted = f"count(DISTINCT {label.sql})", tr(DIFFERENT, name=label.name)
         if counted is None:
             if not self.read.filters and not self.group and not self.grain:
                 return None
@@ -408,15 +407,12 @@ class QuestionReader(Extremes):
         if value.startswith("count(DISTINCT") and self.told:
             self._deny(self.told[-1])
         other = None
-        if (
-            self.told[-1:] == [label]
-            and not different
-            and _done.search(self.read.text[found.end() :])
-        ):
+        done = _done.search(self.read.text[found.end() :])
+        if self.told[-1:] == [label] and done and not different:
             other = self.grouped(value, told, None)  # "how many books were borrowed", of loans
             value, told = "count(*)", tr(ROWS)
         if not value.startswith("sum") and not times and not different:
-            rows = self._row_noun_used(first)
+            rows = any(it.stem in self.relation.nouns for it in self.words[first : first + 2])
             added = self._verb_counted(first, rows)
             sold = value == "count(*)" and not rows and re.search(_SOLD, self.read.text)
             if not added and (sold or self._are_kept()):
@@ -424,7 +420,9 @@ class QuestionReader(Extremes):
                 added = next((item for item in kept if item.adds_up), None)
                 sure = sold or self._names_row() or re.search(_IN_ALL, self.read.text)
                 if added and not sure:
-                    other, added = self._added(added), None
+                    told_sum = called("sum", added.name)
+                    other = self.grouped(f"sum({added.sql})", told_sum, added.column)
+                    added = None
             if added:
                 value, told = f"sum({added.sql})", called("sum", added.name)
         column = None
@@ -456,12 +454,6 @@ class QuestionReader(Extremes):
         numbered = numbered and not (stock and {"have", "got", "left"} & {*self.texts})
         return label is not None and label.is_unique and not numbered
 
-    def _added(self, added: TableField) -> TableQuery:
-        return self.grouped(f"sum({added.sql})", called("sum", added.name), added.column)
-
-    def _row_noun_used(self, first: int) -> bool:
-        return any(word.stem in self.relation.nouns for word in self.words[first : first + 2])
-
     def _average_count(self, end: int) -> TableQuery | None:
         """ "The average number of orders per customer"."""
         first = next((n for n, word in enumerate(self.words) if word.start >= end), len(self.words))
@@ -469,7 +461,7 @@ class QuestionReader(Extremes):
         keys = self._keys()
         if counted is None or not keys:
             return None
-        if counted[0].startswith("sum"):  # "the average number of visits", of a column of visits
+        if counted[0].startswith("sum") and not self.grain:  # "the average number of visits"
             measure = self.told[-1]
             return self.grouped(f"avg({measure.sql})", called("avg", measure.name), measure.column)
         sql = (
@@ -551,6 +543,8 @@ class QuestionReader(Extremes):
         counts = re.search(r"\bhow (?:many|much)\b", self.read.text)
         if counts and not self.looked_up and not self._names_row():
             return None  # a list does not answer that
+        if self.aggregate and not self.looked_up:
+            return None  # nor "what is Priya's average"
         wanted = [self.looked_up] if self.looked_up else []
         row_asked = False
         filtered = [item.field for item in self.read.filters]

@@ -94,19 +94,14 @@ SAME = [
     """.strip().splitlines()
 ]
 
-_ABBREVIATIONS = {
-    short: word
-    for word, listed in {
-        "temperature": "temp tmp", "quantity": "qty", "amount": "amt", "department": "dept",
-        "percent": "pct", "address": "addr", "telephone": "tel", "destination": "dest",
-        "departure": "dep", "arrival": "arr", "precipitation": "precip prcp", "humidity": "hum rh",
-        "battery": "batt", "weight": "wt", "height": "ht", "hours": "hrs", "passengers": "pax",
-        "favourite": "fav favorite", "absent": "abs", "balance": "bal", "customer": "cust",
-        "description": "desc", "volume": "vol", "account": "acct", "heart rate": "bpm",
-        "average": "avg", "time": "ts timestamp",
-    }.items()
-    for short in listed.split()
-}  # fmt: skip
+_ABBREVIATIONS = dict(
+    pair.replace("_", " ").split(":")
+    for pair in """temp:temperature tmp:temperature qty:quantity amt:amount dept:department
+    pct:percent addr:address tel:telephone dest:destination dep:departure arr:arrival hum:humidity
+    precip:precipitation prcp:precipitation rh:humidity batt:battery wt:weight ht:height hrs:hours
+    pax:passengers fav:favourite favorite:favourite abs:absent bal:balance cust:customer vol:volume
+    desc:description acct:account bpm:heart_rate avg:average ts:time timestamp:time""".split()
+)
 """What the names of columns and users write short."""
 
 _INCOME = ("income", "revenue", "turnover", "earnings", "takings")
@@ -124,7 +119,7 @@ VERBS: Mapping[str, str] = {
     "heavy": "weight mass", "big": "area size population", "large": "area size population",
     "expensive": "price cost amount", "spending": "amount cost total",
     "hot": "temp temperature", "warm": "temp temperature",
-    "sell": "units quantity revenue sales", "sold": "units quantity revenue sales",
+    **dict.fromkeys(("sell", "sold"), "units quantity revenue sales"),
     "take": "takings", "took": "takings",
     "money": "in credit takings revenue income amount total", "harvested": "yield",
     **dict.fromkeys(("driven", "drive", "drove"), "distance"),

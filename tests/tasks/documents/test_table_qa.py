@@ -485,6 +485,7 @@ _RUNS = """date,activity,distance_km,duration_min,avg_hr
     ("table", "question", "answer"),
     [
         (_ACCOUNT, "How much money came in altogether?", "The sum of Paid in (£) is 2,310.50."),
+        (_ACCOUNT, "How much did I earn in total?", "The sum of Paid in (£) is 2,310.50."),
         (_ACCOUNT, "What was my biggest single expense?", "GARAGE HOLT has the highest Paid out (£): 240."),
         (_ACCOUNT, "How much went to Netflix in total?", "The sum of Paid out (£), where Description is NETFLIX.COM is 21."),
         (_ACCOUNT, "What was my balance at the end of April?", "where Date is the last in April is 3,060."),
@@ -495,6 +496,8 @@ _RUNS = """date,activity,distance_km,duration_min,avg_hr
         (_FLIGHTS, "How many passengers went to Oslo?", "The sum of pax, where dest is Oslo is 200."),
         (_FLIGHTS, "Do more flights go to Oslo or to Rome?", "Oslo has the highest number of rows"),
         (_FLIGHTS, "How many flights were more than an hour late?", "There is 1 row, where dep_delay_min > 60."),
+        (_FLIGHTS, "How many flights were on time?", "There are 0 rows, where dep_delay_min <= 0."),
+        (_LOANS, "How many books are out?", "The number of different values of Title, where Returned is empty is 2."),
         (_LOANS, "Which books haven't been returned yet?", "The Title, where Returned is empty:\n- Dune\n- Rebecca"),
         (_LOANS, "Who still has Dune?", "The Borrower, where Returned is empty and Title is Dune is Tom."),
         (_LOANS, "Who has borrowed the most books?", "Ines has the highest number of rows: 3."),
@@ -508,6 +511,7 @@ _RUNS = """date,activity,distance_km,duration_min,avg_hr
         (_WEATHER, "Which station got the most rain overall?", "Cork has the highest sum of precip_mm: 6.40."),
         (_PUPILS, "List the pupils with more than 80 in both maths and science", "where Maths > 80 and Science > 80:\n- Amir\n- Bella"),
         (_PUPILS, "How many pupils scored under 50 in maths?", "There is 1 row, where Maths < 50."),
+        (_PUPILS, "how many girls with a mood over 4", "where Mood (1-5) > 4"),
         (_PUPILS, "Which form did better in science on average?", "9A has the highest average of Science: 73."),
         (_PUPILS, "Who was absent the most?", "Chloe has the highest Days abs.: 11."),
         (_PUPILS, "average maths mark of the girls", "The average of Maths, where Gender is f is 63."),
@@ -516,6 +520,7 @@ _RUNS = """date,activity,distance_km,duration_min,avg_hr
         (_GAMES, "How many home goals did the Foxes score?", "The sum of HG, where Home is Foxes is 5."),
         (_GAMES, "list all rows of the Owls against the Foxes", "- Foxes; Owls; 3; 1\n- Owls; Foxes; 0; 2"),
         (_RUNS, "How many hours did I train in May?", "The sum of duration_min in hours, where date is in May is 2.50."),
+        (_RUNS, "How many minutes did I train on average per day?", "The average of sum of duration_min for each day is 75."),
         (_RUNS, "Did I run more kilometres in May than in June?", "No: the sum of distance_km, where activity is run is 10 for May and 12 for June."),
         (_RUNS, "What's my average heart rate when running?", "The average of avg_hr, where activity is run is 151."),
     ],
@@ -532,6 +537,7 @@ def test_reads_tables_as_people_name_their_columns(
     [
         (_WEATHER, "How humid was it in Porto in May?"),
         (_ACCOUNT, "What profit did we make on Netflix?"),
+        (_PUPILS, "What is Amir's average?"),
     ],
 )
 def test_takes_no_other_column_for_what_is_asked(ask: Ask, table: str, question: str):
