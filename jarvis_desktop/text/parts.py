@@ -33,6 +33,7 @@ _made = lazy_re(
     rf"\b({_format})\s+(?:of|from|out of|version|aus|von)\b|"
     rf"\b(?:make|mach|give|get|create|produce|want|need|like|have|send|gib|erzeuge|erstelle)\w*\b.*"
     rf"\b(?:an?|one|eine?)\s+({_format})\b"
+    rf"|\bmake (?:it|them|this|these|that)\s+({_format})\b"
 )
 _picture_of_pages = lazy_re(
     r"\b(?:pages?|pdf|document|seiten?|dokument|xfile\d+xdocument)\b.*\b(?:to|into|as|als|in)\s+"
@@ -49,7 +50,7 @@ def format_asked(said: str) -> str:
     if found := _target.findall(said):
         return FORMATS[found[-1]]
     if made := _made.search(said):
-        return FORMATS[made[1] or made[2]]
+        return FORMATS[made[made.lastindex or 0]]
     if _picture_of_pages.search(said):
         return "png"
     other = _any_target.search(said)

@@ -74,6 +74,13 @@ async def test_chance_gives_all_there_is_and_nothing_else(tmp_path: Path):
         assert things == {"tea.", "milk.", "coffee."}
 
 
+async def test_how_often_and_up_to_what_is_read(tmp_path: Path):
+    assert "times heads" in await drawn(tmp_path, what="coin", among="toss a coin twice")
+    said = "pick a random number up to 2"
+    numbers = {await drawn(tmp_path, what="number", among=said) for _ in range(60)}
+    assert numbers == {"1.", "2."}
+
+
 async def test_several_dice_are_added_up(tmp_path: Path):
     answer = await drawn(tmp_path, what="dice", among="roll three dice")
     *dice, total = [int(part) for part in answer.replace(":", ",").split(" together")[0].split(",")]

@@ -173,7 +173,7 @@ class EmbeddedPlanner:
         self, text: str, inventory: Sequence[TaskType], context: Context
     ) -> Plan | PlanRejected:
         """Plan over the application's own tasks."""
-        text = foreign_requests.in_english(text) or text
+        text = foreign_requests.in_english(text, whole=False) or text
         read = request_parser.parse_request(text, inventory, context)
         if _destructive.search(read.text):
             return PlanRejected(

@@ -26,16 +26,17 @@ _between_scripts = re.compile(r"(?<=[^\x00-\x7f]) | (?=[^\x00-\x7f])")
 _slot = re.compile(r"\{([a-z]+)(\d?)\}")
 
 
-def in_english(text: str) -> str | None:
+def in_english(text: str, *, whole: bool = True) -> str | None:
     """Return what a request means in English, with its quotations, files and free words as they
-    are; None if not all of it is known, or if it is English."""
+    are; None if not all of it is known, or if it is English. Unless it is to be known as a `whole`,
+    other parts stay as they are: some tasks have German cues."""
     if len(text) > MAX_CHARS or "\n" in text:
         return None
     found = [*request_parser.find_quotes(text), *request_parser.find_files(text)]
     masked = text
     for number, item in sorted(enumerate(found), key=lambda pair: -pair[1].start):
         masked = f"{masked[: item.start]}{chr(0xE000 + number)}{masked[item.end :]}"
-    readings = (table_of(language).english(masked) for language in LANGUAGES)
+    readings = (table_of(language).english(masked, whole=whole) for language in LANGUAGES)
     if not (english := next(filter(None, readings), None)):
         return None
     originals = {chr(0xE000 + number): text[it.start : it.end] for number, it in enumerate(found)}
@@ -91,8 +92,8 @@ class RequestTable:
         """All that it understands, in English with slots in braces."""
         return tuple(dict.fromkeys(english for *_, english in self._patterns))
 
-    def english(self, words: str) -> str | None:
-        """Return words in English; None if not all of them are known."""
+    def english(self, words: str, *, whole: bool = True) -> str | None:
+        """Return words in English; None if not all of them are known, or if none are."""
         if not self._sign.search(words):
             return None
         for said in dict.fromkeys((words, self._courtesy.sub("", words, count=1))):
@@ -101,6 +102,17 @@ class RequestTable:
                 plain = _between_scripts.sub("", plain)
             if english := self._several(plain):
                 return english
+            if not whole and (english := self._known(plain)):
+                return english
+        return None
+
+    def _known(self, words: str) -> str | None:
+        """Return words with their known parts in English; None if there is none."""
+        for joint in self._joint.finditer(words):
+            first, rest = words[: joint.start()].strip(), words[joint.end() :].strip()
+            before, behind = self._one(first), self._several(rest) or self._known(rest)
+            if before or behind:
+                return f"{before or first} and {behind or rest}"
         return None
 
     def _several(self, words: str) -> str | None:

@@ -74,6 +74,7 @@ _counted = lazy_re(r"\b(?:words|letters|characters|sentences|lines)\b")
 _with_words = (Kind.TEXT, Kind.DOCUMENT, Kind.TABLE)
 """In what words are counted; those of a picture or a recording have to be read first."""
 _under_a_name = r"(?:,?\s*\b(?:as|to|in|into|called|named)\s+(?:an?\s+(?:\w+\s+)?)?)?"
+_with_sound = (Kind.AUDIO, Kind.VIDEO)
 AS_A_TABLE = ", as a table"
 """The end of a question whose answer is to be a table."""
 
@@ -344,10 +345,20 @@ class PlanWiring:
                 item
                 for item in look()
                 if (set(item.kinds) & set(port.kinds) if direct else self._leads(item, port))
+                and self._can_become(item, step)
             ]
             if fitting and len(fitting) >= count:
                 return fitting
         return []
+
+    def _can_become(self, source: PortSource, step: PlannedStep) -> bool:
+        """Return whether a conversion to the format of a step may take a source: sound is only made
+        of recordings and videos."""
+        if step.type.name != inputs.CONVERT:
+            return True
+        asked = steps.read_options(step, self._reading).get("format")
+        made = kind_of_name(f"x.{asked}")
+        return made is not Kind.AUDIO or not set(source.kinds).isdisjoint(_with_sound)
 
     @property
     def _outputs(self) -> list[PortSource]:

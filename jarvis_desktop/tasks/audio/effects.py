@@ -5,6 +5,7 @@ Samples are (channels, samples) from -1 to 1. Runs in a child process.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -233,11 +234,11 @@ EFFECT_PRESETS = presets(
     ({"effect": "faster", "amount": 2.0},
      "twice as fast|double speed|double the speed|2x|two times"),
     ({"effect": "faster", "amount": 1.5}, "1.5x|one and a half times|much faster"),
-    ({"effect": "faster"}, "faster|schneller|speed up|speed it up|quicker|accelerat*|"
+    ({"effect": "faster"}, "faster|schneller|speed up|speed ... up|quicker|accelerat*|"
      "change the speed"),
     ({"effect": "slower", "amount": 0.5},
      "half speed|half the speed|half as fast|twice as slow|0.5x|much slower"),
-    ({"effect": "slower"}, "slower|langsamer|slow down|slow it down|slow motion"),
+    ({"effect": "slower"}, "slower|langsamer|slow down|slow ... down|slow motion"),
     ({"effect": "louder", "amount": 12.0}, "much louder"),
     ({"effect": "louder"}, "louder|amplif*|amplify|turn up ... recording|turn up ... sound|"
      "turn xfile* up|turn up ... xfile*|turn up xfile*|boost the sound|boost the volume|"
@@ -258,7 +259,7 @@ def apply_effect(call: Call, report: Report) -> Iterable[Artifact]:
     """Apply the effect and write a WAV. Raises InputError if the amount makes no sense."""
     name = call.title("audio")
     effect = call.words("effect")
-    amount = call.number("amount") or _DEFAULTS.get(effect, 0.0)
+    amount = call.number("amount") or _of_percent(effect, call.number("percent"))
     samples, rate = read_audio(call.file("audio"), name=name)
     if not samples.size:
         raise InputError(tr("{name} contains no sound.", name=name))
@@ -266,6 +267,15 @@ def apply_effect(call: Call, report: Report) -> Iterable[Artifact]:
     to = call.workdir / "changed.wav"
     write_wav(to, changed, rate)
     return [Artifact(Kind.AUDIO, path=to, name=f"{original_stem(name, EFFECTS)}-{effect}.wav")]
+
+
+def _of_percent(effect: str, percent: float) -> float:
+    """The speed factor or the decibels of "by 50 percent"; the usual amount if none is said."""
+    if not percent:
+        return _DEFAULTS.get(effect, 0.0)
+    down = effect in ("slower", "quieter")
+    factor = max(0.01, 1 - percent / 100 if down else 1 + percent / 100)
+    return abs(20 * math.log10(factor)) if effect in ("louder", "quieter") else factor
 
 
 def _apply(effect: str, samples: Samples, rate: int, amount: float, report: Report) -> Samples:
@@ -298,6 +308,8 @@ AUDIO_TO_AUDIO = define(
         TaskOption("effect", "what is done to the sound", "denoise", choices=EFFECTS),
         TaskOption("amount", "speed factor, or decibels of loudness; 0 for the usual", 0.0,
                units=("times", "decibel*", "db")),
+        TaskOption("percent", "by how many percent, instead of an amount", 0.0,
+               units=("percent", "%", "prozent")),
     ),
     cues=(
         "clean the audio", "clean the recording", "audio quality", "improve the", "audio to audio",

@@ -74,7 +74,8 @@ AUTOMATIC_SPEECH_RECOGNITION = define(
         "speech recognition", "what is said", "what's said", "whats said", "what does he say",
         "what does she say", "what do they say", "what did ... say", "write down", "take down",
         "dictat*", "turn the recording into text", "minutes of", "recording to text",
-        "audio to text", "what is spoken", "type up", "put the recording in writing",
+        "audio to text", "what is spoken", "type up", "type out", "type it out",
+        "put the recording in writing",
         "voice memo to text", "listen to xfile*", "listen to the recording", "listen to this",
     ),
     presets=presets(

@@ -147,6 +147,9 @@ DOCUMENT_TO_TEXT = define(
           for of in ("out of", "from", "of", "in")
           for what in ("xfile*", "the pdf", "this pdf", "the document", "this document",
                        "this file", "the file", "it")),
+        *(f"{verb} {what} {to} {text}" for verb in ("convert", "turn", "change")
+          for what in ("xfile*", "it", "this", "the pdf", "this pdf", "the document")
+          for to in ("to", "into") for text in ("text", "plain text")),
         "read the document", "read this", "read it", "read that", "read xfile*", "read the file",
         "read the pdf", "text of the document", "open and read", "extract the text",
         "document to text", "pdf to text", "read the letter", "read the report", "contents of",

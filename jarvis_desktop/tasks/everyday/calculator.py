@@ -83,7 +83,7 @@ def _with_interest(amount: str, percent: str, years: str) -> str:
 _PREAMBLE = re.compile(
     r"^(?:(?:hey |ok |okay )?jarvis\b[, ]*|please\b[, ]*|(?:can|could|would) you\b|tell me\b"
     r"|work out\b|how (?:can|do|would) (?:i|you|we)\b"
-    r"|what(?:'s|’s| is| are| does| do)\b|whats\b|what\b(?=.*\bis\W*$)"
+    r"|what(?:'s|’s| is| are| does| do)\b|whats\b|what\b(?=.*\bis\W*$|\s+-?\d)"
     r"|how much (?:is|are|does)\b|calculate\b|compute\b"
     r"|(?:the )?(?:number|(?:correct |right )?amount|equivalent) of\b|i need(?: to know)?\b"
     r"|convert\b|reckon\b|solve\b|evaluate\b|give me\b|do you know\b|i want to know\b|find\b"
@@ -124,7 +124,7 @@ CALCULATOR = define(
 _AMOUNT = r"(-?\d[\d,]*(?:\.\d+)?|an?|one)"
 _UNIT = r"([^\d\s][^\d]*?(?:[23²³])?)"
 _FORMS = (
-    (lazy_re(rf"^{_AMOUNT}\s*{_UNIT}\s+(?:in|to|into|as|expressed in)\s+{_UNIT}$", re.I),
+    (lazy_re(rf"^{_AMOUNT}\s*{_UNIT}\s+(?:(?:is )?in|to|into|as|expressed in)\s+{_UNIT}$", re.I),
      "from"),
     (lazy_re(rf"^how (?:many|much)\s+{_UNIT}\s+(?:are |is )?(?:there )?(?:are )?"
                 rf"(?:in|to|make)\s+{_AMOUNT}\s*{_UNIT}$", re.I), "into"),

@@ -189,7 +189,7 @@ def _pointing() -> Iterable[str]:
     and "what is the duration of a match" ask something else."""
     for it in _POINTED:
         yield from (f"how {asked} is {it}$" for asked in ("long", "big", "large"))
-        yield from (f"tell me how {asked} {it} is$" for asked in ("long", "big", "large"))
+        yield from (f"how {asked} {it} is$" for asked in ("long", "big", "large"))
         yield from (f"how {asked} is {it} in *bytes$" for asked in ("big", "large"))
         yield from (f"how long does {it} {lasts}$" for lasts in ("last", "play", "run", "go on"))
         yield from (f"how much space does {it} {takes}$" for takes in ("take", "take up"))
@@ -202,7 +202,16 @@ def _pointing() -> Iterable[str]:
             yield from (f"what ... {size} of {it}$", f"tell ... {size} of {it}$")
     for size in (*_OF_SOUND, "size", "resolution", "file size", "file type", "file format"):
         yield from (f"{asked} the {size}$" for asked in ("what is", "what's", "tell me"))
-    yield from (f"what is its {size}$" for size in ("duration", "resolution", "file size"))
+    yield from (
+        f"{asked} its {size}$"
+        for asked in ("what is", "what's", "tell me")
+        for size in (*_OF_SOUND, *_OF_ALL, "file size")
+    )
+    yield from (
+        f"how {asked} {thing} is$"
+        for asked in ("long", "big", "large")
+        for thing in _of(("",), (*_LASTING, *_SEEN))
+    )
     yield from (f"{asked} dimensions$" for asked in ("what are the", "what are its"))
     yield from (f"{kind}$" for kind in _TYPES)
     yield "how long does it take to play$"

@@ -23,8 +23,11 @@ async def draw(call: Call, report: Report, services: Services) -> Iterable[Artif
     count, low, high = (int(call.number(name)) for name in ("count", "low", "high"))
     if found := re.search(r"\b(?:between|from)\s+(-?\d+)\s+(?:and|to)\s+(-?\d+)", said):
         low, high = int(found[1]), int(found[2])
+    said = re.sub(r"\btwice\b", "2 times", said)
     if found := re.search(r"\b(\d+)\s+(?:\d+[\s-]sided )?(?:coins|dice|times)\b", said):
         count = int(found[1])
+    if found := re.search(r"\bup to (\d+)\b", said):
+        high = int(found[1])
     if found := re.search(r"\b(\d+)[\s-]sided\b|\bd(\d+)\b", said):
         high = int(found[1] or found[2])
     if not 1 <= count <= MAX_COUNT:

@@ -213,6 +213,7 @@ _orders = (
     *(f"{give} ... {one} {{}}"
       for give in ("make", "give me", "get me", "i want", "i need", "i'd like", "produce", "create")
       for one in ("an", "one")),
+    *(f"make {it} {{}}" for it in ("it", "them", "this", "these", "that")),
     *(f"{give} a {{}}" for give in ("give me", "get me", "i want", "i need", "i'd like")),
     "convert ... to {}", "convert ... into {}", "change ... to {}", "turn ... into {}",
     "turn ... into a {}", "turn ... into an {}", "make ... a {}", "transcode ... to {}",

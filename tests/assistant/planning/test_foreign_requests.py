@@ -74,6 +74,21 @@ def test_what_is_not_known_as_a_whole_is_not_taken(text: str) -> None:
     assert in_english(text) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "english"),
+    [
+        ("Fasse das zusammen und schicke es an Anna", "summarise it and schicke es an Anna"),
+        ("Schicke es an Anna und fasse das zusammen", "Schicke es an Anna and summarise it"),
+        ("Ruf Anna an, schicke es ab und mach das Bild heller, dann lies es vor",
+         "Ruf Anna an and schicke es ab and make the picture brighter and read it aloud"),
+        ("Schicke es ab und ruf Anna an", None),
+        ("Schicke es ab", None),
+    ],
+)  # fmt: skip
+def test_known_parts_are_taken_beside_others(text: str, english: str | None) -> None:
+    assert in_english(text, whole=False) == english
+
+
 @pytest.mark.parametrize("language", LANGUAGES)
 async def test_the_examples_of_the_window_do_what_they_do_in_english(language: str) -> None:
     with shipped("resources", "translations", f"{language}.mo").open("rb") as file_of:

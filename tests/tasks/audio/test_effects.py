@@ -136,6 +136,22 @@ def test_amounts(tmp_path: Path, effect: str, amount: float, length: float):
     assert sound.shape[1] == pytest.approx(length * syllables(4).shape[1], rel=0.02)
 
 
+@pytest.mark.parametrize(
+    ("effect", "length", "loudness"),
+    [("faster", 2 / 3, 1.0), ("slower", 2.0, 1.0), ("louder", 1.0, 1.5), ("quieter", 1.0, 0.5)],
+)
+def test_percent(tmp_path: Path, effect: str, length: float, loudness: float):
+    source = write_wav(tmp_path / "hum.wav", tone(300, 4), RATE)
+    options = {"effect": effect, "percent": 50.0}
+    call = call_of(AUDIO_TO_AUDIO.type, tmp_path / "work", audio=source, **options)
+    (artifact,) = apply_effect(call, quiet)
+    assert artifact.path is not None
+    sound, _ = read_audio(artifact.path)
+    assert sound.shape[1] == pytest.approx(length * tone(300, 4).shape[1], rel=0.02)
+    middle = sound[:, sound.shape[1] // 4 : -sound.shape[1] // 4]
+    assert abs(middle).max() == pytest.approx(loudness * abs(tone(300, 4)).max(), rel=0.1)
+
+
 @pytest.mark.parametrize(("effect", "amount"), [("faster", 50.0), ("louder", 90.0)])
 def test_absurd_amounts_are_refused(tmp_path: Path, effect: str, amount: float):
     source = write_wav(tmp_path / "memo.wav", syllables(1), RATE)

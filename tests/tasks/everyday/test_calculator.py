@@ -36,6 +36,7 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
             "convert 5 miles to km and 70 fahrenheit to celsius",
             "5 miles is about 8.0467 km.\n70 degrees Fahrenheit is about 21.111 degrees Celsius.",
         ),
+        ("tell me what 10 kg is in pounds", "10 kg is about 22.046 pounds."),
         ("12 squared, and the square root of 81", "12 squared is 144.\nSquare root of 81 is 9."),
         ("what is the mean of 1,200, 300 and 3", "The mean of 1,200, 300 and 3 is 501."),
         ("the median of 4, 1, 9 and 3", "The median of 4, 1, 9 and 3 is 3.5."),
