@@ -135,7 +135,8 @@ _kinds: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LineEdit]], ...] 
         ),
         (
             r"\b(?:sort|alphabeti[sz]e|sortiere?)\b"
-            rf"(?:\s+(?:all|the|its|these|my|die|alle|\w+(?=\s+by\b)|{_lines}|words?|list|items?|liste|wörter)\b)*"
+            rf"(?:\s+(?:all|the|its|these|my|die|alle|\w+(?=\s+by\b)|{_lines}|words?|list|items?|liste|wörter"
+            rf"|in(?=\s+{_order}))\b)*"
             r"(?:\s+(?:by|nach)\s+(?:the\s+)?(?:name|names|alphabet|letters?|namen)\b)?"
             rf"(?:\s+{_order}\b)*",
             _sorted,

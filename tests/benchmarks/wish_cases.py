@@ -289,7 +289,7 @@ def _has_writing(image: Any) -> bool:
 
 def _is_blurred(image: Any) -> bool:
     """Whether the grain of photo.jpg is gone."""
-    return bool(np.asarray(image.convert("L").crop((400, 20, 700, 250))).std() < 2)
+    return bool(np.asarray(image.convert("L").crop((60, 220, 740, 285))).std() < 2)
 
 
 def _is_sepia(image: Any) -> bool:
@@ -597,7 +597,7 @@ first = [
         "schreib": either(says(*MEMO_WORDS), text_file(*MEMO_WORDS)),
         "protokoll.txt": text_file(*MEMO_WORDS, name="protokoll.txt")}),
     Wishes("Ersetze Montag durch Freitag in notizen.txt und zähle die Wörter", "|notizen.txt", {
-        "ersetze": shown("Freitag anrufen"), "zähle": says(r"\b7\b|sieben")}),
+        "ersetze": shown("Freitag Anna"), "zähle": says(r"\b7\b|sieben")}),
     Wishes("Nimm die ersten zwei Seiten aus bericht.pdf und mach daraus ein Word-Dokument",
            "|bericht.pdf", {
         "seiten": either(pdf(2, hasnt="desert"), document("mountains")),

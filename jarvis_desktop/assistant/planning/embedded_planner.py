@@ -23,6 +23,7 @@ from jarvis_desktop.assistant.planning import (
     scored_planner,
     steps,
     table_phrases,
+    wish_words,
 )
 from jarvis_desktop.assistant.planning.inputs import QUESTION, SAVE
 from jarvis_desktop.assistant.planning.intents import CueMatch
@@ -227,7 +228,7 @@ class EmbeddedPlanner:
         ):
             found = []  # "show me the customers from Berlin", of a table
         if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
-            found = [step for step in found if step.type.name != everyday.GREETING] or found[:1]
+            found = _without_greetings(found, read)
         if not found and (asked := _about_a_file(read, inventory, context, orders=self._guesses)):
             found = [asked]
         if not found:
@@ -387,6 +388,19 @@ def _is_judged(step: PlannedStep, read: ParsedRequest) -> bool:
     cues = intents.find_cues(read.text, (step.type,))
     words = [read.text[cue.start : cue.end] for cue in cues]
     return bool(step.type.exact) and all(word.endswith(("er", "est", "y")) for word in words)
+
+
+def _without_greetings(found: Sequence[PlannedStep], read: ParsedRequest) -> list[PlannedStep]:
+    """Return the steps without greetings; what was only taken for one is left out by name."""
+    kept = [step for step in found if step.type.name != everyday.GREETING]
+    asked = [
+        steps.clause(step, read)
+        for step in found
+        if step not in kept and wish_words.is_question(read.text[step.start : step.end])
+    ]
+    if not kept:
+        return list(found[:1])
+    return [replace(kept[0], unread=(*asked, *kept[0].unread)), *kept[1:]]
 
 
 def _not_read(words: str) -> PlanRejected:

@@ -81,7 +81,7 @@ def matches(
     on."""
     whole = likely[0]
     known = [item for item in inventory if item.name in whole]
-    if len(parts) > 1 and (said := _one_saying(read, parts, whole, known)):
+    if len(parts) > 1 and not about and (said := _one_saying(read, parts, whole, known)):
         return [said]
     found: list[CueMatch] = []
     by_start = _by_start(asked, likely)

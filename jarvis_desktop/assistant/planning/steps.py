@@ -113,7 +113,9 @@ def split_steps(
         ]
         asked, refers = _without_references(reading, inside, steps)
         repeated = steps and all(
-            cue.type is steps[-1].type or cue.type.name == FILE_DETAILS for cue in asked
+            cue.type is steps[-1].type
+            or (cue.type.name == FILE_DETAILS and fit(cue.type, start, end) <= 0)
+            for cue in asked
         )
         if (
             repeated
@@ -199,7 +201,11 @@ def split_steps(
             steps.insert(0, PlannedStep(writing, 0, steps[0].start, cue))
             leading = []
         # The words before the first cue ("for scan.png, ...") belong to the first step.
-        steps[0] = _with_unread(_with_beginning(steps[0], reading), *leading)
+        steps[0] = (
+            _with_unread(replace(steps[0], start=0), *leading)
+            if leading
+            else _with_beginning(steps[0], reading)
+        )
     return steps
 
 
@@ -214,7 +220,7 @@ def _orders(words: str, step: PlannedStep) -> bool:
     """Return whether words without a cue, behind those of a step, ask for something else."""
     taken = takes_words(step.type) or step.type.name == EDIT_TABLE
     taken |= any(option.reads == AS_SAID for option in step.type.options)
-    return wish_words.is_order(words, behind=True, taken=taken)
+    return wish_words.is_order(words, taken=taken)
 
 
 def without_joints(words: str) -> str:
@@ -280,6 +286,7 @@ def _lengthened(
     takes_all = any(port.name in WISHES for port in step.type.ports if port.required) or any(
         option.reads in (AS_SAID, "clause") for option in step.type.options
     )
+    asks = wish_words.STATED.match(words) or wish_words.is_question(words.lower())
     says_how = (
         _adds.match(words.lower())
         and len(_meaningful(words.lower()) - wish_words.SMALL_WORDS) >= MIN_WISH_WORDS
@@ -287,11 +294,7 @@ def _lengthened(
     if (
         takes_all
         or refers
-        or not (
-            says_how
-            or _orders(reading.text[step.end : end], step)
-            or wish_words.STATED.match(words)
-        )
+        or not (asks or says_how or _orders(reading.text[step.end : end], step))
         or read_options(longer, reading) != read_options(step, reading)
     ):
         return longer
@@ -359,9 +362,20 @@ def _keep_literal(text: str, matches: Sequence[CueMatch]) -> list[CueMatch]:
         if first and any(option.reads == AS_SAID for option in match.type.options):
             closing = _sentence_end.search(text, match.end)
             taken = closing.start() if closing else len(text)
+            # "Remember that I like tea and flip a coin": an order after it is not remembered.
+            orders = (_before_order(text, match, item) for item in matches)
+            taken = min((taken, *filter(None, orders)))
             match = replace(match, end=taken)
         kept.append(match)
     return kept
+
+
+def _before_order(text: str, literal: CueMatch, cue: CueMatch) -> int | None:
+    """Return where a part behind `literal` ends, if a cue that needs no file begins the next."""
+    if cue.type.ports or cue.type is literal.type or cue.start <= literal.end:
+        return None
+    joint = _joint_end.search(text, literal.end, cue.start)
+    return joint.start() if joint else None
 
 
 def _without_references(
@@ -469,6 +483,7 @@ _in_picture = re.compile(
     r"\s*\b(?:in|on|of|from|for) (?:the|this|that|my|an?) (?:picture|photo|image)$|"
     r"\s+(?:is|are)$|^(?:of|for)\b\s*"
 )
+_joint_end = re.compile(r"(?:,|\b(?:and|then|also|plus|und|dann))\s*(?:what(?:'s| is))?\s*$")
 _joints = re.compile(
     r"(?:[\s,;]|\b(?:and|then|also|plus|afterwards|after that|und|dann|danach|anschließend|"
     r"außerdem)\b)+$",
@@ -746,7 +761,7 @@ def _format(step: PlannedStep, reading: ParsedRequest) -> str | None:
 
 
 _readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
-    "as-said": lambda step, reading: reading.as_said(step.start, step.end),
+    "as-said": own_words,
     "clause": clause,
     "own-words": own_words,
     "after-cue": after_cue,

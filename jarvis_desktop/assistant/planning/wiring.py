@@ -138,6 +138,9 @@ class PlanWiring:
             self.unread += [said] * all(said not in item.values() for item in given)
         if step.type.name in _VERDICTS | _EXTRACTS:
             self._wanted |= self._steps_of(given)
+        elif step.type.gives[:1] == (Kind.TEXT,):  # "clean the recording and transcribe it"
+            changed = {Ref(task.id) for task in self._tasks if _changes_file(task.type)}
+            self._wanted |= {item.task_id for item in changed & self._read_by(given)}
         ways = [{**options, LANGUAGE: each} for each in self._languages(step)] or [options]
         self._groups.append(
             [self._append(step.type, {**item, **way}) for item in given for way in ways]
@@ -163,11 +166,14 @@ class PlanWiring:
         self.unread += step.unread
         return {**answer.args, inputs.QUESTION: question}
 
+    def _read_by(self, given: Sequence[Mapping[str, Arg]]) -> set[Ref]:
+        """Return the results that are used as they are."""
+        return {item for args in given for item in args.values() if isinstance(item, Ref)}
+
     def _steps_of(self, given: Sequence[Mapping[str, Arg]]) -> set[int]:
         """Return the tasks of which only the results are spoken of: these are shown too."""
         made = [item.value for item in self._outputs]
-        used = [item for args in given for item in args.values()]
-        return {item.task_id for item in used if isinstance(item, Ref) and item in made}
+        return {item.task_id for item in self._read_by(given) if item in made}
 
     def _languages(self, step: PlannedStep) -> list[str]:
         """Return the languages of a translation into several: "into French and German"."""
@@ -593,6 +599,12 @@ class PlanWiring:
                 self._wanted.add(task.id)
                 return PortSource(Ref(task.id), converter.gives, converter.name)
         return None
+
+
+def _changes_file(task_type: TaskType) -> bool:
+    """Return whether a task makes a changed picture or recording of one."""
+    kinds = [port.kinds[:1] for port in task_type.ports[:1]]
+    return task_type.gives[:1] in kinds and task_type.gives[0] in (Kind.IMAGE, Kind.AUDIO)
 
 
 def _with_spare(

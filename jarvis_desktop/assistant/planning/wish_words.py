@@ -35,28 +35,26 @@ _first_word = re.compile(
 )
 _no_orders = FUNCTION_WORDS | frozenset(
     "thanks thank cheers yes yeah ok okay hello hi hey sorry hurry like such using dear good see "
-    "let's i'm i've i'd it's that's there's he's she's we're they're given take use look here "
-    "first second next well right maybe perhaps one two three".split()
+    "love got let's i'm i've i'd it's that's there's he's she's we're they're given take use look "
+    "here first second next well right maybe perhaps one two three".split()
 )
 """Words that do not begin an order, in any clause."""
 
 
-def is_order(words: str, *, behind: bool = False, taken: bool = False) -> bool:
-    """Return whether words ask for something, by how they begin. `behind` says that a step comes
-    before them, and `taken` that it takes words as they are: then they belong to it unless they
-    speak of its result."""
+def is_order(words: str, *, taken: bool = False) -> bool:
+    """Return whether words ask for something, by how they begin. `taken` says that a step before
+    takes words as they are: then they belong to it unless they speak of its result."""
     found = _first_word.match(_quoted.sub(" ", words))
     if found is None or found[1] in _no_orders:
         return False
     if taken:
         return PRONOUN.search(found[2]) is not None
-    said = set(re.findall(r"[a-z'\d]+", MARKED.sub(" ", found[2])))
-    return bool(said - SMALL_WORDS) or (behind and bool(said))
+    return re.search(r"[a-z\d]", MARKED.sub(" ", found[2])) is not None
 
 
 _question = re.compile(
     r"\W*(?:(?:what|how|why|who|when|where|which|is|are|was|were|do|does|did|has|have)\b[^?]*\?"
-    r"|(?:what(?:'s)?|how|why|who|when|where|which)\s(?!an?\b)\S+\s+\S)"
+    r"|(?:what(?:'s)?|how|why|who|which)\s(?!an?\b|ever\b|i (?:said|meant)\b)\w)"
 )
 
 

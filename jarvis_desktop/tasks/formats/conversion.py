@@ -213,6 +213,8 @@ _orders = (
     *(f"{give} ... {one} {{}}"
       for give in ("make", "give me", "get me", "i want", "i need", "i'd like", "produce", "create")
       for one in ("an", "one")),
+    *(f"{give} ... {{}} {kind}" for give in ("make", "give me", "i want", "i need")
+      for kind in ("document", "file", "sheet")),
     *(f"make {it} {{}}" for it in ("it", "them", "this", "these", "that")),
     *(f"{give} a {{}}" for give in ("give me", "get me", "i want", "i need", "i'd like")),
     "convert ... to {}", "convert ... into {}", "change ... to {}", "turn ... into {}",
@@ -233,7 +235,8 @@ CONVERT_FILE = define(
     options=(TaskOption("format", "the new ending, such as pdf or mp3", "", reads="format"),),
     cues=(
         *(frame.format(word) for frame in _targets for word in _words),
-        *(frame.format(word) for frame in _orders for word in _words if word not in _everyday),
+        *(frame.format(word) for frame in _orders for word in _words
+          if word not in _everyday or "{} " in frame),
         *(f"{pages} ... {into} {picture}"
           for pages in ("page*", "the pdf", "this pdf", "xfile*xdocument", "seite*")
           for into in ("to", "into", "as", "in", "als")

@@ -314,7 +314,7 @@ async def test_plans(text: str, names: str, plan: list[str]) -> None:
         (
             "convert it to text without the last page",
             "r.pdf",
-            "action=remove, pages=last convert-file",
+            "action=remove, pages=last document-to-text",
         ),
         (
             "skip the first 10 seconds and transcribe the rest",

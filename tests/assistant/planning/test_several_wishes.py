@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import permutations
+
 import pytest
 
 from jarvis_desktop.core.plan import Plan
 from tests.assistant.planning.planned import ask
 from tests.assistant.planning.test_wishes import left_out, planned
+from tests.families import some
 
 
 def shown(plan: Plan) -> list[str]:
@@ -146,3 +149,62 @@ async def test_a_question_that_needs_the_one_before_is_not_asked_alone() -> None
     plan = await ask("How many live in Rome, and what is their average age?", "people.csv")
     assert isinstance(plan, Plan)
     assert [task.type.name for task in plan].count("table-question-answering") == 1
+
+
+WISHES = {
+    "memo.wav": {
+        "transcribe it": "automatic-speech-recognition",
+        "make it louder": "audio-to-audio",
+        "tell me how long it is": "file-details",
+        "cut off the first 2 seconds": "cut-file",
+        "find out which language it is in": "language-identification",
+        "summarise it": "summarization",
+        "what are the key words": "keyword-extraction",
+        "I need it as an ogg": "convert-file",
+        "who called": "",
+    },
+    "photo.jpg": {
+        "make it black and white": "image-editing",
+        "give me a pdf": "convert-file",
+        "how big is it": "file-details",
+        "read the text in it": "image-to-text",
+        "it should be a bit brighter": "image-editing",
+        "print it": "",
+    },
+    "report.pdf": {
+        "take out page 2": "cut-file",
+        "how many pages does it have": "file-details",
+        "translate it into German": "translation",
+        "find the dates in it": "token-classification",
+        "make it a Word document": "convert-file",
+        "sign it": "",
+    },
+    "sales.csv": {
+        "what was the average amount": "table-question-answering",
+        "draw a bar chart of amount by city": "chart",
+        "remove the duplicates": "edit-table",
+        "convert it to Excel": "convert-file",
+    },
+    "": {
+        "what's 7 times 8": "calculator",
+        "what time is it in Rome": "clock",
+        "flip a coin": "chance",
+        "set a timer for 5 minutes": "timer",
+        "spell rhythm": "spell",
+        "remember that I like tea": "remember",
+    },
+}
+"""Wishes for a file, and the task of each; "" if no task does it."""
+PAIRS = [(name, pair) for name, wishes in WISHES.items() for pair in permutations(wishes, 2)]
+
+
+@pytest.mark.parametrize("case", some(PAIRS, every=5))
+async def test_two_wishes_are_both_done_or_named(case: tuple[str, tuple[str, str]]) -> None:
+    name, pair = case
+    text = " and ".join(pair)
+    steps, notes = await planned(text, *filter(None, [name]))
+    done = [step.split()[1] for step in steps]
+    for task in filter(None, (WISHES[name][wish] for wish in pair)):
+        done.remove(task)  # raises if it is not among them
+    named = [wish for wish in pair if not WISHES[name][wish]]
+    assert notes == [left_out(wish) for wish in named]
