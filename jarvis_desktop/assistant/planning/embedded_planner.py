@@ -392,14 +392,12 @@ def _is_judged(step: PlannedStep, read: ParsedRequest) -> bool:
 
 def _without_greetings(found: Sequence[PlannedStep], read: ParsedRequest) -> list[PlannedStep]:
     """Return the steps without greetings; what was only taken for one is left out by name."""
-    kept = [step for step in found if step.type.name != everyday.GREETING]
+    kept = [step for step in found if step.type.name != everyday.GREETING] or list(found[:1])
     asked = [
         steps.clause(step, read)
         for step in found
         if step not in kept and wish_words.is_question(read.text[step.start : step.end])
     ]
-    if not kept:
-        return list(found[:1])
     return [replace(kept[0], unread=(*asked, *kept[0].unread)), *kept[1:]]
 
 

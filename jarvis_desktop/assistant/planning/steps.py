@@ -19,6 +19,7 @@ from jarvis_desktop.assistant.planning.inputs import (
     FILE_DETAILS,
     FOLLOWING,
     PROMPT,
+    QUESTION,
     SAVE,
     WISHES,
 )
@@ -167,7 +168,9 @@ def split_steps(
                 steps[-1] = replace(steps[-1], end=closes)
                 continue
             changed = steps and steps[-1].type.name == best.type.name == EDIT_TABLE
-            if changed and len(groups) == 1:  # "remove duplicates and sort it" is one change
+            if (
+                changed and len(groups) == 1 and not target
+            ):  # "remove duplicates and sort it" is one change
                 steps[-1] = replace(steps[-1], end=closes)
                 continue
             also: list[PlannedStep] = []
@@ -212,8 +215,10 @@ def split_steps(
 def _adds_nothing(step: PlannedStep, asked: Sequence[CueMatch], files: Collection[object]) -> bool:
     """Return whether a step does what is asked next too, as it has no options: "list the dates and
     the names in the letter"."""
-    same = any(cue.type is step.type for cue in asked)
-    return same and not files and bool(step.type.ports) and not step.type.options
+    same = [cue for cue in asked if cue.type is step.type]
+    others = [cue for cue in asked if cue not in same and cue.type.port(QUESTION) is None]
+    plain = step.type.ports and not step.type.options and step.type.name != EDIT_TABLE
+    return bool(plain and same and not others and not files)
 
 
 def _orders(words: str, step: PlannedStep) -> bool:

@@ -217,8 +217,8 @@ class PlanWiring:
             item = task.args[task.type.ports[0].name]
             if isinstance(item, Artifact):
                 return (item.kind,)
-            if isinstance(item, Ref):
-                return self._kinds.get(item.task_id, task.type.gives)
+            maker = item.task_id if isinstance(item, Ref) else -1
+            return self._kinds.get(maker, task.type.gives)
         return task.type.gives
 
     def _answer_as_table(self, ids: Collection[int]) -> None:

@@ -317,6 +317,11 @@ async def test_plans(text: str, names: str, plan: list[str]) -> None:
             "action=remove, pages=last document-to-text",
         ),
         (
+            "convert it to docx without the last page",
+            "r.pdf",
+            "action=remove, pages=last convert-file",
+        ),
+        (
             "skip the first 10 seconds and transcribe the rest",
             "t.mp3",
             "action=remove, times=0:00-0:10 automatic-speech-recognition",
