@@ -142,8 +142,9 @@ def test_amounts(tmp_path: Path, effect: str, amount: float, length: float):
 )
 def test_percent(tmp_path: Path, effect: str, length: float, loudness: float):
     source = write_wav(tmp_path / "hum.wav", tone(300, 4), RATE)
-    options = {"effect": effect, "percent": 50.0}
-    call = call_of(AUDIO_TO_AUDIO.type, tmp_path / "work", audio=source, **options)
+    call = call_of(
+        AUDIO_TO_AUDIO.type, tmp_path / "work", audio=source, effect=effect, percent=50.0
+    )
     (artifact,) = apply_effect(call, quiet)
     assert artifact.path is not None
     sound, _ = read_audio(artifact.path)
