@@ -167,9 +167,11 @@ def answers_agree(
         counts = [[cell for cell in row if isinstance(cell, int | float)] for row in theirs]
         # Who asks how many is told the number; otherwise the name or the value of a row will do.
         wanted += counts if COUNTABLE.search(part.clause) and all(counts) else whole
-    if not any(map(any, rows)):  # both looked for the same that is not there, such as a word
-        return False
-    return _same_answer(expected, answer_in(printed), rows, wanted, words)
+    answer = answer_in(printed)
+    numbers = [float(each.replace(",", "")) for each in _number.findall(answer)]
+    if not any(map(any, rows)) or (numbers and not any(numbers)):
+        return False  # both may have looked for the same that is not there, such as a word
+    return _same_answer(expected, answer, rows, wanted, words)
 
 
 class _Names:

@@ -61,6 +61,7 @@ def test_a_value_of_an_answer_is_in_the_query(answer: str, cell: object) -> None
         ("It was 2024-05-03.", "2024-05"),
         ("yes", "yes"),  # nothing in it can be compared
         ("5", None),
+        ("It took 0 minutes.", "2025-02-09 03:35:00 finished"),
         ("There are 0.", 0),  # both may have looked for the same wrong word
     ],
 )
