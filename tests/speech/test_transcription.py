@@ -198,7 +198,7 @@ async def test_where_whisper_runs_is_found_out_before_it_first_does(tmp_path):
     try:
         with pytest.raises(UnavailableError, match="The Whisper weights in live"):
             await recogniser.warm()
-        with pytest.raises(InputError, match="is not a recording"):
+        with pytest.raises(InputError, match="cannot be read as sound"):
             await recogniser.files.transcribe(recording(tmp_path), quiet)
     finally:
         await recogniser.close()
