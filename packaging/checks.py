@@ -41,9 +41,9 @@ PARTS = {
 }
 """Folders of tests that take about as long as each other; "others" are all that are in none. A
 part runs in one process: what one imports, compiles and keeps warm is ready for all its tests."""
-LANES = 5
-"""How many checks run at a time. Half of the time of the tests is waiting: four left a fifth of two
-cores idle."""
+LANES = 4
+"""How many checks run at a time. Half of the time of the tests is waiting, so that four keep two
+cores busy; more make each other late."""
 
 Check = tuple[str, list[str]]
 """A name, and a command."""

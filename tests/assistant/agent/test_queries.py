@@ -98,6 +98,27 @@ async def test_where_no_script_works_queries_are_shown(
     assert [item.path.read_text("utf-8") for item in found.artifacts if item.path] == made
 
 
+async def test_a_query_that_was_written_before_is_not_written_again(
+    bench: Callable[..., Bench],
+) -> None:
+    numbers = iter(range(100))
+    at = bench(
+        lambda prompt: (
+            query(f"west + {next(numbers)}")
+            if "SELECT" in told(prompt)
+            else script(f"bad({next(numbers)})")
+        ),
+        {"bad": error("E")},
+        goal=WHICH,
+        read={WHICH: "East has the highest amount: 3."},
+    )
+    found = await at.work()
+    assert found.status is Status.PARTLY
+    # What the reader of tables says is believed rather than the two queries that say otherwise.
+    assert found.text.endswith("East has the highest amount: 3.")
+    assert at.branches.count(QUERY) == 2
+
+
 async def test_a_query_that_finds_nothing_is_not_shown(bench: Callable[..., Bench]) -> None:
     numbers = iter(range(100))
     at = bench(
