@@ -281,7 +281,9 @@ async def test_it_begins_at_the_wanted_place_of_any_file(sound_server, player, t
         await player.play(path, start=1.7)
         at = loud(heard.wait_for(lambda samples: len(loud(samples)) > 2 * RATE))
         sound = heard.samples[at[0] : at[-1]]
-        assert len(sound) / RATE == pytest.approx(2.3, abs=0.08), path
+        between = np.diff(at)  # a busy computer leaves gaps, in which nothing is lost
+        played = between[between < RATE / 200].sum() / RATE
+        assert played == pytest.approx(2.3, abs=0.08), path
         assert strongest_frequency(sound[: RATE // 5], RATE) == pytest.approx(400, abs=8)
         assert strongest_frequency(sound[-RATE // 5 :], RATE) == pytest.approx(800, abs=8)
 
