@@ -80,7 +80,7 @@ def with_counts(link: TableLink, db: TableDatabase) -> Relation:
     name = many.title.rpartition(".")[0] or many.title
     while any(item.name.casefold() == name.casefold() for item in single.columns):
         name += "_"
-    sql = f"{single.sql}_counted"
+    sql = f"{single.sql}_with_{many.sql.rpartition('.')[2]}"  # others may belong to it as well
     db.change(
         f"CREATE OR REPLACE TEMP VIEW {sql} AS SELECT *, (SELECT count(*) FROM {many.sql} m "
         f"WHERE m.{link.key.sql} = s.{link.own.sql}) AS {quoted(name)} FROM {single.sql} s"

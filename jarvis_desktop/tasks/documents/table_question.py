@@ -112,16 +112,16 @@ def read_question(question: str, db: TableDatabase) -> TableQuery | None:
 def _readings(db: TableDatabase) -> Iterator[Relation]:
     """The tables with their months as dates, and a wide one in its two readings."""
     tables = [with_months(table, db) for table in db.tables]
-    for one, other in itertools.combinations(tables, 2):
-        if link := link_of(one, other, db):
-            yield with_counts(link, db)
-    for relation in relations_of(db, tables):
+    for relation in relations_of(db, tables, counted=True):
         table = next((it for it in db.tables if it.sql == relation.sql), None)
         yield from (table and wide_relations(table, db)) or [relation]
 
 
-def relations_of(db: TableDatabase, tables: Sequence[LoadedTable] = ()) -> list[Relation]:
-    """Return the tables, those of the same columns as one, and each two that can be joined."""
+def relations_of(
+    db: TableDatabase, tables: Sequence[LoadedTable] = (), *, counted: bool = False
+) -> list[Relation]:
+    """Return the tables, those of the same columns as one, and each two that can be joined.
+    `counted` puts before them those that say how many rows another table has for each row."""
     alike: dict[tuple[tuple[str, ColumnType], ...], list[LoadedTable]] = {}
     for table in tables or db.tables:
         alike.setdefault(tuple((it.name, it.type) for it in table.columns), []).append(table)
@@ -130,10 +130,10 @@ def relations_of(db: TableDatabase, tables: Sequence[LoadedTable] = ()) -> list[
         replace(relation_of(table), tables=len(same))
         for table, same in zip(tables, alike.values(), strict=True)
     ]
-    for one, other in itertools.combinations(tables, 2):
-        if link := link_of(one, other, db):
-            relations.append(joined(link))
-    return relations
+    pairs = itertools.combinations(tables, 2)
+    links = [link for one, other in pairs if (link := link_of(one, other, db))]
+    counts = [with_counts(link, db) for link in links if counted]
+    return [*counts, *relations, *map(joined, links)]
 
 
 def stacked(tables: Sequence[LoadedTable], db: TableDatabase) -> LoadedTable:

@@ -627,6 +627,31 @@ def test_rows_of_which_another_table_has_none_are_found(ask: Ask, question: str,
     assert answer in (made.text or "")
 
 
+def test_rows_of_which_none_of_several_alike_tables_has_any_are_found(ask: Ask):
+    head, *rows = _ORDERS.splitlines()
+    (made,) = ask(
+        "Which customers have no orders?", customers_csv=_CUSTOMERS,
+        orders_january_csv="\n".join([head, *rows[:2]]), orders_february_csv="\n".join([head, *rows[2:]]),
+    )  # fmt: skip
+    assert "- K2\n- K3" in (made.text or "")
+    assert "K4" not in (made.text or "")
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which customers have no orders?", "- K2\n- K3"),
+        ("Which customers have no visits?", "- K1\n- K3\n- K4"),
+    ],
+)
+def test_two_tables_may_belong_to_a_third(ask: Ask, question: str, answer: str):
+    (made,) = ask(
+        question, customers_csv=_CUSTOMERS, orders_csv=_ORDERS,
+        visits_csv="visit,customer,day\n1,K2,2024-03-01\n2,K2,2024-03-02\n",
+    )  # fmt: skip
+    assert answer in (made.text or "")
+
+
 def test_a_table_may_have_a_column_of_the_name_of_the_other(ask: Ask):
     known = _CUSTOMERS.replace("city", "orders")
     (made,) = ask("Which customers never ordered?", customers_csv=known, orders_csv=_ORDERS)
