@@ -15,13 +15,14 @@ from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.execution.executor import ReplanningRunner
 from jarvis_desktop.assistant.planning.inputs import (
     ASK_TABLE,
+    CHART,
     CONVERT,
     CUT,
     EDIT_TABLE,
     EDIT_TEXT,
+    JOIN,
     SAVE,
 )
-from jarvis_desktop.assistant.planning.table_phrases import CHART
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.events import PlanAccepted
@@ -30,8 +31,7 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Planner
 from jarvis_desktop.core.task import Ref, Task, TaskType
 
-CHANGE_PICTURE, JOIN = "image-editing", "join-files"
-_EXACT = frozenset((CHANGE_PICTURE, CONVERT, CUT, JOIN, EDIT_TEXT, EDIT_TABLE, CHART))
+_EXACT = frozenset(("image-editing", CONVERT, CUT, JOIN, EDIT_TEXT, EDIT_TABLE, CHART))
 """Tasks that do with a file just what their options say."""
 
 

@@ -232,7 +232,7 @@ class EmbeddedPlanner:
         if not found and (asked := _about_a_file(read, inventory, context, orders=self._guesses)):
             found = [asked]
         if not found:
-            charts = [item for item in inventory if item.name == table_phrases.CHART]
+            charts = [item for item in inventory if item.name == inputs.CHART]
             if charts and intents.find_cues(read.text, charts):
                 return PlanRejected(
                     _missing_input(MissingInputError(charts[0], charts[0].ports[0]))

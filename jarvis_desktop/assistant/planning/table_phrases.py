@@ -8,7 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from jarvis_desktop.assistant.planning import steps
-from jarvis_desktop.assistant.planning.inputs import ASK_TABLE, EDIT_TABLE, EDIT_TEXT, FOLLOWING
+from jarvis_desktop.assistant.planning.inputs import (
+    ASK_TABLE,
+    CHART,
+    CUT,
+    EDIT_TABLE,
+    EDIT_TEXT,
+    FOLLOWING,
+    JOIN,
+)
 from jarvis_desktop.assistant.planning.intents import NUMBER, CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
@@ -17,13 +25,12 @@ from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.numbers import GERMAN_NUMBERS
 
-CHART = "chart"
 WEIGHT = 12.0
 """Of such words; a cue weighs as much as its letters."""
 EDIT_WEIGHT = 24.0
 """Of a change to a table: "remove the rows" is not the cue of another task by one of its words."""
 
-_in_changes = frozenset((ASK_TABLE, EDIT_TEXT, "join-files", "cut-file"))
+_in_changes = frozenset((ASK_TABLE, EDIT_TEXT, JOIN, CUT))
 """Tasks whose cues may be among the words of a change to a table."""
 
 _count = rf"(?:{NUMBER}|{'|'.join(GERMAN_NUMBERS)})"

@@ -64,7 +64,7 @@ class MissingInputError(Exception):
 
 
 LANGUAGE = "language"
-SPEAKING, CHART, JOIN = "text-to-speech", "chart", "join-files"
+SPEAKING = "text-to-speech"
 _a_language = lazy_re(rf"\b(?:{'|'.join(steps.LANGUAGES)})\b")
 _several_languages = lazy_re(
     rf"\b(?:in|into|to)\s+(?:{'|'.join(steps.LANGUAGES)})"
@@ -117,7 +117,7 @@ class PlanWiring:
         """Add the task or tasks of a step. Raises MissingInputError."""
         options: dict[str, Arg] = {**steps.read_options(step, self._reading)}
         content = [port for port in step.type.ports if port.name != inputs.QUESTION]
-        if step.type.name == CHART and (asked := self._asked_of_table(step)):
+        if step.type.name == inputs.CHART and (asked := self._asked_of_table(step)):
             self._groups.append([self._append(step.type, {**options, **asked})])
             return
         if step.type.name == inputs.FILE_DETAILS:
@@ -244,7 +244,7 @@ class PlanWiring:
             return [{}]
         if len(found) < len(alike):
             raise MissingInputError(step.type, first)
-        if step.type.name == JOIN and len(found) == 1:  # "and append b.pdf"
+        if step.type.name == inputs.JOIN and len(found) == 1:  # "and append b.pdf"
             found = [*self._joined_to(found[0], first), *found]
         others = {port.name: self._one(step, port) for port in required if port not in alike}
         if len(alike) > 1:
