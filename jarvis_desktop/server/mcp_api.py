@@ -34,6 +34,7 @@ from mcp_types import (
     CallToolResult,
     ImageContent,
     ListResourcesResult,
+    ListResourceTemplatesResult,
     ListToolsResult,
     PaginatedRequestParams,
     ReadResourceRequestParams,
@@ -255,6 +256,7 @@ class McpApi:
             on_list_tools=self._listed,
             on_call_tool=self._called,
             on_list_resources=self._resources,
+            on_list_resource_templates=self._templates,
             on_read_resource=self._read,
         )
 
@@ -373,6 +375,12 @@ class McpApi:
         self, context: Context, params: PaginatedRequestParams | None
     ) -> ListResourcesResult:
         return ListResourcesResult(resources=[Resource(**item.about) for item in self._kept.all()])
+
+    async def _templates(
+        self, context: Context, params: PaginatedRequestParams | None
+    ) -> ListResourceTemplatesResult:
+        # Clients ask for these as soon as there are resources, and show a refusal as an error.
+        return ListResourceTemplatesResult(resource_templates=[])
 
     async def _read(
         self, context: Context, params: ReadResourceRequestParams

@@ -68,6 +68,7 @@ async def test_a_request_is_answered_and_kept(served: Served, mode: str) -> None
         assert kept.uri == made.structured_content["results"][0]
         (read,) = (await client.read_resource(kept.uri)).contents
         assert read.text == words(made)  # type: ignore[union-attr]
+        assert not (await client.list_resource_templates()).resource_templates
     assert served.app.history.newest() is None
 
 
