@@ -23,6 +23,7 @@ from jarvis_desktop.core import i18n
 from jarvis_desktop.core.display import readable_size
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.i18n import tr, trn
+from jarvis_desktop.core.placement import MB
 from jarvis_desktop.experts import catalogue
 from jarvis_desktop.tasks.definition import Definition
 from jarvis_desktop.tasks.registry import DEFINITIONS
@@ -96,7 +97,7 @@ def _smallest(task: str, experts: Sequence[Expert]) -> str:
     if not able:
         return ""
     best = min(able, key=lambda item: item.whole_mb)
-    size = readable_size(best.whole_mb)
+    size = readable_size(best.whole_mb * MB)
     size = size if best.verified else tr("about {size}", size=size)
     named = tr("expert `{name}` ({size})", name=best.id, size=size)
     if len(able) == 1:
