@@ -66,6 +66,7 @@ def test_a_microphone_that_hears_nothing_is_told_until_it_does(
     app.microphone.sounds = [Sound(bytes(1024))]
     level._judge.setInterval(20)
     QTest.mouseClick(level.test, LEFT)
+    qtbot.waitUntil(lambda: app.microphone.state == "open")
     qtbot.waitUntil(lambda: level.trouble.text() == voice_microphone.QUIET)
     page.controller.session.engine.call(app.microphone.feed, scene.SPEECH)
     qtbot.waitUntil(lambda: not level.trouble.isVisible())
