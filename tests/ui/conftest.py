@@ -15,7 +15,7 @@ import pytest
 os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
 
 from PySide6.QtCore import QCoreApplication, QEvent, QObject
-from PySide6.QtGui import QColor, QImage
+from PySide6.QtGui import QColor, QImage, QPalette
 from PySide6.QtWidgets import QApplication, QWidget
 from pytestqt.qtbot import QtBot
 from pytestqt.wait_signal import SignalBlocker
@@ -28,6 +28,7 @@ from jarvis_desktop.ui.engine import EngineQuestion, EngineThread
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets import images
+from jarvis_desktop.ui.widgets import theme as theme_module
 from jarvis_desktop.ui.widgets.theme import Theme
 from tests.ui import scene
 from tests.ui.scene import NOW, FakeApp, iter_files, three_steps
@@ -59,16 +60,17 @@ def tidied() -> Iterator[None]:
 
 
 @pytest.fixture(autouse=True)
-def swept(qapp: QApplication) -> Iterator[None]:
+def swept(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """No test finds widgets of the one before, or what they were dressed with."""
     font = qapp.font()
+    monkeypatch.setattr(theme_module, "_wish", theme_module.ThemeChoice())
     yield
     # Qt deletes them in an event loop only; and to undress them first would take longer.
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect(1 if gc.get_count()[2] < 40 else 2)  # all takes long, what is new next to nothing
     if qapp.styleSheet():
-        Theme(qapp).deleteLater()  # as nobody wished it
         qapp.setStyleSheet("")
+        qapp.setPalette(QPalette())
         qapp.setFont(font)
 
 

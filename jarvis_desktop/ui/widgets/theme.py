@@ -158,7 +158,8 @@ class Theme(QObject):
     def __init__(self, application: QApplication, wish: ThemeChoice | None = None) -> None:
         super().__init__(application)
         self._application = application
-        application.setStyle("Fusion")
+        if application.style().name() != "fusion":
+            application.setStyle("Fusion")
         self._font = _typeface(application.font())
         self._hints = application.styleHints()
         self._hints.colorSchemeChanged.connect(self._follow)
