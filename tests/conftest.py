@@ -22,6 +22,7 @@ if sys.platform == "linux":
 # helps nobody.
 hypothesis.settings.register_profile(
     "same",
+    max_examples=40,
     derandomize=True,
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],

@@ -125,6 +125,26 @@ def pages_asked(said: str) -> str:
     return ", ".join(dict.fromkeys(found))
 
 
+_so_many = lazy_re(
+    r"\b(?:every|each|of|with|to|alle|je|mit|von|à)\s+(\d+)\s+(rows?|lines?|words?|entries|records|"
+    r"zeilen|einträge|wörter)\b"
+)
+_for_each = lazy_re(
+    r"\b(?:for\s+(?:each|every)|per|by|je|pro|für\s+jede[nrs]?|nach)\s+(?:(?:the|its|der|dem|den)\s+)?"
+    r"(?!\d|links|rechts|pages?\b|seiten?\b|minuten?\b|seconds?\b)([\w-]+(?:\s+(?!called|named|as|in|into|to|and\s+(?:save|then)|please)[\w-]+){0,3})"
+)
+
+
+def each_asked(said: str) -> str:
+    """Return what each part of a text or table is for, in the words that say so: "country" of "one
+    file for each country", "100 rows" of "every 100 rows"; "" if they do not."""
+    said = with_digits(said)
+    if counted := _so_many.search(said):
+        return f"{counted[1]} {counted[2]}"
+    named = _for_each.search(said)
+    return named[1] if named else ""
+
+
 def _range(first: str, last: str) -> str:
     first, last = (each if each.isdigit() else "last" for each in (first, last))
     return first if first == last else f"{first}-{last}"

@@ -152,6 +152,7 @@ def test_lines_of_one_shape_are_described(capsys: pytest.CaptureFixture[str]) ->
     told = capsys.readouterr().out
     assert 'before the colon, line.split(":")[0], is text, one of: ANNA, BO' in told
     assert "split()[9] is '404'" in told
+    assert "talk.txt: text, 5 lines; 1 sentences end with ?" in told
 
 
 def test_the_name_of_a_file_is_not_its_text() -> None:

@@ -7,6 +7,7 @@ import pytest
 from jarvis_desktop.text.parts import (
     clock_time,
     colour_asked,
+    each_asked,
     format_asked,
     pages_asked,
     picture_size_asked,
@@ -162,3 +163,18 @@ def test_words_to_write_on_a_picture(said: str, words: str) -> None:
 )
 def test_the_colour_of_letters(said: str, colour: str | None) -> None:
     assert colour_asked(said) == colour
+
+
+@pytest.mark.parametrize(
+    ("said", "each"),
+    [
+        ("split this list into one file for each country", "country"),
+        ("split it by the customer and save the parts", "customer"),
+        ("teile die liste in eine datei pro land", "land"),
+        ("split the book into chapters", ""),
+        ("split it every 100 rows", "100 rows"),
+        ("cut it into two parts", ""),
+    ],
+)
+def test_what_each_part_is_for(said: str, each: str) -> None:
+    assert each_asked(said) == each

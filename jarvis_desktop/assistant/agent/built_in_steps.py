@@ -20,6 +20,7 @@ from jarvis_desktop.assistant.planning.inputs import (
     CUT,
     EDIT_TABLE,
     EDIT_TEXT,
+    FILE_DETAILS,
     JOIN,
     SAVE,
 )
@@ -31,7 +32,9 @@ from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Planner
 from jarvis_desktop.core.task import Ref, Task, TaskType
 
-_EXACT = frozenset(("image-editing", CONVERT, CUT, JOIN, EDIT_TEXT, EDIT_TABLE, CHART))
+_EXACT = frozenset(
+    ("image-editing", CONVERT, CUT, JOIN, EDIT_TEXT, EDIT_TABLE, CHART, FILE_DETAILS)
+)
 """Tasks that do with a file just what their options say."""
 
 
@@ -65,6 +68,8 @@ class BuiltInSteps:
         tasks = [task for task in planned if task.type.name not in (SAVE, ASK_TABLE)]
         if not tasks or not all(map(_is_exact, tasks)):
             return None
+        if sum(task.type.name == FILE_DETAILS for task in tasks) > 1:
+            return None  # what is asked of several files compares or adds up
         try:
             fresh = renumbered(Plan(tuple(tasks)), run.live.turn)
         except PlanError:  # one of them works on an answer

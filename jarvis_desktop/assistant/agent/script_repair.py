@@ -107,15 +107,17 @@ def explain_error(traceback: str, code: str, names: Sequence[str], brief: str) -
     last = one_line(lines[-1] if lines else "", limit=400)
     frames = _frame.findall(traceback)
     where = f"Line {frames[-1][0]}: {one_line(frames[-1][1], limit=160)}\n" if frames else ""
-    return f"{where}{last}{_hint(last, code, names, brief)}"
+    return f"{where}{last}{_hint(last, where, code, names, brief)}"
 
 
-def _hint(error: str, code: str, names: Sequence[str], brief: str) -> str:
+def _hint(error: str, where: str, code: str, names: Sequence[str], brief: str) -> str:
     listed = ", ".join(map(one_line, names[:12])) or "none"
     if error.startswith("FileNotFoundError"):
         return f"\nThe files are: {listed}."
     if error.startswith(("ModuleNotFoundError", "ImportError")):
         return f"\n{NO_PACKAGES}"
+    if "NoneType" in error and re.search(r"\bre\.(?:search|match|fullmatch)\(|\.group\(", where):
+        return "\nNot every line has that: found = re.search(…, line), and go on only if found"
     if "NoneType" in error:
         used = [name for name in _with_empty_cells.findall(brief) if f'"{name}"' in code]
         name = used[0] if used else "x"

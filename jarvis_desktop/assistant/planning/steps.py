@@ -217,7 +217,8 @@ def _adds_nothing(step: PlannedStep, asked: Sequence[CueMatch], files: Collectio
     the names in the letter"."""
     same = [cue for cue in asked if cue.type is step.type]
     others = [cue for cue in asked if cue not in same and cue.type.port(QUESTION) is None]
-    plain = step.type.ports and not step.type.options and step.type.name != EDIT_TABLE
+    plain = step.type.ports and step.type.name not in (EDIT_TABLE, EDIT_TEXT)
+    plain = plain and all(option.reads == "own-words" for option in step.type.options)
     return bool(plain and same and not others and not files)
 
 
@@ -791,5 +792,6 @@ _readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
     ),
     "colour": lambda step, reading: parts.colour_asked(reading.text[step.start : step.end]),
     "moment": lambda step, reading: parts.moment_asked(reading.text[step.start : step.end]),
+    "each": lambda step, reading: parts.each_asked(reading.text[step.start : step.end]) or None,
     "last-reply": lambda step, reading: reading.last_reply or None,
 }

@@ -7,6 +7,7 @@ the result is a new file in the form of the given one. Runs in a child process.
 from __future__ import annotations
 
 import csv
+import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path, PurePath
@@ -18,7 +19,7 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Port, Report
 from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.documents.table_database import TableDatabase, delimiter_of, is_utf8
-from jarvis_desktop.tasks.documents.table_editor import TableEditor, combined, parts_of
+from jarvis_desktop.tasks.documents.table_editor import MAX_PARTS, TableEditor, combined, parts_of
 from jarvis_desktop.tasks.documents.table_qa import question_of, table_items, with_doubts
 from jarvis_desktop.tasks.formats.tables import sheets_of, write_workbook
 
@@ -62,6 +63,34 @@ def edit_tables(call: Call, report: Report) -> Iterable[Artifact]:
             text_artifact(with_doubts(told, editor.doubts)),
         ]
     return made
+
+
+def divided(item: Artifact, by: str, count: int, call: Call, report: Report) -> Iterable[Artifact]:
+    """Yield the parts of a table as files of its form: one for each value of the columns that `by`
+    names, for each month or year, of "100 rows" each, or `count` equal parts. Raises InputError if
+    there is no such column, or too many parts."""
+    assert item.path is not None
+    db = TableDatabase(call.workdir)
+    report(None, tr("Reading {name}", name=item.title))
+    editor = TableEditor(db, db.load_with_cells(item.path, name=item.title)[0], item.title)
+    if rows := re.match(r"(\d+) ", by):
+        parts = editor.parts_of_rows(max(1, int(rows[1])))
+    elif by:
+        parts = editor.parts_by(by)
+    elif count > 1:
+        parts = editor.parts_of_rows(max(1, math.ceil(editor.count / count)))
+    else:
+        raise InputError(
+            tr("Say what each part of {name} is for.", name=item.title),
+            hint=tr("Such as: one file for each town, or into 3 parts."),
+        )
+    ending = item.path.suffix.lower() if item.path.suffix.lower() in WRITTEN_TABLES else ".csv"
+    for number, part in enumerate(parts, 1):
+        if number > MAX_PARTS:
+            raise InputError(tr("That would be more than {most} files.", most=MAX_PARTS))
+        path = call.workdir / f"part-{number}{ending}"
+        _write(editor, item.path, path)
+        yield Artifact(Kind.TABLE, path=path, name=f"{PurePath(item.title).stem}-{part}{ending}")
 
 
 def _sheet_of(wish: str, titles: Sequence[str]) -> tuple[int, bool, str]:

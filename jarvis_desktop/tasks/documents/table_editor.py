@@ -43,6 +43,10 @@ MAX_NAMED = 20
 _ROW = '"\u2060row"'
 """The column with the place of a row; no file has that name."""
 
+MAX_PARTS = 200
+"""Files that a table is divided into."""
+_period = re.compile(r"\b(month|year|day|date|monat|jahr|tag|datum)")
+
 _german = tuple(
     (re.compile(form), english)
     for form, english in (
@@ -143,6 +147,7 @@ class TableEditor:
         self.told: list[str] = []
         self.doubts: list[str] = []
         self._tags: list[str] = []
+        self._only = ""
         typed = ", ".join(f"t.{item.sql}" for item in table.columns)
         raw = ", ".join(f"c.{name} AS {_cell(name)}" for name in self._cells)
         db.change(
@@ -202,12 +207,41 @@ class TableEditor:
         """What its columns are asked by."""
         return relation_of(self.table)
 
+    def parts_by(self, words: str) -> Iterator[str]:
+        """Yield what each part is for that words divide the table into: by the values of columns,
+        or by the months, days or years of a date. Meanwhile the table has only these rows. Raises
+        InputError if the words name no column."""
+        fields = self.columns_of(words)
+        of_dates = [it for it in self.relation().fields if it.column.type is ColumnType.DATE]
+        period = _period.search(folded(words))
+        if period and not fields and len(of_dates) == 1:
+            form = {"month": "%Y-%m", "monat": "%Y-%m", "year": "%Y", "jahr": "%Y"}.get(period[1])
+            key = f"strftime({of_dates[0].sql}, '{form or '%Y-%m-%d'}')"
+        elif fields:
+            cells = [_cell(self._cells[self.names.index(item.name)]) for item in fields]
+            key = " || ' ' || ".join(f"trim(coalesce({cell}::VARCHAR, ''))" for cell in cells)
+        else:
+            raise self.no_column(words)
+        sql = f"SELECT min({key}) FROM {self.table.sql} GROUP BY lower({key}) ORDER BY min({_ROW})"
+        for (value,) in self._db.rows(sql, MAX_PARTS + 1)[1]:
+            told = "IS NULL" if value is None else f"= lower({literal(value)})"
+            self._only = f"WHERE lower({key}) {told}"
+            yield value or tr("empty")
+        self._only = ""
+
+    def parts_of_rows(self, size: int) -> Iterator[str]:
+        """Yield the number of each part of so many rows; meanwhile the table has only these."""
+        for number, first in enumerate(range(1, self.count + 1, size), 1):
+            self._only = f"WHERE {_ROW} BETWEEN {first} AND {first + size - 1}"
+            yield str(number)
+        self._only = ""
+
     def _result(self) -> str:
         chosen = ", ".join(
             f"{_cell(cell)} AS {quoted(name)}"
             for cell, name in zip(self._cells, self.names, strict=True)
         )
-        return f"SELECT {chosen} FROM {self.table.sql} ORDER BY {_ROW}"
+        return f"SELECT {chosen} FROM {self.table.sql} {self._only} ORDER BY {_ROW}"
 
     def _renew(self, rest: str, order: str = _ROW) -> None:
         """Keep what the rest of a SELECT finds, in an order."""

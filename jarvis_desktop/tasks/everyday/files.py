@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import os
+import re
 from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
@@ -19,6 +20,7 @@ from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import Services, define, presets
 from jarvis_desktop.tasks.everyday.timer import spoken_length
 from jarvis_desktop.tasks.naming import quantity
+from jarvis_desktop.text.sentences import paragraphs, sentences
 
 RUNS_CODE = frozenset(
     """.app .appimage .apk .bat .bin .cmd .com .command .cpl .deb .desktop .dll .dmg .docm .dotm
@@ -153,13 +155,14 @@ def _counting() -> Iterable[str]:
             yield from (f"how many {unit} long is {it}$", f"how many {unit} does {it} last$")
 
 
-def _counting_text() -> Iterable[str]:
+def _counting_text(*units: str) -> Iterable[str]:
     """Cues for the length of a text. They must mention a file: "how many pages has the Bible" is a
     general question."""
-    for unit in ("words", "lines", "characters", "letters", "pages"):
+    for unit in units:
         amount = f"how many {unit}"
         yield from _of((f"{amount} are in", f"{amount} are there in", f"{amount} does"), _WRITTEN)
         yield from _of((f"count the {unit} in", f"count the {unit} of", f"{amount} has"), _WRITTEN)
+        yield from _of((f"{amount} are asked in",) if unit == "questions" else (), _WRITTEN)
         yield from (f"{amount} {has} xfile*" for has in ("are in", "are there in", "does", "has"))
         yield from (f"count the {unit} {of} xfile*" for of in ("in", "of"))
         yield from (f"{amount}$", f"count the {unit}$", f"count its {unit}$", f"{unit[:-1]} count")
@@ -171,17 +174,18 @@ def _counting_text() -> Iterable[str]:
         yield from (f"{ask} number of {unit}" for ask in ("the", "count the"))
         yield f"zähle die {_in_german[unit]}"
         yield f"wie viele {_in_german[unit]}"
-    yield from (
-        f"{count} how many {there}$"
-        for count in ("count", "tell me")
-        for there in ("remain", "are left", "lines remain", "lines are left")
-    )
 
 
+_COUNTED_LEFT = tuple(
+    f"{count} how many {there}$"
+    for count in ("count", "tell me")
+    for there in ("remain", "are left", "lines remain", "lines are left")
+)
 _THERE_ARE = ("there are", "are there", "are in there", "it has", "it's got", "it has got",
               "it contains", "that is", "that makes", "they are", "remain", "are left")  # fmt: skip
 _in_german = {"words": "wörter", "lines": "zeilen", "characters": "zeichen",
-              "letters": "buchstaben", "pages": "seiten"}  # fmt: skip
+              "letters": "buchstaben", "pages": "seiten", "sentences": "sätze",
+              "questions": "fragen", "paragraphs": "absätze"}  # fmt: skip
 
 
 def _pointing() -> Iterable[str]:
@@ -234,6 +238,7 @@ def _asking_loudness() -> Iterable[str]:
         yield f"wie laut ist {noun}"
 
 
+_asks = re.compile(r"[?？][\"'”’)\]]*$")
 _PRECISE = 10.0  # seconds; shorter durations are shown with tenths
 
 
@@ -242,7 +247,7 @@ def describe_file(call: Call, report: Report) -> Iterable[Artifact]:
     type."""
     (artifact,) = call.inputs["file"]
     if artifact.path is None:
-        return [text_artifact(f"The text has {_counts(artifact.text or '')}.")]
+        return [text_artifact(f"The text has {_counts(artifact.text or '', call)}.")]
     path, name = call.file("file"), call.title("file")
     if call.words("about") == "loudness" and artifact.kind in (Kind.AUDIO, Kind.VIDEO):
         return [text_artifact(_loudness(path, name))]
@@ -283,10 +288,15 @@ def _text_details(call: Call, report: Report) -> str:
         text = read_document(path, name=name, report=report, workdir=workdir)
     if not text.strip():
         return pages
-    return f"{pages}, {_counts(text)}" if pages else _counts(text)
+    return f"{pages}, {_counts(text, call)}" if pages else _counts(text, call)
 
 
-def _counts(text: str) -> str:
+def _counts(text: str, call: Call) -> str:
+    if call.words("about") == "sentences":
+        found = sentences(text)
+        asked = quantity(sum(bool(_asks.search(each)) for each in found), "question")
+        blocks = quantity(len(paragraphs(text)), "paragraph")
+        return f"{quantity(len(found), 'sentence')} in {blocks}, and asks {asked}"
     lines = sum(bool(line.strip()) for line in text.splitlines())
     counts = f"{quantity(len(text.split()), 'word')} in {quantity(lines, 'line')} and "
     return counts + quantity(len(text.strip()), "character")
@@ -369,9 +379,15 @@ FILE_DETAILS = define(
         Port("file", (Kind.AUDIO, Kind.VIDEO, Kind.IMAGE, Kind.DOCUMENT, Kind.TABLE, Kind.TEXT)),
     ),
     options=(
-        TaskOption("about", "loudness: how loud a sound is", "", choices=("", "loudness")),
+        TaskOption(
+            "about", "loudness: how loud a sound is; sentences: how many, and questions", "",
+            choices=("", "loudness", "sentences"),
+        ),
     ),
-    presets=presets(({"about": "loudness"}, list(_asking_loudness()))),
+    presets=presets(
+        ({"about": "loudness"}, list(_asking_loudness())),
+        ({"about": "sentences"}, list(_counting_text("sentences", "questions", "paragraphs"))),
+    ),
     cues=(
         *_of(("how long is", "how long's", "how long does"), _LASTING),
         *_of(("how long does it take to play",), _LASTING),
@@ -384,7 +400,8 @@ FILE_DETAILS = define(
         *(cue for noun in _SEEN for cue in _asking(noun, _OF_ALL)),
         "how big is xfile*", "how large is xfile*", "what ... size of xfile*",
         "how long is xfile*", *_of(("how long is",), _WRITTEN),
-        *_counting(), *_counting_text(), *_pointing(),
+        *_counting(), *_pointing(), *_COUNTED_LEFT,
+        *_counting_text("words", "lines", "characters", "letters", "pages"),
     ),
     method=describe_file, note="what the file itself says, by PyAV, Pillow and pypdf",
 )  # fmt: skip

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import csv
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path, PurePath
@@ -64,6 +65,22 @@ def _table(item: Artifact, to: Path, report: Report) -> list[Path]:
     return tables.save_table(item.path, to, name=item.title, report=report)
 
 
+def _lines(item: Artifact, to: Path, report: Report) -> list[Path]:
+    """Write the lines of a text as the rows of a table. A text with the same number of commas in
+    each line, or of semicolons or tabs, is a table already."""
+    lines = [line.strip() for line in (item.text or "").splitlines() if line.strip()]
+    counts = ({line.count(sign) for line in lines} for sign in ",;\t")
+    parted = any(len(each) == 1 and 0 not in each for each in counts)
+    source = to.with_name("lines.csv")
+    with source.open("w", encoding="utf-8", newline="") as file:
+        if parted:
+            file.write("\n".join(lines))
+        else:
+            rows = [tr("text"), *(line.removeprefix("- ") for line in lines)]
+            csv.writer(file, lineterminator="\n").writerows([row] for row in rows)
+    return tables.save_table(source, to, name=source.name, report=report)
+
+
 def _document(item: Artifact, to: Path, report: Report) -> list[Path]:
     report(None, tr("Converting {name}", name=item.title))
     tree = read_tree(item, report=report, workdir=to.parent)
@@ -93,7 +110,7 @@ WAYS: Mapping[str, Mapping[str, Way]] = {
     "pdf": {**dict.fromkeys(("txt", "md", "html", "docx", "odt"), _document),
             "png": _pages, "jpg": _pages},
     "document": _documents,
-    "text": _documents,
+    "text": {**_documents, **dict.fromkeys(tables.TABLES, _lines)},
 }  # fmt: skip
 """What each sort of file can become."""
 

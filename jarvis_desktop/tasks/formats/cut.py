@@ -1,5 +1,5 @@
 """The cut-file task: pages of a PDF, and stretches of recordings and films, are kept, left out or
-made files of their own; pages are turned as well. Runs in a child process."""
+made files of their own; texts and tables are split; pages are turned. Runs in a child process."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.audio.media import open_media
 from jarvis_desktop.tasks.definition import define, presets
+from jarvis_desktop.tasks.documents import table_edit
 from jarvis_desktop.tasks.documents.pdf import is_pdf, open_pdf
+from jarvis_desktop.tasks.formats import cut_text
 from jarvis_desktop.tasks.formats.conversion import ending_of, stem_of
 from jarvis_desktop.tasks.formats.film import FilmPart, write_parts
 from jarvis_desktop.tasks.formats.sound import SOUNDS, Span, save_sound
@@ -39,12 +41,15 @@ def cut_file(call: Call, report: Report) -> Iterable[Artifact]:
         raise InputError(tr("Only pages of a PDF, and pictures, can be turned."))
     if item.kind in (Kind.AUDIO, Kind.VIDEO):
         return list(_cut_media(item, call, report))
-    if item.kind is not Kind.DOCUMENT or not is_pdf(item.path):
+    if is_pdf(item.path):
+        return list(_cut_pages(item, call))
+    if call.words("action") != "split" or item.kind not in (Kind.DOCUMENT, Kind.TABLE):
         raise InputError(
             tr("{name} cannot be cut: it is not a PDF, a recording or a video.", name=item.title),
-            hint=tr("Convert it to PDF first."),
+            hint=tr("It can be split, or converted to PDF first."),
         )
-    return list(_cut_pages(item, call))
+    divided = table_edit.divided if item.kind is Kind.TABLE else cut_text.divided
+    return list(divided(item, call.words("by"), int(call.number("parts")), call, report))
 
 
 def _cut_pages(item: Artifact, call: Call) -> Iterable[Artifact]:
@@ -114,7 +119,7 @@ def _page_pieces(
     if action == "split":
         if every := re.fullmatch(r"every (\d+)", asked):
             size = max(1, int(every[1]))
-        elif parts:
+        elif parts > 1:
             size = math.ceil(count / parts)
         else:
             size = 0 if asked else 1
@@ -334,9 +339,9 @@ def _turning(action: str) -> Iterable[str]:
 CUT_FILE = define(
     name="cut-file", label="Cut file",
     summary="Keeps, removes or turns pages of a PDF; keeps or removes seconds of a recording or "
-    "video; splits them.",
-    ports=(Port("file", (Kind.DOCUMENT, Kind.AUDIO, Kind.VIDEO)),),
-    gives=(Kind.DOCUMENT, Kind.AUDIO, Kind.VIDEO),
+    "video; splits them, a text at its chapters, a table into a file for each value of a column.",
+    ports=(Port("file", (Kind.DOCUMENT, Kind.AUDIO, Kind.VIDEO, Kind.TABLE)),),
+    gives=(Kind.DOCUMENT, Kind.AUDIO, Kind.VIDEO, Kind.TABLE),
     options=(
         TaskOption("action", "what is done with these parts", "keep", choices=ACTIONS),
         TaskOption("pages", "pages such as 2-5, 7, or last 2", "", reads="pages"),
@@ -345,6 +350,7 @@ CUT_FILE = define(
             "parts", "into how many equal parts it is split; 0 for single pages", 0,
             units=("part*", "piece*", "half", "halves", "file*", "teil*"),
         ),
+        TaskOption("by", "what each part is for, such as country, or 100 rows", "", reads="each"),
     ),
     cues=(
         *(f"{verb} {part}" for verb in _keeping for part in _parts_named),
@@ -365,7 +371,11 @@ CUT_FILE = define(
         ({"action": "split"},
          "split|split up|split ... into|break up|break ... into|divide ... into|teile|teil ... in|"
          "teile ... in|aufteilen|each page as|every page as|single pages|into single pages|"
-         "one file per page|zerlege|in einzelne seiten"),
+         "one file per page|zerlege|in einzelne seiten|cut ... into|one file for each|"
+         "a file for each|one file for every|one file per|a file per|separate file* for each|"
+         "own file for each|one table for each|a table for each|into chapters|at the chapters|"
+         "at the headings|into sections|eine datei für jede*|eine eigene datei für jede*|"
+         "eine datei pro|in kapitel"),
     ),
     method=cut_file, patience=10,
     note="pypdf, PyAV (FFmpeg); the original stays as it is",

@@ -87,19 +87,41 @@ _SHOWN = (
 )  # fmt: skip
 
 
+_asked = {
+    "email": lazy_re(r"\be-?mails?\b"),
+    "web address": lazy_re(r"\b(?:links?|urls?|web (?:address|site|page)\w*|webseiten?)\b"),
+    "date": lazy_re(r"\b(?:dates?|daten|datum|days?)\b"),
+    "time": lazy_re(r"\b(?:times?|uhrzeiten|clock)\b"),
+    "money": lazy_re(r"\b(?:sums?|prices?|amounts?|money|costs?|beträge?|preise?|summen?)\b"),
+    "percentage": lazy_re(r"\b(?:per\s?cent\w*|prozent\w*)\b"),
+    "phone number": lazy_re(r"\b(?:phone|telephone|telefon)"),
+    "name": lazy_re(r"\b(?:names?|people|persons?|places?|who|namen|personen|orte)\b"),
+}
+"""How the kinds are asked for."""
+
+
 def label(call: Call, report: Report) -> Iterable[Artifact]:
-    """One line per kind. Raises InputError if there is no text."""
-    text = call.text("text")
+    """One line per kind that is asked for, or per item if it is the only kind. Raises InputError if
+    there is no text."""
+    text, asked = call.text("text"), call.words("asked").lower()
     if not text.strip():
         raise InputError(tr("There is no text to look through."))
     if len(text) > MAX_LABELLED_CHARS:
         report(None, tr("Reading the first {count:,} characters.", count=MAX_LABELLED_CHARS))
     found = entities(text[:MAX_LABELLED_CHARS])
+    wanted = {kind for kind in _SHOWN if _asked[kind].search(asked)}
+    found = {kind: items for kind, items in found.items() if kind in (wanted or _SHOWN)}
     if not found:
-        return [text_artifact("There are no dates, sums, addresses or names in the text.")]
+        none = " or ".join(_plural(kind).lower() for kind in _SHOWN if kind in wanted)
+        return [text_artifact(f"There are no {none or _nothing} in the text.")]
+    if len(wanted) == 1:
+        return [text_artifact("\n".join(*found.values()))]
     lines = [f"{_plural(kind)}: {', '.join(items)}" for kind, items in found.items()]
     lines.append("These are found by how they are written, not by what they mean.")
     return [text_artifact("\n".join(lines))]
+
+
+_nothing = "dates, sums, addresses or names"
 
 
 def entities(text: str) -> dict[str, list[str]]:
@@ -137,10 +159,19 @@ TOKEN_CLASSIFICATION = define(
     name="token-classification", label="Find names and dates",
     summary="Lists the names, dates, sums and addresses in a text.",
     ports=(Port("text", (Kind.TEXT,)),),
+    options=(TaskOption("asked", "what is listed, such as dates; all if empty", "",
+                        reads="own-words"),),
     cues=(
         "entities", "named entit*", "entity recognition", "names in", "dates in",
         "phone numbers in", "e-mail addresses in", "email addresses in", "extract the names",
         "extract the dates", "extract the e-mail*", "extract the email*", "people mentioned",
+        *(
+            f"{verb} {which}{what}"
+            for verb in ("extract", "pull", "collect", "find", "list", "get", "pull out", "copy")
+            for which in ("", "the ", "all ", "all the ", "every ")
+            for what in ("e-mail address*", "email address*", "e-mails", "emails", "phone number*",
+                         "web address*", "links", "urls", "dates", "prices", "names")
+        ),
         "places mentioned", "names mentioned", "who is mentioned", "label the words",
         "token classification", "links in the text", "list the names", "list the dates",
     ),

@@ -22,7 +22,8 @@ from tests.assistant.agent.test_code_loop import WEST, Bench, bench, chart, scri
 
 __all__ = ["bench"]  # a fixture
 MADE = {"image-editing": "photo-edit.jpg", "convert-file": "photo.png", "chart": "chart.png",
-        "edit-table": "sales-sorted.csv", "join-files": "joined.pdf"}  # fmt: skip
+        "edit-table": "sales-sorted.csv", "join-files": "joined.pdf",
+        "file-details": "details.txt"}  # fmt: skip
 """What each task makes here."""
 
 
@@ -63,6 +64,8 @@ async def built(
         ("Sort it by price and draw a chart of the prices by product, and save the table as x.csv",
          ["a.csv"], ["x.csv", "It is done.", "chart.png", "It is done."],
          ["edit-table", "chart"]),
+        ("How many questions are asked in this story?", ["story.txt"],
+         ["details.txt", "It is done."], ["file-details"]),
     ],
 )  # fmt: skip
 async def test_files_are_made_as_the_words_say(
@@ -87,6 +90,11 @@ async def test_what_is_not_clear_is_left_to_a_script(tmp_path: Path, goal: str, 
 
 
 SHRINK = "Shrink the photo to 400 pixels and save it as PNG"
+
+
+async def test_what_is_asked_of_several_files_is_left_to_a_script(tmp_path: Path) -> None:
+    goal = "How many words are in a.txt and in b.txt?"
+    assert await built(tmp_path, goal, "a.txt", "b.txt") is None
 
 
 async def test_nothing_counts_if_a_step_fails_or_is_in_doubt(tmp_path: Path) -> None:

@@ -74,3 +74,9 @@ def test_rows_are_taken_apart_as_tuples(loop: str, mended: str) -> None:
 def test_errors_are_explained(last: str, code: str, hint: str) -> None:
     brief = "- km: number, 1 to 2; 3 cells are empty\n- name: text, one of: A"
     assert hint in explain_error(last, code, ["a.csv"], brief)
+
+
+def test_a_search_that_finds_nothing_is_explained() -> None:
+    code = "value = re.search('x', line)[1]"
+    trace = f"File \"script-1\", line 3, in <module>\n    {code}\nTypeError: 'NoneType' object"
+    assert "go on only if found" in explain_error(trace, code, ["a.log"], "")

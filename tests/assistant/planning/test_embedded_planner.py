@@ -419,6 +419,28 @@ async def test_the_name_of_a_file_to_be_made_is_not_looked_for(text: str) -> Non
              "document-to-text(document=#0)", "translation(text=#1, language=French)"],
         ),
         (
+            "Split this list into one file for each country",
+            ["people.csv"],
+            ["cut-file(file=people.csv, action=split, parts=1, by=country)"],
+        ),
+        (
+            "cut this book into chapters",
+            ["book.txt"],
+            ["cut-file(file=book.txt, action=split)"],
+        ),
+        (
+            "How many questions are asked in this story?",
+            ["story.txt"],
+            ["file-details(file=story.txt, about=sentences)"],
+        ),
+        (
+            "pull all e-mail addresses out of this text into a CSV",
+            ["mails.txt"],
+            ["document-to-text(document=mails.txt)",
+             "token-classification(text=#0, asked=pull all e-mail addresses out of this text)",
+             "convert-file(file=#1, format=csv)"],
+        ),
+        (
             "replace the sky with stars",
             ["photo.jpg"],
             ["image-editing(image=photo.jpg, prompt=replace the sky with stars)"],

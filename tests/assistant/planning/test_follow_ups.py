@@ -334,7 +334,7 @@ def test_no_words_raise_and_every_plan_is_whole(words: list[str]) -> None:
 
 
 @pytest.mark.exhaustive
-@settings(max_examples=1000, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(WORDS)
 def test_no_other_words_do_either(words: list[str]) -> None:
     is_whole(words)

@@ -41,6 +41,13 @@ def test_how_long_words_are(tmp_path: Path) -> None:
     assert told == "The text has 4 words in 2 lines and 22 characters."
 
 
+def test_how_much_a_text_asks(tmp_path: Path) -> None:
+    given = text_artifact("Do fish swim? They do.\n\nAnd “birds?” Who knows!\n")
+    call = call_of(FILE_DETAILS.type, tmp_path / "work", file=given, about="sentences")
+    told = text_of(describe_file(call, quiet))
+    assert told == "The text has 4 sentences in 2 paragraphs, and asks 2 questions."
+
+
 def test_how_long_a_film_lasts(tmp_path: Path) -> None:
     told = said(Kind.VIDEO, film(tmp_path / "a.mp4", seconds=3), tmp_path)
     assert told.startswith("a.mp4 lasts 3")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 from collections.abc import AsyncIterator, Iterable
@@ -18,11 +19,17 @@ from PIL import Image
 from pypdf import PdfReader, PdfWriter
 
 from jarvis_desktop.backends.builtin import BuiltinBackend
-from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name
+from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.tasks.audio.media import write_wav
-from jarvis_desktop.tasks.formats.conversion import CONVERT_FILE, WAYS, convert_file, sort_of
+from jarvis_desktop.tasks.formats.conversion import (
+    CONVERT_FILE,
+    WAYS,
+    convert,
+    convert_file,
+    sort_of,
+)
 from jarvis_desktop.tasks.formats.pictures import PICTURES
 from jarvis_desktop.tasks.registry import DEFINITIONS
 from tests.tasks.calls import call_of, quiet
@@ -65,7 +72,9 @@ def samples(folder: Path) -> dict[str, Artifact]:
         for item in folder.iterdir()
         if item.is_file() and (kind := kind_of_name(item))
     }
-    return {sort_of(item): item for item in named.values()} | {"text": text("# Hello\n\nworld")}
+    return {sort_of(item): item for item in named.values()} | {
+        "text": text("town;people\nZürich;443000")
+    }
 
 
 def text(words: str) -> Artifact:
@@ -314,3 +323,18 @@ def test_letters_without_a_font_are_not_left_out(
     monkeypatch.setattr(document_pdf, "_fonts", lambda: [])
     with pytest.raises(InputError, match="No font of this computer has these letters: 中文"):
         converted(text("中文"), "pdf", tmp_path / "a")
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("- ann@x.org\n\n- bob@x.org, home", [["text"], ["ann@x.org"], ["bob@x.org, home"]]),
+        ("name;age\nAnn;3", [["name", "age"], ["Ann", "3"]]),
+    ],
+)
+def test_the_lines_of_a_text_become_a_table(
+    tmp_path: Path, text: str, rows: list[list[str]]
+) -> None:
+    (made,) = convert(text_artifact(text), "csv", tmp_path, quiet)
+    with made.open(encoding="utf-8", newline="") as file:
+        assert [*csv.reader(file)] == rows

@@ -29,6 +29,21 @@ def test_is_honest_about_its_way(tmp_path: Path):
     )
 
 
+@pytest.mark.parametrize(
+    ("asked", "told"),
+    [
+        ("find all e-mail addresses", "maria@acme.example"),
+        ("who is mentioned?", "Maria Rossi\nAcme Tools\nZurich"),
+        ("the prices and dates", "Dates: 5 May 2024\nSums of money: $1,200.50\nThese are found by "
+         "how they are written, not by what they mean."),
+        ("any times", "There are no times in the text."),
+    ],
+)  # fmt: skip
+def test_lists_only_what_is_asked_for(tmp_path: Path, asked: str, told: str):
+    call = call_of(TOKEN_CLASSIFICATION.type, tmp_path, text=TEXT, asked=asked)
+    assert text_of(label(call, quiet)) == told
+
+
 def test_says_when_there_is_nothing(tmp_path: Path):
     assert text_of(
         label(call_of(TOKEN_CLASSIFICATION.type, tmp_path, text="nothing here"), quiet)

@@ -481,8 +481,11 @@ def _about_picture(name: str) -> Iterable[str]:
 def _about_text(name: str) -> Iterable[str]:
     if Path(name).suffix.lower() in SOUNDS:
         return [f"{name}: sound or film"]
-    lines = [line for line in read_text(name).splitlines() if line.strip()]
-    told = [f"{name}: text, {len(lines)} lines. It begins:"]
+    text = read_text(name)
+    lines = [line for line in text.splitlines() if line.strip()]
+    asked = len(re.findall(r"\?+[\"'”’)]*(?=\s|$)", text))
+    questions = f"; {asked} sentences end with ?" if asked else ""
+    told = [f"{name}: text, {len(lines)} lines{questions}. It begins:"]
     told += [f"  {line[:MAX_LINE_CHARS]}" for line in lines[:SHOWN_LINES]]
     counts = {len(line.split()) for line in lines[:20]}
     if len(lines) > 4 and lines[0][:1].isdigit() and max(counts) - min(counts) < 4:
