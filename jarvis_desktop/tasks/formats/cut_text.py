@@ -146,8 +146,8 @@ def _numbered_headings(lines: Sequence[str]) -> dict[int, str]:
 
 def _by_length(
     lines: Sequence[str], size: re.Match[str] | None, count: int
-) -> list[tuple[str, list[str]]]:
-    """Parts of so many lines or words, or a number of parts, cut between lines."""
+) -> Iterator[tuple[str, list[Any]]]:
+    """Yield parts of so many lines or words, or a number of parts, cut between lines."""
     words = size is None or size[2].startswith(("word", "w\u00f6rt"))
     lengths = [len(line.split()) if words else 1 for line in lines]
     limit = max(1, int(size[1]) if size else math.ceil(sum(lengths) / count))
@@ -155,4 +155,5 @@ def _by_length(
     for line, length in zip(lines, lengths, strict=True):
         parts.setdefault(before // limit, []).append(line)
         before += length
-    return [(str(number), part) for number, part in enumerate(parts.values(), 1)]
+    for number, part in enumerate(parts.values(), 1):
+        yield str(number), part
