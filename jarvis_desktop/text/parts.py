@@ -21,8 +21,12 @@ FORMAT_WORDS = {
 }  # fmt: skip
 """Endings that files can get, and the words for them."""
 FORMATS = {word: ending for ending, words in FORMAT_WORDS.items() for word in words.split()}
+FORMATS |= dict.fromkeys(("plain text", "text file", "text files"), "txt")
 
 _format = "|".join(sorted(FORMATS, key=len, reverse=True))
+_format_as = (
+    rf"(?:(?:to|into|as|als|nach)\s+)?(?:(?:an?|one|eine?)\s+)?\.?(?:{_format})\b(?!\s+(?:of|from)\b)"
+)
 _article = r"(?:(?:an?|one|single|ein(?:e[rnm]?)?|the)\s+){0,2}(?:\w+\s+)?\.?"
 _target = lazy_re(rf"\b(?:to|into|as|in|als|zu|zum|nach|ins)\s+{_article}({_format})\b")
 _any_target = lazy_re(
@@ -42,6 +46,25 @@ _picture_of_pages = lazy_re(
 _no_format = frozenset(
     "it that this them text one two parts grey gray it's both half audio".split()
 )
+
+
+_of_format = r"(?:\s+(?:document|file|version|datei|dokument)s?)?"
+_list_of_formats = lazy_re(
+    rf"(?<![\w-]){_format_as}{_of_format}"
+    rf"(?:\s*(?:,|&|\band\b|\bund\b|\balso\b)+\s*{_format_as}{_of_format})+"
+)
+
+
+def lists_of_formats(said: str) -> list[tuple[int, int]]:
+    """Return where several formats are named one after the other: "to PNG and WebP"."""
+    return [found.span() for found in _list_of_formats.finditer(said)]
+
+
+def formats_asked(said: str) -> list[str]:
+    """Return the endings of several formats that the words ask for at once, else nothing."""
+    found = _list_of_formats.search(said)
+    named = re.findall(rf"\b({_format})\b", found[0]) if found else []
+    return list(dict.fromkeys(FORMATS[word] for word in named))
 
 
 def format_asked(said: str) -> str:

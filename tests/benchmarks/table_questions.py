@@ -22,6 +22,7 @@ from jarvis_desktop.core.task import Call
 from jarvis_desktop.tasks.documents.table_qa import TABLE_QUESTION_ANSWERING, reply
 from jarvis_desktop.text.dates import MONTHS
 from tests.benchmarks import (
+    club_table_cases,
     everyday_table_cases,
     fresh_table_cases,
     household_table_cases,
@@ -45,6 +46,8 @@ _sets: Sequence[tuple[Callable[[], dict[str, Rows]], Callable[..., None], dict[s
     (everyday_table_cases.make_everyday_rows, everyday_table_cases.write_everyday_tables,
      {"every day 1": everyday_table_cases.asked_every_day,
       "every day 2": everyday_table_cases.asked_once_more}),
+    (club_table_cases.make_club_rows, everyday_table_cases.write_everyday_tables,
+     {"club": club_table_cases.asked_at_the_club}),
 )  # fmt: skip
 _number = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 

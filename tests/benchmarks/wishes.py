@@ -19,6 +19,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from tests.benchmarks.fresh_wish_cases import fourth, write_more_files
 from tests.benchmarks.wish_cases import (
     Check,
     Outcome,
@@ -97,6 +98,7 @@ async def _run(args: argparse.Namespace, folder: Path) -> None:
     given = folder / "given"
     given.mkdir()
     write_files(given)
+    write_more_files(given)
     paths = user_paths()
     app = build(settings_file.load(paths.settings)[0], paths)
     try:
@@ -108,7 +110,7 @@ async def _run(args: argparse.Namespace, folder: Path) -> None:
         await app.close()
 
 
-SETS = {"first": first, "second": second, "third": third}
+SETS = {"first": first, "second": second, "third": third, "fourth": fourth}
 
 
 def main() -> None:

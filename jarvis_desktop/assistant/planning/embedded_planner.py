@@ -87,6 +87,10 @@ MAX_RIVAL_SCORE = 0.17
 """... and only if no other task is as likely as this."""
 MIN_SCORE_EACH = 0.6
 """If several tasks are guessed, each must be at least this likely."""
+MIN_SCORE_OF_PART = 0.5
+"""A part without a cue, beside others, is guessed from this probability on, ..."""
+MAX_RIVAL_OF_PART = 0.65
+"""... if that of any other task that the files suit is at most this part of it."""
 MAX_REQUEST_CHARS = 1000
 """Characters; a longer request is taken for a pasted text."""
 
@@ -199,7 +203,7 @@ class EmbeddedPlanner:
             return PlanRejected(missing, final=any(item.type.name != WRITING for item in cues))
         try:
             fit = _InputFit(read, inventory, context)
-            cues, foreign = await self._cues(read, inventory, context)
+            cues, foreign = await self._cues(read, inventory, context, fit)
             found = steps.split_steps(read, inventory, fit, cues, foreign)
         except NotUnderstoodError as odd:
             return _not_read(read.words(odd.start, odd.end))
@@ -309,31 +313,89 @@ class EmbeddedPlanner:
         ]
 
     async def _cues(
-        self, read: ParsedRequest, inventory: Sequence[TaskType], context: Context
-    ) -> tuple[list[CueMatch], frozenset[int]]:
+        self,
+        read: ParsedRequest,
+        inventory: Sequence[TaskType],
+        context: Context,
+        fit: steps.FitScorer,
+    ) -> tuple[list[CueMatch], Mapping[int, float]]:
         """Return the cues of a request and what the encoder reads where cues do not settle it, and
-        the beginnings of parts that ask for nothing of ours."""
+        how likely the parts that begin there ask for nothing of ours."""
         cues = table_phrases.table_cues(
             read, intents.find_cues(read.text, inventory), inventory, context
         )
-        parts = [
-            part
-            for part in steps.stretches(read.text, cues)
-            if steps.without_joints(read.text[slice(*part[:2])])
-        ]
+        parts = _parts_of(read, cues)
         about = bool(context.attachments or read.files or read.quotes)
         settled = len(parts) == 1 and any(about or not cue.type.ports for cue in cues)
         if settled or self.scorer is None:
-            return cues, frozenset()
+            return cues, {}
         try:
             asked = everyday.open_parts(parts, about=about)
             texts = everyday.texts(read, asked)
             likely = await asyncio.to_thread(self.scorer.everyday, texts)
         except UnavailableError:
-            return cues, frozenset()
+            return cues, {}
         earlier = bool(context.attachments or (context.conversation and context.conversation.turns))
         found = everyday.matches(read, parts, asked, likely, inventory, about=earlier)
-        return found, everyday.foreign(asked, likely) if self._guesses else frozenset()
+        foreign = everyday.foreign(asked, likely)
+        if len(parts) > 1 and context.attachments:
+            found = [cue for cue in found if _can_be(cue, found, fit)]
+        if len(parts) > 1 and context.attachments and (found or self._guesses):
+            found += await self._guessed_parts(read, inventory, fit, found, foreign)
+        return sorted(found, key=lambda cue: (cue.start, -cue.weight)), foreign
+
+    async def _guessed_parts(
+        self,
+        read: ParsedRequest,
+        inventory: Sequence[TaskType],
+        fit: steps.FitScorer,
+        cues: Sequence[CueMatch],
+        foreign: Mapping[int, float],
+    ) -> list[CueMatch]:
+        """Return what the parts without a cue ask of the files, where the scores leave no doubt."""
+        guessed = []
+        for start, end, found in _parts_of(read, cues)[: everyday.MAX_PARTS]:
+            words = steps.without_joints(read.text[start:end]).strip()
+            asks = wish_words.is_order(words) or wish_words.is_question(words)
+            hopeless = foreign.get(start, 0.0) >= everyday.MIN_NOTHING or _of_others.match(words)
+            to_write = any(item.output for item in read.files_in(start, end))
+            if found or not asks or hopeless or to_write or is_foreign(words):
+                continue
+            scores = await scores_of(self.scorer, read.words(start, end), inventory)
+            if scores is None:
+                return []
+            likely = {
+                item: chance * (1.0 if fit(item, start, end) >= FITS else ROUNDABOUT)
+                for item, chance in zip(inventory, scores.tasks, strict=True)
+                if item.ports and fit(item, start, end) > NO_WAY
+            }
+            best, second, *_ = sorted(likely, key=likely.__getitem__, reverse=True)
+            chance = scores.tasks[inventory.index(best)]
+            if chance >= MIN_SCORE_OF_PART and likely[second] <= MAX_RIVAL_OF_PART * likely[best]:
+                at = start + read.text[start:end].index(words)
+                guessed.append(CueMatch(best, at, at + len(words.rstrip(" .,!?")), chance))
+        return guessed
+
+
+def _can_be(cue: CueMatch, cues: Sequence[CueMatch], fit: steps.FitScorer) -> bool:
+    """Return whether a cue's task can work on the files at hand, or on what the others make."""
+    kinds = {kind for port in cue.type.ports[:1] for kind in port.kinds}
+    return fit(cue.type, cue.start, cue.end) > NO_WAY or any(
+        kinds & set(other.type.gives) for other in cues if other.start < cue.start
+    )
+
+
+_of_others = re.compile(r"(?:(?:tell|show) (?:me|us) )?(?:who|whose|when|where|why)\b")
+"""Begins questions that no task on a file answers in general."""
+
+
+def _parts_of(read: ParsedRequest, cues: Sequence[CueMatch]) -> list[everyday.Part]:
+    """Return the parts of a request that have words besides those that join them."""
+    return [
+        part
+        for part in steps.stretches(read.text, cues)
+        if steps.without_joints(read.text[slice(*part[:2])])
+    ]
 
 
 async def scores_of(
@@ -355,7 +417,10 @@ _asks_table = re.compile(
 )
 
 
-_leans = re.compile(rf"{inputs.PRONOUN.pattern}|\b(?:they|their|there|davon|deren)\b")
+_leans = re.compile(
+    rf"(?!\b(?:all of them|them all|all of these|it all)\b)(?:{inputs.PRONOUN.pattern}"
+    r"|\b(?:they|their|there|davon|deren)\b)"
+)
 """Words of a question that needs the one before it."""
 
 
@@ -424,8 +489,11 @@ def _not_just_saved(found: Sequence[PlannedStep], read: ParsedRequest) -> str:
     return read.words(*part.span()) if part else ""
 
 
-NO_WAY = -30.0
-"""How well files fit a task that they cannot be turned into the input of."""
+NO_WAY, FITS = -30.0, 5.0
+"""How well files fit a task that they cannot be turned into the input of, and one that takes them
+as they are."""
+ROUNDABOUT = 0.5
+"""How much a guess counts beside others if the files must be converted for it."""
 
 
 class _InputFit:
@@ -449,7 +517,7 @@ class _InputFit:
             can_be_words = Kind.TEXT in port.kinds or self._earlier or start > 0
             return 0.0 if can_be_words else -4.0
         if any(kind in port.kinds for kind in here):
-            return 5.0
+            return FITS
         reachable = any(inputs.find_route((kind,), port.kinds, self._inventory) for kind in here)
         return 4.0 if reachable else NO_WAY
 

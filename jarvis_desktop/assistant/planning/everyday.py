@@ -182,14 +182,17 @@ def _chosen(task_type: TaskType, chances: Likely) -> tuple[tuple[str, Value], ..
     return tuple(found)
 
 
-def foreign(asked: Sequence[Part], likely: Sequence[Likely]) -> frozenset[int]:
-    """Return the beginnings of the parts that ask for nothing of ours."""
+def foreign(asked: Sequence[Part], likely: Sequence[Likely]) -> dict[int, float]:
+    """Return how likely the parts without a cue, by their beginnings, ask for nothing of ours; what
+    is asked of today's news or weather does so for sure."""
     by_start = _by_start(asked, likely)
-    return frozenset(
-        start
+    return {
+        start: 1.0
+        if by_start[start].get(LIVE_DATA, 0.0) >= MIN_LIVE
+        else by_start[start].get(NO_TASK, 0.0)
         for start, _, cues in asked
-        if not cues and by_start[start].get(NO_TASK, 0.0) >= MIN_FOREIGN
-    )
+        if not cues
+    }
 
 
 def _by_start(asked: Sequence[Part], likely: Sequence[Likely]) -> dict[int, Likely]:

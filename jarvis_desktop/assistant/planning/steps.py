@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import PurePath
+from types import MappingProxyType
 
 from jarvis_desktop.assistant.planning import intents, wish_words
 from jarvis_desktop.assistant.planning.inputs import (
@@ -54,6 +55,7 @@ _pages_before = re.compile(r"\b(?:pages|seiten)\s+\d[\d\s,-]*$")
 _number = re.compile(r"\s*\d")
 _file_behind = re.compile(r"\s*(?:and\s+|also\s+)?xfile\d+x")
 _determined = re.compile(r"\b(?:the|that|this|your|my)\s+$")
+_only_names = frozenset("in from for of with on at about here is are using and".split())
 _sentence_end = re.compile(r"[.!?\n]+(?=\s|$)")
 AS_SAID = "as-said"
 """The reader of options that take the words of a request as they are."""
@@ -96,16 +98,20 @@ def split_steps(
     inventory: Sequence[TaskType],
     fit: FitScorer,
     matches: Sequence[CueMatch],
-    foreign: Collection[int] = (),
+    foreign: Mapping[int, float] = MappingProxyType({}),
 ) -> list[PlannedStep]:
     """Return the steps of a request in order; empty if no task is asked for. `matches` are its
-    cues, and `foreign` the beginnings of parts that ask for nothing of ours. Raises
+    cues, and `foreign` how likely the parts that begin there ask for nothing of ours. Raises
     NotUnderstoodError rather than do to a file what was asked for another one."""
-    matches = _keep_literal(reading.text, matches)
+    matches = _keep_literal(reading.text, matches, foreign)
     writing = next((item for item in inventory if item.name == WRITING), None)
     steps: list[PlannedStep] = []
     leading: list[str] = []
     for start, end, found in stretches(reading.text, matches):
+        words = set(re.findall(r"[a-z']+", wish_words.MARKED.sub(" ", reading.text[start:end])))
+        names = bool(not words - _only_names and reading.files_in(start, end))
+        if not without_joints(reading.text[start:end]) or (names and not steps):
+            continue  # "in budget.xlsx, ..."
         inside = [
             item
             for item in found
@@ -126,9 +132,6 @@ def split_steps(
             continue
         if not asked:
             if steps and found == inside:
-                words = set(
-                    re.findall(r"[a-z']+", wish_words.MARKED.sub(" ", reading.text[start:end]))
-                )
                 named = [item for item in reading.files_in(start, end) if not item.output]
                 if named and words - wish_words.SMALL_WORDS:
                     raise NotUnderstoodError(start, end)
@@ -139,7 +142,7 @@ def split_steps(
                     cue = CueMatch(writing, start, start, 0.0)
                     steps.append(PlannedStep(writing, start, end, cue))
                     continue
-                if start in foreign and _orders(reading.text[start:end], steps[-1]):
+                if _is_foreign(reading.text[start:end], foreign.get(start, 0.0), steps[-1]):
                     steps[-1] = _with_unread(steps[-1], _bare(reading.words(start, end)))
                 else:
                     steps[-1] = _lengthened(steps[-1], end, refers, reading)
@@ -204,11 +207,10 @@ def split_steps(
             steps.insert(0, PlannedStep(writing, 0, steps[0].start, cue))
             leading = []
         # The words before the first cue ("for scan.png, ...") belong to the first step.
-        steps[0] = (
-            _with_unread(replace(steps[0], start=0), *leading)
-            if leading
-            else _with_beginning(steps[0], reading)
-        )
+        if leading and not reading.files_in(0, steps[0].start):
+            steps[0] = _with_unread(steps[0], *leading)
+        else:
+            steps[0] = _with_unread(_with_beginning(steps[0], reading), *leading)
     return steps
 
 
@@ -222,11 +224,33 @@ def _adds_nothing(step: PlannedStep, asked: Sequence[CueMatch], files: Collectio
     return bool(plain and same and not others and not files)
 
 
+MIN_FOREIGN = 0.4
+"""An order that is at least this likely to ask for none of our tasks is no part of another wish."""
+MIN_SURELY_FOREIGN = 0.95
+"""Any other words are none from this on: "and the weather?"."""
+
+
+def _is_foreign(words: str, chance: float, step: PlannedStep) -> bool:
+    """Return whether words behind those of a step ask for what none of our tasks does."""
+    if chance >= MIN_FOREIGN and _orders(words, step):
+        return True
+    other = not _takes_more(step) or (_is_literal(step.type) and wish_words.is_order(words))
+    return chance >= MIN_SURELY_FOREIGN and other and not wish_words.SAYS_WHY.match(words)
+
+
 def _orders(words: str, step: PlannedStep) -> bool:
     """Return whether words without a cue, behind those of a step, ask for something else."""
-    taken = takes_words(step.type) or step.type.name == EDIT_TABLE
-    taken |= any(option.reads == AS_SAID for option in step.type.options)
-    return wish_words.is_order(words, taken=taken)
+    return wish_words.is_order(words, taken=_takes_more(step))
+
+
+def _takes_more(step: PlannedStep) -> bool:
+    """Return whether a step takes words as they are."""
+    taken = takes_words(step.type) or step.type.name in (ASK_TABLE, EDIT_TABLE)
+    return taken or _is_literal(step.type)
+
+
+def _is_literal(task_type: TaskType) -> bool:
+    return any(option.reads == AS_SAID for option in task_type.options)
 
 
 def without_joints(words: str) -> str:
@@ -236,7 +260,7 @@ def without_joints(words: str) -> str:
 
 def _bare(words: str) -> str:
     """Return words without what joins them to others."""
-    return _joints.sub("", words).strip(" ,.;:!?")
+    return _leading_joints.sub("", _joints.sub("", words)).strip(" ,.;:!?")
 
 
 def _with_unread(step: PlannedStep, *words: str) -> PlannedStep:
@@ -304,7 +328,7 @@ def _lengthened(
         or read_options(longer, reading) != read_options(step, reading)
     ):
         return longer
-    return _with_unread(longer, words)
+    return _with_unread(step, words)
 
 
 def _with_beginning(step: PlannedStep, reading: ParsedRequest) -> PlannedStep:
@@ -335,16 +359,16 @@ _condition = re.compile(
 
 
 def stretches(text: str, matches: Sequence[CueMatch]) -> list[tuple[int, int, list[CueMatch]]]:
-    """Split the text at sentence ends, commas and "and", but never inside a cue or a list of files
-    or pages, nor between a condition and what depends on it: "if I save 9 a week, how much ..."."""
+    """Split the text at sentence ends, commas and "and", but never inside a cue or a list of files,
+    pages or formats, nor between a condition and what depends on it: "if I save 9 a week, how much ..."."""
     cuts = [0]
+    formats = parts.lists_of_formats(text)
     for boundary in _boundary.finditer(text):
         before, behind = boundary.start(), boundary.end()
         listed = _file_before.search(text, 0, before) and _file_behind.match(text, behind)
         listed = listed or (_pages_before.search(text, 0, before) and _number.match(text, behind))
-        inside = any(
-            item.start < boundary.end() and boundary.start() < item.end for item in matches
-        )
+        listed = listed or any(start < before < end for start, end in formats)
+        inside = any(item.start < behind and before < item.end for item in matches)
         first_comma = text[before] == "," and "," not in text[cuts[-1] : before]
         depends = first_comma and _condition.match(text, cuts[-1])
         if not listed and not inside and not depends:
@@ -356,7 +380,9 @@ def stretches(text: str, matches: Sequence[CueMatch]) -> list[tuple[int, int, li
     ]
 
 
-def _keep_literal(text: str, matches: Sequence[CueMatch]) -> list[CueMatch]:
+def _keep_literal(
+    text: str, matches: Sequence[CueMatch], foreign: Mapping[int, float]
+) -> list[CueMatch]:
     """Leave out cues in words that are to be taken literally: "always translate mails". If such a
     cue is the heaviest at its position, it reaches to the end of its sentence."""
     kept: list[CueMatch] = []
@@ -365,15 +391,27 @@ def _keep_literal(text: str, matches: Sequence[CueMatch]) -> list[CueMatch]:
         if match.start < taken:
             continue
         first = not kept or kept[-1].start < match.start
-        if first and any(option.reads == AS_SAID for option in match.type.options):
+        if first and _is_literal(match.type):
             closing = _sentence_end.search(text, match.end)
             taken = closing.start() if closing else len(text)
             # "Remember that I like tea and flip a coin": an order after it is not remembered.
-            orders = (_before_order(text, match, item) for item in matches)
+            orders = [_before_order(text, match, item) for item in matches]
+            orders += [
+                joint.start()
+                for at, chance in foreign.items()
+                if chance >= MIN_SURELY_FOREIGN
+                and wish_words.is_order(text[at:])
+                and not _infinitive.search(text, match.end, at)
+                and (joint := _joint_end.search(text, match.end, at))
+            ]
             taken = min((taken, *filter(None, orders)))
             match = replace(match, end=taken)
         kept.append(match)
     return kept
+
+
+_infinitive = re.compile(r"\bto [a-z]+")
+"""Words after which a verb may be another infinitive: "remember to buy milk and call Anna"."""
 
 
 def _before_order(text: str, literal: CueMatch, cue: CueMatch) -> int | None:
@@ -490,11 +528,12 @@ _in_picture = re.compile(
     r"\s+(?:is|are)$|^(?:of|for)\b\s*"
 )
 _joint_end = re.compile(r"(?:,|\b(?:and|then|also|plus|und|dann))\s*(?:what(?:'s| is))?\s*$")
-_joints = re.compile(
+_joint = (
     r"(?:[\s,;]|\b(?:and|then|also|plus|afterwards|after that|und|dann|danach|anschließend|"
-    r"außerdem)\b)+$",
-    re.IGNORECASE,
+    r"außerdem)\b)+"
 )
+_joints = re.compile(f"{_joint}$", re.IGNORECASE)
+_leading_joints = re.compile(f"^{_joint}", re.IGNORECASE)
 """What only joins one step to the next."""
 
 _by_the_way = re.compile(

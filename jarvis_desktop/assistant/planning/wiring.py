@@ -116,6 +116,7 @@ class PlanWiring:
     def add(self, step: PlannedStep) -> None:
         """Add the task or tasks of a step. Raises MissingInputError."""
         options: dict[str, Arg] = {**steps.read_options(step, self._reading)}
+        words = self._reading.text[step.start : step.end]
         content = [port for port in step.type.ports if port.name != inputs.QUESTION]
         if step.type.name == inputs.CHART and (asked := self._asked_of_table(step)):
             self._groups.append([self._append(step.type, {**options, **asked})])
@@ -136,12 +137,17 @@ class PlanWiring:
         said = said.removeprefix("out ").removeprefix("loud ").removeprefix("aloud ")
         if _manner.fullmatch(said) and not _spoken.fullmatch(said):
             self.unread += [said] * all(said not in item.values() for item in given)
-        if step.type.name in _VERDICTS | _EXTRACTS:
-            self._wanted |= self._steps_of(given)
-        elif step.type.gives[:1] == (Kind.TEXT,):  # "clean the recording and transcribe it"
-            changed = {Ref(task.id) for task in self._tasks if _changes_file(task.type)}
-            self._wanted |= {item.task_id for item in changed & self._read_by(given)}
-        ways = [{**options, LANGUAGE: each} for each in self._languages(step)] or [options]
+        spoken_of = self._steps_behind(given)
+        if step.type.name == inputs.CONVERT:  # "into HTML, and then into a PDF as well"
+            spoken_of = [item for item in spoken_of if item.step == inputs.CONVERT]
+        elif step.type.name not in _VERDICTS | _EXTRACTS:  # "clean the recording, transcribe it"
+            only_told = step.type.gives[:1] == (Kind.TEXT,)
+            spoken_of = [it for it in spoken_of if only_told and it.kinds[0] is not Kind.TEXT]
+        self._wanted |= {it.value.task_id for it in spoken_of if isinstance(it.value, Ref)}
+        ways = [{**options, LANGUAGE: each} for each in self._languages(step)]
+        if step.type.name == inputs.CONVERT:
+            ways = [{**options, "format": each} for each in parts.formats_asked(words)]
+        ways = ways or [options]
         self._groups.append(
             [self._append(step.type, {**item, **way}) for item in given for way in ways]
         )
@@ -166,14 +172,18 @@ class PlanWiring:
         self.unread += step.unread
         return {**answer.args, inputs.QUESTION: question}
 
-    def _read_by(self, given: Sequence[Mapping[str, Arg]]) -> set[Ref]:
-        """Return the results that are used as they are."""
-        return {item for args in given for item in args.values() if isinstance(item, Ref)}
-
-    def _steps_of(self, given: Sequence[Mapping[str, Arg]]) -> set[int]:
-        """Return the tasks of which only the results are spoken of: these are shown too."""
-        made = [item.value for item in self._outputs]
-        return {item.task_id for item in self._read_by(given) if item in made}
+    def _steps_behind(self, given: Sequence[Mapping[str, Arg]]) -> list[PortSource]:
+        """Return the results of steps that are used, as they are or converted."""
+        made = {item.value: item for item in self._outputs}
+        args = {Ref(task.id): task.args for task in self._tasks}
+        found, used = [], list(given)
+        for each in used:
+            for ref in (item for item in each.values() if isinstance(item, Ref)):
+                if ref in made:
+                    found.append(made[ref])
+                else:
+                    used.append(args[ref])
+        return found
 
     def _languages(self, step: PlannedStep) -> list[str]:
         """Return the languages of a translation into several: "into French and German"."""
@@ -374,7 +384,7 @@ class PlanWiring:
     def _outputs_for(self, step: PlannedStep) -> list[PortSource]:
         """The results that "it" may be in this step: a verdict may be said, and saved if there is
         nothing else, but what is translated or answered is the text that it is about."""
-        told = _VERDICTS
+        told = _VERDICTS | ({inputs.ASK_TABLE} if step.type.name == inputs.ASK_TABLE else set())
         if step.type.name in (*_VERDICTS, *_EXTRACTS, steps.SUMMARY):
             told |= _EXTRACTS | _ANSWERS
         found = [item for item in self._outputs if item.step not in told]
@@ -599,12 +609,6 @@ class PlanWiring:
                 self._wanted.add(task.id)
                 return PortSource(Ref(task.id), converter.gives, converter.name)
         return None
-
-
-def _changes_file(task_type: TaskType) -> bool:
-    """Return whether a task makes a changed picture or recording of one."""
-    kinds = [port.kinds[:1] for port in task_type.ports[:1]]
-    return task_type.gives[:1] in kinds and task_type.gives[0] in (Kind.IMAGE, Kind.AUDIO)
 
 
 def _with_spare(

@@ -52,9 +52,16 @@ def is_order(words: str, *, taken: bool = False) -> bool:
     return re.search(r"[a-z\d]", MARKED.sub(" ", found[2])) is not None
 
 
+SAYS_WHY = re.compile(
+    r"\W*(?:(?:and|but|und|aber)\W+)?(?:so|because|since|as|if|when|for|to|in|then i|i|i'm|it|it's|"
+    r"we|we're|they|he|she|that|which|who|thanks?|damit|weil|ich|es)\b"
+)
+"""How words begin that only explain a wish: "so that I can print it"."""
+
 _question = re.compile(
-    r"\W*(?:(?:what|how|why|who|when|where|which|is|are|was|were|do|does|did|has|have)\b[^?]*\?"
-    r"|(?:what(?:'s)?|how|why|who|which)\s(?!an?\b|ever\b|i (?:said|meant)\b)\w)"
+    r"\W*(?:(?:und|auch|and|also)\s+)*"
+    r"(?:(?:what|how|why|who|when|where|which|is|are|was|were|do|does|did|has|have|wie|wer|wo|wann|"
+    r"warum|welche\w?)\b[^?]*\?|(?:what(?:'s)?|how|why|who|which)\s(?!an?\b|ever\b|i (?:said|meant)\b)\w)"
 )
 
 
@@ -72,8 +79,7 @@ RESULT_TOLD = re.compile(r"\W*(?:tell|show|give) me\b[^.!?]*\b(?:it|they|the res
 def is_own_wish(words: str) -> bool:
     """Return whether words without a cue ask something of their own, which only an LLM can
     answer: "and tell me how long rice has to cook"."""
-    found = _asks.match(words)
-    return found is not None and not PRONOUN.search(words, found.end())
+    return _asks.match(words) is not None and not PRONOUN.search(words)
 
 
 _leading = re.compile(

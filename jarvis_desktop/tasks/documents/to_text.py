@@ -150,6 +150,8 @@ DOCUMENT_TO_TEXT = define(
         *(f"{verb} {what} {to} {text}" for verb in ("convert", "turn", "change")
           for what in ("xfile*", "it", "this", "the pdf", "this pdf", "the document")
           for to in ("to", "into") for text in ("text", "plain text")),
+        *(f"what {says} page" for says in ("is on", "does", "is written on", "is said on")),
+        "what's on page", "was steht auf seite", "read page",
         "read the document", "read this", "read it", "read that", "read xfile*", "read the file",
         "read the pdf", "text of the document", "open and read", "extract the text",
         "document to text", "pdf to text", "read the letter", "read the report", "contents of",

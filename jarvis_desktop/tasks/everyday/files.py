@@ -166,9 +166,8 @@ def _counting_text(*units: str) -> Iterable[str]:
         yield from (f"{amount} {has} xfile*" for has in ("are in", "are there in", "does", "has"))
         yield from (f"count the {unit} {of} xfile*" for of in ("in", "of"))
         yield from (f"{amount}$", f"count the {unit}$", f"count its {unit}$", f"{unit[:-1]} count")
-        for it in _POINTED:
-            yield from (f"{amount} are in {it}$", f"{amount} are there in {it}$")
-            yield from (f"{amount} does {it} have$", f"{amount} is {it}$", f"{amount} has {it}$")
+        for it in (*_POINTED, "them", "they"):
+            yield from (f"{amount} ... {it}$", f"{amount} ... {it} have$")
             yield f"count the {unit} in {it}$"
         yield from (f"{amount} {there}$" for there in (*_THERE_ARE, "of them are left"))
         yield from (f"{ask} number of {unit}" for ask in ("the", "count the"))

@@ -233,6 +233,7 @@ _orders = (
     *(f"{give} ... {{}} {kind}" for give in ("make", "give me", "i want", "i need")
       for kind in ("document", "file", "sheet")),
     *(f"make {it} {{}}" for it in ("it", "them", "this", "these", "that")),
+    *(f"put {it} in {a} {{}}" for it in ("it", "this", "that", "the result") for a in ("a", "an")),
     *(f"{give} a {{}}" for give in ("give me", "get me", "i want", "i need", "i'd like")),
     "convert ... to {}", "convert ... into {}", "change ... to {}", "turn ... into {}",
     "turn ... into a {}", "turn ... into an {}", "make ... a {}", "transcode ... to {}",

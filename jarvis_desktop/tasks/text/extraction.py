@@ -163,17 +163,18 @@ TOKEN_CLASSIFICATION = define(
                         reads="own-words"),),
     cues=(
         "entities", "named entit*", "entity recognition", "names in", "dates in",
-        "phone numbers in", "e-mail addresses in", "email addresses in", "extract the names",
-        "extract the dates", "extract the e-mail*", "extract the email*", "people mentioned",
+        "phone numbers in", "e-mail addresses in", "email addresses in", "who is mentioned",
+        "label the words", "token classification", "links in the text",
+        *(f"{thing} mentioned" for thing in ("people", "places", "names", "companies", "dates")),
         *(
             f"{verb} {which}{what}"
-            for verb in ("extract", "pull", "collect", "find", "list", "get", "pull out", "copy")
+            for verb in ("extract", "pull", "collect", "find", "list", "get", "pull out", "copy",
+                         "list of")
             for which in ("", "the ", "all ", "all the ", "every ")
             for what in ("e-mail address*", "email address*", "e-mails", "emails", "phone number*",
                          "web address*", "links", "urls", "dates", "prices", "names")
         ),
-        "places mentioned", "names mentioned", "who is mentioned", "label the words",
-        "token classification", "links in the text", "list the names", "list the dates",
+        *(f"{lists} the people" for lists in ("list", "list of", "extract")),
     ),
     method=label, note="patterns for dates, sums, addresses, phones; names by capitals",
 )  # fmt: skip

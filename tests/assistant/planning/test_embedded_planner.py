@@ -135,7 +135,7 @@ from tests.assistant.planning.planned import ask, conversation, file, show
             "Take the audio out of clip.mp4, transcribe it and summarise it",
             [],
             [
-                "video-to-audio(video=clip.mp4)",
+                "video-to-audio(video=clip.mp4)*",
                 "automatic-speech-recognition(audio=#0)",
                 "summarization(text=#1)",
             ],
@@ -415,7 +415,7 @@ async def test_the_name_of_a_file_to_be_made_is_not_looked_for(text: str) -> Non
         (
             "replace hello with bye and translate it into French",
             ["a.txt"],
-            ["edit-text(text=a.txt, wish=replace hello with bye)",
+            ["edit-text(text=a.txt, wish=replace hello with bye)*",
              "document-to-text(document=#0)", "translation(text=#1, language=French)"],
         ),
         (

@@ -86,7 +86,7 @@ from tests.assistant.planning.planned import PLANNER, ask, file, show
             "extract the first two pages and summarise them",
             "r.pdf",
             [
-                "cut-file(file=r.pdf, pages=1-2)",
+                "cut-file(file=r.pdf, pages=1-2)*",
                 "document-to-text(document=#0)",
                 "summarization(text=#1)",
             ],
@@ -332,7 +332,7 @@ async def test_only_a_part_of_a_file_is_worked_on(text: str, name: str, plan: st
     cut, *others = show(await ask(text, name))
     assert cut.startswith(f"cut-file(file={name}, ")
     names = [
-        f"{cut.partition(', ')[2].rstrip(')')}",
+        f"{cut.partition(', ')[2].rstrip(')*')}",
         *(other.partition("(")[0] for other in others),
     ]
     assert " ".join(names) == plan

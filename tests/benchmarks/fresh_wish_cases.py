@@ -1,0 +1,219 @@
+"""More requests of two and three wishes, about Word, Markdown and Excel files as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import numpy as np
+
+from tests.benchmarks.wish_cases import (
+    CLOCK,
+    DIE,
+    GERMAN,
+    LETTER,
+    MEMO_WORDS,
+    TODAY,
+    Check,
+    Outcome,
+    Wishes,
+    column,
+    document,
+    either,
+    film,
+    heard,
+    is_grey,
+    is_mirrored,
+    made,
+    mean,
+    named,
+    pdf,
+    picture,
+    says,
+    shown,
+    sound,
+    table,
+    text_file,
+    timer,
+    _day,
+    _in_order,
+    _is_blurred,
+    _turned,
+)
+
+MINUTES = """The council met on 4 June 2025 in Bristol. Helen Carter opened the meeting.
+The new bridge will cost two million pounds. Work on it begins in September.
+Martin Doyle asked about the noise at night. The council will build a wall beside the road.
+"""
+MINUTES_WORDS = len(MINUTES.split())
+README = """# Bread at home
+
+Mix **flour**, water and salt. Let the dough rest for an hour.
+
+- Bake it for 40 minutes
+- Let it cool
+"""
+BUDGET = (("Item", "Category", "Cost"), ("Rent", "Home", 900), ("Power", "Home", 75),
+          ("Groceries", "Food", 320), ("Bus pass", "Travel", 60), ("Cinema", "Fun", 25))  # fmt: skip
+
+
+def write_more_files(folder: Path) -> None:
+    """Write the files that are not in `wish_cases.py`."""
+    import docx
+    import openpyxl
+
+    (folder / "readme.md").write_text(README, encoding="utf-8")
+    written = docx.Document()
+    for line in MINUTES.splitlines():
+        written.add_paragraph(line)
+    written.save(str(folder / "minutes.docx"))
+    book = openpyxl.Workbook()
+    for row in BUDGET:
+        book.active.append(row)
+    book.save(folder / "budget.xlsx")
+
+
+def at_clock(hour: int, minute: int = 0) -> Check:
+    """Whether a timer was set to this time of the day."""
+
+    def passes(outcome: Outcome) -> bool:
+        now = datetime.now()
+        due = now.replace(hour=hour, minute=minute, second=0, microsecond=0)
+        left = ((due - now) % timedelta(days=1)).total_seconds() / 60
+        return any(abs(each % 1440 - left) < 2 for each in outcome.timers)
+
+    return passes
+
+
+def _loudness(path: Path, first: float, last: float) -> float:
+    """The loudness of a sound between two places, as shares of its length."""
+    samples, _ = heard(path)
+    part = samples[int(first * len(samples)) : max(1, int(last * len(samples)))]
+    return float(np.sqrt(np.mean(part**2)))
+
+
+def _fades(path: Path) -> bool:
+    return _loudness(path, 0.985, 1) < 0.5 * _loudness(path, 0.3, 0.6)
+
+
+def _of(suffix: str, *checks: Callable[[Path], bool]) -> Check:
+    return made(suffix, lambda path: all(check(path) for check in checks))
+
+
+WAVES = "wav mp3 ogg flac m4a"
+EVE = f"{TODAY.replace(month=12, day=25):%A}"
+
+fourth = [
+    # Pictures
+    Wishes("make this picture smaller, say 400 pixels wide, and save it as a webp", "photo.jpg", {
+        "smaller": picture(lambda i: i.width == 400),
+        "webp": picture(lambda i: i.width == 400, "webp")}),
+    Wishes("can you flip the photo horizontally and turn it into black and white please",
+           "photo.jpg", {"flip": picture(is_mirrored), "black and white": picture(is_grey)}),
+    Wishes("rotate second.png by 90 degrees and put both pictures into one pdf",
+           "|second.png photo.jpg", {
+        "rotate": either(picture(lambda i: i.size == (300, 400)), pdf(2)), "pdf": pdf(2)}),
+    Wishes("I need photo.jpg as a png, and could you also blur it a bit?", "|photo.jpg", {
+        "png": made("png"), "blur": picture(_is_blurred)}),
+    Wishes("how many pixels does this image have and what is written on it?", "sign.png", {
+        "pixels": either(says(r"900\D{1,30}220"), says("198,?000")),
+        "written": says("closed on monday")}),
+    Wishes("read what's written on sign.png and then count the words", "|sign.png", {
+        "read": says("closed on monday"), "count": says(r"\b6\b|\bsix\b")}),
+    Wishes("crop this to 300 by 300 from the centre, after that make it a jpg", "second.png", {
+        "crop": picture(lambda i: i.size == (300, 300)),
+        "jpg": picture(lambda i: i.size == (300, 300), "jpg jpeg")}),
+    Wishes("Mach das Foto schwarzweiß und verkleinere es auf die Hälfte", "photo.jpg", {
+        "schwarzweiß": picture(is_grey), "hälfte": picture(lambda i: i.size == (400, 300))}),
+    # Recordings
+    Wishes("cut the first 10 seconds off song.wav and fade it out at the end", "|song.wav", {
+        "cut": sound(20), "fade": _of(WAVES, _fades)}),
+    Wishes("trim the recording to the first 5 seconds and give it to me as an mp3", "song.wav", {
+        "trim": sound(5), "mp3": sound(5, suffix="mp3")}),
+    Wishes("transcribe this and put the text into a Word file called memo.docx", "memo.wav", {
+        "transcribe": either(says(*MEMO_WORDS), document(*MEMO_WORDS)),
+        "word": document(*MEMO_WORDS, name="memo.docx")}),
+    Wishes("what's being said in the recording? And make it twice as fast, please", "memo.wav", {
+        "said": says(*MEMO_WORDS), "fast": sound(2.6, 0.8)}),
+    Wishes("Join song.wav and memo.wav together, then convert the result to ogg",
+           "|song.wav memo.wav", {
+        "join": sound(35.2, 1.2), "ogg": sound(35.2, 1.2, suffix="ogg")}),
+    Wishes("make it quieter and then play it backwards", "song.wav", {
+        "quieter": _of(WAVES, lambda p: _loudness(p, 0, 1) < 0.06), "backwards": sound(30)}),
+    Wishes("Kürze die Aufnahme auf 10 Sekunden und speichere sie als kurz.mp3", "song.wav", {
+        "kürze": sound(10), "kurz.mp3": sound(10, suffix="mp3", name="kurz.mp3")}),
+    # Films
+    Wishes("take the audio out of clip.mp4 as mp3 and tell me how long the film is", "|clip.mp4", {
+        "audio": sound(6, suffix="mp3"), "long": says(r"\b6([.,]0)? s|0:06")}),
+    Wishes("mute this clip and then turn it into a gif", "clip.mp4", {
+        "mute": film(lambda s, has_sound: not has_sound), "gif": made("gif")}),
+    Wishes("grab a picture from second 2 of the video and make it black and white", "clip.mp4", {
+        "picture": picture(lambda i: i.width > 10, "png jpg jpeg"),
+        "black and white": picture(is_grey, "png jpg jpeg")}),
+    # PDF, Word and Markdown
+    Wishes("pull pages 2 and 3 out of report.pdf, then tell me how many words are on them",
+           "|report.pdf", {
+        "pages": pdf(2, has="mountains.*desert"), "words": says(r"\b11\b")}),
+    Wishes("delete the last page of the pdf and rotate the first one", "report.pdf", {
+        "delete": pdf(3, hasnt="sea"), "rotate": _of("pdf", lambda p: _turned(p) == [0])}),
+    Wishes("put letter.pdf in front of report.pdf and save it all as together.pdf",
+           "|report.pdf letter.pdf", {
+        "front": pdf(5, has="Miller.*river"), "together.pdf": pdf(5, name="together.pdf")}),
+    Wishes("turn this pdf into a Word document, also summarise it", "letter.pdf", {
+        "word": document("wonderful evening"), "summarise": says("evening|dinner")}),
+    Wishes("split report.pdf into single pages and email them to my boss", "|report.pdf", {
+        "split": pdf(1, has="desert"), "email": named}),
+    Wishes("Wie viele Seiten hat das PDF, und was steht auf Seite 2?", "bericht.pdf", {
+        "seiten": says(r"\b(4|vier|four)\b"), "steht": says("mountains")}),
+    Wishes("convert minutes.docx to pdf and to plain text", "|minutes.docx", {
+        "pdf": pdf(1, has="bridge"), "text": shown("Martin Doyle")}),
+    Wishes("How many words are in minutes.docx? Who is mentioned in it?", "|minutes.docx", {
+        "words": says(rf"\b{MINUTES_WORDS}\b"), "mentioned": says("Helen Carter", "Martin Doyle")}),
+    Wishes("turn readme.md into html, and then into a pdf as well", "|readme.md", {
+        "html": text_file("<h1.*Bread at home", suffix="html htm"), "pdf": pdf(1, has="dough")}),
+    Wishes("replace Monday with Friday in notes.txt and save it as friday.txt", "|notes.txt", {
+        "replace": shown("Call Anna on Friday"),
+        "friday.txt": text_file("Friday", name="friday.txt", without="Monday")}),
+    # Tables
+    Wishes("in budget.xlsx, what's the biggest expense and what do all of them add up to?",
+           "|budget.xlsx", {"biggest": says("Rent|900"), "add up": says("1,?380")}),
+    Wishes("sort the sheet by price, drop the duplicates, and save it as clean.xlsx", "dupes.csv", {
+        "sort": table(lambda r: _in_order(r, "price"), "csv xlsx"),
+        "drop": table(lambda r: len(r) == 5, "csv xlsx"),
+        "clean.xlsx": table(lambda r: _in_order(r, "price") and len(r) == 5, name="clean.xlsx")}),
+    Wishes("keep only the rows from Oslo and export them as json", "sales.csv", {
+        "keep": table(lambda r: {*column(r, "city")} == {"Oslo"} and len(r) == 4),
+        "json": table(lambda r: {*column(r, "city")} == {"Oslo"}, "json")}),
+    Wishes("draw a bar chart of the salary per name and put it in a pdf", "staff.csv", {
+        "chart": either(picture(lambda i: i.width > 200), made("pdf svg")), "pdf": pdf(1)}),
+    Wishes("who earns the most? who earns the least?", "staff.csv", {
+        "most": says("Parker"), "least": says("Clark")}),
+    # Texts
+    Wishes("translate this into English and tell me which words matter most", "german.txt", {
+        "translate": named, "words": says("Bauern|Sommer|Regen|Ernte|Felder|Flüsse")}),
+    Wishes("read the letter to me and make a list of the people in it", "letter.txt", {
+        "read": either(made(WAVES), says("wonderful evening")), "people": says("Susan Miller")}),
+    # Every day
+    Wishes("set a timer for 20 minutes, and remind me at 6 pm to call mum", "", {
+        "timer": timer(20), "remind": at_clock(18)}),
+    Wishes("what's 15 percent of 80, plus how many ml are in a pint", "", {
+        "percent": says(r"\b12\b"), "pint": says(r"\b(568|473)")}),
+    Wishes("Hey, what day of the week is Christmas this year and how many days are left till then",
+           "", {
+        "week": says(EVE),
+        "left": says(rf"\b{(TODAY.replace(month=12, day=25) - TODAY).days}\b")}),
+    Wishes("roll a dice, then book me a table at Luigi's for tonight", "", {
+        "dice": says(DIE), "table": named}),
+    Wishes("remember that my locker code is 4711 and order a pizza", "", {
+        "remember": says("4711"), "pizza": named}),
+    Wishes("what's the date, and any news?", "", {"date": says(_day(TODAY)), "news": named}),
+    Wishes("how much is 50 dollars in euros and what is 50 miles in km", "", {
+        "dollars": named, "miles": says(r"80\.4")}),
+    Wishes("send this photo to my sister and make a copy as png", "photo.jpg", {
+        "sister": named, "png": made("png")}),
+    Wishes("wie spät ist es in Tokio und wie viel sind 5 Meilen in Kilometern?", "", {
+        "spät": says(CLOCK), "meilen": says(r"8[.,]0")}),
+    Wishes("turn down the lights, and set an alarm for 7 am", "", {
+        "lights": named, "alarm": at_clock(7)}),
+]  # fmt: skip
