@@ -75,6 +75,11 @@ _with_words = (Kind.TEXT, Kind.DOCUMENT, Kind.TABLE)
 """In what words are counted; those of a picture or a recording have to be read first."""
 _under_a_name = r"(?:,?\s*\b(?:as|to|in|into|called|named)\s+(?:an?\s+(?:\w+\s+)?)?)?"
 _with_sound = (Kind.AUDIO, Kind.VIDEO)
+_refers_back = {
+    "calculator": lazy_re(r"\b(?:that|this|it|the (?:result|answer|sum|total))\b"),
+    "clock": lazy_re(r"\b(?:till|until|til|to)(?: (?:then|it|that(?: day| date)?))?\W*$"),
+}
+"""Words that mean the result of an earlier task of the same type."""
 AS_A_TABLE = ", as a table"
 """The end of a question whose answer is to be a table."""
 
@@ -117,6 +122,7 @@ class PlanWiring:
         """Add the task or tasks of a step. Raises MissingInputError."""
         options: dict[str, Arg] = {**steps.read_options(step, self._reading)}
         words = self._reading.text[step.start : step.end]
+        options |= self._with_earlier(step, options)
         content = [port for port in step.type.ports if port.name != inputs.QUESTION]
         if step.type.name == inputs.CHART and (asked := self._asked_of_table(step)):
             self._groups.append([self._append(step.type, {**options, **asked})])
@@ -151,6 +157,20 @@ class PlanWiring:
         self._groups.append(
             [self._append(step.type, {**item, **way}) for item in given for way in ways]
         )
+
+    def _with_earlier(self, step: PlannedStep, options: Mapping[str, Arg]) -> dict[str, Arg]:
+        """Return words that mean what was asked before, with that: "that times 3: 250 divided by
+        8", "days till then: what day is Christmas"."""
+        refers = _refers_back.get(step.type.name)
+        for option in step.type.options:
+            said = options.get(option.name)
+            if option.reads != "clause" or not isinstance(said, str):
+                continue
+            if refers and refers.search(said.lower()):
+                before = [it.args.get(option.name) for it in self._tasks if it.type == step.type]
+                if earlier := next(reversed(before), self._reading.last_reply):
+                    return {option.name: f"{said.rstrip(' ?.!')}: {earlier}"}
+        return {}
 
     def _question(self, step: PlannedStep) -> str:
         """Return the words of a step without the names of files to write, which ask nothing."""

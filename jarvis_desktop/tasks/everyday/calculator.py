@@ -31,11 +31,22 @@ async def calculate(call: Call, report: Report, services: Services) -> Iterable[
 _joint = lazy_re(r"\s*(?:[,;]\s*(?:and|then|plus)?|\band(?: then)?)\s+", re.IGNORECASE)
 
 
+_meant = lazy_re(r"\b(?:that|this|it|the (?:result|answer|sum|total))\b", re.IGNORECASE)
+_figure = lazy_re(r"-?\d(?:[\d,]*\d)?(?:\.\d+)?")
+
+
 def answer(words: str) -> str:
-    """The result of a sum or a conversion, as a sentence; of several, a line for each."""
+    """The result of a sum or a conversion, as a sentence; of several, a line for each. Behind a
+    colon is the sum or the answer whose result "that" means: "that times 3: 250 divided by 8"."""
     try:
         return _answer(words)
     except InputError:
+        said, _, earlier = words.partition(": ")
+        if earlier and _meant.search(said):
+            with suppress(InputError):
+                earlier = answer(earlier)
+            if figures := _figure.findall(earlier):
+                return _answer(_meant.sub(figures[-1], said))
         for joint in _joint.finditer(words):
             with suppress(InputError):
                 return "\n".join((_answer(words[: joint.start()]), answer(words[joint.end() :])))
