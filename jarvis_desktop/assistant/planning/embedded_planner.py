@@ -367,7 +367,7 @@ class EmbeddedPlanner:
             likely = {
                 item: chance * (1.0 if fit(item, start, end) >= FITS else ROUNDABOUT)
                 for item, chance in zip(inventory, scores.tasks, strict=True)
-                if item.ports and fit(item, start, end) > NO_WAY
+                if item.ports and item.gives and fit(item, start, end) > NO_WAY
             }
             best, second, *_ = sorted(likely, key=likely.__getitem__, reverse=True)
             chance = scores.tasks[inventory.index(best)]

@@ -29,7 +29,7 @@ from jarvis_desktop.text.languages import is_foreign
 
 GERMAN = frozenset(
     {"audio-to-audio", "convert-file", "cut-file", "edit-text", "join-files", "save-file"}
-    | {"file-details"}
+    | {"file-details", "document-to-text"}
 )
 """Tasks with German cues. Those of the others are English, and "Timer" is German as well."""
 
