@@ -25,7 +25,8 @@ FORMATS |= dict.fromkeys(("plain text", "text file", "text files"), "txt")
 
 _format = "|".join(sorted(FORMATS, key=len, reverse=True))
 _format_as = (
-    rf"(?:(?:to|into|as|als|nach)\s+)?(?:(?:an?|one|eine?)\s+)?\.?(?:{_format})\b(?!\s+(?:of|from)\b)"
+    r"(?:(?:to|into|as|als|nach)\s+)?(?:(?:an?|one|eine?)\s+)?"
+    rf"\.?(?:{_format})\b(?!\s+(?:of|from)\b)"
 )
 _article = r"(?:(?:an?|one|single|ein(?:e[rnm]?)?|the)\s+){0,2}(?:\w+\s+)?\.?"
 _target = lazy_re(rf"\b(?:to|into|as|in|als|zu|zum|nach|ins)\s+{_article}({_format})\b")

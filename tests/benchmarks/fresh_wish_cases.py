@@ -11,13 +11,15 @@ import numpy as np
 from tests.benchmarks.wish_cases import (
     CLOCK,
     DIE,
-    GERMAN,
-    LETTER,
     MEMO_WORDS,
     TODAY,
     Check,
     Outcome,
     Wishes,
+    _day,
+    _in_order,
+    _is_blurred,
+    _turned,
     column,
     document,
     either,
@@ -26,7 +28,6 @@ from tests.benchmarks.wish_cases import (
     is_grey,
     is_mirrored,
     made,
-    mean,
     named,
     pdf,
     picture,
@@ -36,10 +37,6 @@ from tests.benchmarks.wish_cases import (
     table,
     text_file,
     timer,
-    _day,
-    _in_order,
-    _is_blurred,
-    _turned,
 )
 
 MINUTES = """The council met on 4 June 2025 in Bristol. Helen Carter opened the meeting.
@@ -54,8 +51,10 @@ Mix **flour**, water and salt. Let the dough rest for an hour.
 - Bake it for 40 minutes
 - Let it cool
 """
-BUDGET = (("Item", "Category", "Cost"), ("Rent", "Home", 900), ("Power", "Home", 75),
-          ("Groceries", "Food", 320), ("Bus pass", "Travel", 60), ("Cinema", "Fun", 25))  # fmt: skip
+BUDGET = (
+    ("Item", "Category", "Cost"), ("Rent", "Home", 900), ("Power", "Home", 75),
+    ("Groceries", "Food", 320), ("Bus pass", "Travel", 60), ("Cinema", "Fun", 25),
+)  # fmt: skip
 
 
 def write_more_files(folder: Path) -> None:

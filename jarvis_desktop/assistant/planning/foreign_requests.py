@@ -116,13 +116,11 @@ class RequestTable:
         return None
 
     def _several(self, words: str) -> str | None:
-        if one := self._one(words):
-            return one
         for joint in self._joint.finditer(words):
             first, rest = words[: joint.start()].strip(), words[joint.end() :].strip()
             if (before := self._one(first)) and (behind := self._several(rest)):
                 return f"{before} and {behind}"
-        return None
+        return self._one(words)
 
     def _one(self, words: str) -> str | None:
         low = words.lower()

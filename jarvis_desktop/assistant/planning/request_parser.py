@@ -183,7 +183,9 @@ _courtesy = lazy_re(
     r"(?:(?:can|could|would|will) you\s+(?!do\b|help\b)|"
     r"i(?:'d like| would like| want| need) you to\s+|go ahead and\s+)?"
 )
-_filler = lazy_re(r"(?<=, )say,? (?=\d)|\b(?:please|kindly|for me|just|uh|um|danach|anschließend)\b,?")
+_filler = lazy_re(
+    r"(?<=, )say,? (?=\d)|\b(?:please|kindly|for me|just|uh|um|danach|anschließend)\b,?"
+)
 _mark = lazy_re(r"\bx(quote|file)(\d+)x[a-z]*\b")
 _unfinished = lazy_re(r"\b(?:as|to|into|by|with|using|called|named)\s*$", re.IGNORECASE)
 """Words that do not end an instruction: what follows their colon says how, or under which name."""

@@ -360,14 +360,16 @@ _condition = re.compile(
 
 def stretches(text: str, matches: Sequence[CueMatch]) -> list[tuple[int, int, list[CueMatch]]]:
     """Split the text at sentence ends, commas and "and", but never inside a cue or a list of files,
-    pages or formats, nor between a condition and what depends on it: "if I save 9 a week, how much ..."."""
+    pages or formats, nor between a condition and what depends on it: "if I save 9 a week, how ...".
+    """
     cuts = [0]
     formats = parts.lists_of_formats(text)
     for boundary in _boundary.finditer(text):
         before, behind = boundary.start(), boundary.end()
-        listed = _file_before.search(text, 0, before) and _file_behind.match(text, behind)
-        listed = listed or (_pages_before.search(text, 0, before) and _number.match(text, behind))
-        listed = listed or any(start < before < end for start, end in formats)
+        listed = any(start < before < end for start, end in formats) or bool(
+            (_file_before.search(text, 0, before) and _file_behind.match(text, behind))
+            or (_pages_before.search(text, 0, before) and _number.match(text, behind))
+        )
         inside = any(item.start < behind and before < item.end for item in matches)
         first_comma = text[before] == "," and "," not in text[cuts[-1] : before]
         depends = first_comma and _condition.match(text, cuts[-1])

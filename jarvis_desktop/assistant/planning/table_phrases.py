@@ -60,8 +60,9 @@ _phrase = lazy_re(
 _own_question = lazy_re(
     r"(?:(?:and|also|then|und|auch|tell me|show me)\s+)*"
     r"(?:who|whose|what|what's|which|where|when|how (?:many|much)|wer|was|welche\w?|wie ?viele?)\s+"
-    r"(?!(?:in|on|at|of|for|from|before|after|am|im|davon)\b)(?!.*(?<!\ball of )\b(?:they|they're|them(?! all)|those|these|"
-    r"their|its?|this|that|there|ones?|davon|deren)\b)\S+\s+\S+"
+    r"(?!(?:in|on|at|of|for|from|before|after|am|im|davon)\b)"
+    r"(?!.*(?<!\ball of )\b(?:they|they're|them(?! all)|"
+    r"those|these|their|its?|this|that|there|ones?|davon|deren)\b)\S+\s+\S+"
 )
 """A question that leaves out nothing of one before it."""
 _elsewhere = lazy_re(

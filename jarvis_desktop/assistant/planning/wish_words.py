@@ -61,7 +61,8 @@ SAYS_WHY = re.compile(
 _question = re.compile(
     r"\W*(?:(?:und|auch|and|also)\s+)*"
     r"(?:(?:what|how|why|who|when|where|which|is|are|was|were|do|does|did|has|have|wie|wer|wo|wann|"
-    r"warum|welche\w?)\b[^?]*\?|(?:what(?:'s)?|how|why|who|which)\s(?!an?\b|ever\b|i (?:said|meant)\b)\w)"
+    r"warum|welche\w?)\b[^?]*\?"
+    r"|(?:what(?:'s)?|how|why|who|which)\s(?!an?\b|ever\b|i (?:said|meant)\b)\w)"
 )
 
 

@@ -149,7 +149,8 @@ JOIN_FILES = define(
     cues=(
         "join", "join together", "merge", "merge ... into", "combine", "combine ... into",
         "concatenate",
-        "put ... together", "put ... in front of", "put ... one after the other", "stitch ... together", "append",
+        "put ... together", "put ... in front of", "put ... one after the other",
+        "stitch ... together", "append",
         "as one recording", "into one recording", "into one file", "into a single file",
         "into one video", "into one document", "glue ... together", "füge ... zusammen",
         "zusammenfügen", "verbinde", "hänge ... aneinander", "verbinden",
