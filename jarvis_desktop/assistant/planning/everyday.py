@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from jarvis_desktop.assistant.planning import steps
+from jarvis_desktop.assistant.planning import steps, wish_words
 from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
@@ -47,9 +47,6 @@ MAX_PARTS = 6
 MIN_LIVE = 0.6
 """A question is about today from this probability on: one that could have been answered is not
 refused lightly."""
-MIN_FOREIGN = 0.4
-"""A part that is at least this likely to ask for none of our tasks is no part of another wish."""
-
 Part = tuple[int, int, list[CueMatch]]
 """The beginning and end of a part of the request, and the cues in it."""
 Likely = Mapping[str, float]
@@ -109,12 +106,12 @@ def matches(
             if cue.type not in known and (named or about or _may_be_meant(cue))
         ]
         # "Say hello": the words behind the cue are what it works on.
-        repeats = any(steps.takes_words(cue.type) and cue.start <= start + 1 for cue in held)
+        repeats = any(wish_words.takes_words(cue.type) and cue.start <= start + 1 for cue in held)
         sure = 1.0 if repeats else MIN_BESIDE_CUE if others else MIN_PROBABILITY
         own = any(cue.type is task_type for cue in held)
         own |= bool(found) and task_type.name == GREETING  # "say hello and goodbye"
         if chance >= sure and not own and WEIGHT * chance > max(others, default=0.0):
-            held = [cue for cue in held if cue.type not in known or _is_exact(cue)]
+            held = [cue for cue in held if cue.type not in known or wish_words.is_literal(cue.type)]
             held.append(_match(task_type, start, end, chance, chances, read))
         found += held
     if not found and len(parts) > 1:
@@ -142,15 +139,10 @@ def _may_be_meant(cue: CueMatch) -> bool:
     return not ports or Kind.TEXT in ports[0].kinds or cue.weight >= MIN_LONG_CUE
 
 
-def _is_exact(cue: CueMatch) -> bool:
-    """Return whether the cue's task takes the words as they are: "always translate my mails"."""
-    return any(option.reads == steps.AS_SAID for option in cue.type.options)
-
-
 def _holds(cue: CueMatch, chances: Likely, read: ParsedRequest) -> bool:
     """Return whether the cue counts: not if the network knows its task and finds it unlikely."""
     sure = chances.get(cue.type.name, 1.0) >= MAX_DOUBTED
-    return sure or _is_exact(cue) or _is_all(cue, read)
+    return sure or wish_words.is_literal(cue.type) or _is_all(cue, read)
 
 
 def _is_all(cue: CueMatch, read: ParsedRequest) -> bool:

@@ -15,7 +15,7 @@ from graphlib import TopologicalSorter
 
 from jarvis_desktop.assistant.planning import inputs, intents, request_parser
 from jarvis_desktop.assistant.planning.plan_builder import NamedArtifacts
-from jarvis_desktop.assistant.planning.steps import AS_SAID
+from jarvis_desktop.assistant.planning.wish_words import AS_SAID
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import PlanError

@@ -19,7 +19,6 @@ from jarvis_desktop.assistant.planning.inputs import (
     EDIT_TEXT,
     FILE_DETAILS,
     FOLLOWING,
-    PROMPT,
     QUESTION,
     SAVE,
     WISHES,
@@ -57,9 +56,6 @@ _file_behind = re.compile(r"\s*(?:and\s+|also\s+)?xfile\d+x")
 _determined = re.compile(r"\b(?:the|that|this|your|my)\s+$")
 _only_names = frozenset("in from for of with on at about here is are using and".split())
 _sentence_end = re.compile(r"[.!?\n]+(?=\s|$)")
-AS_SAID = "as-said"
-"""The reader of options that take the words of a request as they are."""
-
 FitScorer = Callable[[TaskType, int, int], float]
 """How well the available inputs suit a task asked for in these words: added to its score."""
 
@@ -142,7 +138,9 @@ def split_steps(
                     cue = CueMatch(writing, start, start, 0.0)
                     steps.append(PlannedStep(writing, start, end, cue))
                     continue
-                if _is_foreign(reading.text[start:end], foreign.get(start, 0.0), steps[-1]):
+                if wish_words.is_foreign(
+                    reading.text[start:end], foreign.get(start, 0.0), steps[-1].type
+                ):
                     steps[-1] = _with_unread(steps[-1], _bare(reading.words(start, end)))
                 else:
                     steps[-1] = _lengthened(steps[-1], end, refers, reading)
@@ -224,35 +222,6 @@ def _adds_nothing(step: PlannedStep, asked: Sequence[CueMatch], files: Collectio
     return bool(plain and same and not others and not files)
 
 
-MIN_FOREIGN = 0.4
-"""An order that is at least this likely to ask for none of our tasks is no part of another wish."""
-MIN_SURELY_FOREIGN = 0.95
-"""Any other words are none from this on: "and the weather?"."""
-
-
-def _is_foreign(words: str, chance: float, step: PlannedStep) -> bool:
-    """Return whether words behind those of a step ask for what none of our tasks does."""
-    if chance >= MIN_FOREIGN and _orders(words, step):
-        return True
-    other = not _takes_more(step) or (_is_literal(step.type) and wish_words.is_order(words))
-    return chance >= MIN_SURELY_FOREIGN and other and not wish_words.SAYS_WHY.match(words)
-
-
-def _orders(words: str, step: PlannedStep) -> bool:
-    """Return whether words without a cue, behind those of a step, ask for something else."""
-    return wish_words.is_order(words, taken=_takes_more(step))
-
-
-def _takes_more(step: PlannedStep) -> bool:
-    """Return whether a step takes words as they are."""
-    taken = takes_words(step.type) or step.type.name in (ASK_TABLE, EDIT_TABLE)
-    return taken or _is_literal(step.type)
-
-
-def _is_literal(task_type: TaskType) -> bool:
-    return any(option.reads == AS_SAID for option in task_type.options)
-
-
 def without_joints(words: str) -> str:
     """Return words without what joins them to the next; "" if they only do that."""
     return _joints.sub("", f" {words}").removeprefix(" ")
@@ -314,7 +283,7 @@ def _lengthened(
     longer = replace(step, end=end, refers_to=(*step.refers_to, *refers))
     words = _bare(reading.words(step.end, end))
     takes_all = any(port.name in WISHES for port in step.type.ports if port.required) or any(
-        option.reads in (AS_SAID, "clause") for option in step.type.options
+        option.reads in (wish_words.AS_SAID, "clause") for option in step.type.options
     )
     asks = wish_words.STATED.match(words) or wish_words.is_question(words.lower())
     says_how = (
@@ -324,7 +293,7 @@ def _lengthened(
     if (
         takes_all
         or refers
-        or not (asks or says_how or _orders(reading.text[step.end : end], step))
+        or not (asks or says_how or wish_words.orders(reading.text[step.end : end], step.type))
         or read_options(longer, reading) != read_options(step, reading)
     ):
         return longer
@@ -393,7 +362,7 @@ def _keep_literal(
         if match.start < taken:
             continue
         first = not kept or kept[-1].start < match.start
-        if first and _is_literal(match.type):
+        if first and wish_words.is_literal(match.type):
             closing = _sentence_end.search(text, match.end)
             taken = closing.start() if closing else len(text)
             # "Remember that I like tea and flip a coin": an order after it is not remembered.
@@ -401,7 +370,7 @@ def _keep_literal(
             orders += [
                 joint.start()
                 for at, chance in foreign.items()
-                if chance >= MIN_SURELY_FOREIGN
+                if chance >= wish_words.MIN_SURELY_FOREIGN
                 and wish_words.is_order(text[at:])
                 and not _infinitive.search(text, match.end, at)
                 and (joint := _joint_end.search(text, match.end, at))
@@ -466,7 +435,7 @@ def _groups(text: str, matches: list[CueMatch]) -> list[list[CueMatch]]:
         current = groups[-1] if groups else []
         if (
             current
-            and takes_words(current[-1].type)
+            and wish_words.takes_words(current[-1].type)
             and match.type.name != CONVERT
             and not text[current[-1].end : match.start].strip()
         ):
@@ -481,16 +450,6 @@ def _groups(text: str, matches: list[CueMatch]) -> list[list[CueMatch]]:
         else:
             groups.append([match])
     return groups
-
-
-def takes_words(task_type: TaskType) -> bool:
-    """Return whether a few words after the cue are what the task works on."""
-    first = task_type.ports[:1]
-    return (
-        bool(first)
-        and first[0].kinds[0] is Kind.TEXT
-        and (task_type.name in FOLLOWING or first[0].name == PROMPT)
-    )
 
 
 def _is_implied(match: CueMatch, group: list[CueMatch]) -> bool:

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 import re
 
-from jarvis_desktop.assistant.planning.inputs import PRONOUN
+from jarvis_desktop.assistant.planning.inputs import (
+    ASK_TABLE,
+    EDIT_TABLE,
+    FOLLOWING,
+    PROMPT,
+    PRONOUN,
+)
+from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.task import TaskType
 from jarvis_desktop.text.tokens import FUNCTION_WORDS
 
 MARKED = re.compile(r"\bxfile\d+x[a-z]*\b")
@@ -102,3 +110,46 @@ STATED = re.compile(
     re.IGNORECASE,
 )
 """A wish in a statement: "it should be in a Word document"."""
+
+
+AS_SAID = "as-said"
+"""The reader of options that take the words of a request as they are."""
+
+MIN_FOREIGN = 0.4
+"""An order that is at least this likely to ask for none of our tasks is no part of another wish."""
+MIN_SURELY_FOREIGN = 0.95
+"""Any other words are none from this on: "and the weather?"."""
+
+
+def is_foreign(words: str, chance: float, task_type: TaskType) -> bool:
+    """Return whether words behind those of a task ask for what none of our tasks does."""
+    if chance >= MIN_FOREIGN and orders(words, task_type):
+        return True
+    other = not _takes_more(task_type) or (is_literal(task_type) and is_order(words))
+    return chance >= MIN_SURELY_FOREIGN and other and not SAYS_WHY.match(words)
+
+
+def orders(words: str, task_type: TaskType) -> bool:
+    """Return whether words without a cue, behind those of a task, ask for something else."""
+    return is_order(words, taken=_takes_more(task_type))
+
+
+def _takes_more(task_type: TaskType) -> bool:
+    """Return whether a task takes more words as they are."""
+    taken = takes_words(task_type) or task_type.name in (ASK_TABLE, EDIT_TABLE)
+    return taken or is_literal(task_type)
+
+
+def is_literal(task_type: TaskType) -> bool:
+    """Return whether an option of a task takes the words of a request as they are."""
+    return any(option.reads == AS_SAID for option in task_type.options)
+
+
+def takes_words(task_type: TaskType) -> bool:
+    """Return whether a few words after the cue are what the task works on."""
+    first = task_type.ports[:1]
+    return (
+        bool(first)
+        and first[0].kinds[0] is Kind.TEXT
+        and (task_type.name in FOLLOWING or first[0].name == PROMPT)
+    )
