@@ -30,6 +30,7 @@ TOPICS = (
     HelpTopic("experts", mark("Experts")),
     HelpTopic("language-models", mark("Language models")),
     HelpTopic("machines", mark("Your other computers")),
+    HelpTopic("cluster", mark("Experts for many users")),
     HelpTopic("servers", mark("Servers by their address")),
     HelpTopic("mcp", mark("MCP servers")),
     HelpTopic("server", mark("JARVIS for other programs")),

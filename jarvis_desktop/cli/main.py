@@ -33,6 +33,7 @@ COMMANDS = {
     "servers": "servers:add",
     "mcp": "mcp:add",
     "serve": "serve:add",
+    "cluster": "cluster:add",
     "desktop": "system:add_desktop",
     "doctor": "system:add_doctor",
     "help": "help:add_help",

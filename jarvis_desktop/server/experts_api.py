@@ -10,8 +10,9 @@ import asyncio
 import contextlib
 import json
 import logging
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -34,9 +35,9 @@ from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import ArtifactStore, Backend
-from jarvis_desktop.core.task import Call, TaskType
+from jarvis_desktop.core.task import Call, Report, TaskType
 from jarvis_desktop.platform.hardware_probe import seems_to_have_graphics
-from jarvis_desktop.server.access import Access, ServerTerms, error_document
+from jarvis_desktop.server.access import PER_MINUTE, Access, ServerTerms, error_document
 from jarvis_desktop.server.paired import PairedComputers
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ MAX_PAIRING = 4096
 BODY_S = 30.0
 MAX_WAITING = 32
 """Calls that run or wait; more are refused for now."""
+MAX_WIDTH = 16
+"""Calls of one computer at once."""
 
 
 @dataclass
@@ -68,6 +71,9 @@ class ExpertService:
     on_pairing: Callable[[str], None] = lambda name: None
     """Called with the name of a computer that was paired."""
     heartbeat: float = wire.HEARTBEAT_S
+    waiting: int = MAX_WAITING
+    per_minute: int = PER_MINUTE
+    """Requests."""
     busy: int = 0
 
     def __post_init__(self) -> None:
@@ -90,7 +96,8 @@ class ExpertService:
                 Exception: _refused,
             },
         )
-        return PairedAccess(starlette, ServerTerms("", host), self.computers)
+        terms = ServerTerms("", host, per_minute=self.per_minute)
+        return PairedAccess(starlette, terms, self.computers)
 
     async def _offer_pairing(self, request: Request) -> Response:
         if self.pairing is None or not self.pairing.valid:
@@ -125,10 +132,12 @@ class ExpertService:
     async def _state(self, request: Request) -> Response:
         offers = await asyncio.to_thread(self.offers)
         experts = [wire.wire_expert(each.expert) for each in offers]
-        return JSONResponse({"experts": experts, "busy": self.busy, "width": self.width})
+        return JSONResponse(
+            {"experts": experts, "busy": self.busy, "width": min(self.width, MAX_WIDTH)}
+        )
 
     async def _run(self, request: Request) -> Response:
-        if self.busy >= MAX_WAITING:
+        if self.busy >= self.waiting:
             return _no("Too many calls wait here.", 503)
         self.busy += 1
         workdir = await asyncio.to_thread(self.store.workdir)
@@ -205,43 +214,22 @@ class _Work:
 
     async def answer(self) -> AsyncIterator[bytes]:
         """Yield the progress, then the results or the error."""
-        told: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
-        task = asyncio.create_task(self._made(told))
-        task.add_done_callback(lambda _: told.put_nowait({}))  # wakes who waits for news
-        try:
-            while True:
-                news: dict[str, Any] = {}  # an empty line shows that it is still at work
-                with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(self.service.heartbeat):
-                        news = await told.get()
-                if task.done() and told.empty() and not news:
-                    break
-                yield wire.line(**news)
-            try:
-                documents, files = await asyncio.to_thread(wire.packed, task.result())
-                sizes = [each["size"] for each in documents if "size" in each]
-                yield wire.line(results=documents)
-                async for piece in wire.contents(files, sizes):
-                    yield piece
-            except JarvisError as error:
-                yield wire.line(error=wire.wire_error(error))
-        finally:
-            task.cancel()
-            await asyncio.wait([task])
+        async with contextlib.aclosing(news_of(self._results, self.service.heartbeat)) as news:
+            async for each in news:
+                if error := each.get("error"):
+                    yield wire.line(error=wire.wire_error(error))
+                elif "results" in each:
+                    documents, files = await asyncio.to_thread(wire.packed, each["results"])
+                    sizes = [document["size"] for document in documents if "size" in document]
+                    yield wire.line(results=documents)
+                    async for piece in wire.contents(files, sizes):
+                        yield piece
+                else:
+                    yield wire.line(**each)
 
-    async def _made(self, told: asyncio.Queue[dict[str, Any]]) -> Sequence[Artifact]:
-        def report(fraction: float | None, words: str) -> None:
-            told.put_nowait({"progress": [fraction, words]})
-
-        current_draft.set(lambda piece: told.put_nowait({"draft": piece}))
-        try:
-            async with self.service._room:
-                return await self.service.backend.run(self.candidate, self.call, report)
-        except JarvisError:
-            raise
-        except Exception as error:
-            log.error("A call of another computer failed unexpectedly: %s", frames(error))
-            raise JarvisError("Something went wrong inside JARVIS itself there.") from error
+    async def _results(self, report: Report) -> Sequence[Artifact]:
+        async with self.service._room:
+            return await self.service.backend.run(self.candidate, self.call, report)
 
     async def close(self) -> None:
         """Remove the files."""
@@ -249,6 +237,45 @@ class _Work:
             self._closed = True
             self.service.busy -= 1
             await asyncio.to_thread(self.service.store.discard, self.workdir)
+
+
+async def news_of(
+    work: Callable[[Report], Awaitable[Sequence[Artifact]]], heartbeat: float
+) -> AsyncGenerator[dict[str, Any]]:
+    """Do some work, and yield its "progress" and "draft", nothing at all after `heartbeat` seconds
+    without news, and at last its "results" or the "error". Closing it ends the work."""
+    told: asyncio.Queue[dict[str, Any]] = asyncio.Queue()
+
+    def report(fraction: float | None, words: str) -> None:
+        told.put_nowait({"progress": [fraction, words]})
+
+    async def done() -> None:
+        current_draft.set(lambda piece: told.put_nowait({"draft": piece}))
+        try:
+            told.put_nowait({"results": await work(report)})
+        except JarvisError as error:
+            told.put_nowait({"error": error})
+        except BaseException as error:
+            told.put_nowait(
+                {"error": JarvisError("Something went wrong inside JARVIS itself there.")}
+            )
+            if not isinstance(error, Exception):  # it was cancelled, maybe not by us
+                raise
+            log.error("A call of another computer failed unexpectedly: %s", frames(error))
+
+    task = asyncio.create_task(done())
+    try:
+        while True:
+            news: dict[str, Any] = {}  # shows that it is still at work
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(heartbeat):
+                    news = await told.get()
+            yield news
+            if "results" in news or "error" in news:
+                break
+    finally:
+        task.cancel()
+        await asyncio.wait([task])
 
 
 class _WorkResponse(StreamingResponse):
@@ -304,16 +331,17 @@ def _no(reason: str, status: int) -> Response:
     return JSONResponse(json.loads(json.dumps(error_document(reason, status))), status)
 
 
+def local_offers(app: Application) -> list[Candidate]:
+    """Return the experts that a built application runs on this computer, for each task."""
+    found = (each for task in app.inventory for each in app.catalogue.candidates(task))
+    return [each for each in found if each.backend == app.local.name]
+
+
 def experts_of(app: Application, computers: PairedComputers) -> ExpertService:
     """Return the service for the experts of a built application."""
-
-    def offers() -> list[Candidate]:
-        found = (each for task in app.inventory for each in app.catalogue.candidates(task))
-        return [each for each in found if each.backend == app.local.name]
-
     return ExpertService(
         app.local,
-        offers,
+        partial(local_offers, app),
         app.inventory,
         app.store,
         computers,

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import datetime
 import hashlib
+import hmac
 import json
 import secrets
 import ssl
@@ -36,25 +37,21 @@ class PairedComputers:
 
     def encryption(self) -> tuple[ssl.SSLContext, bytes]:
         """Return what encrypts, and the certificate as DER; made at first. Raises JarvisError."""
+        key, certificate = self.pem()
+        try:
+            return encryption_of(key, certificate), ssl.PEM_cert_to_DER_cert(certificate)
+        except (ssl.SSLError, ValueError) as error:
+            raise self._unfit() from error
+
+    def pem(self) -> tuple[str, str]:
+        """Return the key and the certificate; made at first. Raises JarvisError."""
         key = api_keys.secret(PLACE)
         if not key or not self._certificate.exists():
             key = self._make()
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        context.minimum_version = ssl.TLSVersion.TLSv1_3
-        # ssl reads keys from files alone; this one is the owner's, and gone at once.
-        with tempfile.TemporaryDirectory() as folder:
-            file = Path(folder) / "key.pem"
-            file.touch(mode=0o600)
-            file.write_text(key, "utf-8")
-            try:
-                context.load_cert_chain(self._certificate, file)
-                certificate = self._certificate.read_text("utf-8")
-            except (OSError, ssl.SSLError) as error:
-                raise UnavailableError(
-                    tr("The certificate of this machine does not fit its key in the keyring."),
-                    hint=tr("Delete {path}, and pair the computers again.", path=self._folder),
-                ) from error
-        return context, ssl.PEM_cert_to_DER_cert(certificate)
+        try:
+            return key, self._certificate.read_text("utf-8")
+        except (OSError, ValueError) as error:
+            raise self._unfit() from error
 
     def all(self) -> dict[str, str]:
         """Return the names of the computers, with the days on which they were paired."""
@@ -62,7 +59,8 @@ class PairedComputers:
 
     def knows(self, token: str) -> bool:
         """Whether a computer with this token was paired."""
-        return _digest(token) in self._read()
+        digest = _digest(token).encode()
+        return any(hmac.compare_digest(digest, known.encode()) for known in self._read())
 
     def add(self, name: str) -> str:
         """Save a computer, and return its token. Raises StorageError."""
@@ -88,30 +86,7 @@ class PairedComputers:
 
     def _make(self) -> str:
         """Make a certificate, and return its key."""
-        from cryptography import x509
-        from cryptography.hazmat.primitives import hashes, serialization
-        from cryptography.hazmat.primitives.asymmetric import ec
-        from cryptography.x509.oid import NameOID
-
-        key = ec.generate_private_key(ec.SECP256R1())
-        name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "JARVIS Desktop")])
-        start = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=2)
-        certificate = (
-            x509.CertificateBuilder()
-            .subject_name(name)
-            .issuer_name(name)
-            .public_key(key.public_key())
-            .serial_number(x509.random_serial_number())
-            .not_valid_before(start)
-            .not_valid_after(start + datetime.timedelta(days=365 * YEARS))
-            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-            .sign(key, hashes.SHA256())
-        )
-        pem = key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        ).decode()
+        pem, text = self_signed()
         try:
             api_keys.keep_secret(PLACE, pem)
         except UnavailableError as error:
@@ -122,9 +97,14 @@ class PairedComputers:
                     "--key FILE."
                 ),
             ) from error
-        text = certificate.public_bytes(serialization.Encoding.PEM).decode()
         save_text(self._certificate, text)
         return pem
+
+    def _unfit(self) -> UnavailableError:
+        return UnavailableError(
+            tr("The certificate of this machine does not fit its key in the keyring."),
+            hint=tr("Delete {path}, and pair the computers again.", path=self._folder),
+        )
 
     def _read(self) -> dict[str, dict[str, str]]:
         try:
@@ -150,13 +130,62 @@ def _digest(token: str) -> str:
     return hashlib.sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
+def self_signed(*names: str) -> tuple[str, str]:
+    """Return a key and a certificate in PEM, for computers that were told to trust it alone."""
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+    from cryptography.x509.oid import NameOID
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "JARVIS Desktop")])
+    start = datetime.datetime.now(datetime.UTC) - datetime.timedelta(days=2)
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(start)
+        .not_valid_after(start + datetime.timedelta(days=365 * YEARS))
+        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+    )
+    if names:
+        listed = x509.SubjectAlternativeName([x509.DNSName(each) for each in names])
+        builder = builder.add_extension(listed, critical=False)
+    certificate = builder.sign(key, hashes.SHA256())
+    pem = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    ).decode()
+    return pem, certificate.public_bytes(serialization.Encoding.PEM).decode()
+
+
+def encryption_of(key: str, certificate: str) -> ssl.SSLContext:
+    """Return what encrypts, of PEM texts. Raises ssl.SSLError if they do not fit together."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.minimum_version = ssl.TLSVersion.TLSv1_3
+    # ssl reads both from files alone; these are the owner's, and gone at once.
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "both.pem"
+        file.touch(mode=0o600)
+        file.write_text(f"{key}\n{certificate}", "utf-8")
+        context.load_cert_chain(file)
+    return context
+
+
 def certificate_of(file: Path) -> bytes:
     """Return the first certificate of a PEM file as DER. Raises InputError."""
     try:
-        text = file.read_text("utf-8")
-        end = "-----END CERTIFICATE-----"
-        return ssl.PEM_cert_to_DER_cert(
-            text[text.index("-----BEGIN CERTIFICATE-----") :].partition(end)[0] + end
-        )
+        return certificate_der(file.read_text("utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"The certificate {file} cannot be read.") from error
+
+
+def certificate_der(text: str) -> bytes:
+    """Return the first certificate of a PEM text as DER. Raises ValueError."""
+    end = "-----END CERTIFICATE-----"
+    return ssl.PEM_cert_to_DER_cert(
+        text[text.index("-----BEGIN CERTIFICATE-----") :].partition(end)[0] + end
+    )

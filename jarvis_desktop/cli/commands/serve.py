@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -92,12 +93,12 @@ def _serve(args: argparse.Namespace) -> int:
         return _serve_wyoming(args)
     if args.pair:
         raise InputError("--pair belongs to --experts.")
-    host, port = args.host or "127.0.0.1", _port(args.port, 8765)
+    host, port = args.host or "127.0.0.1", port_of(args.port, 8765)
     token = token_from(args.token_file, api_keys.server_token())
     if args.show_token:
         output.say(token)
         return output.DONE
-    _check_certificate(args)
+    check_certificate(args)
     encrypted = encryption(args.certificate, args.key) if args.key else None
     listening = listen(host, port)
     address = address_of(listening, encrypted=bool(encrypted))
@@ -121,11 +122,11 @@ def _serve(args: argparse.Namespace) -> int:
 
 def _serve_experts(args: argparse.Namespace) -> int:
     from jarvis_desktop.server.experts_api import experts_of
-    from jarvis_desktop.server.http_server import address_of, encryption, listen, serve_app
+    from jarvis_desktop.server.http_server import encryption, listen, serve_app
     from jarvis_desktop.server.paired import PairedComputers, certificate_of
 
-    host, port = args.host or EVERYWHERE, _port(args.port, PORT)
-    _check_certificate(args)
+    host, port = args.host or EVERYWHERE, port_of(args.port, PORT)
+    check_certificate(args)
     computers = PairedComputers(user_paths().paired)
     if args.key:
         encrypted, certificate = (
@@ -135,9 +136,7 @@ def _serve_experts(args: argparse.Namespace) -> int:
     else:
         encrypted, certificate = computers.encryption()
     listening = listen(host, port)
-    address = address_of(listening, encrypted=True).removesuffix("/v1").removeprefix("https://")
-    if address.startswith(f"{EVERYWHERE}:"):  # in a network without a way out
-        address = address.replace(EVERYWHERE, own_name())
+    address = place_at(listening)
 
     async def work(app: Application) -> int:
         service = experts_of(app, computers)
@@ -166,7 +165,7 @@ def _serve_wyoming(args: argparse.Namespace) -> int:
     from jarvis_desktop.server.http_server import listen
     from jarvis_desktop.server.wyoming_api import WyomingService
 
-    host, port = args.host or "127.0.0.1", _port(args.wyoming, 10300)
+    host, port = args.host or "127.0.0.1", port_of(args.wyoming, 10300)
     listening = listen(host, port)
     place = f"{host}:{listening.getsockname()[1]}"
 
@@ -186,13 +185,25 @@ def _serve_wyoming(args: argparse.Namespace) -> int:
         return run(args, work)
 
 
-def _port(given: int | None, usual: int) -> int:
+def place_at(listening: socket.socket) -> str:
+    """Return where other computers find the experts that are served at a socket."""
+    from jarvis_desktop.server.http_server import address_of
+
+    address = address_of(listening, encrypted=True).removesuffix("/v1").removeprefix("https://")
+    if address.startswith(f"{EVERYWHERE}:"):  # in a network without a way out
+        address = address.replace(EVERYWHERE, own_name())
+    return address
+
+
+def port_of(given: int | None, usual: int) -> int:
+    """Return the port that was given, or the usual one. Raises InputError."""
     port = usual if given is None else given
     if not 0 <= port <= 65535:
         raise InputError(f"There is no port {port}.")
     return port
 
 
-def _check_certificate(args: argparse.Namespace) -> None:
+def check_certificate(args: argparse.Namespace) -> None:
+    """Raise InputError if a certificate or its key is given without the other."""
     if bool(args.certificate) != bool(args.key):
         raise InputError("A certificate and its key belong together: --certificate and --key.")
