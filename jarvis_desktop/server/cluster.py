@@ -178,7 +178,7 @@ class GateTerms:
     """Where other computers find it."""
 
 
-class Gate:
+class ClusterGate:
     """Lets in who was paired. Nothing else of a cluster may be reached by other computers."""
 
     def __init__(

@@ -41,8 +41,8 @@ from jarvis_desktop.experts.weights import Weights
 from jarvis_desktop.paths import Paths, save_json, shipped, user_paths
 from jarvis_desktop.process import engine
 from jarvis_desktop.server.cluster import (
+    ClusterGate,
     ExpertReplica,
-    Gate,
     GateTerms,
     ParcelledCall,
     ReplicaLost,
@@ -271,7 +271,7 @@ def deploy(terms: ClusterTerms) -> None:
     serve.run_many(targets)
 
 
-class ServedGate(Gate):
+class ServedGate(ClusterGate):
     """The gate as Ray Serve makes it."""
 
     def __init__(self, terms: GateTerms, offers: Sequence[Candidate], together: bool) -> None:

@@ -19,8 +19,8 @@ from jarvis_desktop.core.task import Call, Port, Report, TaskType
 from jarvis_desktop.paths import user_paths
 from jarvis_desktop.server import cluster, ray_cluster
 from jarvis_desktop.server.cluster import (
+    ClusterGate,
     ExpertReplica,
-    Gate,
     GateTerms,
     ParcelledCall,
     ReplicaBackend,
@@ -206,20 +206,20 @@ async def test_cancelling_ends_the_work(tmp_path: Path, store: FileStore) -> Non
 
 
 @pytest.fixture
-async def gate(tmp_path: Path, store: FileStore) -> AsyncIterator[Gate]:
+async def gate(tmp_path: Path, store: FileStore) -> AsyncIterator[ClusterGate]:
     key, certificate = self_signed()
     with listen("127.0.0.1", 0) as listening:
         port = listening.getsockname()[1]
     terms = GateTerms("127.0.0.1", port, key, certificate, tmp_path / "paired", f"127.0.0.1:{port}")
     replica = ExpertReplica(Painting(), [EXPERT], FileStore(tmp_path / "there"))
-    gate = Gate(terms, replica.run, [OFFER], {"paint": PAINT}, store)
+    gate = ClusterGate(terms, replica.run, [OFFER], {"paint": PAINT}, store)
     await gate.check_health()
     yield gate
     await gate.close()
 
 
 async def test_a_cluster_is_a_machine_that_can_be_paired(
-    gate: Gate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    gate: ClusterGate, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with keyring_in_memory(monkeypatch) as kept:
         desk = Desk(tmp_path / "desk", {"paint": Definition(PAINT)})
@@ -236,7 +236,7 @@ async def test_a_cluster_is_a_machine_that_can_be_paired(
     await gate.check_health()
 
 
-async def test_a_gate_lets_in_nobody_else(gate: Gate) -> None:
+async def test_a_gate_lets_in_nobody_else(gate: ClusterGate) -> None:
     import httpx
 
     base = f"https://{gate.terms.place}"
@@ -247,7 +247,7 @@ async def test_a_gate_lets_in_nobody_else(gate: Gate) -> None:
                 assert answer.status_code == 401
 
 
-async def test_a_gate_that_does_not_listen_is_unhealthy(gate: Gate) -> None:
+async def test_a_gate_that_does_not_listen_is_unhealthy(gate: ClusterGate) -> None:
     await gate.close()
     with pytest.raises(ConnectionError):
         await gate.check_health()
