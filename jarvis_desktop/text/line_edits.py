@@ -63,7 +63,8 @@ def _replaced(match: re.Match[str]) -> LineEdit:
 
 
 def _containing(match: re.Match[str], *, kept: bool) -> LineEdit:
-    word = _group(match, "word").casefold()
+    said = match.groupdict().get("said")
+    word = said.strip('"“”„').casefold() if said else _group(match, "word").casefold()
     return LineEdit(
         "left out", lambda lines: [line for line in lines if (word in line.casefold()) is kept]
     )
@@ -90,9 +91,10 @@ def _headings(lines: Lines) -> Lines:
 
 
 _word = (
-    r"(?:contains?|containing|with|having|has|have|mit|enthalten|enthält)\s+"
+    r"(?:contains?|containing|mentions?|mentioning|with|having|has|have|mit|enthalten|enthält)\s+"
     rf"(?:the words?\s+|dem wort\s+)?{_named.format('word')}{_end}"
 )
+_entries = r"(?:items?|lines?|entries|points?|notes?|messages?|list|einträge|zeilen|punkte)\b"
 _which_lines = r"(?:the\s+|die\s+)?(?:lines?|zeilen?)\s+(?:that\s+|which\s+|die\s+)?"
 _doubles = r"(?:duplicates?|repeated|repeating|doppelte[nr]?|doubles?|dubletten)"
 _made_into = (
@@ -113,6 +115,14 @@ _kinds: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LineEdit]], ...] 
         ),
         (
             rf"\b(?:keep|only|nur|behalte)\s+(?:only\s+|just\s+|nur\s+)?{_which_lines}{_word}",
+            lambda match: _containing(match, kept=True),
+        ),
+        (
+            r"\b(?:collect|list|gather|extract|find|show|get|copy|pull out|give me|sammle|liste)\s+"
+            r"(?:me\s+)?(?:(?:all|every|alle)\s+)?(?:of\s+)?(?:the\s+|die\s+)?"
+            rf"(?:{_which_lines}{_word}|(?P<said>(?-i:[A-Z]{{3,}})(?=\W+{_entries})|to-?do(?=s?\b)"
+            rf"|[\"“„][^\"“”„]+[\"”“](?=\W+{_entries}))s?(?:\W+{_entries})?"
+            r"(?:\s+(?:of|in|from|aus|in)\s+(?:the|this|my|dem|der|den)\s+\w+)?)",
             lambda match: _containing(match, kept=True),
         ),
         (

@@ -30,6 +30,9 @@ TEXT = "Tea\n\n# Head one ##\n#hash\nMr Smith\nMr Smith\napple tea\n"
             ["Tea", "Mr Smith", "Mr Smith", "apple tea", "#hash", "# Head one ##"],
         ),
         ("please keep only the lines that contain tea", ["Tea", "apple tea"]),
+        ("list all the lines that mention tea", ["Tea", "apple tea"]),
+        ("Collect all the SMITH items of the letter in smiths.md", ["Mr Smith", "Mr Smith"]),
+        ('find the "tea" entries', ["Tea", "apple tea"]),
         (
             'Delete all lines with the word "smith" and delete the blank lines',
             ["Tea", "# Head one ##", "#hash", "apple tea"],
@@ -71,3 +74,8 @@ def test_the_end_of_the_text_stays_as_it_was() -> None:
     assert edit_text("a\nb", edits) == "1. a\n2. b"
     assert edit_text("a\n", edits) == "1. a\n"
     assert edit_text("", edits) == ""
+
+
+def test_things_to_do_are_collected() -> None:
+    edits = read_edits("list all the todos in my notes")
+    assert edit_text("tea\nTODO: call Ann\n", edits) == "TODO: call Ann\n"

@@ -17,6 +17,7 @@ from jarvis_desktop.assistant.planning.inputs import (
     ASK_TABLE,
     CHART,
     CONVERT,
+    COUNT_WORDS,
     CUT,
     EDIT_TABLE,
     EDIT_TEXT,
@@ -33,9 +34,10 @@ from jarvis_desktop.core.ports import Context, Planner
 from jarvis_desktop.core.task import Ref, Task, TaskType
 
 _EXACT = frozenset(
-    ("image-editing", CONVERT, CUT, JOIN, EDIT_TEXT, EDIT_TABLE, CHART, FILE_DETAILS)
+    ("image-editing", CONVERT, CUT, JOIN, EDIT_TEXT, EDIT_TABLE, CHART, FILE_DETAILS, COUNT_WORDS)
 )
 """Tasks that do with a file just what their options say."""
+_READ = "document-to-text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +68,10 @@ class BuiltInSteps:
         if not isinstance(planned, Plan) or planned.undone:
             return None
         tasks = [task for task in planned if task.type.name not in (SAVE, ASK_TABLE)]
-        if not tasks or not all(map(_is_exact, tasks)):
+        read = {number for task in tasks for number in task.depends_on}
+        if not tasks or not all(
+            _is_exact(task) or (task.type.name == _READ and task.id in read) for task in tasks
+        ):
             return None
         if sum(task.type.name == FILE_DETAILS for task in tasks) > 1:
             return None  # what is asked of several files compares or adds up
@@ -91,6 +96,8 @@ class BuiltInSteps:
             result, name = run.live.turn.results.get(task.id), plan.names[task.id]
             if result is None or result.status is not Status.DONE:
                 return ()
+            if name and not any(item.path for item in result.artifacts):
+                return ()  # a script writes files of answers
             for item in result.artifacts:
                 if self.is_doubtful(item.text or "") or not _may_be_called(item, name):
                     return ()

@@ -24,7 +24,7 @@ _VERDICTS = frozenset(
     | {"sentence-similarity", inputs.FILE_DETAILS}
 )
 """Tasks whose result is only a word about their text."""
-_EXTRACTS = frozenset({"keyword-extraction", "token-classification"})
+_EXTRACTS = frozenset({inputs.COUNT_WORDS, "keyword-extraction", "token-classification"})
 """Tasks whose result is a list of words from their text, which nobody sums up."""
 
 _ANSWERS = frozenset(

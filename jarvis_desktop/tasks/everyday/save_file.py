@@ -24,6 +24,8 @@ from jarvis_desktop.tasks.formats import conversion
 from jarvis_desktop.text.parts import FORMATS
 
 TEXTS = frozenset({".txt", ".md", ".csv", ".tsv", ".json", ".html", ".log", ".srt", ".vtt"})
+_MADE = frozenset({".csv", ".tsv", ".html"})
+"""What a text is converted to rather than written as it is."""
 _SAME = {".jpeg": ".jpg", ".tiff": ".tif", ".htm": ".html", ".text": ".txt", ".markdown": ".md",
          ".oga": ".ogg", ".wave": ".wav", ".yml": ".yaml", ".mpeg": ".mpg"}  # fmt: skip
 _OTHERS = frozenset(
@@ -44,7 +46,7 @@ def convert(item: Artifact, ending: str, workdir: Path, report: Report) -> list[
     own = _plain(item.path.suffix) if item.path else ""
     if item.path and (wanted == own or not wanted):
         return [item.path]
-    if item.path is None and wanted in TEXTS - {".html"}:
+    if item.path is None and wanted in TEXTS - _MADE:
         to = workdir / f"saved{wanted}"
         to.write_text(item.text or "", encoding="utf-8", errors="replace", newline="\n")
         return [to]

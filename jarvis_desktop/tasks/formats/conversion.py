@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import shutil
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path, PurePath
 
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name, text_artifact
@@ -66,19 +66,25 @@ def _table(item: Artifact, to: Path, report: Report) -> list[Path]:
 
 
 def _lines(item: Artifact, to: Path, report: Report) -> list[Path]:
-    """Write the lines of a text as the rows of a table. A text with the same number of commas in
-    each line, or of semicolons or tabs, is a table already."""
+    """Write the lines of a text as the rows of a table, in two columns if each is "name: value". A
+    text with the same number of fields in each line is a table already."""
     lines = [line.strip() for line in (item.text or "").splitlines() if line.strip()]
-    counts = ({line.count(sign) for line in lines} for sign in ",;\t")
-    parted = any(len(each) == 1 and 0 not in each for each in counts)
     source = to.with_name("lines.csv")
     with source.open("w", encoding="utf-8", newline="") as file:
-        if parted:
+        if any(_is_table(lines, sign) for sign in ",;\t"):
             file.write("\n".join(lines))
         else:
-            rows = [tr("text"), *(line.removeprefix("- ") for line in lines)]
-            csv.writer(file, lineterminator="\n").writerows([row] for row in rows)
+            rows = [line.removeprefix("- ").split(": ") for line in lines]
+            pairs = {len(row) for row in rows} == {2}
+            rows = rows if pairs else [[": ".join(row)] for row in rows]
+            names = [tr("text"), tr("value")] if pairs else [tr("text")]
+            csv.writer(file, lineterminator="\n").writerows([names, *rows])
     return tables.save_table(source, to, name=source.name, report=report)
+
+
+def _is_table(lines: Sequence[str], sign: str) -> bool:
+    widths = {len(row) for row in csv.reader(lines, delimiter=sign)}
+    return len(widths) == 1 and widths != {1}
 
 
 def _document(item: Artifact, to: Path, report: Report) -> list[Path]:

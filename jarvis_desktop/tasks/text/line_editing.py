@@ -69,6 +69,9 @@ LINE_EDITING = define(
                                      ("delete", "the "), ("without", ""), ("without", "the "))
             for kind in ("empty", "blank", "duplicate", "repeated")
         ),
+        "todo item*", "to-do item*", "all todos", "all the todos", "all the todo*",
+        *(f"all {the}lines {that}" for the in ("", "the ") for that in
+          ("with", "that contain", "that have", "that mention", "containing", "mentioning")),
         "keep only the lines", "only the lines", "remove all lines", "remove the lines",
         "delete the lines", "all the headings", "only the headings", "all headings",
         *(

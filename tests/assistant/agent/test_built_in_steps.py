@@ -35,6 +35,8 @@ async def built(
     def does(candidate: Candidate, call: Call) -> Sequence[Artifact]:
         if call.task == fails:
             raise ExpertError("It broke.")
+        if call.task not in MADE:
+            return [text_artifact(says)]
         path = call.workdir / MADE[call.task]
         path.write_text("x")
         kind = kind_of_name(path.name)
@@ -66,6 +68,10 @@ async def built(
          ["edit-table", "chart"]),
         ("How many questions are asked in this story?", ["story.txt"],
          ["details.txt", "It is done."], ["file-details"]),
+        ("How often does the word sea occur?", ["story.txt"],
+         ["It is done."], ["document-to-text", "count-words"]),
+        ("Find the five most frequent words and write them to words.txt", ["story.txt"],
+         [], ["document-to-text", "count-words"]),
     ],
 )  # fmt: skip
 async def test_files_are_made_as_the_words_say(

@@ -330,6 +330,8 @@ def test_letters_without_a_font_are_not_left_out(
     [
         ("- ann@x.org\n\n- bob@x.org, home", [["text"], ["ann@x.org"], ["bob@x.org, home"]]),
         ("name;age\nAnn;3", [["name", "age"], ["Ann", "3"]]),
+        ('name,age\n"Ann, Bo",3', [["name", "age"], ["Ann, Bo", "3"]]),
+        ("- sea: 12\n- sky: 3", [["text", "value"], ["sea", "12"], ["sky", "3"]]),
     ],
 )
 def test_the_lines_of_a_text_become_a_table(
