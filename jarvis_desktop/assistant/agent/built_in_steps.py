@@ -37,7 +37,6 @@ _EXACT = frozenset(
     ("image-editing", CONVERT, CUT, JOIN, EDIT_TEXT, EDIT_TABLE, CHART, FILE_DETAILS, COUNT_WORDS)
 )
 """Tasks that do with a file just what their options say."""
-_READ = "document-to-text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,10 +67,7 @@ class BuiltInSteps:
         if not isinstance(planned, Plan) or planned.undone:
             return None
         tasks = [task for task in planned if task.type.name not in (SAVE, ASK_TABLE)]
-        read = {number for task in tasks for number in task.depends_on}
-        if not tasks or not all(
-            _is_exact(task) or (task.type.name == _READ and task.id in read) for task in tasks
-        ):
+        if not tasks or not all(map(_is_exact, tasks)):
             return None
         if sum(task.type.name == FILE_DETAILS for task in tasks) > 1:
             return None  # what is asked of several files compares or adds up

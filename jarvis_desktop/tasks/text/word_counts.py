@@ -9,9 +9,10 @@ from collections.abc import Iterable, Sequence
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
-from jarvis_desktop.core.i18n import tr, trn
+from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.tasks.documents.to_text import read_document
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.numbers import with_digits
 
@@ -39,6 +40,11 @@ _lines_with = lazy_re(
     r"[\"“„]?(?P<german>[^\"“”„?.,;]+?)[\"”“]?\W*$",
     re.IGNORECASE,
 )
+_in_all_texts = lazy_re(
+    r"\bhow many words\b|\b(?:word count|number of words)\b|\bwie viele wörter\b"
+    r"|\b(?:which|welcher?)\b.*\b(?:long|short|läng|kürz)\w*\b",
+    re.IGNORECASE,
+)
 _shared = lazy_re(
     r"\bwords?\b.*\b(?:in both|in common|both\b.*\b(?:have|share|contain)|in (?:all|each) of)|"
     r"\bwörter\b.*\b(?:in beiden|beide)\b",
@@ -60,6 +66,12 @@ _each = lazy_re(
 )
 
 
+def _text(item: Artifact, call: Call, report: Report) -> str:
+    if item.path is None:
+        return item.text or ""
+    return read_document(item.path, name=item.title, report=report, workdir=call.workdir)
+
+
 def words_of(text: str) -> list[str]:
     """Return the words of a text in small letters; "it’s" and "e-mail" are one word each."""
     return re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", text.casefold())
@@ -68,13 +80,16 @@ def words_of(text: str) -> list[str]:
 def count_words(call: Call, report: Report) -> Iterable[Artifact]:
     """Return the counts in sentences or lines. Raises InputError if there is no text, and
     ExpertError if something else is asked."""
-    texts, asked = call.texts("text"), with_digits(call.words("asked"))
+    asked, items = with_digits(call.words("asked")), call.inputs["text"]
+    texts = [_text(item, call, report) for item in items]
     if not any(text.strip() for text in texts):
         raise InputError(tr("There is no text to look through."))
     if found := next((match for form in _one_word if (match := form.search(asked))), None):
         return [text_artifact(_occurrences(found["word"].strip(), texts))]
     if found := _lines_with.search(asked):
         return [text_artifact(_lines(found["word"] or found["german"], texts))]
+    if _in_all_texts.search(asked):
+        return [text_artifact(_lengths(asked, [item.title for item in items], texts))]
     least = _least(asked)
     if _shared.search(asked):
         return [text_artifact(_in_all(texts, least))]
@@ -120,6 +135,19 @@ def _lines(said: str, texts: Sequence[str]) -> str:
     return trn("“{word}” is in 1 line.", "“{word}” is in {count} lines.", len(lines), word=said)
 
 
+def _lengths(asked: str, names: Sequence[str], texts: Sequence[str]) -> str:
+    counts = [len(text.split()) for text in texts]
+    told = [trn("{name} has 1 word.", "{name} has {count} words.", count, name=name)
+            for name, count in zip(names, counts, strict=True)]  # fmt: skip
+    if len(texts) > 1:
+        whole = trn("Altogether it is 1 word.", "Altogether they are {count} words.", sum(counts))
+        ranked = [name for _, name in sorted(zip(counts, names, strict=True))]
+        short = re.search(r"\b(?:short|kürz)", asked, re.IGNORECASE)
+        form = mark("{name} is the shortest.") if short else mark("{name} is the longest.")
+        told += [whole, tr(form, name=ranked[0 if short else -1])]
+    return " ".join(told)
+
+
 def _in_all(texts: Sequence[str], least: int) -> str:
     if len(texts) < 2:
         raise InputError(tr("For words that texts share I need two texts."))
@@ -132,7 +160,7 @@ COUNT_WORDS = define(
     name="count-words", label="Count words",
     summary="Counts how often a word occurs in a text, lists its most frequent words, or the words "
     "that several texts share.",
-    ports=(Port("text", (Kind.TEXT,), many=True),),
+    ports=(Port("text", (Kind.TEXT, Kind.DOCUMENT), many=True),),
     options=(TaskOption("asked", "which words are counted", "", reads="own-words"),),
     cues=(
         *(f"{most} {used} words"
@@ -150,7 +178,18 @@ COUNT_WORDS = define(
           for contain in ("contain", "mention", "have the word", "include")),
         *(f"words {are} in {which}" for are in ("are", "occur", "appear", "are there")
           for which in ("both", "both of these", "all of these", "both texts", "both files")),
-        "words ... have in common", "words ... in common", "words do both",
+        "words ... have in common", "words ... in common",
+        *(f"{how_many} {which} {texts}"
+          for how_many in ("how many words do", "how many words are in", "how many words have")
+          for which in ("the", "these", "my", "those", "all", "all the", "both", "both of the")
+          for texts in ("texts", "notes", "files", "documents", "letters", "stories", "essays")),
+        *(f"which {of}{text} is {the}"
+          for of, texts in (("", ("text", "note", "document", "letter", "story", "essay")),
+                            ("of these ", ("texts", "notes", "documents", "letters")))
+          for text in texts for the in ("the longest", "the shortest", "longer", "shorter")),
+        "how many words ... altogether", "how many words ... in total", "how many words ... in all",
+        "total number of words", "wie viele wörter haben ... zusammen",
+        "wie viele wörter haben die texte",
         "wie oft kommt ... vor", "wie oft steht ... in", "häufigsten wörter", "häufigste wörter",
         "wie oft jedes wort", "wie viele zeilen enthalten", "welche wörter ... in beiden",
     ),

@@ -436,16 +436,14 @@ async def test_the_name_of_a_file_to_be_made_is_not_looked_for(text: str) -> Non
         (
             "Find the five most frequent words and write them to words.txt",
             ["story.txt"],
-            ["document-to-text(document=story.txt)",
-             "count-words(text=#0, asked=Find the five most frequent words and write them to "
+            ["count-words(text=story.txt, asked=Find the five most frequent words and write them to "
              "words.txt)",
-             "save-file(content=#1, name=words.txt)"],
+             "save-file(content=#0, name=words.txt)"],
         ),
         (
             "Which words are in both of these texts?",
             ["a.txt", "b.txt"],
-            ["document-to-text(document=a.txt)", "document-to-text(document=b.txt)",
-             "count-words(text=#0+#1, asked=Which words are in both of these texts?)"],
+            ["count-words(text=a.txt+b.txt, asked=Which words are in both of these texts?)"],
         ),
         (
             "pull all e-mail addresses out of this text into a CSV",

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.core.artifact import text_artifact
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.tasks.text.word_counts import COUNT_WORDS, count_words
 from tests.tasks.calls import call_of, quiet, text_of
@@ -68,3 +68,21 @@ def test_what_cannot_be_counted(tmp_path: Path, asked: str, text: str, said: str
 def test_what_is_not_understood(tmp_path: Path) -> None:
     with pytest.raises(ExpertError, match="which words are to be counted"):
         told("the loveliest words", tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("asked", "end"),
+    [
+        ("How many words do my notes have, and which one is the longest?", "b.md is the longest."),
+        ("which text is shorter", "a.txt is the shortest."),
+    ],
+)
+def test_how_long_several_texts_are(tmp_path: Path, asked: str, end: str) -> None:
+    given = []
+    for name, words in (("a.txt", "one two"), ("b.md", "one two three")):
+        (tmp_path / name).write_text(words)
+        given.append(Artifact(Kind.DOCUMENT, path=tmp_path / name, name=name))
+    call = call_of(COUNT_WORDS.type, tmp_path / "w", text=tuple(given), asked=asked)
+    assert text_of(count_words(call, quiet)) == (
+        f"a.txt has 2 words. b.md has 3 words. Altogether they are 5 words. {end}"
+    )
