@@ -13,7 +13,7 @@ from tests import hidden
 
 HEAVY = """numpy pandas onnxruntime torch transformers tokenizers py3langid PIL av scipy ctranslate2
     httpx ollama huggingface_hub PySide6.QtMultimedia PySide6.QtNetwork
-    starlette uvicorn mcp jarvis_desktop.server""".split()
+    starlette uvicorn mcp zeroconf jarvis_desktop.server""".split()
 
 REST = f"""
 import gc, json, sys, weakref

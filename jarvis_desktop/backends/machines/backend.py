@@ -48,6 +48,8 @@ from jarvis_desktop.tasks.definition import Definition
 if TYPE_CHECKING:
     import httpx
 
+    from jarvis_desktop.backends.machines.discovery import FoundMachine
+
 _Result = TypeVar("_Result")
 
 CONNECT_S = 5.0
@@ -152,6 +154,18 @@ class MachinesBackend:
             raise InputError(tr("A pairing code has eight letters and digits, such as K7Q2-9XWM."))
         host, port = place_of(address)
         return await self._watched(self._pair(host, port, code, name))
+
+    async def search(self) -> tuple[FoundMachine, ...]:
+        """Search the local network for machines that could be paired. Raises UnavailableError."""
+        if not self._policy.allows_downloads:
+            raise self._forbidden()
+        from jarvis_desktop.backends.machines import discovery
+
+        known = {(each.host, each.port): each.name for each in self.machines.all()}
+        return tuple(
+            replace(each, paired=known.get((each.host, each.port), ""))
+            for each in await self._watched(discovery.search())
+        )
 
     async def look(self, machine: Machine) -> MachineState:
         """Ask a machine what it offers now."""

@@ -24,6 +24,7 @@ def add(subparsers: Subparsers) -> None:
     """Add the commands."""
     about = "use the experts of your other computers"
     action = partial(add_action, add_actions(subparsers, "machines", about))
+    action("find", "search the local network for computers that can be paired", _find)
     pair = action("pair", "use a computer on which “jarvis-desktop serve --experts” runs", _pair)
     pair.add_argument("address", metavar="ADDRESS", help="such as 192.168.1.20 or desk.local:8766")
     pair.add_argument("--name", default="", help="what it is called here (default: its own name)")
@@ -31,6 +32,30 @@ def add(subparsers: Subparsers) -> None:
     local = action("local", "say whether the mode “local” may use them", _local)
     local.add_argument("state", choices=("on", "off"))
     action("remove", "forget a machine, or a computer that uses this one", _remove, "NAME")
+
+
+@app_command
+async def _find(args: argparse.Namespace, app: Application) -> int:
+    if not args.json:
+        output.note("Searching the network…")
+    found = await app.machines.search()
+    if args.json:
+        fields = [(each.name, each.address, each.paired) for each in found]
+        names = ("name", "address", "paired")
+        output.write_json({"machines": [dict(zip(names, each, strict=True)) for each in fields]})
+        return output.DONE
+    for each in found:
+        paired = f"  (paired as {each.paired})" if each.paired else ""
+        output.say(f"{each.name}  {each.address}{paired}")
+    if not found:
+        output.say("No computer answered.")
+        output.note(
+            "Start there, in the same network: jarvis-desktop serve --experts. Or pair by the "
+            "address that it shows."
+        )
+    elif not all(each.paired for each in found):
+        output.note("To use one: jarvis-desktop machines pair ADDRESS")
+    return output.DONE
 
 
 @app_command

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import socket
+from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -69,6 +70,11 @@ def add(subparsers: Subparsers) -> None:
         "--pair", action="store_true", help="with --experts: show a code to pair another computer"
     )
     serve.add_argument(
+        "--no-announce",
+        action="store_true",
+        help="with --experts: do not let your other computers find it in the local network",
+    )
+    serve.add_argument(
         "--wyoming",
         type=int,
         nargs="?",
@@ -91,8 +97,9 @@ def _serve(args: argparse.Namespace) -> int:
         return _serve_experts(args)
     if args.wyoming is not None:
         return _serve_wyoming(args)
-    if args.pair:
-        raise InputError("--pair belongs to --experts.")
+    if args.pair or args.no_announce:
+        option = "--pair" if args.pair else "--no-announce"
+        raise InputError(f"{option} belongs to --experts.")
     host, port = args.host or "127.0.0.1", port_of(args.port, 8765)
     token = token_from(args.token_file, api_keys.server_token())
     if args.show_token:
@@ -154,7 +161,17 @@ def _serve_experts(args: argparse.Namespace) -> int:
                 f"{TRIES} tries."
             )
             service.on_pairing = lambda name: output.note(f"{one_line(name)} is paired.")
-        await serve_app(service.app(host), listening, encrypted=encrypted)
+        async with AsyncExitStack() as stack:
+            bound, taken = listening.getsockname()[:2]
+            if app.policy.allows_downloads and not (args.no_announce or is_this_computer(bound)):
+                from jarvis_desktop.backends.machines.discovery import announced
+
+                announcing = announced(own_name(), bound, taken)
+                if not await stack.enter_async_context(announcing):
+                    output.note(
+                        "note    It is in no network in which your other computers would find it."
+                    )
+            await serve_app(service.app(host), listening, encrypted=encrypted)
         return output.DONE
 
     with listening:

@@ -22,8 +22,13 @@ from jarvis_desktop.ui.widgets.layout import clear, hbox, vbox
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
     from jarvis_desktop.backends.machines.backend import MachineState
+    from jarvis_desktop.backends.machines.discovery import FoundMachine
 
 NO_MACHINES = mark("None yet.")
+NONE_FOUND = mark(
+    "No computer answered. Start “jarvis-desktop serve --experts” on the other one, in the same "
+    "network, or type the address that it shows."
+)
 
 
 class MachinesPanel(SettingsPanel):
@@ -37,10 +42,16 @@ class MachinesPanel(SettingsPanel):
         self.address = plain_field(tr("Address, such as 192.168.1.20"))
         self.code = plain_field(tr("Code shown there"))
         self.pair = button(tr("Pair"), tr("Pair with another computer"), act=self._pair)
+        self.search = button(
+            tr("Search the network"), tr("Search the network for other computers"), act=self._search
+        )
         self.address.returnPressed.connect(self.code.setFocus)
         self.code.returnPressed.connect(self._pair)
         line = hbox((self.address, 1), self.code, self.pair, spacing=theme.space())
         self.column.addLayout(line)
+        self.column.addLayout(hbox(self.search, None, spacing=theme.space()))
+        self._found = vbox(spacing=theme.space())
+        self.column.addLayout(self._found)
         self.message = Label(role="small", wrap=True)
         self.message.hide()
         self.column.addWidget(self.message)
@@ -56,11 +67,48 @@ class MachinesPanel(SettingsPanel):
         if address and code:
             self._do(partial(_pair, address, code))
 
+    def _search(self) -> None:
+        if self._jobs.start("do", _find, self._show_found):
+            self._wait(tr("Searching the network…"))
+
     def _do(self, work: Callable[[Application], Coroutine[Any, Any, Shown]]) -> None:
         if self._jobs.start("do", work, self._done):
-            self.complain("")
-            self.message.setText(tr("Asking…"))
+            self._wait(tr("Asking…"))
+
+    def _wait(self, words: str) -> None:
+        self.complain("")
+        clear(self._found)
+        self.message.setText(words)
+        self.message.show()
+
+    def _show_found(self, outcome: Outcome) -> None:
+        self.message.hide()
+        if outcome.value is None:
+            if not outcome.cancelled:
+                self.complain(str(outcome.error or unexpected()))
+            return
+        found: Sequence[FoundMachine] = outcome.value
+        for each in found:
+            self._found.addWidget(self._found_line(each))
+        if not found:
+            self.message.setText(tr(NONE_FOUND))
             self.message.show()
+
+    def _found_line(self, machine: FoundMachine) -> QWidget:
+        told = machine.address
+        if machine.paired:
+            told += " · " + tr("paired as {name}", name=machine.paired)
+        use = button(tr("Use"), tr("Use the address of {name}", name=machine.name))
+        use.clicked.connect(lambda: self._use(machine))
+        use.setHidden(bool(machine.paired))
+        line = QWidget()
+        about = ElidedLabel(told, role="small")
+        hbox(Label(machine.name), (about, 1), use, parent=line, spacing=theme.space())
+        return line
+
+    def _use(self, machine: FoundMachine) -> None:
+        self.address.setText(machine.address)
+        self.code.setFocus()
 
     def _done(self, outcome: Outcome) -> None:
         self.message.hide()
@@ -70,6 +118,7 @@ class MachinesPanel(SettingsPanel):
             return
         self.address.clear()
         self.code.clear()
+        clear(self._found)
         self._show(outcome)
 
     def _show(self, outcome: Outcome) -> None:
@@ -113,6 +162,10 @@ async def _known(app: Application) -> Shown:
 
     machines = await asyncio.to_thread(app.machines.machines.all)
     return [MachineState(each) for each in machines]
+
+
+async def _find(app: Application) -> Sequence[FoundMachine]:
+    return await app.machines.search()
 
 
 async def _pair(address: str, code: str, app: Application) -> Shown:

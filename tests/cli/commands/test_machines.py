@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_desktop.backends.machines import discovery
+from jarvis_desktop.backends.machines.discovery import FoundMachine
 from jarvis_desktop.cli.commands import machines
 from jarvis_desktop.cli.main import main
 from jarvis_desktop.paths import user_paths
@@ -39,6 +41,30 @@ def test_nobody_is_paired_yet(
     assert "cannot be read" in capsys.readouterr().err
 
 
+def test_computers_of_the_network_are_found(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = [FoundMachine("desk", "192.0.2.7", 8766)]
+
+    async def search() -> tuple[FoundMachine, ...]:
+        return tuple(found)
+
+    monkeypatch.setattr(discovery, "search", search)
+    assert main(["machines", "find"]) == 0
+    assert capsys.readouterr().out == "desk  192.0.2.7:8766\n"
+    assert main(["machines", "find", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["machines"] == [
+        {"name": "desk", "address": "192.0.2.7:8766", "paired": ""}
+    ]
+    found.clear()
+    assert main(["machines", "find"]) == 0
+    assert "No computer answered" in capsys.readouterr().out
+    user_paths().settings.parent.mkdir(parents=True, exist_ok=True)
+    user_paths().settings.write_text('mode = "offline"\n')
+    assert main(["machines", "find"]) == 1
+    assert "offline" in capsys.readouterr().err
+
+
 def test_who_uses_this_computer(capsys: pytest.CaptureFixture[str]) -> None:
     computers = PairedComputers(user_paths().paired)
     token = computers.add("laptop")
@@ -56,6 +82,8 @@ def test_what_serving_experts_needs(
 ) -> None:
     assert main(["serve", "--pair"]) == 1
     assert "--pair belongs to --experts" in capsys.readouterr().err
+    assert main(["serve", "--no-announce"]) == 1
+    assert "--no-announce belongs to --experts" in capsys.readouterr().err
     assert main(["serve", "--experts", "--port", "70000"]) == 1
     assert "no port 70000" in capsys.readouterr().err
     assert main(["serve", "--experts", "--certificate", "x"]) == 1

@@ -6,10 +6,11 @@ from PySide6.QtWidgets import QPushButton
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.backends.machines.backend import MachineState
+from jarvis_desktop.backends.machines.discovery import FoundMachine
 from jarvis_desktop.backends.machines.machines import Machine
-from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.errors import InputError, UnavailableError
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.ui.settings.machines_panel import NO_MACHINES, MachinesPanel
+from jarvis_desktop.ui.settings.machines_panel import NO_MACHINES, NONE_FOUND, MachinesPanel
 from jarvis_desktop.ui.settings.page import SettingsPage
 from jarvis_desktop.ui.widgets.labels import Label
 from tests.ui.scene import FakeApp
@@ -23,6 +24,8 @@ class FakeMachines:
     def __init__(self) -> None:
         self.known: list[Machine] = []
         self.machines = self
+        self.found: tuple[FoundMachine, ...] = ()
+        self.trouble = ""
 
     def all(self) -> tuple[Machine, ...]:
         return tuple(self.known)
@@ -35,6 +38,11 @@ class FakeMachines:
             raise InputError("The pairing code is wrong.")
         self.known.append(BOX)
         return BOX
+
+    async def search(self) -> tuple[FoundMachine, ...]:
+        if self.trouble:
+            raise UnavailableError(self.trouble)
+        return self.found
 
     async def look(self, machine: Machine) -> MachineState:
         return MachineState(machine, trouble="box cannot be reached.")
@@ -71,3 +79,31 @@ def test_from_pairing_to_removing(page: SettingsPage, app: FakeApp, qtbot: QtBot
     qtbot.waitUntil(lambda: not panel._jobs.busy)
     press(panel, "Remove the machine box")
     qtbot.waitUntil(lambda: NO_MACHINES in labels(panel))
+
+
+def test_computers_of_the_network_are_searched_for_on_request(
+    page: SettingsPage, app: FakeApp, qtbot: QtBot
+) -> None:
+    machines = FakeMachines()
+    app.machines = machines  # type: ignore[assignment]
+    page.appear("machines")
+    panel = page.row("machines").control
+    assert isinstance(panel, MachinesPanel)
+    qtbot.waitUntil(lambda: NO_MACHINES in labels(panel))
+    panel.search.click()
+    qtbot.waitUntil(lambda: NONE_FOUND.split()[0] in panel.message.text())
+    machines.found = (
+        FoundMachine("<b>box</b>", "192.0.2.7", 8766),
+        FoundMachine("desk", "192.0.2.8", 8766, "desk"),
+    )
+    panel.search.click()
+    qtbot.waitUntil(lambda: "paired as desk" in labels(panel))
+    assert "<b>box</b>" in labels(panel)
+    qtbot.waitUntil(lambda: not panel._jobs.busy)
+    press(panel, "Use the address of <b>box</b>")
+    assert panel.address.text() == "192.0.2.7:8766"
+    assert panel.window().focusWidget() is panel.code
+    machines.trouble = "This computer is in no network."
+    panel.search.click()
+    qtbot.waitUntil(lambda: "in no network" in panel.trouble.text())
+    assert "<b>box</b>" not in labels(panel)
