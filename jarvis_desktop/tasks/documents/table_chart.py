@@ -70,7 +70,7 @@ _against = re.compile(r"\b(?:against|versus|vs|as a function of|depending on|geg
 _not_drawn = re.compile(
     r"^\W*(?:please\W+|bitte\W+|now\W+)*(?:(?:can|could) you )?(?:draw|plot|make|create|show|give|"
     r"generate|render|visuali[sz]e|display|chart|graph|zeichne|erstelle|mach|zeige?|plotte|male|"
-    r"stelle?|gib)\b(?: (?:me|us|mir|uns))?|"
+    r"stelle?|gib)\b(?: (?:me|us|mir|uns|dann|danach|daraus|davon))*|"
     rf"\b(?:(?:as|into|in|with|als|mit) )?(?:(?:an?|the|eine?[nms]?|das|die|der|dem) )?"
     rf"(?:(?:simple|nice|quick|small|stacked|grouped|einfaches) )*\b{_noun}\b"
     r"(?: (?:of|for|showing|that shows|with|from|über|von|für|zu[mr]?)\b)?|"
@@ -122,7 +122,8 @@ def read_chart(question: str, db: TableDatabase, *, kind: str = "") -> tuple[Cha
     unit = (time["unit"] or "time").removesuffix("s") if time else ""
     plain = _kind.sub(" chart ", _over_time.sub(" ", words))
     against = bool(_against.search(plain))
-    plain = " ".join(_not_drawn.sub(" ", _against.sub(" against ", plain)).split())
+    plain = " ".join(_against.sub(" against ", plain).split())
+    plain = " ".join(_not_drawn.sub(" ", plain).split())
     readers = [
         _ChartReader(read_words(plain, relation, db), db, against=against)
         for relation in relations_of(db)
@@ -186,6 +187,8 @@ class _ChartReader(QuestionReader):
         two = self._kind in ("", "scatter") and self._measures[1:]
         if two and (self._against or not keys):
             return self._done(self._scatter())
+        if self._kind in ("bar", "pie", "line") and not (keys or self._measures):
+            self._measures += filter(None, [self.only_measure()])  # "draw a bar chart"
         if not keys and self._measures and self._kind in ("", "bar", "pie", "line"):
             label = self.relation.label
             if label and label.is_unique and (self._kind or self.relation.rows <= MAX_BARS):

@@ -111,6 +111,7 @@ _can = re.compile(r"\b(?:can|could|should|shall) (?:i|we|you|they) (\w+)")
 _AMOUNTS = (
     (r"\bhalf an hour\b", "30 minutes"), (r"\b(?:an|one|1) hour and a half\b", "90 minutes"),
     (r"\b(?:a )?quarter of an hour\b", "15 minutes"), (r"\ba fortnight\b", "14 days"),
+    (r"\bwhat (?:do|does|did) (.{1,40}?) (?:add|sum|come) up to\b", r"what is the total of \1"),
     (r"\ba dozen\b", "12"), (r"\ba couple of\b", "2"), (r"\bthan once\b", "than 1 time"),
     (r"\bthan twice\b", "than 2 times"),
 )  # fmt: skip

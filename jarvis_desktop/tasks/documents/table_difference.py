@@ -72,6 +72,8 @@ def difference_of(parts: QuestionParts) -> TableQuery | None:
                   name=measures[0].name, names=measures[1].name)  # fmt: skip
         parts.read.doubt(told)
     measure = next(iter(measures), None) or parts.measure()
+    if measure and comparative and not measures:
+        parts.read.doubt(tr("“{word}” is read as {name}.", word=comparative, name=measure.name))
     rows = any(parts.is_row_noun(at) for at in range(len(parts.words)))
     if measure is None and "how many" not in found[0] and not rows:
         measure = parts.only_measure()

@@ -67,6 +67,7 @@ def read_values(read: ReadWords, entries: Mapping[str, Sequence[tuple[TableField
             (only.text in FUNCTION_WORDS and only.text not in read.shouted)
             or only.text in ("number", "total", "average")
             or _asks_time(read, start)
+            or _is_the_table(read, start)
             or _names_column(read, start)
         ):
             continue
@@ -104,6 +105,22 @@ def _asks_time(read: ReadWords, at: int) -> bool:
     """Whether a word asks for a time: "how many days" of a table with the entry "day"."""
     asking = at > 0 and read.words[at - 1].text in ("many", "which", "what", "per", "each", "every")
     return asking and bool(read.relation.dates) and read.words[at].text.removesuffix("s") in GRAINS
+
+
+_whole = frozenset("table file sheet spreadsheet list data".split())
+_done_to = frozenset(
+    "filter sort edit reduce restrict limit narrow search change in of from".split()
+)
+
+
+def _is_the_table(read: ReadWords, at: int) -> bool:
+    """Whether a word means the table itself: "filter the table", of one with the entry "Table"."""
+    before = [word.text for word in read.words[max(0, at - 2) : at]]
+    return (
+        read.words[at].text in _whole
+        and before[-1:] in (["the"], ["this"])
+        and (len(before) < 2 or before[0] in _done_to)
+    )
 
 
 def _names_column(read: ReadWords, at: int) -> bool:
@@ -288,10 +305,28 @@ def _begins_compound(value: str, word: str) -> bool:
     return any(noun_in_english(form) != form for form in (tail, tail.removeprefix("s")))
 
 
+_people_of = re.compile(r"(?:i?ans?|ns?|ish|ese|s)$")
+
+
+def _is_of(word: str, country: str) -> bool:
+    """Whether a word is the name of those of a country: "Germans", "Swedish", "Kenyan"."""
+    plain = _people_of.sub("", word)
+    return plain != word and len(plain) >= 4 and country.startswith(plain[:-1])
+
+
 GENDERS = (
     frozenset("female f w woman girl lady weiblich frau".split()),
     frozenset("male m man boy mannlich mann".split()),
 )
+
+
+_countries = frozenset(("country", "nation", "nationality", "land"))
+
+
+def _may_be_entry(read: ReadWords, at: int) -> bool:
+    """Whether a word names no column: "Germans" only means something like a country."""
+    named = read.mention_at(at)
+    return named is None or (named.guessed and bool(_countries & {*named.field.parts}))
 
 
 def read_partial_values(read: ReadWords, db: TableDatabase) -> None:
@@ -299,7 +334,7 @@ def read_partial_values(read: ReadWords, db: TableDatabase) -> None:
     left = [
         at for at, word in enumerate(read.words)
         if at not in read.used and word.text not in ASKING and not word.text.isdigit()
-        and read.mention_at(at) is None and word.stem not in read.relation.nouns
+        and _may_be_entry(read, at) and word.stem not in read.relation.nouns
         and word.text not in VERBS and len(word.text) > 2 and word.text not in RESERVED
     ]  # fmt: skip
     for at in left:
@@ -311,7 +346,11 @@ def read_partial_values(read: ReadWords, db: TableDatabase) -> None:
             entries = entries_of(each, read, db, {})
             values = [value for value in entries if word.stem in _key(value).split()]
             plain = {word.text.removesuffix(ending) for ending in ("n", "en", "e", "er", "s")}
+            if word.text.endswith("y"):  # "foggy" of "fog"
+                plain |= {word.text[:-1], word.text[:-2]}
             values = values or [value for value in entries if folded(value) in plain]
+            if not values and _countries & {*each.parts}:
+                values = [value for value in entries if _is_of(word.text, folded(value))]
             if not values and {"gender", "sex"} & {*each.parts}:
                 same = next((same for same in GENDERS if word.stem in same), frozenset())
                 values = [value for value in entries if folded(value) in same]

@@ -79,6 +79,8 @@ class Extremes(QuestionParts):
                 if measure is None and subject and subject.is_unique:  # "do we have the most of"
                     held = hinted(self.read, "stock quantity qty units pieces inventory count")
                     measure = next((item for item in held if item.is_measure), None)
+        if measure is None and self.hint == "speed" and (took := self._time_taken()):
+            measure, self.largest = took, not self.largest
         if birth is not None:
             measure, self.largest = birth, not self.largest
         elif self.hint == "age" and measure is None and self.relation.dates:
@@ -137,6 +139,18 @@ class Extremes(QuestionParts):
             self.guessed_best = True
             self.read.doubt(tr("“{word}” is read as {name}.", word=word, name=found.name))
         return found
+
+    def _time_taken(self) -> TableField | None:
+        """The column of how long something took, which is short for the fastest."""
+        found = [
+            it for it in self.relation.fields if it.is_measure and it.units & {"h", "min", "s"}
+        ]
+        found = [it for it in found if {"finish", "total", "time"} & {*it.parts}] or found
+        if found:
+            told = tr("“{word}” is read as {name}.", word=self.texts[self.best_at],
+                      name=found[0].name)  # fmt: skip
+            self.read.doubt(told)
+        return next(iter(found), None)
 
     def _worth(self) -> TableField | None:
         """What makes something the best if the question has no word for it: points, or money."""
@@ -281,6 +295,15 @@ class Extremes(QuestionParts):
     def _most_frequent(self, subject: TableField | None, grain: str) -> TableQuery | None:
         if grain and (dated := self._dated()):
             return self._best_group(self._time_sql(grain, dated), "count(*)", tr(ROWS), grain=grain)
+        if subject is not None and self._is_single(subject.sql):
+            often = hinted(self.read, "visits times trips count number")
+            measure = next((item for item in often if item.adds_up), None)
+            if measure is not None:  # "who has come most often", of a table of members
+                self.told.append(measure)
+                self.read.doubt(tr("“{word}” is read as {name}.",
+                                   word=self.texts[self.best_at], name=measure.name))  # fmt: skip
+                return self._best_of(measure, subject, "")
+            subject = None
         if subject is None or subject.is_unique:
             subject = self._frequent_column()
         if subject is None:
@@ -370,6 +393,9 @@ class Extremes(QuestionParts):
             named = self.read.mention_at(at)
             if named and named.field is found[0] and named.score >= 1.5:
                 self._use(at)
+        plain = found[0].parts == (self.hint.split()[0],)
+        if found[1:] and word not in (*UP, *DOWN) and not plain:
+            self._doubt_rival(word, found[0], found[1])
         return found[0]
 
     def _measure_named_after(self, at: int) -> TableField | None:

@@ -23,6 +23,7 @@ from jarvis_desktop.tasks.documents.table_words import (
     TableField,
     hinted,
     in_direction,
+    strength,
     verb_hints,
 )
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem
@@ -288,9 +289,35 @@ class QuestionParts:
             chosen = fitting[0]
         self._use(at)
         chosen = self._more_exact(chosen, at)
+        if chosen.is_money and not chosen.made and (other := self._other_money(chosen, at)):
+            if self.texts[at] in ("cost", "costs") and {"total", "amount", "price"} & {
+                *other.parts
+            }:
+                chosen, other = other, chosen  # "what does a repair cost", of parts_cost and total
+            self._doubt_rival(self.texts[at], chosen, other)
         chosen = self.relation.names.get(chosen.sql, chosen)
         self.told.append(chosen)
         return chosen
+
+    def _other_money(self, chosen: TableField, at: int) -> TableField | None:
+        """Another column of money that a word may mean as well, if only a part of the chosen one's
+        name is said: "cost" of parts_cost, beside a total."""
+        said = [part for part in chosen.parts if any(strength(it, part) for it in self.words)]
+        others = (it for it in self.relation.fields if it.adds_up and it is not chosen)
+        return next(
+            (
+                it
+                for it in others
+                if len(said) < len(chosen.parts)
+                and any(strength(self.words[at], part) for part in it.parts)
+            ),
+            None,
+        )
+
+    def _doubt_rival(self, word: str, chosen: TableField, other: TableField) -> None:
+        told = tr("“{word}” is read as {name}; it may be {names}.", word=word, name=chosen.name,
+                  names=other.name)  # fmt: skip
+        self.read.doubt(told)
 
     def _more_exact(self, chosen: TableField, at: int) -> TableField:
         """The column that was made of the chosen one, if other words speak of that: "free beds"."""

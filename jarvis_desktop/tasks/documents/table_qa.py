@@ -30,6 +30,7 @@ from jarvis_desktop.tasks.documents.table_parts import AGGREGATES, ROWS
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_question import read_question
 from jarvis_desktop.tasks.documents.table_words import ADJECTIVES, DOWN, UP, TableField, folded
+from jarvis_desktop.text.numbers import with_digits
 from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem, tokens
 
 _AS_A_WHOLE = (FUNCTION_WORDS - {"most"}) | frozenset(
@@ -76,6 +77,8 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
         sql = db.checked(sql)
         return _written(TableQuery(sql, Shape.ROWS, ""), db, call)
     question = question_of(call)
+    if rows := _rows_asked(question, db.tables[0]):
+        return _written(rows, db, call)
     if _is_about_all(question.casefold(), db.tables):
         return [text_artifact("\n\n".join(describe_table(table, db) for table in db.tables))]
     report(None, tr("Reading the question"))
@@ -94,6 +97,24 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
             hint=tr("Ask with the names of its columns: {names}.", names=names),
         )
     return _written(query, db, call, as_a_table=bool(as_a_table))
+
+
+_some_rows = re.compile(
+    r"\W*(?:(?:and|then|please|just|only|can you|i want to|show|give|list|print|display|see|me|us|"
+    r"what are|the|zeige?|mir|nur|die)\s+)*(?:(?P<last>last|letzten)|first|top|ersten)\s+"
+    r"(?P<count>\d+)\s+(?:rows?|lines?|entries|records|zeilen|einträge)"
+    r"(?:\s+(?:of|in|from|von)\b.{0,20})?\W*$"
+)
+
+
+def _rows_asked(question: str, table: LoadedTable) -> TableQuery | None:
+    """The query of so many rows as they are: "show me the first three rows"."""
+    found = _some_rows.match(with_digits(question.lower()))
+    if found is None:
+        return None
+    skipped = max(0, table.rows - int(found["count"])) if found["last"] else 0
+    sql = f"SELECT * FROM {table.sql} LIMIT {found['count']} OFFSET {skipped}"
+    return TableQuery(sql, Shape.ROWS, "", tuple(table.columns))
 
 
 _as_a_table = re.compile(r",? as a (?:new )?table\W*$", re.IGNORECASE)

@@ -36,8 +36,8 @@ MAX_MATCHED = 12
 SAME = [
     set(line.split())
     for line in """
-    maximum max highest
-    minimum min lowest
+    maximum max highest high
+    minimum min lowest low
     average avg mean
     quantity units pieces count
     amount total value worth sum price cost spending spent spend expense expenditure
@@ -177,7 +177,10 @@ _states = frozenset(
 """Units of which a sum means nothing."""
 _scale = re.compile(r"\b\d ?[-–] ?\d+\b|\bout of \d|/ ?\d+\b")
 _currency = re.compile(r"[€$£¥]|(?<![a-z])(?:eur|usd|gbp|chf)(?![a-z])")
-_lasting = frozenset("runtime duration time delay length wait travel trip ride play".split())
+_lasting = frozenset(
+    "runtime duration time delay length wait travel trip ride play finish half lap split race run "
+    "swim bike walk work break idle cook cooking prep bake baking total".split()
+)
 _additive_not = frozenset(
     "price rate ratio percent pct percentage score rating grade mark temp temperature age year "
     "height weight mass speed lat latitude lon lng longitude index avg average mean median share "
