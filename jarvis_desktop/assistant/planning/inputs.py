@@ -88,7 +88,7 @@ FOLLOWING = frozenset({"text-to-speech", "translation", "open-file", CONVERT, CU
 ASK_TABLE, EDIT_TABLE = "table-question-answering", "edit-table"
 """What answers a question about a table, and what changes one."""
 CHART, JOIN, FILE_DETAILS = "chart", "join-files", "file-details"
-COUNT_WORDS = "count-words"
+COUNT_WORDS, SIMILARITY = "count-words", "sentence-similarity"
 EDITING = frozenset({EDIT_TABLE, EDIT_TEXT})
 """Tasks after which the words mean the changed table or text, even without an "it"."""
 

@@ -16,6 +16,7 @@ from jarvis_desktop.assistant.planning.inputs import (
     EDIT_TEXT,
     FOLLOWING,
     JOIN,
+    SIMILARITY,
 )
 from jarvis_desktop.assistant.planning.intents import NUMBER, CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
@@ -122,7 +123,12 @@ def table_cues(
     editing = next((item for item in inventory if item.name == EDIT_TABLE), None)
     if not table_at_hand(context):
         return [cue for cue in cues if cue.type.name not in (CHART, EDIT_TABLE)]
-    found = [cue for cue in cues if cue.type.name != EDIT_TABLE]
+    tables = {item.kind for item in context.attachments} == {Kind.TABLE}
+    found = [
+        cue
+        for cue in cues
+        if cue.type.name != EDIT_TABLE and not (tables and cue.type.name == SIMILARITY)
+    ]
     added = False
     for start, end, inside in steps.stretches(read.text, found):
         words = read.text[start:end]

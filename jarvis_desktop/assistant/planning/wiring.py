@@ -21,7 +21,7 @@ _in_language = lazy_re(rf"\s*\b(?:in|into|to) (?:{'|'.join(steps.LANGUAGES)})$",
 
 _VERDICTS = frozenset(
     {"language-identification", "text-classification", "zero-shot-classification"}
-    | {"sentence-similarity", inputs.FILE_DETAILS}
+    | {inputs.SIMILARITY, inputs.FILE_DETAILS}
 )
 """Tasks whose result is only a word about their text."""
 _EXTRACTS = frozenset({inputs.COUNT_WORDS, "keyword-extraction", "token-classification"})

@@ -259,7 +259,9 @@ class QuestionReader(Extremes):
         counted = counted or self.read.filters[-1:]
         whole = [item for item in self.read.filters if item not in counted]
         _, what, field = self._noun(asked[0] + 1)
-        measure = field if what == "column" else self.measure()
+        # Of budget.csv "the budget" is its column too, unless rows are counted by a condition.
+        is_column = what == "column" or (field is not None and not counted)
+        measure = field if is_column else self.measure()
         measure = measure if measure and measure.adds_up else None
         added = f"sum({measure.sql})" if measure else "count(*)"
         part = " AND ".join(f"({item.sql})" for item in counted)

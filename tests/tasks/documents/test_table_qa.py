@@ -411,6 +411,12 @@ def test_the_best_and_the_share_of_each_group(ask: Ask, question: str, answer: s
     assert " ".join((found.text or "").split()) == answer
 
 
+def test_a_column_that_is_called_as_its_table_is_added_up(ask: Ask) -> None:
+    budget = "department,item,budget\nLab,a,300\nLab,b,150\nPress,c,50\n"
+    (found,) = ask("what share of the whole budget does each department have?", budget_csv=budget)
+    assert found.text == "The share of budget for each department:\n- Lab: 90 %\n- Press: 10 %"
+
+
 def test_tables_of_the_same_columns_are_asked_as_one(ask: Ask) -> None:
     (found,) = ask("what is the total amount", june_csv=ORDERS, july_csv=ORDERS)
     assert found.text == "The sum of amount in all 2 tables is 28."
