@@ -60,6 +60,8 @@ TARGET_CALLS = 1.5
 """Calls at a replica above which there should be another one."""
 QUEUE = 1000
 """Calls that wait for a replica of an expert."""
+HEALTH_S = 2.0
+"""How often Ray Serve looks whether a replica lives."""
 UP_S, DOWN_S = 180.0, 30.0
 """How long to wait until a cluster runs, or has ended."""
 RESTART_S = 2.0
@@ -152,7 +154,7 @@ def start(terms: ClusterTerms) -> dict[str, Any]:
         pickle.dump(terms, head.stdin)
     ends = time.monotonic() + UP_S
     while time.monotonic() < ends and head.poll() is None:
-        if found := state.read():
+        if (found := state.read()).get("address"):
             return found
         time.sleep(0.2)
     stop(head.pid)
@@ -199,7 +201,7 @@ class Deployed:
 
 def status(found: dict[str, Any]) -> list[Deployed]:
     """Return what runs in a cluster. Raises UnavailableError."""
-    with _connected(found["address"], found.get("token", "")):
+    with _connected(found.get("address", ""), found.get("token", "")):
         from ray import serve
 
         listed = []
@@ -215,7 +217,7 @@ def status(found: dict[str, Any]) -> list[Deployed]:
 
 def pairing_code(found: dict[str, Any]) -> str:
     """Let the gate of a cluster show a new code. Raises UnavailableError."""
-    with _connected(found["address"], found.get("token", "")):
+    with _connected(found.get("address", ""), found.get("token", "")):
         from ray import serve
 
         code: str = serve.get_app_handle(GATE).pairing_code.remote().result(timeout_s=30)
@@ -256,6 +258,7 @@ def deploy(terms: ClusterTerms) -> None:
                 "look_back_period_s": 5.0,
             },
             graceful_shutdown_timeout_s=terms.idle,
+            health_check_period_s=HEALTH_S,
             logging_config=quiet,
         )
         targets.append(serve.RunTarget(deployment.bind(experts), name, route_prefix=None))
@@ -264,6 +267,7 @@ def deploy(terms: ClusterTerms) -> None:
         name=GATE,
         ray_actor_options={"num_cpus": 0, "resources": {here: 0.001}},
         max_ongoing_requests=100,
+        health_check_period_s=HEALTH_S,
         logging_config=quiet,
     )
     bound = gate.bind(terms.gate, terms.offers, terms.together)
@@ -360,6 +364,9 @@ class _Asking:
 @contextmanager
 def _connected(address: str, token: str = "") -> Iterator[None]:
     """Connect this process to a Ray: one that `hold` has started if there is a token."""
+    if not address:
+        raise UnavailableError("The cluster is starting again.", hint="Try again in a moment.")
+    before = logging.root.manager.disable
     logging.disable(logging.WARNING)  # what Ray tells is of no use in a terminal
     if token:
         os.environ |= settings_of(token, ClusterState(user_paths()).certificate)
@@ -368,11 +375,13 @@ def _connected(address: str, token: str = "") -> Iterator[None]:
     try:
         ray.init(address, log_to_driver=False, logging_level="error")
     except (ConnectionError, RuntimeError, ray.exceptions.RayError) as error:
+        logging.disable(before)
         raise UnavailableError(f"There is no Ray at {address}.") from error
     try:
         yield
     finally:
         ray.shutdown()
+        logging.disable(before)
 
 
 def settings_of(token: str, certificate: Path) -> dict[str, str]:
@@ -393,8 +402,9 @@ def settings_of(token: str, certificate: Path) -> dict[str, str]:
     }
 
 
-def hold(terms: ClusterTerms) -> None:
-    """Start a Ray, deploy the experts, and return when one of its processes has ended."""
+def hold(terms: ClusterTerms, folder: str) -> None:
+    """Start a Ray, deploy the experts, and return when it has ended. Ray's own files are in
+    `folder`."""
     state = ClusterState(user_paths())
     state.certificate.unlink(missing_ok=True)
     state.certificate.touch(mode=0o600)
@@ -402,36 +412,35 @@ def hold(terms: ClusterTerms) -> None:
     os.environ |= settings_of(terms.token, state.certificate)
     import ray
 
-    with tempfile.TemporaryDirectory(prefix="jarvis-ray-", ignore_cleanup_errors=True) as folder:
-        try:
-            context = ray.init(
-                "local",
-                num_cpus=terms.cpus or None,
-                include_dashboard=False,
-                log_to_driver=False,
-                _temp_dir=f"{folder}/ray",  # which all may read; only the owner gets there
-            )
-            deploy(terms)
-            state.write(
-                pid=os.getppid(),
-                address=context.address_info["gcs_address"],
-                place=terms.gate.place,
-                token=terms.token,
-            )
-            while any(each["Alive"] for each in ray.nodes()):  # raises if its head has ended
-                time.sleep(ALIVE_S)
-        finally:
-            ray.shutdown()
+    context = ray.init(
+        "local",
+        num_cpus=terms.cpus or None,
+        include_dashboard=False,
+        log_to_driver=False,
+        _temp_dir=f"{folder}/ray",  # which all may read; only the owner gets there
+    )
+    try:
+        deploy(terms)
+        state.write(
+            pid=os.getppid(),
+            address=context.address_info["gcs_address"],
+            place=terms.gate.place,
+            token=terms.token,
+        )
+        parent = os.getppid()
+        while os.getppid() == parent and any(each["Alive"] for each in ray.nodes()):
+            time.sleep(ALIVE_S)  # if Ray's head ends, this process ends with it
+    finally:
+        ray.shutdown()
 
 
 def run() -> None:
     """Keep a cluster alive, whose terms come by standard input, until this process is stopped."""
     terms: ClusterTerms = pickle.load(sys.stdin.buffer)  # noqa: S301 - from `start`
-    if "--once" in sys.argv:
-        hold(terms)
+    if len(sys.argv) > 1:
+        hold(terms, sys.argv[1])
         return
     state = ClusterState(user_paths())
-    holder: subprocess.Popen[bytes] | None = None
 
     def end(*_: object) -> None:
         raise SystemExit(0)
@@ -440,18 +449,24 @@ def run() -> None:
     with state.lock.acquire(timeout=5):
         try:
             while True:
-                holder = subprocess.Popen(
-                    [*HEAD, "--once"], stdin=subprocess.PIPE, start_new_session=True
-                )
-                holder.communicate(pickle.dumps(terms))
-                _end(holder)
-                if not state.path.exists():
+                _hold_once(terms)
+                if not state.read().get("address"):
                     raise SystemExit(1)  # it never ran, so another try would not help
+                state.write(pid=os.getpid(), place=terms.gate.place)
                 time.sleep(RESTART_S)
         finally:
             state.path.unlink(missing_ok=True)
-            if holder:
-                _end(holder)
+            state.certificate.unlink(missing_ok=True)
+
+
+def _hold_once(terms: ClusterTerms) -> None:
+    """Do the work of `hold` in a process of its own: it ends if Ray does."""
+    with tempfile.TemporaryDirectory(prefix="jarvis-ray-", ignore_cleanup_errors=True) as folder:
+        holder = subprocess.Popen([*HEAD, folder], stdin=subprocess.PIPE, start_new_session=True)
+        try:
+            holder.communicate(pickle.dumps(terms))
+        finally:
+            _end(holder)
 
 
 def _end(holder: subprocess.Popen[bytes]) -> None:

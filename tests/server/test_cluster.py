@@ -13,7 +13,7 @@ import pytest
 from jarvis_desktop.backends.machines import wire
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.context import current_draft
-from jarvis_desktop.core.errors import ExpertError, Fault, InputError, JarvisError
+from jarvis_desktop.core.errors import ExpertError, Fault, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.task import Call, Port, Report, TaskType
 from jarvis_desktop.paths import user_paths
@@ -271,6 +271,9 @@ def test_the_state_is_for_its_owner_and_ends_with_its_process() -> None:
     assert state.read()["place"] == "box:8766"
     if os.name != "nt":
         assert state.path.stat().st_mode & 0o077 == 0
+    state.write(place="box:8766")
+    with pytest.raises(UnavailableError, match="starting again"):
+        ray_cluster.status(state.read())
     state.write(pid=1, place="box:8766")
     assert state.read() == {}  # nobody has its lock
     with state.lock:
