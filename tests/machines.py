@@ -61,10 +61,10 @@ class Box:
         self.service.pairing = PairingCode(self.certificate)
         return self.service.pairing.code
 
-    async def start(self) -> None:
-        listening = listen("127.0.0.1", self.port)
+    async def start(self, host: str = "127.0.0.1") -> None:
+        listening = listen(host, self.port)
         self.port = listening.getsockname()[1]
-        app = self.service.app("127.0.0.1")
+        app = self.service.app(host)
         self.server = asyncio.create_task(serve_app(app, listening, encrypted=self.encrypted))
         self.server.add_done_callback(lambda _: listening.close())
 
