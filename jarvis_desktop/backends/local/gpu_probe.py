@@ -85,8 +85,9 @@ class GpuProbe:
             if self._looking is None:
                 self._looking = asyncio.create_task(self._look())
                 self._looking.add_done_callback(self._looked)
-            # A caller may be cancelled while others still wait.
-            await asyncio.shield(self._looking)
+            # A caller may be cancelled while others still wait. To await a task that is done gives
+            # its callback no time to run, so that the result is taken here.
+            self._seen = await asyncio.shield(self._looking)
         return self._seen
 
     async def hardware(self) -> Hardware:

@@ -151,6 +151,21 @@ async def test_it_looks_once_however_many_ask() -> None:
     await looking.close()
 
 
+async def test_who_asks_at_the_moment_of_the_result_gets_it() -> None:
+    probe = GpuProbe(signs=lambda: False)
+    late: list[asyncio.Task[GpuProbeResult]] = []
+
+    async def looks() -> GpuProbeResult:
+        # It asks when the look is over and nobody has been told yet.
+        late.append(asyncio.create_task(probe.result()))
+        return GpuProbeResult(trouble="none")
+
+    probe._look = looks  # type: ignore[method-assign]
+    assert (await probe.result()).trouble == "none"
+    assert (await late[0]).trouble == "none"
+    assert len(late) == 1
+
+
 async def test_who_gives_up_waiting_ends_nothing_for_the_others() -> None:
     looking = probe("finding")
     impatient = asyncio.create_task(looking.result())
