@@ -52,6 +52,7 @@ class Box:
     folder: Path
     port: int = 0
     server: asyncio.Task[None] | None = None
+    silence: float = 30.0
 
     @property
     def address(self) -> str:
@@ -62,7 +63,7 @@ class Box:
         return self.service.pairing.code
 
     async def start(self, host: str = "127.0.0.1") -> None:
-        listening = listen(host, self.port)
+        listening = listen(host, self.port, silence=self.silence)
         self.port = listening.getsockname()[1]
         app = self.service.app(host)
         self.server = asyncio.create_task(serve_app(app, listening, encrypted=self.encrypted))

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from jarvis_desktop.backends.machines.backend import own_name
+from jarvis_desktop.backends.machines.backend import SILENCE_S, own_name
 from jarvis_desktop.backends.machines.pairing import LIFE_S, TRIES, PairingCode
 from jarvis_desktop.backends.machines.wire import PORT
 from jarvis_desktop.cli import output
@@ -142,7 +142,7 @@ def _serve_experts(args: argparse.Namespace) -> int:
         )
     else:
         encrypted, certificate = computers.encryption()
-    listening = listen(host, port)
+    listening = listen(host, port, silence=SILENCE_S)
     address = place_at(listening)
 
     async def work(app: Application) -> int:

@@ -89,11 +89,14 @@ async def be_box(folder: Path) -> None:
     tell("ready")
     await commands.readline()
     machine: Box = box(folder, backend, DEFINITIONS, "reverse")
-    machine.port = PORT
+    machine.port, machine.silence, machine.service.heartbeat = PORT, 2.0, 0.5
     await machine.start("0.0.0.0")
     async with announced("box", "0.0.0.0", PORT) as done:
         tell(done)
         while command := (await commands.readline()).decode().strip():
+            if command == "be idle":  # what runs ends when its client has gone away
+                while machine.service.busy:
+                    await asyncio.sleep(0.05)
             tell(machine.show_code() if command == "code" else backend.calls)
     await machine.stop()
 
@@ -369,6 +372,7 @@ async def main(folder: Path) -> dict[str, Any]:
     outcome["cut"] = told(
         await carried_out(reverse(0, "waits here"), reverse(1, Ref(0)), during=cut)
     )
+    await there.ask("be idle")
     between.ip("link set m1 master switch")
     outcome["mended"] = told(await carried_out(reverse(0, "abc")))
 
