@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from PySide6.QtCore import Signal
@@ -144,6 +144,28 @@ class DownloadsPart(QWidget):
                 size=size,
             )
         entry.ask(question, tr("Cancel it"), drop)
+
+
+def offer_of(
+    entry: ExpertListItem,
+    download: Download,
+    controller: ExpertsController,
+    show: Callable[[], object],
+) -> QPushButton:
+    """The button of something that is offered and in the queue: what it is doing, or to try again;
+    the reason of a failure stands in its row."""
+    name, failed = formatting.name(download.name), download.state is DownloadState.FAILED
+    entry.complain(one_line(download.reason, limit=600) if failed else "")
+    if failed:
+        made = button(tr("Retry"), tr("Retry {name}", name=name), kind="primary")
+        made.clicked.connect(
+            lambda: controller.do(lambda manager: manager.downloads.resume(download.key))
+        )
+    else:
+        tip = tr("Show the download of {name}", name=name)
+        made = button(tr(STATES[download.state][0]), tip, kind="quiet")
+        made.clicked.connect(lambda: show())
+    return made
 
 
 def _facts(download: Download) -> str:

@@ -24,6 +24,7 @@ from jarvis_desktop.llm.shipped import ShippedLLM
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController, why
+from jarvis_desktop.ui.experts.downloads import offer_of
 from jarvis_desktop.ui.experts.list_item import EntryList, ExpertListItem, small
 from jarvis_desktop.ui.experts.llm_status import LLMState, Need
 from jarvis_desktop.ui.widgets import labels, theme
@@ -139,16 +140,16 @@ class LLMOffers(QWidget):
     ) -> None:
         """Its button: to fetch it, or to see how far it is."""
         name = _name(known, shelved)
-        coming = any(each.name == name and not each.over for each in self._watch.listed)
-        state = f"{name} {coming} {may_fetch} {best}"
+        queued = (each for each in self._watch.listed if each.name == name and not each.over)
+        coming = next(queued, None)
+        state = f"{name} {coming and coming.state} {may_fetch} {best}"
         if entry.property("shown") == state:
             return
         entry.setProperty("shown", state)
         if coming:
-            show = button(tr("Waiting"), tr("Show the download of {name}", name=name), kind="quiet")
-            show.clicked.connect(self.downloads_wanted)
-            entry.do(show)
+            entry.do(offer_of(entry, coming, self._controller, self.downloads_wanted.emit))
             return
+        entry.complain("")
         said = tr("Download {name}, {size}", name=name, size=_size(known, shelved))
         fetch = button(tr("Download"), said, kind="primary" if best else "")
         fetch.setEnabled(may_fetch)

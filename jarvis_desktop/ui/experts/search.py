@@ -26,6 +26,7 @@ from jarvis_desktop.text.languages import NAMES
 from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.experts import formatting
 from jarvis_desktop.ui.experts.controller import DownloadsMonitor, ExpertsController, why
+from jarvis_desktop.ui.experts.downloads import offer_of
 from jarvis_desktop.ui.experts.list_item import Empty, EntryList, ExpertListItem
 from jarvis_desktop.ui.widgets import labels, theme
 from jarvis_desktop.ui.widgets.forms import SelectOption, Tick, button, progress_bar, reword
@@ -511,17 +512,16 @@ class ExpertSearchSection(QWidget):
         if hit.installed or (coming and coming.state is DownloadState.DONE):
             return "here"
         if coming:
-            return "coming"
+            return f"coming {coming.state}"
         if "here" not in hit.runs:
             return "served" if hit.expert.only_served else "unable"
         return "open" if self._may_fetch else "offline"
 
     def _buttons(self, entry: ExpertListItem, hit: ExpertHit, state: str) -> list[QPushButton]:
         name, size = formatting.name(hit.expert.id), formatting.download(hit.expert)
-        if state == "coming":
-            show = button(tr("Waiting"), tr("Show the download of {name}", name=name), kind="quiet")
-            show.clicked.connect(self.downloads_wanted)
-            return [show]
+        if coming := self._coming(hit.expert) if state.startswith("coming") else None:
+            return [offer_of(entry, coming, self._controller, self.downloads_wanted.emit)]
+        entry.complain("")
         if state not in ("open", "offline"):
             return []
         get = button(tr("Download"), formatting.joined(tr("Download {name}", name=name), size))

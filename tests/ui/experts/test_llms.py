@@ -143,9 +143,13 @@ def test_one_is_fetched_by_its_button_and_shown_when_it_is_here(
             [(each.name, each.have) for each in downloads.listed] == [("qwen3.5:4b", 1_000_000_000)]
         ),
     )
-    world.qtbot.waitUntil(lambda: "Waiting" in [b.text() for b in buttons(part)])
+    world.qtbot.waitUntil(lambda: "Downloading" in [b.text() for b in buttons(part)])
     world.engine.call(downloads.pause, ("llm", "qwen3.5:4b"))
     world.qtbot.waitUntil(lambda: downloads.listed[0].state is DownloadState.PAUSED)
+    world.qtbot.waitUntil(lambda: "Paused" in [b.text() for b in buttons(part)])
+    click(part, "Show the download of qwen3.5:4b")
+    assert world.pages[0].downloads.isVisible()
+    world.pages[0].show_part("llms")
     assert downloads.listed[0].fraction == 0.25
     ollama.pulls, ollama.pull_holds = [{"status": "success"}], False
     ollama.llms["qwen3.5:4b"] = Shown()

@@ -112,21 +112,18 @@ def test_one_is_put_in_line_with_what_it_is_built_upon(world: World) -> None:
     assert not steered.doings.isVisible()
 
 
-def test_while_one_comes_its_line_leads_to_the_downloads(world: World) -> None:
+def test_the_line_of_one_that_failed_says_why_and_tries_again(world: World) -> None:
     world.weights.error = UnavailableError("The Hub cannot be reached.")
     page = world.open("more")
-    click(page.finding, "Download opus-en-fr")
+    line = entries(page.finding)["opus-en-fr"]
+    click(line, "Download opus-en-fr")
     world.qtbot.waitUntil(lambda: in_line(world) == [("opus-en-fr", DownloadState.FAILED)])
-    world.qtbot.waitUntil(lambda: "Waiting" in button_texts(page))
-    click(page.finding, "Show the download of opus-en-fr")
-    assert page.downloads.isVisible()
-    world.qtbot.waitUntil(lambda: "The Hub cannot be reached." in said(page.downloads))
-
-
-def button_texts(page: ExpertsPage) -> list[str]:
-    from PySide6.QtWidgets import QPushButton
-
-    return [each.text() for each in page.finding.findChildren(QPushButton)]
+    world.qtbot.waitUntil(lambda: "The Hub cannot be reached." in said(line))
+    world.weights.error = None
+    click(line, "Retry opus-en-fr")
+    world.qtbot.waitUntil(lambda: in_line(world) == [("opus-en-fr", DownloadState.DONE)])
+    world.qtbot.waitUntil(lambda: "On this computer" in said(line))
+    assert "cannot be reached" not in said(line)
 
 
 def test_what_is_too_large_is_asked_about(world: World) -> None:
