@@ -38,7 +38,7 @@ from jarvis_desktop.assistant.selection.selector import Eligibility, Selector
 from jarvis_desktop.assistant.talk.dictation import DictationCleanUp
 from jarvis_desktop.assistant.timers import Bell, RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
-from jarvis_desktop.backends.by_address import AddressBackend, ServedTask, paint
+from jarvis_desktop.backends.by_address import AddressBackend, ServedTask, edit, paint
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
 from jarvis_desktop.backends.llm import LLMBackend
 from jarvis_desktop.backends.local.backend import LocalBackend
@@ -226,6 +226,7 @@ def build(
         ),
         "text-to-speech": ServedTask(servers[Work.SPEECH], speak, by_server),
         "text-to-image": ServedTask(images, partial(paint, images), by_server),
+        "image-editing": ServedTask(images, partial(edit, images), by_server),
     }
     builtin = BuiltinBackend(definitions, width=settings.width)
     backends: dict[str, Backend] = {

@@ -20,17 +20,19 @@ from typing import TYPE_CHECKING
 
 from jarvis_desktop import __version__, paths
 from jarvis_desktop.core.code import Protection
-from jarvis_desktop.core.display import readable_size
+from jarvis_desktop.core.display import one_line, readable_size
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.expert import SHIPPED_WHISPER
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.placement import MB, Hardware, limits
 from jarvis_desktop.platform.hardware_probe import free_disk_bytes
+from jarvis_desktop.platform.work_server import Work
 from jarvis_desktop.process import engine
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
     from jarvis_desktop.experts.engines import Engines
+    from jarvis_desktop.platform.work_server import WorkServer
     from jarvis_desktop.settings import SpeechSettings
     from jarvis_desktop.speech.devices import Device
 
@@ -54,6 +56,11 @@ SPEAKS = 0.5
 SENTENCE = "What time is it?"
 PLUG_IN = mark("Plug one in, or start the sound server; text works without it.")
 BIND = mark("Start it, or bind a key of your desktop to: jarvis-desktop talk toggle")
+SERVERS = {
+    Work.TRANSCRIPTION: mark("server for transcription"),
+    Work.SPEECH: mark("server for speech"),
+    Work.IMAGES: mark("server for pictures"),
+}
 ENGINES = {"hibari": "Hibari", "kokoro": "Kokoro", "piper": "Piper"}
 
 
@@ -476,6 +483,27 @@ async def language_model(app: Application) -> Finding:
     return Finding(what, "limited", detail, await LLMOfferFinder(app).advice())
 
 
+async def _servers(app: Application) -> Sequence[Finding]:
+    there = [each for each in app.servers.values() if each.chosen.address]
+    return await asyncio.gather(*map(server, there))
+
+
+async def server(served: WorkServer) -> Finding:
+    """Whether the server for a kind of work answers, and has the model that is set."""
+    what, began = SERVERS[served.work], time.monotonic()
+    try:
+        host, names = served.server.host, await served.models()
+    except JarvisError as error:
+        return Finding(what, "limited", error.message, error.hint)
+    detail = tr("{host} answers in {ms} ms", host=host, ms=round(1000 * (time.monotonic() - began)))
+    model = served.chosen.model
+    if names and model and model not in names:
+        detail = tr("{detail}, and does not list {model}", detail=detail, model=one_line(model))
+        listed = f"jarvis-desktop servers models {served.work}"
+        return Finding(what, "limited", detail, listed)
+    return Finding(what, "ok", detail)
+
+
 async def _llm(app: Application) -> list[Finding]:
     return [await language_model(app)]
 
@@ -498,4 +526,5 @@ CHECKS = (
     HealthCheck(mark("language model"), _llm),
     HealthCheck(mark("agent mode"), _agent),
     HealthCheck(mark("experts by API"), _api),
+    HealthCheck(mark("servers"), _servers),
 )

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from jarvis_desktop.backends.result_checks import checked
@@ -24,7 +26,9 @@ from jarvis_desktop.platform.work_server import WorkServer
 from jarvis_desktop.tasks.definition import Definition, Services, Skill
 from jarvis_desktop.tasks.images.generation import file_stem, picture_size, prompts
 
-PATH = "/images/generations"
+PATH, EDITS = "/images/generations", "/images/edits"
+MAX_SIDE = 1536
+"""Pixels of the longer side of a picture that is sent."""
 MAX_ANSWER_BYTES = 64_000_000
 PAINTING_S = 600.0
 """Seconds for a picture, which may wait for others."""
@@ -92,14 +96,50 @@ async def paint(
     if call.options.get("size"):
         width, height = picture_size(call, side=SIDE, multiple=MULTIPLE).drawn
         wish["size"] = f"{width}x{height}"
+    return [await _picture(server, call, report, PATH, file_stem(text, "picture"), wish)]
+
+
+async def edit(
+    server: WorkServer, call: Call, report: Report, services: Services
+) -> Iterable[Artifact]:
+    """Change a picture as a description says; the named edits are done here. Raises JarvisError."""
+    text, avoid = prompts(call)
+    if not text or call.words("edit"):
+        raise InputError(tr("There is no description of what is to be changed."))
+    wish = {
+        "model": server.model,
+        "prompt": f"{text}, without {avoid}" if avoid else text,
+        "n": "1",
+    }
+    name = f"{Path(call.title('image')).stem}-edited"
+    picture = await asyncio.to_thread(_to_send, call)
+    files = {"image": ("picture.png", picture, "image/png")}
+    return [await _picture(server, call, report, EDITS, name, wish, files)]
+
+
+async def _picture(
+    server: WorkServer,
+    call: Call,
+    report: Report,
+    path: str,
+    stem: str,
+    wish: Mapping[str, Any],
+    files: Mapping[str, Any] | None = None,
+) -> Artifact:
+    """Ask for a picture, with other pictures or without."""
     report(None, tr("Waiting for {provider}", provider=server.server.host))
-    as_text = {"response_format": "b64_json"}
+
+    async def asked(**more: str) -> bytes:
+        fields = {**wish, **more}
+        content = {"data": fields, "files": files} if files else {"json": fields}
+        return await server.ask(path, most=MAX_ANSWER_BYTES, seconds=PAINTING_S, **content)
+
     try:
-        answer = await _painted(server, {**wish, **as_text})
+        answer = await asked(response_format="b64_json")
     except RequestRejectedError as error:
         if "response_format" not in error.body:
             raise
-        answer = await _painted(server, wish)  # OpenAI's newer ones know no other form
+        answer = await asked()  # OpenAI's newer ones know no other form
     try:
         picture = base64.b64decode(json.loads(answer)["data"][0]["b64_json"], validate=True)
     except (ValueError, TypeError, LookupError) as error:
@@ -107,10 +147,16 @@ async def paint(
     suffix = next((end for start, end in _STARTS.items() if picture.startswith(start)), "")
     if not suffix:
         raise unusable(server.server)
-    path = call.workdir / f"{file_stem(text, 'picture')}{suffix}"
-    await asyncio.to_thread(path.write_bytes, picture)
-    return [Artifact(Kind.IMAGE, path=path, name=path.name)]
+    place = call.workdir / f"{stem}{suffix}"
+    await asyncio.to_thread(place.write_bytes, picture)
+    return Artifact(Kind.IMAGE, path=place, name=place.name)
 
 
-async def _painted(server: WorkServer, wish: Mapping[str, Any]) -> bytes:
-    return await server.ask(PATH, most=MAX_ANSWER_BYTES, seconds=PAINTING_S, json=wish)
+def _to_send(call: Call) -> bytes:
+    """The picture that is to be changed, as a PNG."""
+    from jarvis_desktop.tasks.images.io import read_image
+
+    picture, file = read_image(call.file("image"), name=call.title("image")), io.BytesIO()
+    picture.thumbnail((MAX_SIDE, MAX_SIDE))
+    picture.save(file, "PNG")
+    return file.getvalue()

@@ -62,7 +62,10 @@ _SENT = {
         mark("Recordings to transcribe are sent to {host}, and nothing that you say."),
     ),
     Work.SPEECH: (mark("Answers and texts to be spoken are sent to {host}."),) * 2,
-    Work.IMAGES: (mark("Descriptions of pictures to paint are sent to {host}."),) * 2,
+    Work.IMAGES: (
+        mark("Descriptions of pictures, and pictures that are to be changed, are sent to {host}."),
+    )
+    * 2,
 }
 
 

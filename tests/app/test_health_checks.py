@@ -20,10 +20,13 @@ from jarvis_desktop.app.health_checks import (
 )
 from jarvis_desktop.core.code import Protection
 from jarvis_desktop.core.placement import MB, Graphics, Hardware
+from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.experts.engines import MARKER, PYTHON, Engines
 from jarvis_desktop.localization import load
 from jarvis_desktop.paths import shipped
+from jarvis_desktop.platform.work_server import Work, WorkAddress, WorkServer
 from jarvis_desktop.process import engine
+from tests.work_server import running_work_server
 
 GB = 1000 * MB
 RTX = Graphics("NVIDIA RTX 3060", memory=12 * GB)
@@ -159,3 +162,22 @@ def test_what_runs_experts_is_told_with_its_size_or_place(
         (folder / MARKER).write_text(json.dumps(record), "utf-8")
         found = engine_of_experts(engines)
         assert (found.state, str(folder) in found.detail) == (state, True)
+
+
+async def test_a_server_by_its_address_answers_or_does_not() -> None:
+    def served(address: str, mode: Mode, model: str = "") -> WorkServer:
+        place = WorkAddress(address, model)
+        return WorkServer(Work.SPEECH, lambda: place, Policy(mode), key=lambda it: "")
+
+    with running_work_server() as there:
+        found = await health_checks.server(served(there.address, Mode.OFFLINE))
+        assert (found.what, found.state) == ("server for speech", "ok")
+        assert "answers in" in found.detail
+        found = await health_checks.server(served(there.address, Mode.LOCAL, "kokoro"))
+        assert found.state == "limited"
+        assert found.detail.endswith("and does not list kokoro")
+        assert found.fix == "jarvis-desktop servers models speech"
+    found = await health_checks.server(served(there.address, Mode.LOCAL))
+    assert found.state == "limited"
+    found = await health_checks.server(served("box:8000", Mode.OFFLINE))
+    assert "sends nothing to box:8000" in found.detail

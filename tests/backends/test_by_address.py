@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import io
 import json
 from collections.abc import Mapping
 from functools import partial
@@ -10,8 +11,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
-from jarvis_desktop.backends.by_address import AddressBackend, ServedTask, paint
+from jarvis_desktop.backends.by_address import AddressBackend, ServedTask, edit, paint
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError, JarvisError, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
@@ -24,7 +26,7 @@ from tests.line_server import Answer
 from tests.server.serving import PNG
 from tests.work_server import ScriptedServer, json_answer, running_work_server
 
-TASK = "text-to-image"
+TASK, EDITING = "text-to-image", "image-editing"
 BY_NAME = {each.type.name: each for each in DEFINITIONS}
 PICTURE = {"data": [{"b64_json": PNG}]}
 
@@ -37,7 +39,9 @@ def backend(address: str, mode: Mode = Mode.LOCAL, *, own: bool = False) -> Addr
     policy = Policy(mode, own_machines=own)
     server = WorkServer(Work.IMAGES, lambda: WorkAddress(address), policy, key=lambda place: "")
     services = Services(*(None,) * 9)  # type: ignore[arg-type]
-    return AddressBackend(BY_NAME, {TASK: ServedTask(server, partial(paint, server), services)})
+    skills = {TASK: partial(paint, server), EDITING: partial(edit, server)}
+    served = {task: ServedTask(server, skill, services) for task, skill in skills.items()}
+    return AddressBackend(BY_NAME, served)
 
 
 async def painted(
@@ -62,6 +66,35 @@ async def test_a_picture_is_painted(tmp_path: Path) -> None:
     assert (made.kind, made.name) == (Kind.IMAGE, "a red house.png")
     assert made.path
     assert made.path.read_bytes() == base64.b64decode(PNG)
+
+
+async def edited(served: ScriptedServer, folder: Path, words: str, **options: Any) -> Artifact:
+    source = folder / "cat.png"
+    Image.new("RGBA", (3000, 1500), "#ff000080").save(source)
+    given = {"image": (Artifact(Kind.IMAGE, path=source, name="cat.png"),)}
+    inputs = {**given, "prompt": (text_artifact(words),)}
+    call = Call(EDITING, inputs, {"edit": "", **options}, folder)
+    by = backend(served.address)
+    (made,) = await by.run(by.candidates(EDITING)[0], call, quiet)
+    return made
+
+
+async def test_a_picture_is_changed_by_words(tmp_path: Path) -> None:
+    refused = Answer(status=400, error="Unknown parameter: 'response_format'.")
+    with running_work_server(refused, json_answer(PICTURE)) as served:
+        made = await edited(served, tmp_path, "add a hat")
+        assert [path for path, _ in served.requests] == ["POST /v1/images/edits"] * 2
+        fields = {"model": "gpt-image-1", "prompt": "add a hat", "n": "1"}
+        assert served.form(0) == {**fields, "response_format": "b64_json"}
+        assert served.form(1) == fields
+        sent = Image.open(io.BytesIO(served.bodies[1].split(b"image/png\r\n\r\n")[1]))
+        assert (sent.size, sent.mode) == ((1536, 768), "RGBA")
+    assert made.name == "cat-edited.png"
+    with running_work_server() as served:
+        for words, options in (("", {}), ("brighter", {"edit": "brighter"})):
+            with pytest.raises(InputError, match="no description"):
+                await edited(served, tmp_path, words, **options)
+        assert not served.requests
 
 
 async def test_a_server_with_one_form_of_answer_is_asked_without_it(tmp_path: Path) -> None:
