@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import asyncio
 import math
-from collections.abc import AsyncGenerator, Callable, Mapping, Sequence
-from contextlib import aclosing
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from jarvis_desktop.backends.machines.pairing import PairingCode
 from jarvis_desktop.backends.machines.wire import HEARTBEAT_S
 from jarvis_desktop.backends.result_checks import seconds_for
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.context import current_draft
-from jarvis_desktop.core.errors import ExpertError, Fault
+from jarvis_desktop.core.errors import ExpertError, Fault, JarvisError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.placement import GRAPHICS_SHARE, Placement, required_memory
@@ -124,12 +124,21 @@ class ReplicaBackend:
         raise ReplicaLost
 
 
+class BatchingBackend(Backend, Protocol):
+    """The local backend, as far as a replica uses it."""
+
+    async def run_batch(
+        self, candidate: Candidate, calls: Sequence[Call], report: Report
+    ) -> Sequence[Sequence[Artifact]]:
+        """Return the results of several calls of one task."""
+
+
 class ExpertReplica:
     """A process of the cluster with an expert, or a few."""
 
     def __init__(
         self,
-        backend: Backend,
+        backend: BatchingBackend,
         experts: Sequence[Expert],
         store: ArtifactStore,
         heartbeat: float = HEARTBEAT_S,
@@ -141,15 +150,7 @@ class ExpertReplica:
 
     async def run(self, asked: ParcelledCall) -> AsyncGenerator[dict[str, Any]]:
         """Do the work of a call, and yield its progress, then its results or the error."""
-        workdir = await asyncio.to_thread(self._store.workdir)
-        try:
-            inputs = {
-                port: tuple(await asyncio.to_thread(_unpack, parcel, workdir, f"{port}-"))
-                for port, parcel in asked.inputs.items()
-            }
-            call = Call(asked.task, inputs, dict(asked.options), workdir)
-            expert = self._experts[asked.expert, asked.task]
-            candidate = Candidate(expert, self._backend.name, heavy=True)
+        async with self._unpacked(asked) as (candidate, call):
             work = news_of(
                 lambda report: self._backend.run(candidate, call, report), self._heartbeat
             )
@@ -158,6 +159,44 @@ class ExpertReplica:
                     if "results" in news:
                         news["results"] = await asyncio.to_thread(_pack, news["results"])
                     yield news
+
+    async def run_batch(self, asked: Sequence[ParcelledCall]) -> list[dict[str, Any]]:
+        """Do the work of several calls, those of an expert and a task together. Return what `run`
+        would yield last for each."""
+        last: dict[int, dict[str, Any]] = {}
+        for kind in {(each.expert, each.task) for each in asked}:
+            places = [at for at, each in enumerate(asked) if (each.expert, each.task) == kind]
+            found = await self._together([asked[at] for at in places])
+            last |= zip(places, found, strict=True)
+        return [last[at] for at in range(len(asked))]
+
+    async def _together(self, asked: Sequence[ParcelledCall]) -> list[dict[str, Any]]:
+        async with AsyncExitStack() as stack:
+            opened = [await stack.enter_async_context(self._unpacked(each)) for each in asked]
+            calls = [call for _, call in opened]
+            try:
+                found = await self._backend.run_batch(
+                    opened[0][0], calls, lambda share, words: None
+                )
+                return [{"results": await asyncio.to_thread(_pack, each)} for each in found]
+            except JarvisError as error:
+                if len(asked) == 1:
+                    return [{"error": error}]
+        # One of them is at fault, and the others are not to suffer from it.
+        return [(await self._together([each]))[0] for each in asked]
+
+    @asynccontextmanager
+    async def _unpacked(self, asked: ParcelledCall) -> AsyncIterator[tuple[Candidate, Call]]:
+        """Who does a call, and the call with its files in a folder, which is removed afterwards."""
+        workdir = await asyncio.to_thread(self._store.workdir)
+        try:
+            inputs = {
+                port: tuple(await asyncio.to_thread(_unpack, parcel, workdir, f"{port}-"))
+                for port, parcel in asked.inputs.items()
+            }
+            expert = self._experts[asked.expert, asked.task]
+            call = Call(asked.task, inputs, dict(asked.options), workdir)
+            yield Candidate(expert, self._backend.name, heavy=True), call
         finally:
             await asyncio.shield(asyncio.to_thread(self._store.discard, workdir))
 
@@ -234,6 +273,10 @@ def card_share(expert: Expert, card: int) -> float:
         return 0.0
     needed = required_memory(expert, Placement("cuda", half=True)).graphics or card
     return min(1.0, math.ceil(needed / (GRAPHICS_SHARE * card) * SHARE_STEPS) / SHARE_STEPS)
+
+
+def _unreported(fraction: float | None, words: str) -> None:
+    """The progress of calls that are taken together is not told."""
 
 
 def _pack(artifacts: Sequence[Artifact]) -> Parcel:

@@ -33,6 +33,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from jarvis_desktop.backends.local.backend import LocalBackend
+from jarvis_desktop.backends.local.worker import BATCHED
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.i18n import tr
@@ -58,6 +59,8 @@ CALLS_EACH = 2
 """Calls at a replica: one runs, and the next is there already."""
 TARGET_CALLS = 1.5
 """Calls at a replica above which there should be another one."""
+BATCH = 8
+"""Calls that a graphics card computes together; on a processor that gains a tenth."""
 QUEUE = 1000
 """Calls that wait for a replica of an expert."""
 HEALTH_S = 2.0
@@ -243,15 +246,17 @@ def deploy(terms: ClusterTerms) -> None:
     targets = []
     for name, experts in groups.items():
         share = max(card_share(each, terms.card) for each in experts)
-        deployment = serve.deployment(_served_expert(len(experts))).options(
+        batches = share > 0 and all(each.task in BATCHED for each in experts)
+        times = BATCH if batches else 1
+        deployment = serve.deployment(_served_expert(len(experts), batches)).options(
             name=name,
             ray_actor_options={"num_cpus": 1, "num_gpus": share},
-            max_ongoing_requests=CALLS_EACH,
+            max_ongoing_requests=CALLS_EACH * times,
             max_queued_requests=QUEUE,
             autoscaling_config={
                 "min_replicas": terms.least,
                 "max_replicas": terms.most,
-                "target_ongoing_requests": TARGET_CALLS,
+                "target_ongoing_requests": TARGET_CALLS * times,
                 "upscale_delay_s": 1.0,
                 "downscale_delay_s": terms.idle,
                 "metrics_interval_s": 1.0,
@@ -284,8 +289,9 @@ class ServedGate(ClusterGate):
         super().__init__(terms, asking.ask, offers, tasks, FileStore(user_paths().artifacts))
 
 
-def _served_expert(experts: int) -> type[ExpertReplica]:
-    """The class of a replica, for that many experts."""
+def _served_expert(experts: int, batches: bool) -> type[ExpertReplica]:
+    """The class of a replica, for that many experts. With `batches`, it takes the calls that have
+    gathered while it was at work together."""
     from ray import serve
 
     class ServedExpert(ExpertReplica):
@@ -297,9 +303,16 @@ def _served_expert(experts: int) -> type[ExpertReplica]:
             """Notes that this replica has an expert: its next calls come here if possible."""
             return expert
 
+        @serve.batch(max_batch_size=BATCH, batch_wait_timeout_s=0.0)  # type: ignore[untyped-decorator]
+        async def gathered(self, asked: list[ParcelledCall]) -> list[dict[str, Any]]:
+            return await self.run_batch(asked)
+
         async def run(self, asked: ParcelledCall) -> AsyncGenerator[dict[str, Any]]:
             if serve.get_multiplexed_model_id():
                 await self.having(asked.expert)
+            if batches:
+                yield await self.gathered(asked)
+                return
             async with aclosing(super().run(asked)) as news:
                 async for each in news:
                     yield each

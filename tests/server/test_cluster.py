@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,7 @@ class Painting:
     def __init__(self, trouble: Exception | None = None) -> None:
         self.trouble = trouble
         self.experts: list[str] = []
+        self.sizes: list[int] = []
         self.waits = asyncio.Event()
         self.cancelled = 0
 
@@ -73,6 +75,14 @@ class Painting:
         made = call.workdir / "made.png"
         made.write_bytes(call.file("image").read_bytes()[::-1])
         return [text_artifact(call.file("image").suffix), Artifact(Kind.IMAGE, path=made)]
+
+    async def run_batch(
+        self, candidate: Candidate, calls: Sequence[Call], report: Report
+    ) -> Sequence[Sequence[Artifact]]:
+        self.sizes.append(len(calls))
+        if any(call.texts("prompt") == ("bad",) for call in calls):
+            raise InputError("There is no picture.")
+        return [await self.run(candidate, call, report) for call in calls]
 
 
 @pytest.fixture
@@ -202,6 +212,29 @@ async def test_cancelling_ends_the_work(tmp_path: Path, store: FileStore) -> Non
     with pytest.raises(asyncio.CancelledError):
         await running
     assert backend.cancelled == 1
+    assert not list((tmp_path / "store" / "work").iterdir())
+
+
+async def test_calls_are_taken_together_and_fail_alone(tmp_path: Path, store: FileStore) -> None:
+    backend = Painting()
+    other = Expert("pen", "paint")
+    replica = ExpertReplica(backend, [EXPERT, other], store)
+    parcelled: list[ParcelledCall] = []
+
+    async def ask(asked: ParcelledCall) -> AsyncGenerator[dict[str, Any]]:
+        parcelled.append(asked)
+        raise ReplicaLost
+        yield {}
+
+    for number, prompt in enumerate(("one", "bad", "three")):
+        with pytest.raises(ExpertError):
+            await ReplicaBackend(ask).run(OFFER, call(tmp_path / str(number), prompt), nothing)
+    first, bad, third = parcelled[:: cluster.TRIES]
+    answers = await replica.run_batch([first, bad, replace(third, expert="pen"), third])
+    assert ["results" in each for each in answers] == [True, False, True, True]
+    assert "no picture" in str(answers[1]["error"])
+    assert sorted(backend.sizes) == [1, 1, 1, 1, 3]
+    assert backend.experts.count("pen") == 1
     assert not list((tmp_path / "store" / "work").iterdir())
 
 

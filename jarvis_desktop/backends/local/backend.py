@@ -137,19 +137,28 @@ class LocalBackend:
     async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
         """Return the expert's results. Raises JarvisError; cancelling ends its process. A retryable
         ExpertError names the place where the next call will run."""
-        expert = candidate.expert
+        (results,) = await self.run_batch(candidate, [call], report)
+        return results
+
+    async def run_batch(
+        self, candidate: Candidate, calls: Sequence[Call], report: Report
+    ) -> Sequence[Sequence[Artifact]]:
+        """The same for several calls of one task in BATCHED. If one fails, all of them do."""
+        expert, task = candidate.expert, calls[0].task
         folder = self._weights.folder(expert)
-        if folder is None or not _can_run(call.task):
+        if folder is None or not _can_run(task):
             raise _unavailable(expert, folder)
         await asyncio.to_thread(self._weights.used, expert)
-        request = PlacementRequest(expert, LOADERS[call.task], supports_offload(call.task))
+        request = PlacementRequest(expert, LOADERS[task], supports_offload(task))
         held, placement = await self._acquire(request, folder)
         at_rest: MemorySize | None = None
         try:
             done = cast(
                 WorkerResult,
                 await held.process.call(
-                    portable(call), timeout=seconds_for(call, self._time_limit), report=report
+                    *map(portable, calls),
+                    timeout=sum(seconds_for(call, self._time_limit) for call in calls),
+                    report=report,
                 ),
             )
             at_rest = done.held
@@ -164,7 +173,8 @@ class LocalBackend:
         finally:
             # Last of all: from here on the expert is idle, and its idle time runs.
             self._residency.give_back(held, at_rest, placement.limit)
-        return checked(done.results, self._definitions[call.task].type)
+        results = done.results if len(calls) > 1 else [done.results]
+        return [checked(each, self._definitions[task].type) for each in results]
 
     def make_way_for_llm(self) -> None:
         """Evict the idle experts for which the LLM was unloaded: it is about to be used."""

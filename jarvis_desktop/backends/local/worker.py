@@ -11,7 +11,7 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -29,6 +29,24 @@ from jarvis_desktop.process.model_files import check, memory_in_words, quiet_lib
 
 Run = Callable[[Call, Report], Iterable[Artifact]]
 """A loaded expert."""
+
+Batch = Callable[[Sequence[Call], Report], Sequence[Iterable[Artifact]]]
+"""Answers several calls at once, which on a graphics card is hardly more work than one."""
+
+
+@dataclass(frozen=True, slots=True)
+class BatchedRun:
+    """A loaded expert that takes several calls at once."""
+
+    batch: Batch
+
+    def __call__(self, call: Call, report: Report) -> Iterable[Artifact]:
+        """Answer one call."""
+        return self.batch([call], report)[0]
+
+
+BATCHED = frozenset({"feature-extraction", "sentence-similarity"})
+"""Tasks whose loaders return a BatchedRun."""
 
 MAIN_MEMORY = 1 << 50  # bytes; how much there really is was checked before
 
@@ -222,18 +240,20 @@ def limit_memory(memory: int) -> None:
 class WorkerResult:
     """The results of one call, and the memory of the process."""
 
-    results: list[Artifact]
+    results: list[Any]
+    """Of a call; for several calls, a list for each."""
     held: MemorySize  # at rest
     most: MemorySize  # the peak since it started
 
 
-def serve(loading: ExpertLoader) -> Callable[[Report, Call], list[Artifact]]:
-    """The handler of a process: loads the expert at the first call and keeps it."""
+def serve(loading: ExpertLoader) -> Callable[..., list[Any]]:
+    """The handler of a process: loads the expert at the first call and keeps it. It returns the
+    results of a call, or of several calls a list for each."""
     quiet_libraries()
     run: Run | None = None
     expert = loading.expert
 
-    def handle(report: Report, call: Call) -> list[Artifact]:
+    def handle(report: Report, call: Call, *more: Call) -> list[Any]:
         nonlocal run
         with memory_in_words(expert.id):
             if run is None:
@@ -242,14 +262,14 @@ def serve(loading: ExpertLoader) -> Callable[[Report, Call], list[Artifact]]:
                 if loading.base and expert.base:
                     check(expert.base.id, loading.base)
                 run = _load(loading, call.task)
+            if isinstance(run, BatchedRun) and more:
+                return [list(each) for each in run.batch((call, *more), report)]
             return list(run(call, report))
 
     return handle
 
 
-def serve_measured(
-    loading: ExpertLoader, most: int, card: str
-) -> Callable[[Report, Call], WorkerResult]:
+def serve_measured(loading: ExpertLoader, most: int, card: str) -> Callable[..., WorkerResult]:
     """The handler of an expert's process: `serve` with a memory limit and measurements. `most` is
     the limit in bytes of main memory; `card` is the id of the graphics card, if there are several.
     Raises PlaceError if the place is at fault."""
@@ -259,9 +279,9 @@ def serve_measured(
         limit_memory(most)
     answer = serve(loading)
 
-    def handle(report: Report, call: Call) -> WorkerResult:
+    def handle(report: Report, *calls: Call) -> WorkerResult:
         with _troubles(loading):
-            results = answer(report, call)
+            results = answer(report, *calls)
         return WorkerResult(results, *memory_used(loading.place.device))
 
     return handle

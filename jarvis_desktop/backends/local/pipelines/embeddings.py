@@ -10,13 +10,14 @@ import csv
 import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.backends.local.pipelines.bert_encoder import TokenWindow, gelu, read_tensors
 from jarvis_desktop.backends.local.pipelines.text_classification import MAX_TEXT_CHARS
 from jarvis_desktop.backends.local.pipelines.text_network import BATCH, context, load_text_network
-from jarvis_desktop.backends.local.worker import ExpertLoader, Run
+from jarvis_desktop.backends.local.worker import BatchedRun, ExpertLoader, Run
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import mark, tr
@@ -45,27 +46,33 @@ def load_sentence_similarity(loading: ExpertLoader) -> Run:
     """Compute how similar in meaning two texts are."""
     embed = _embedder(loading, "STS")
 
-    def run(call: Call, report: Report) -> Iterable[Artifact]:
-        texts = [call.text(port)[:MAX_TEXT_CHARS] for port in ("text_1", "text_2")]
+    def batch(calls: Sequence[Call], report: Report) -> list[list[Artifact]]:
+        ports = ("text_1", "text_2")
+        texts = [call.text(port)[:MAX_TEXT_CHARS] for call in calls for port in ports]
         if not all(text.strip() for text in texts):
             raise InputError(tr("Two texts with words in them are needed to compare them."))
-        one, other = embed(texts, report)
-        return [format_similarity(float(one @ other), loading.expert.id)]
+        vectors = embed(texts, report)
+        cosines = (vectors[::2] * vectors[1::2]).sum(axis=1).tolist()
+        return [[format_similarity(cosine, loading.expert.id)] for cosine in cosines]
 
-    return run
+    return BatchedRun(batch)
 
 
 def load_feature_extractor(loading: ExpertLoader) -> Run:
     """Write the vectors of a text, or of its parts, to a table."""
     embed = _embedder(loading, "Clustering")
 
-    def run(call: Call, report: Report) -> Iterable[Artifact]:
-        parts = split_text(call)
-        vectors = embed(parts, report)
-        note = f" Only the first {MAX_TEXTS:,} were taken." if len(parts) == MAX_TEXTS else ""
-        return save_vectors(call, zip(parts, vectors.tolist(), strict=True), note=note)
+    def batch(calls: Sequence[Call], report: Report) -> list[list[Artifact]]:
+        texts = [split_text(call) for call in calls]
+        vectors = iter(embed([part for parts in texts for part in parts], report).tolist())
+        results = []
+        for call, parts in zip(calls, texts, strict=True):
+            note = f" Only the first {MAX_TEXTS:,} were taken." if len(parts) == MAX_TEXTS else ""
+            rows = zip(parts, islice(vectors, len(parts)), strict=True)
+            results.append(save_vectors(call, rows, note=note))
+        return results
 
-    return run
+    return BatchedRun(batch)
 
 
 def format_similarity(cosine: float, name: str) -> Artifact:

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import json
 import subprocess
 import sys
+from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from jarvis_desktop.backends.local.backend import LocalBackend
+from jarvis_desktop.backends.local.gpu_probe import GpuProbe
 from jarvis_desktop.backends.local.pipelines.bert_encoder import read_tensors
-from jarvis_desktop.core.artifact import Kind
+from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import ExpertError, InputError
+from jarvis_desktop.core.expert import Candidate, Expert
+from jarvis_desktop.core.task import Call
+from jarvis_desktop.tasks.registry import DEFINITIONS
 from tests.backends.tiny_words import REFERENCE
 
 LIKE, VECTORS = "sentence-similarity", "feature-extraction"
@@ -145,3 +153,52 @@ assert not {{"torch", "transformers"}} & set(sys.modules)
 def test_an_expert_without_some_of_its_weights_cannot_be_loaded(bench):
     with pytest.raises(ExpertError, match="could not be loaded"):
         bench.run(VECTORS, "tiny_words:bert_without_a_layer", {"text": "the cat"})
+
+
+class Installed:
+    """One expert that is here."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def folder(self, expert: Expert) -> Path:
+        return self.path
+
+    def used(self, expert: Expert) -> None:
+        pass
+
+
+def test_several_calls_are_answered_together_as_each_alone(bench, tmp_path):
+    """By one process of the local backend, in one exchange with it."""
+    known = {each.type.name: each for each in DEFINITIONS}
+    folder = bench.built("tiny_words:vectors")
+
+    def call(task: str, number: int, **texts: str) -> Call:
+        workdir = tmp_path / f"{task}-{number}"
+        workdir.mkdir()
+        given = {port: (text_artifact(text),) for port, text in texts.items()}
+        return Call(task, given, {"each": "line"} if task == VECTORS else {}, workdir)
+
+    async def together(task: str, calls: list[Call]) -> Sequence[Sequence[Artifact]]:
+        backend = LocalBackend(known, Installed(folder), probe=GpuProbe(signs=lambda: False))
+        try:
+            candidate = Candidate(Expert("vectors", task), "local")
+            return await backend.run_batch(candidate, calls, lambda share, words: None)
+        finally:
+            await backend.close()
+
+    texts = ("the cat\nsat on the mat", "a dog", "it is politics\nsport\nhappy")
+    found = asyncio.run(
+        together(VECTORS, [call(VECTORS, at, text=text) for at, text in enumerate(texts)])
+    )
+    for text, (table, _) in zip(texts, found, strict=True):
+        alone, _ = bench.run(VECTORS, "tiny_words:vectors", {"text": text}, {"each": "line"})
+        assert rows(table)[0] == rows(alone)[0] == text.split("\n")
+        assert rows(table)[1] == pytest.approx(rows(alone)[1], abs=1e-5)
+    pairs = (("the cat sat", "the cat sat"), ("the cat sat", "politics sport"))
+    calls = [call(LIKE, at, text_1=one, text_2=two) for at, (one, two) in enumerate(pairs)]
+    same, other = asyncio.run(together(LIKE, calls))
+    assert share(same[0].text or "") == 100
+    assert share(other[0].text or "") < 100
+    with pytest.raises(InputError, match="Two texts"):
+        asyncio.run(together(LIKE, [calls[0], call(LIKE, 2, text_1="cat", text_2=" ")]))
