@@ -95,6 +95,11 @@ class Paths:
         return self.config / "machines.json"
 
     @property
+    def endpoints(self) -> Path:
+        """Addresses that do single tasks."""
+        return self.config / "endpoints.json"
+
+    @property
     def paired(self) -> Path:
         """The certificate of this machine, and the computers that may use its experts."""
         return self.data / "paired"

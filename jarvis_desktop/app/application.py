@@ -32,6 +32,7 @@ from jarvis_desktop.assistant.talk.talk import Talk
 from jarvis_desktop.assistant.timers import Bell, RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
+from jarvis_desktop.backends.inference_api.endpoints import Endpoints
 from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.backends.machines.backend import MachinesBackend
 from jarvis_desktop.backends.mcp.backend import McpBackend
@@ -240,6 +241,7 @@ class Application:
     machines: MachinesBackend
     servers: Mapping[Work, WorkServer]
     """The server for each kind of work."""
+    endpoints: Endpoints
     paths: Paths
     goals: SqliteGoalMemory
     agent_mode: Lazy[AgentMode]

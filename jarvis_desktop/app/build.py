@@ -40,6 +40,8 @@ from jarvis_desktop.assistant.timers import Bell, RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
 from jarvis_desktop.backends.by_address import AddressBackend, ServedTask, edit, paint
 from jarvis_desktop.backends.inference_api.backend import ApiBackend
+from jarvis_desktop.backends.inference_api.endpoints import Endpoints
+from jarvis_desktop.backends.inference_api.tasks import API_TASKS
 from jarvis_desktop.backends.llm import LLMBackend
 from jarvis_desktop.backends.local.backend import LocalBackend
 from jarvis_desktop.backends.local.placement import MemoryMeasurements
@@ -151,7 +153,8 @@ def build(
         work: WorkServer(work, partial(work_address, current, work), policy) for work in Work
     }
     served: dict[str, ServedTask] = {}
-    by_address = AddressBackend(definitions, served)
+    endpoints = Endpoints(paths.endpoints, policy, API_TASKS.keys() & definitions.keys())
+    by_address = AddressBackend(definitions, served, endpoints.server, api.run_at)
     machines = MachinesBackend(definitions, Machines(paths.machines), policy)
     mcp = McpBackend(
         McpServers(paths.mcp_servers, paths.mcp_tools, paths.mcp_bundles),
@@ -387,6 +390,7 @@ def build(
         mcp=mcp,
         machines=machines,
         servers=servers,
+        endpoints=endpoints,
         paths=paths,
         goals=history.goals,
         agent_mode=agent_mode,

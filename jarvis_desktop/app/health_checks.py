@@ -31,6 +31,7 @@ from jarvis_desktop.process import engine
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
+    from jarvis_desktop.backends.inference_api.endpoints import EndpointServer
     from jarvis_desktop.experts.engines import Engines
     from jarvis_desktop.platform.work_server import WorkServer
     from jarvis_desktop.settings import SpeechSettings
@@ -485,12 +486,30 @@ async def language_model(app: Application) -> Finding:
 
 async def _servers(app: Application) -> Sequence[Finding]:
     there = [each for each in app.servers.values() if each.chosen.address]
-    return await asyncio.gather(*map(server, there))
+    try:
+        tasks = await asyncio.to_thread(app.endpoints.all)
+    except JarvisError as error:
+        return [Finding(mark("servers"), "limited", error.message, error.hint)]
+    single = [each for task in tasks if (each := app.endpoints.server(task))]
+    return await asyncio.gather(*map(server, there), *map(endpoint, single))
+
+
+async def endpoint(served: EndpointServer) -> Finding:
+    """Whether what is set for a single task takes connections."""
+    what = mark("server for a task")
+    try:
+        seconds = await served.reach()
+    except JarvisError as error:
+        detail = f"{served.task}: {error.message}"
+        return Finding(what, "limited", detail, error.hint)
+    host, ms = served.server.host, round(1000 * seconds)
+    answers = tr("{host} answers in {ms} ms", host=host, ms=ms)
+    return Finding(what, "ok", f"{served.task}: {answers}")
 
 
 async def server(served: WorkServer) -> Finding:
     """Whether the server for a kind of work answers, and has the model that is set."""
-    what, began = SERVERS[served.work], time.monotonic()
+    what, began = SERVERS[Work(served.work)], time.monotonic()
     try:
         host, names = served.server.host, await served.models()
     except JarvisError as error:

@@ -1,4 +1,5 @@
-"""The backend of servers with OpenAI's protocol, each of which does one kind of work.
+"""The backend of servers that the user set, each of which does one kind of work: with OpenAI's
+protocol, or for a single task with that of the Inference API.
 
 The skill of a task runs as it does for this computer, with a server behind its port. Pictures,
 which no skill paints, are painted here.
@@ -10,10 +11,10 @@ import asyncio
 import base64
 import io
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jarvis_desktop.backends.result_checks import checked
 from jarvis_desktop.core.artifact import Artifact, Kind
@@ -25,6 +26,9 @@ from jarvis_desktop.platform.http import RequestRejectedError, unusable
 from jarvis_desktop.platform.work_server import WorkServer
 from jarvis_desktop.tasks.definition import Definition, Services, Skill
 from jarvis_desktop.tasks.images.generation import file_stem, picture_size, prompts
+
+if TYPE_CHECKING:
+    from jarvis_desktop.backends.inference_api.endpoints import EndpointServer
 
 PATH, EDITS = "/images/generations", "/images/edits"
 MAX_SIDE = 1536
@@ -48,6 +52,9 @@ class ServedTask:
     """Those of the application, with the server in the place of a local one."""
 
 
+RunAt = Callable[["EndpointServer", Call, Report], Awaitable[Sequence[Artifact]]]
+
+
 class AddressBackend:
     """The "server" backend."""
 
@@ -55,17 +62,28 @@ class AddressBackend:
     lane = "network"
 
     def __init__(
-        self, definitions: Mapping[str, Definition], tasks: Mapping[str, ServedTask]
+        self,
+        definitions: Mapping[str, Definition],
+        tasks: Mapping[str, ServedTask],
+        endpoint: Callable[[str], EndpointServer | None] = lambda task: None,
+        run_at: RunAt | None = None,
     ) -> None:
+        """`endpoint` returns what does a single task at an address of its own, which `run_at`
+        asks."""
         self._definitions = definitions
         self._tasks = tasks
+        self._endpoint = endpoint
+        self._run_at = run_at
 
     def candidates(self, task: str) -> tuple[Candidate, ...]:
         """Return the server for a task, if one is set and allowed now."""
         served = self._tasks.get(task)
-        if served is None or not served.server.chosen.address or served.server.objection():
-            return ()
-        return (served.server.candidate(task),)
+        both = (served.server if served else None, self._endpoint(task))
+        return tuple(
+            each.candidate(task)
+            for each in both
+            if each and each.chosen.address and not each.objection()
+        )
 
     def question(self, call: Call) -> str:
         """The address and the mode are the consent, so there is nothing to ask."""
@@ -74,6 +92,9 @@ class AddressBackend:
     async def run(self, candidate: Candidate, call: Call, report: Report) -> Sequence[Artifact]:
         """Return the server's results. Raises JarvisError; cancelling closes the connection."""
         served, definition = self._tasks.get(call.task), self._definitions.get(call.task)
+        endpoint = self._endpoint(call.task)
+        if self._run_at and endpoint and endpoint.candidate(call.task) == candidate:
+            return await self._run_at(endpoint, call, report)
         if served is None or definition is None:
             raise UnavailableError(
                 tr("No server can be asked for {task}.", task=call.task), fault=Fault.GONE

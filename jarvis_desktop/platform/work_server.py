@@ -88,7 +88,7 @@ class WorkServer:
 
     def __init__(
         self,
-        work: Work,
+        work: Work | str,
         choice: Callable[[], WorkAddress],
         policy: Policy,
         *,
@@ -113,7 +113,7 @@ class WorkServer:
     @property
     def model(self) -> str:
         """The model to ask for."""
-        return self.chosen.model or self.work.usual_model
+        return self.chosen.model or _USUAL[Work(self.work)]
 
     @property
     def server(self) -> Server:
@@ -172,11 +172,15 @@ class WorkServer:
 
     def sent(self) -> str:
         """What is sent where, in sentences. Raises UnavailableError."""
+        also, alone = _SENT[Work(self.work)]
+        return self._sent(also if self.chosen.spoken else alone)
+
+    def _sent(self, about: str, **values: str) -> str:
+        """What is sent where; `about` is marked, and names the {host}."""
         server, candidate = self.server, self.candidate("")
         if not server.remote:
             return tr("It runs on this computer: nothing leaves it.")
-        also, alone = _SENT[self.work]
-        words = tr(also if self.chosen.spoken else alone, host=server.host)
+        words = tr(about, host=server.host, **values)
         if server.address.startswith("http:"):
             words += " " + (
                 tr("It is not encrypted.")
@@ -195,7 +199,7 @@ class WorkServer:
 
     def fits(self, model: str) -> bool:
         """Whether the name of a model sounds like this work."""
-        return any(word in model.lower() for word in _WORDS[self.work])
+        return any(word in model.lower() for word in _WORDS[Work(self.work)])
 
     async def ask(self, path: str, *, most: int, seconds: float, **content: Any) -> bytes:
         """Return an answer of at most `most` bytes within `seconds`; see `Post.whole`.

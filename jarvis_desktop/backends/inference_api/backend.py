@@ -33,6 +33,7 @@ from jarvis_desktop.process.child import Child, Pool
 from jarvis_desktop.tasks.definition import Definition
 
 if TYPE_CHECKING:
+    from jarvis_desktop.backends.inference_api.endpoints import EndpointServer
     from jarvis_desktop.backends.inference_api.transport import Check
 
 GB = 1 << 30
@@ -117,6 +118,25 @@ class ApiBackend:
         results: Sequence[Artifact]
         results, spent = await self._ask("run", job, seconds=seconds, report=report)
         current_account.get()(spent)
+        return checked(results, definition.type)
+
+    async def run_at(
+        self, server: EndpointServer, call: Call, report: Report
+    ) -> Sequence[Artifact]:
+        """Return the results of what the user set for a task. Raises JarvisError."""
+        definition = self._definitions[call.task]
+        if objection := server.objection():
+            raise objection
+        host, address, key = server.server.host, server.server.address, await server.key()
+        seconds = seconds_for(call, max(self._time_limit, TIME_LIMITS.get(call.task, 0.0)))
+        expert, way = Expert(call.task, call.task), self._ways[call.task]
+        job = ApiJob(expert, host, portable(call), way, seconds, key, endpoint=address)
+        try:
+            results, _ = await self._ask("run", job, seconds=seconds, report=report)
+        except JarvisError as error:
+            if error.fault is Fault.KEY:
+                server.forget_keys()
+            raise
         return checked(results, definition.type)
 
     async def account(self, key: str = "") -> ApiAccount:

@@ -31,6 +31,8 @@ class ApiTarget:
     """Begins a sentence: "fal-ai", "The Hugging Face Hub"."""
     expert: str
     secret: str = field(default="", repr=False)  # removed from everything that the service says
+    endpoint: str = ""
+    """The task of an address that the user set; "" for the Hub and providers."""
 
     @property
     def whom(self) -> str:
@@ -50,6 +52,12 @@ def no_key() -> UnavailableError:
 def refusal(asked: ApiTarget, status: int, headers: Mapping[str, str], body: bytes) -> JarvisError:
     """Turn an HTTP status into an error. `headers` are in lower case."""
     said = words_of(asked, body)
+    if status in (401, 403) and asked.endpoint:
+        return UnavailableError(
+            tr("{who} refused the key.", who=asked.who),
+            hint=tr("Set it with: jarvis-desktop servers key set {task}.", task=asked.endpoint),
+            fault=Fault.KEY,
+        )
     if status in (401, 403):
         return UnavailableError(
             tr("{who} refused the key of the Hugging Face Hub.", who=asked.who),

@@ -116,6 +116,8 @@ class ApiJob:
     seconds: float
     key: str = field(repr=False)
     besides: tuple[str, ...] = ()
+    endpoint: str = ""
+    """The address to ask instead of a provider; the key is for it alone."""
 
 
 @dataclass(frozen=True, slots=True)

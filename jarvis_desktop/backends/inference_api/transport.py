@@ -16,7 +16,7 @@ import time
 import urllib.request
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import httpx2
 
@@ -24,6 +24,7 @@ from jarvis_desktop.backends.inference_api import errors as failures
 from jarvis_desktop.backends.inference_api.errors import ApiTarget
 from jarvis_desktop.core.errors import JarvisError
 from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.process.network_guard import is_near
 
 HUB = "huggingface.co"
 ROUTER = "router.huggingface.co"
@@ -45,6 +46,8 @@ class RequestBudget:
     most: int  # bytes of one answer
     posted: bool = False  # whether a service was asked; errors before that are about the question
     calls: int = 0  # requests to a service
+    endpoint: str = ""  # the only address that may be asked, if the user set one
+    key: str = field(default="", repr=False)  # for the endpoint
 
     def left(self) -> float:
         """Seconds that remain. Raises ExpertError if there are none."""
@@ -75,6 +78,7 @@ class Gate(httpx2.BaseTransport):
         proxy = None if via else _proxy()
         self._behind_proxy = proxy is not None
         self._network = network or httpx2.HTTPTransport(proxy=proxy)
+        self._direct: httpx2.BaseTransport | None = None
         self._errand: RequestBudget | None = None
 
     @contextmanager
@@ -107,7 +111,7 @@ class Gate(httpx2.BaseTransport):
         request.extensions["timeout"] = {
             "connect": min(left, CONNECT_TIMEOUT_S), "read": left, "write": left, "pool": left,
         }  # fmt: skip
-        if request.url.host not in self._trusted:
+        if request.url.host not in self._trusted and not (budget.endpoint and budget.key):
             request.headers.pop("authorization", None)
         request.headers["accept-encoding"] = "identity"
         if request.method == "POST":
@@ -115,7 +119,7 @@ class Gate(httpx2.BaseTransport):
             self._errand.calls += 1
         aimed = self._aimed(request, budget)
         with _translated(budget, failures.broke_off):
-            response = self._network.handle_request(aimed)
+            response = self._way_to(request.url, budget).handle_request(aimed)
         try:
             self._inspect(request, response, budget)
         except BaseException:
@@ -132,10 +136,25 @@ class Gate(httpx2.BaseTransport):
     def close(self) -> None:
         """Close all connections."""
         self._network.close()
+        if self._direct:
+            self._direct.close()
+
+    def _way_to(self, url: httpx2.URL, budget: RequestBudget) -> httpx2.BaseTransport:
+        """What sends a request: a proxy does not reach this computer's own network."""
+        if not (budget.endpoint and is_near(url.host)):
+            return self._network
+        self._direct = self._direct or httpx2.HTTPTransport()
+        return self._direct
 
     def _aimed(self, request: httpx2.Request, budget: RequestBudget) -> httpx2.Request:
         """Return the request with its final address."""
         url, extensions = request.url, dict(request.extensions)
+        if budget.endpoint:
+            if _origin(url) != _origin(httpx2.URL(budget.endpoint)):
+                raise failures.unusable(
+                    budget.asked, why=tr("it names an address that must not be used")
+                )
+            return request
         ours = url.host in self._services
         if url.scheme != "https" or url.userinfo or (request.method != "GET" and not ours):
             raise failures.unusable(
@@ -179,7 +198,9 @@ class Gate(httpx2.BaseTransport):
         # A file may be elsewhere; a question is never redirected.
         if response.has_redirect_location and request.method == "GET":
             return
-        if request.url.host not in self._services and status in range(400, 500):
+        if budget.endpoint:
+            pass  # a refusal, like that of a provider
+        elif request.url.host not in self._services and status in range(400, 500):
             # The host of a file knows neither the expert nor the key.
             if status not in (408, 429):
                 why = "the file that it names cannot be fetched"
@@ -255,6 +276,10 @@ def _about_certificates(error: Exception) -> bool:
             return True
         cause = cause.__cause__ or cause.__context__
     return "CERTIFICATE_VERIFY_FAILED" in str(error)
+
+
+def _origin(url: httpx2.URL) -> tuple[str, str, int]:
+    return url.scheme, url.host, url.port or (443 if url.scheme == "https" else 80)
 
 
 def _is_number(host: str) -> bool:

@@ -89,20 +89,26 @@ class ApiWorker:
         from huggingface_hub import InferenceClient
 
         who = job.provider if job.provider != ANY else "The provider"
-        asked = ApiTarget(who, job.expert.id, job.key)
+        task = job.call.task if job.endpoint else ""
+        asked = ApiTarget(who, job.expert.id, job.key, task)
         most = MAX_ANSWER_BYTES.get(job.call.task, DEFAULT_ANSWER_BYTES)
-        budget = RequestBudget(asked, time.monotonic() + job.seconds, most)
+        budget = RequestBudget(
+            asked, time.monotonic() + job.seconds, most, endpoint=job.endpoint, key=job.key
+        )
         with self._gate.open(budget), _in_words(budget):
-            report(None, tr("Asking where {expert} runs", expert=job.expert.id))
-            served = self._chosen(job, asked)
-            budget.asked = asked = ApiTarget(served.provider, job.expert.id, job.key)
+            if job.endpoint:
+                served = ProviderOffer("hf-inference", job.way.service, live=True)
+            else:
+                report(None, tr("Asking where {expert} runs", expert=job.expert.id))
+                served = self._chosen(job, asked)
+                budget.asked = asked = ApiTarget(served.provider, job.expert.id, job.key)
             client = InferenceClient(
-                job.expert.repo,
+                job.endpoint or job.expert.repo,
                 provider=served.provider,  # type: ignore[arg-type]
-                api_key=job.key,
+                api_key=job.key or "none",
                 timeout=job.seconds,
             )
-            report(None, tr("Waiting for {provider}", provider=served.provider))
+            report(None, tr("Waiting for {provider}", provider=asked.who))
             question = ApiQuestion(
                 client, job.call, report, job.expert, served.provider, asked, job.key
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import tomllib
 from pathlib import Path
@@ -108,3 +109,32 @@ def test_a_server_speaks_and_another_paints(
         assert main(["servers", "use", "images", place, "--voice", "bella"]) == 1
     assert main(["servers", "remove", "speech"]) == 0
     assert list(kept()) == ["images", "images_model"]
+
+
+def test_a_server_for_a_single_task(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = json_answer([{"translation_text": "Bonjour"}])
+    with running_work_server(done) as served, keyring_in_memory(monkeypatch) as keys:
+        place = served.address.removeprefix("http://")
+        assert main(["servers", "use", "translation", place]) == 0
+        shown = capsys.readouterr()
+        assert shown.out == f"{place} is used for translation.\n"
+        assert "nothing leaves it" in shown.err
+        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a-key-of-mine")))
+        assert main(["servers", "key", "set", "translation"]) == 0
+        assert list(keys.values()) == ["a-key-of-mine"]
+        capsys.readouterr()
+        assert main(["servers", "list"]) == 0
+        assert f"translation    {served.address}" in capsys.readouterr().out
+        assert main(["servers", "test", "translation"]) == 0
+        assert "nothing was sent" in capsys.readouterr().out
+        assert main(["servers", "models", "translation"]) == 1
+        assert main(["servers", "use", "translation", place, "--model", "x"]) == 1
+        assert main(["servers", "use", "fly", place]) == 1
+        assert "no kind of work" in capsys.readouterr().err
+        assert main(["ask", "Translate “good morning” into French"]) == 0
+        assert "Bonjour" in capsys.readouterr().out
+        assert served.requests[-1][1]["authorization"] == "Bearer a-key-of-mine"
+        assert main(["servers", "remove", "translation"]) == 0
+        assert main(["servers", "remove", "translation"]) == 1
