@@ -14,6 +14,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from jarvis_desktop.assistant.planning import foreign_requests, request_parser
+from jarvis_desktop.assistant.planning.inputs import ASK_TABLE, CHART, COUNT_WORDS, EDIT_TABLE
 from jarvis_desktop.assistant.planning.table_phrases import table_at_hand
 from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.expert import TaskResult
@@ -29,7 +30,7 @@ from jarvis_desktop.text.languages import is_foreign
 
 GERMAN = frozenset(
     {"audio-to-audio", "convert-file", "cut-file", "edit-text", "join-files", "save-file"}
-    | {"file-details", "document-to-text"}
+    | {"file-details", "document-to-text", COUNT_WORDS, ASK_TABLE, EDIT_TABLE, CHART}
 )
 """Tasks with German cues. Those of the others are English, and "Timer" is German as well."""
 

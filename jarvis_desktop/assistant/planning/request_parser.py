@@ -47,7 +47,7 @@ _CLOSING = ".,;:!?)]}'"
 _as_output = lazy_re(
     r"(?:\bas|\binto|\b(?:call|name|nenne?) (?:it|them|that|this|the \w+|es|sie|das)|"
     r"\b(?:it|them|that|this) to|\b(?:it|them|those) in|\bin a file|"
-    r"\b(?:save|store|write|export|create)\b[^.;!?\n]{0,60}?\b(?:to|in)|"
+    r"\b(?:save|store|write|export|create|speichere?|schreibe?)\b[^.;!?\n]{0,60}?\b(?:to|in|unter)|"
     r"\b(?:create|produce|generate)(?: (?:me|an?|another|new|file|table)){0,3}|"
     r"\b(?:save|store|write|export|put|keep|make|create|turn|convert|collect|gather)\b"
     r"[^.;!?\n]{0,60}?\b(?:called|named)|"

@@ -5,7 +5,9 @@ Such words are a cue only if a table is given or was the last result; elsewhere 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from dataclasses import replace
 
 from jarvis_desktop.assistant.planning import steps
 from jarvis_desktop.assistant.planning.inputs import (
@@ -16,6 +18,7 @@ from jarvis_desktop.assistant.planning.inputs import (
     EDIT_TEXT,
     FOLLOWING,
     JOIN,
+    SAVE,
     SIMILARITY,
 )
 from jarvis_desktop.assistant.planning.intents import NUMBER, CueMatch
@@ -74,6 +77,17 @@ _elsewhere = lazy_re(
 """Words that are about something else, or ask for more than an answer."""
 
 
+MADE_WITH = lazy_re(
+    r"(?:(?:and|then|please|also|now|und|bitte)\s+)*"
+    r"(?:make|create|write|save|produce|build|erstelle?|mache?|schreibe?)\s+(?:me\s+|mir\s+)?"
+    r"(?:(?:an?|the|one|eine?|die)\s+)?(?:new\s+|neue\s+)?"
+    r"(?:(?:table|csv|list|spreadsheet|tabelle|liste|datei)\s+)?(?:(?:called|named|namens)\s+)?"
+    r"(?:xfile\d+x|[\w.-]+\.(?:csv|tsv|xlsx|json|parquet))?\s*"
+    r"(?:with|of|containing|showing|mit|aus)\s+"
+    r"(?!(?:one|an?|eine?r?) (?:row|column|line|zeile|spalte))"
+)
+"""Words before what a new table is to hold: "make a table sums.csv with the sum of each town"."""
+
 _rows = r"(?:rows?|columns?|lines?|entries|records|duplicates?|spalten?|zeilen?|eintr\w+|doppel\w+)"
 _edit = lazy_re(
     r"(?:(?:and|also|now|then|finally|please|can you|could you|just|only|me|und|bitte|dann|"
@@ -107,11 +121,31 @@ def _edits(words: str, context: Context) -> bool:
     return _edit.match(words) is not None and bool(given or _of_rows.search(words))
 
 
+def _made_of(words: str) -> re.Match[str] | None:
+    """Return the beginning of words that ask for a table under a name, with something of the given
+    one in it."""
+    found = MADE_WITH.match(words)
+    return found if found and "xfile" in found[0] else None
+
+
 def table_at_hand(context: Context) -> bool:
     """Return whether a table is given, or the last turn had one if no file is given."""
     last = context.conversation.last if context.conversation else None
     earlier = (*last.artifacts, *last.attachments) if last else ()
     return any(item.kind is Kind.TABLE for item in context.attachments or earlier)
+
+
+SAVES = lazy_re(
+    r"(?:(?:and|then|also|please|und|bitte|dann)\s+)*(?:save|store|export|write|speichere?)\s+"
+)
+"""Words before what is to be saved: "save the total per town as a.csv"."""
+_under_a_name = lazy_re(r"\b(?:as|to|in|into|under|called|als|in|unter)\s+(?:\w+\s+){0,2}xfile\d+x")
+_column = lazy_re(r"categor(?:y|ies)")
+"""A column of many tables, and elsewhere a cue."""
+
+
+def _said(cue: CueMatch, read: ParsedRequest) -> str:
+    return read.text[cue.start : cue.end]
 
 
 def table_cues(
@@ -127,7 +161,8 @@ def table_cues(
     found = [
         cue
         for cue in cues
-        if cue.type.name != EDIT_TABLE and not (tables and cue.type.name == SIMILARITY)
+        if cue.type.name != EDIT_TABLE
+        and not (tables and (cue.type.name == SIMILARITY or _column.fullmatch(_said(cue, read))))
     ]
     added = False
     for start, end, inside in steps.stretches(read.text, found):
@@ -143,7 +178,12 @@ def table_cues(
             added = True
             found.append(CueMatch(editing, begins, begins + 1, EDIT_WEIGHT))
             continue
-        asked = _phrase.match(bare) or _own_question.match(bare)
+        saved = SAVES.match(bare) if inside and all(it.type.name == SAVE for it in inside) else None
+        asked = (
+            _phrase.match(bare, saved.end() if saved else 0)
+            or _own_question.match(bare)
+            or _made_of(bare)
+        )
         if any(cue.type.name == CHART for cue in inside):  # "per category" sorts no texts
             found = [
                 cue
@@ -157,7 +197,16 @@ def table_cues(
             continue
         if added and read.text[:start].endswith(","):
             continue  # "sales per region, highest first"
-        if answering and asked and not inside and not _elsewhere.search(words):
+        if answering and asked and not (inside and not saved) and not _elsewhere.search(words):
             added = True
             found.append(CueMatch(answering, begins, begins + asked.end(), WEIGHT))
+            if saved:  # "save the total per town as a.csv": the answer is saved, and not the table
+                name = _under_a_name.search(read.text, begins + asked.end(), end)
+                place = name.start() if name else end
+                found = [
+                    replace(cue, start=place, end=name.end() if name else end)
+                    if cue in inside
+                    else cue
+                    for cue in found
+                ]
     return sorted(found, key=lambda cue: (cue.start, -cue.weight))

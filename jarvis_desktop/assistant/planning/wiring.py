@@ -10,6 +10,7 @@ from jarvis_desktop.assistant.planning import inputs, steps
 from jarvis_desktop.assistant.planning.inputs import PortSource
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.assistant.planning.steps import PlannedStep
+from jarvis_desktop.assistant.planning.table_phrases import MADE_WITH, SAVES
 from jarvis_desktop.core.artifact import WRITTEN_TABLES, Artifact, Kind, kind_of_name
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
@@ -80,6 +81,11 @@ _refers_back = {
     "clock": lazy_re(r"\b(?:till|until|til|to)(?: (?:then|it|that(?: day| date)?))?\W*$"),
 }
 """Words that mean the result of an earlier task of the same type."""
+_to_a_file = lazy_re(
+    r"\s+(?:as|in|to|into|under|als|unter)(?:\s+(?:an?|eine[rm]?)\s+(?:\w+\s+)?"
+    r"(?:file|table|csv|list|sheet|datei|tabelle|liste))?$",
+    re.IGNORECASE,
+)
 AS_A_TABLE = ", as a table"
 """The end of a question whose answer is to be a table."""
 
@@ -255,7 +261,10 @@ class PlanWiring:
         """Save the rows of an answer as a table, and tell the sentence with them, or a doubt."""
         for place, task in enumerate(self._tasks):
             if task.id in ids and task.type.name == inputs.ASK_TABLE:
-                question = f"{str(task.args[inputs.QUESTION]).rstrip(' ?.!')}{AS_A_TABLE}"
+                asked = str(task.args[inputs.QUESTION]).rstrip(" ?.!")
+                begun = MADE_WITH.match(asked.lower()) or SAVES.match(asked.lower())
+                asked = _to_a_file.sub("", asked)
+                question = f"{asked[begun.end() if begun else 0 :]}{AS_A_TABLE}"
                 args = {**task.args, inputs.QUESTION: question}
                 self._tasks[place] = replace(task, args=args)
                 self._wanted.add(task.id)

@@ -130,3 +130,13 @@ async def test_no_language_model_is_asked_for_them() -> None:
     )
     assert isinstance(planned, Plan)
     assert show(planned)[-1] == "summarization(text=#0)"
+
+
+async def test_german_words_ask_a_table() -> None:
+    planner = LayeredPlanner(EmbeddedPlanner(), EmbeddedPlanner())
+    planned = await planner.plan(
+        "speichere die durchschnittliche Menge pro Stadt als mengen.csv", INVENTORY,
+        Context((file("lager.csv"),)),
+    )  # fmt: skip
+    assert isinstance(planned, Plan)
+    assert [task.type.name for task in planned] == ["table-question-answering", "save-file"]

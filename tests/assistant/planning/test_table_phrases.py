@@ -63,6 +63,30 @@ async def test_tables_are_changed(text: str, names: str, tasks: list[str]) -> No
     assert all(step.wanted for step in list(planned)[:-1] if tasks[-1] in (ASKING, "chart"))
 
 
+@pytest.mark.parametrize(
+    ("text", "question", "name"),
+    [
+        ("save the average price by town as a.csv", "the average price by town", "a.csv"),
+        ("Export the ten cheapest products to a.xlsx", "the ten cheapest products", "a.xlsx"),
+        ("Make a table sums.csv with the total amount of each region",
+         "the total amount of each region", "sums.csv"),
+        ("Save the dearest product of each category in a file called b.csv",
+         "the dearest product of each category", "b.csv"),
+        ("speichere den mittleren Preis pro Stadt in x.csv", "den mittleren Preis pro Stadt",
+         "x.csv"),
+    ],
+)  # fmt: skip
+async def test_an_answer_is_saved_and_not_its_table(text: str, question: str, name: str) -> None:
+    asked, saved = show(await ask(text, "sales.csv"))
+    assert asked.startswith(f"{ASKING}(table=sales.csv, question={question}, as a table)")
+    assert saved == f"save-file(content=#0, name={name})"
+
+
+async def test_a_category_of_a_table_sorts_no_texts() -> None:
+    (asked,) = show(await ask("What is the dearest product of each category?", "sales.csv"))
+    assert asked.startswith(ASKING)
+
+
 async def test_the_wording_of_tables_is_not_compared() -> None:
     text = "Compare the receipts with the plan: in which categories did we spend too much?"
     found = await ask(text, "plan.csv", "receipts.csv")
