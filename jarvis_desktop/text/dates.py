@@ -294,7 +294,8 @@ def _next(now: datetime, at: _Time, day: Day | None, said: str) -> datetime:
         if due <= now and either_half:
             due = _later(due, now, timedelta(hours=12))
         if due <= now and (day is None or day.weekly):
-            due = _later(due, now, timedelta(days=7 if day else 1))
+            half = timedelta(hours=12) if either_half else timedelta(days=1)
+            due = _later(due, now, timedelta(days=7) if day else half)
         if day and not day.weekly and (due <= now or due.date() != day.date):
             raise InputError(tr("That time of today is over already."))
     return due

@@ -202,7 +202,10 @@ _edge = lazy_re(rf"\b(?P<which>first|last|ersten?|letzten?)\s+(?P<long>{_clock}|
 _from = lazy_re(rf"\b(?:from|after|starting at|ab|nach)\s+{_begin}")
 _until = lazy_re(rf"\b(?:until|up to|before|bis|to|auf)\s+{_finish}")
 _at = lazy_re(rf"\b(?:at|bei)\s+{_begin}")
-_every = lazy_re(rf"\b(?:every|each|alle|je|of)\s+(?P<long>{_clock}|{_amount})")
+_every = lazy_re(
+    rf"\b(?:every|each|alle|je|of)\s+(?P<long>{_clock}|{_amount})"
+    rf"|(?P<piece>{_clock}|{_amount})[\s-]*(?:long\s+)?(?:piece|part|chunk|segment|clip|stück)"
+)
 
 
 _one_moment = lazy_re(
@@ -244,7 +247,7 @@ def times_asked(said: str) -> str:
     if spans:
         return ", ".join(spans)
     if every := _every.search(said):
-        return f"every {clock_time(seconds_of(every['long']))}"
+        return f"every {clock_time(seconds_of(every['long'] or every['piece']))}"
     if begin := _from.search(said) or _at.search(said):
         return f"{clock_time(seconds_of(begin['begin']))}-end"
     if end := _until.search(said):
@@ -331,7 +334,7 @@ _side = lazy_re(
     r"\b(?P<second>\d{1,5})\s*(?:pixels?|px)\b"
     r"(?:\W+(?:in )?(?P<behind>wide|width|high|height|tall)\b)?"
 )
-_ratio = lazy_re(r"\b(\d{1,2}):(\d{1,2})\b|\bsquares?\b")
+_ratio = lazy_re(r"\b(\d{1,2}):(\d{1,2})\b|\b(?:squares?|quadrat\w*)\b")
 
 
 def picture_size_asked(said: str) -> str | None:

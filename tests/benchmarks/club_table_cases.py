@@ -113,3 +113,59 @@ def asked_at_the_club(t: Mapping[str, Rows]) -> list[TableCase]:
         ("repairs.parquet", "How many repairs needed no parts?", sum(x["parts_cost"] == 0 for x in r)),
     ]
     return [TableCase(*case) for case in cases]
+
+
+def make_later_club_rows() -> dict[str, Rows]:
+    """Return the rows of two more tables."""
+    chance = random.Random(43)
+    return {"cinema.csv": _cinema(chance), "energy.xlsx": _energy(chance)}
+
+
+def _cinema(chance: random.Random) -> Rows:
+    films = [("Red Sky", "drama", 118), ("Little Moon", "family", 92), ("The Wall", "thriller", 131), ("Two Cups", "comedy", 99), ("Deep Water", "thriller", 126)]
+    rows: Rows = []
+    for number in range(140):
+        film, genre, minutes = chance.choice(films)
+        price = chance.choice([7.5, 9.0, 12.5])
+        sold = chance.randrange(4, 160)
+        rows.append({"date": date(2025, 2, 1) + timedelta(days=number // 2), "film": film, "genre": genre, "minutes": minutes, "screen": chance.randrange(1, 5), "ticket_price": price, "tickets_sold": sold, "takings": round(price * sold, 2)})
+    return rows
+
+
+def _energy(chance: random.Random) -> Rows:
+    rows: Rows = []
+    for place in range(36):
+        month = date(2023 + place // 12, place % 12 + 1, 1)
+        gas = round(60 + 110 * abs(6.5 - place % 12) / 5.5 + chance.uniform(-9, 9), 1)
+        power = round(190 + chance.uniform(-30, 40), 1)
+        rows.append({"Month": month, "Gas (m³)": gas, "Electricity (kWh)": power, "Water (m³)": round(chance.uniform(8, 14), 1), "Bill (€)": round(0.9 * gas + 0.31 * power + 22, 2)})
+    return rows
+
+
+def asked_later_at_the_club(t: Mapping[str, Rows]) -> list[TableCase]:
+    """Twenty over the last two."""
+    c, e = t["cinema.csv"], t["energy.xlsx"]
+    takings, sold, bill = _all("takings", sum), _all("tickets_sold", sum), _all("Bill (€)", sum)
+    cases: list[tuple[str, str, Any]] = [
+        ("cinema.csv", "Which film sold the most tickets?", _first(c, "film", sold)),
+        ("cinema.csv", "How much did The Wall make?", takings(_where(c, film="The Wall"))),
+        ("cinema.csv", "How many tickets were sold for comedies?", sold(_where(c, genre="comedy"))),
+        ("cinema.csv", "How long is Deep Water?", 126),
+        ("cinema.csv", "Average number of tickets per showing", mean(x["tickets_sold"] for x in c)),
+        ("cinema.csv", "which screen is used most often?", _first(c, "screen", len)),
+        ("cinema.csv", "takings per genre please", _each(c, "genre", takings)),
+        ("cinema.csv", "What was our best day?", _first(c, "date", takings)),
+        ("cinema.csv", "How many showings had fewer than 20 tickets sold?", sum(x["tickets_sold"] < 20 for x in c)),
+        ("cinema.csv", "Which is the longest film?", "The Wall"),
+        ("cinema.csv", "Who directed Red Sky?", None),
+        ("energy.xlsx", "How much gas did we use in 2024?", sum(x["Gas (m³)"] for x in e if x["Month"].year == 2024)),
+        ("energy.xlsx", "What did we pay in total in 2025?", bill([x for x in e if x["Month"].year == 2025])),
+        ("energy.xlsx", "In which month was the bill highest?", f"{_most(e, 'Bill (€)')['Month']:%Y-%m}"),
+        ("energy.xlsx", "average electricity per month", mean(x["Electricity (kWh)"] for x in e)),
+        ("energy.xlsx", "Did we use more gas in 2023 or in 2024?", str(max((2023, 2024), key=lambda y: sum(x["Gas (m³)"] for x in e if x["Month"].year == y)))),
+        ("energy.xlsx", "Wie viel Wasser haben wir 2023 verbraucht?", sum(x["Water (m³)"] for x in e if x["Month"].year == 2023)),
+        ("energy.xlsx", "How much lower was the bill in July 2024 than in January 2024?", next(x["Bill (€)"] for x in e if x["Month"] == date(2024, 1, 1)) - next(x["Bill (€)"] for x in e if x["Month"] == date(2024, 7, 1))),
+        ("energy.xlsx", "How many months cost more than 200 euros?", sum(x["Bill (€)"] > 200 for x in e)),
+        ("energy.xlsx", "How much oil did we burn?", None),
+    ]
+    return [TableCase(*case) for case in cases]

@@ -28,6 +28,7 @@ from tests.benchmarks.wish_cases import (
     is_grey,
     is_mirrored,
     made,
+    mean,
     named,
     pdf,
     picture,
@@ -215,4 +216,92 @@ fourth = [
         "spät": says(CLOCK), "meilen": says(r"8[.,]0")}),
     Wishes("turn down the lights, and set an alarm for 7 am", "", {
         "lights": named, "alarm": at_clock(7)}),
+]  # fmt: skip
+
+
+fifth = [
+    Wishes("Please convert this photo into a pdf and tell me how many pixels it has", "photo.jpg", {
+        "pdf": pdf(1), "pixels": either(says(r"800\D{1,30}600"), says("480,?000"))}),
+    Wishes("mirror the image, add the text SUMMER 24 at the bottom, then save it as summer.jpg",
+           "photo.jpg", {
+        "mirror": picture(lambda i: is_mirrored(i)),
+        "text": picture(lambda i: float(np.asarray(i.crop((0, 450, 800, 600))).std()) > 25),
+        "summer.jpg": picture(is_mirrored, name="summer.jpg")}),
+    Wishes("brighten second.png a little and make photo.jpg greyscale", "|second.png photo.jpg", {
+        "brighten": picture(lambda i: i.size == (400, 300) and mean(i, 0, 0, 1, 1).sum() > 320),
+        "greyscale": picture(lambda i: i.size == (800, 600) and is_grey(i))}),
+    Wishes("read the text in this picture aloud, and also save it to a file called sign.txt",
+           "sign.png", {
+        "read": either(made(WAVES), says("closed on monday")),
+        "sign.txt": text_file("(?i)closed on monday", name="sign.txt")}),
+    Wishes("scale it down to 50% and then compress it to under 100 kb", "photo.jpg", {
+        "scale": picture(lambda i: i.size == (400, 300)),
+        "compress": _of("jpg jpeg png webp", lambda p: p.stat().st_size < 100_000)}),
+    Wishes("turn the picture 180 degrees and send it to the printer", "photo.jpg", {
+        "turn": picture(lambda i: mean(i, 0.5, 0.6, 1, 1).sum() > mean(i, 0.5, 0, 1, 0.4).sum()),
+        "printer": named}),
+    Wishes("Schneide das Bild quadratisch zu und speichere es als quadrat.png", "photo.jpg", {
+        "schneide": picture(lambda i: i.width == i.height),
+        "quadrat.png": picture(lambda i: i.width == i.height, name="quadrat.png")}),
+    Wishes("I'd like song.wav as an mp3 and as an ogg file", "|song.wav", {
+        "mp3": sound(30, suffix="mp3"), "ogg": sound(30, suffix="ogg")}),
+    Wishes("cut out the part from 0:05 to 0:12 of song.wav and then tell me how long it is",
+           "|song.wav", {"cut": sound(7), "long": says(r"\b7 s|\b7([.,]0)? seconds")}),
+    Wishes("write down what she says and count the words", "memo.wav", {
+        "write": says(*MEMO_WORDS), "count": says(r"\b1[3-6]\b")}),
+    Wishes("normalise the volume of the recording and after that split it into 10 second pieces",
+           "song.wav", {
+        "normalise": sound(10, louder=0.08), "split": sound(10)}),
+    Wishes("slow this down to half speed, and make an mp3 of it", "song.wav", {
+        "slow": sound(60, 1.5), "mp3": sound(60, 1.5, suffix="mp3")}),
+    Wishes("Verschriftliche die Aufnahme und sag mir, wie lang sie ist", "memo.wav", {
+        "verschriftliche": says(*MEMO_WORDS), "lang": says(r"\b[4-7]([.,]\d+)? [Ss]")}),
+    Wishes("how long is clip.mp4, what's its resolution, and can you make a gif out of it",
+           "|clip.mp4", {
+        "long": says(r"\b6([.,]0)? s|0:06"), "resolution": says(r"\d+ ?(x|×|by) ?\d+"),
+        "gif": made("gif")}),
+    Wishes("keep only the first 3 seconds of the video and strip the audio", "clip.mp4", {
+        "keep": film(lambda s, has_sound: s < 3.6),
+        "strip": film(lambda s, has_sound: s < 3.6 and not has_sound)}),
+    Wishes("extract the first page of report.pdf as a png and then turn it sideways",
+           "|report.pdf", {
+        "extract": picture(lambda i: True, "png"),
+        "sideways": picture(lambda i: i.width > i.height, "png")}),
+    Wishes("swap nothing, just tell me how many pages report.pdf has and who wrote letter.pdf",
+           "|report.pdf letter.pdf", {
+        "pages": says(r"\b4\b|\bfour\b"), "wrote": says("Susan Miller")}),
+    Wishes("remove page 2 and save the rest as short.pdf, please", "report.pdf", {
+        "remove": pdf(3, hasnt="mountains"), "short.pdf": pdf(3, name="short.pdf")}),
+    Wishes("make the Word document a PDF and give me its key words", "minutes.docx", {
+        "pdf": pdf(1, has="bridge"), "key words": says("bridge|council|noise|road")}),
+    Wishes("what dates are mentioned in minutes.docx, and what does it say about the bridge?",
+           "|minutes.docx", {"dates": says("4 June 2025"), "bridge": says("two million")}),
+    Wishes("read readme.md, list its headings, and convert it to docx", "|readme.md", {
+        "headings": says("Bread at home"), "docx": document("dough")}),
+    Wishes("sort list.txt alphabetically, remove doubles, and tell me how many lines are left",
+           "|list.txt", {
+        "sort": shown("apples.*bread.*milk.*pears"), "remove": shown("apples\nbread"),
+        "lines": says(r"\b4\b|\bfour\b")}),
+    Wishes("find the cheapest item, and what do they cost on average?", "dupes.csv", {
+        "cheapest": says("Pen"), "average": says(r"7\.5\b|7\.50")}),
+    Wishes("Which city sold the most? Put the answer into a text file called best.txt",
+           "sales.csv", {
+        "sold": says("Rome"), "best.txt": text_file("Rome", name="best.txt")}),
+    Wishes("delete the salary column and export the rest to Excel", "staff.csv", {
+        "delete": table(lambda r: len(r[0]) == 2),
+        "excel": table(lambda r: len(r[0]) == 2, "xlsx")}),
+    Wishes("set an alarm for 6:30 and tell me how many hours that is from now", "", {
+        "alarm": at_clock(6, 30), "hours": says(r"\bhours?\b")}),
+    Wishes("wake me in 45 minutes, and also what's 17 times 23?", "", {
+        "wake": timer(45), "times": says(r"\b391\b")}),
+    Wishes("how many ounces in 2 pounds and is it going to rain tomorrow?", "", {
+        "ounces": says(r"\b32\b"), "rain": named}),
+    Wishes("play some jazz and spell the word necessary", "", {
+        "jazz": named, "spell": says("n.{1,3}e.{1,3}c.{1,3}e.{1,3}s.{1,3}s", )}),
+    Wishes("Remember that Tom's birthday is on 3 May. How many days is it until then?", "", {
+        "remember": says("3 May"), "days": says(r"\b\d{1,3} days")}),
+    Wishes("call mum and remind me in an hour to water the plants", "", {
+        "mum": named, "remind": timer(60)}),
+    Wishes("Wie viel ist 15 % von 260, und welcher Tag ist heute?", "", {
+        "prozent": says(r"\b39\b"), "tag": says(_day(TODAY) + f"|{TODAY:%A}|Sams|{TODAY:%d}")}),
 ]  # fmt: skip

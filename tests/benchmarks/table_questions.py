@@ -48,6 +48,8 @@ _sets: Sequence[tuple[Callable[[], dict[str, Rows]], Callable[..., None], dict[s
       "every day 2": everyday_table_cases.asked_once_more}),
     (club_table_cases.make_club_rows, everyday_table_cases.write_everyday_tables,
      {"club": club_table_cases.asked_at_the_club}),
+    (club_table_cases.make_later_club_rows, everyday_table_cases.write_everyday_tables,
+     {"club later": club_table_cases.asked_later_at_the_club}),
 )  # fmt: skip
 _number = re.compile(r"-?\d[\d,]*(?:\.\d+)?")
 

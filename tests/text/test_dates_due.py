@@ -24,6 +24,7 @@ def when(said: str) -> str:
     [
         ("at half past seven", "Mon 04 May 19:30"),
         ("at half past seven in the morning", "Tue 05 May 07:30"),
+        ("at 11:30", "Mon 04 May 23:30"),
         ("at quarter to eight", "Mon 04 May 19:45"),
         ("at a quarter past eight", "Mon 04 May 20:15"),
         ("at twenty to one", "Mon 04 May 12:40"),

@@ -9,6 +9,8 @@ from jarvis_desktop.text.parts import (
     colour_asked,
     each_asked,
     format_asked,
+    formats_asked,
+    lists_of_formats,
     pages_asked,
     picture_size_asked,
     seconds_of,
@@ -41,6 +43,22 @@ from jarvis_desktop.text.parts import (
 )
 def test_formats(said: str, ending: str) -> None:
     assert format_asked(said) == ending
+
+
+@pytest.mark.parametrize(
+    ("said", "endings"),
+    [
+        ("convert it to png and webp", ["png", "webp"]),
+        ("save this as mp3, ogg and as flac", ["mp3", "ogg", "flac"]),
+        ("into a word document and a pdf", ["docx", "pdf"]),
+        ("in pdf und word", ["pdf", "docx"]),
+        ("to pdf", []),
+        ("a png of the pdf and a webp of it", []),
+    ],
+)
+def test_several_formats(said: str, endings: list[str]) -> None:
+    assert formats_asked(said) == endings
+    assert bool(lists_of_formats(said)) == bool(endings)
 
 
 @pytest.mark.parametrize(

@@ -356,10 +356,9 @@ class EmbeddedPlanner:
         guessed = []
         for start, end, found in _parts_of(read, cues)[: everyday.MAX_PARTS]:
             words = steps.without_joints(read.text[start:end]).strip()
-            asks = wish_words.is_order(words) or wish_words.is_question(words)
             hopeless = foreign.get(start, 0.0) >= everyday.MIN_NOTHING or _of_others.match(words)
             to_write = any(item.output for item in read.files_in(start, end))
-            if found or not asks or hopeless or to_write or is_foreign(words):
+            if found or not wish_words.asks(words) or hopeless or to_write or is_foreign(words):
                 continue
             scores = await scores_of(self.scorer, read.words(start, end), inventory)
             if scores is None:
@@ -424,6 +423,19 @@ _leans = re.compile(
 """Words of a question that needs the one before it."""
 
 
+_single = re.compile(r"\b(?:most|least|\w{3,}est)\b")
+_of_all = re.compile(r"\b(?:average|mean|median|total|sum|together|how many)\b.*")
+
+
+def _needs_before(first: PlannedStep, step: PlannedStep, read: ParsedRequest) -> bool:
+    """Return whether a question is part of the one before it: "and how large is this share?", but
+    not "which is the cheapest, and what do they cost on average?"."""
+    words = read.text[step.start : step.end]
+    before = read.text[first.start : first.end]
+    of_all = _single.search(before) and _of_all.search(words) and "they" in words
+    return bool(_leans.search(words) and not of_all)
+
+
 def _asked_of_tables(
     found: Sequence[PlannedStep],
     read: ParsedRequest,
@@ -440,7 +452,7 @@ def _asked_of_tables(
         elsewhere = step.type.name == WRITING or fit(step.type, step.start, step.end) <= NO_WAY
         if answering is None or not elsewhere or not _asks_table.match(words):
             asked.append(step)
-        elif asked and asked[-1].type is answering and _leans.search(words):
+        elif asked and asked[-1].type is answering and _needs_before(asked[-1], step, read):
             asked[-1] = replace(asked[-1], end=step.end)  # "and how large is this share?"
         else:
             cue = CueMatch(answering, step.start, step.start, 0.0)

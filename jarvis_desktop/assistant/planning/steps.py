@@ -42,7 +42,8 @@ _not_before_a_verb = frozenset(
 )
 
 _joining = frozenset(
-    "in into with from along using following guided based posing standing as als aus zu".split()
+    "in into with from along using following guided based posing standing as to "
+    "als aus zu nach".split()
 )
 
 _negation = re.compile(
@@ -104,9 +105,10 @@ def split_steps(
     steps: list[PlannedStep] = []
     leading: list[str] = []
     for start, end, found in stretches(reading.text, matches):
-        words = set(re.findall(r"[a-z']+", wish_words.MARKED.sub(" ", reading.text[start:end])))
+        part = reading.text[start:end]
+        words = set(re.findall(r"[a-z']+", wish_words.MARKED.sub(" ", part)))
         names = bool(not words - _only_names and reading.files_in(start, end))
-        if not without_joints(reading.text[start:end]) or (names and not steps):
+        if not without_joints(part) or (names and not steps):
             continue  # "in budget.xlsx, ..."
         inside = [
             item
@@ -120,38 +122,27 @@ def split_steps(
             or (cue.type.name == FILE_DETAILS and fit(cue.type, start, end) <= 0)
             for cue in asked
         )
-        if (
-            repeated
-            and not steps[-1].type.ports
-            and wish_words.RESULT_TOLD.match(reading.text[start:end])
-        ):
+        if repeated and not steps[-1].type.ports and wish_words.RESULT_TOLD.match(part):
             continue
         if not asked:
             if steps and found == inside:
                 named = [item for item in reading.files_in(start, end) if not item.output]
                 if named and words - wish_words.SMALL_WORDS:
                     raise NotUnderstoodError(start, end)
+                if wish_words.PUTS.match(part) and len(named) < len(reading.files_in(start, end)):
+                    continue  # "put the answer into a file called best.txt": that is saved
                 second = steps[-1].type.name == ASK_TABLE and SECOND_QUESTION.match(
                     reading.text, start, end
                 )
-                if writing and not second and wish_words.is_own_wish(reading.text[start:end]):
+                if writing and not second and wish_words.is_own_wish(part):
                     cue = CueMatch(writing, start, start, 0.0)
                     steps.append(PlannedStep(writing, start, end, cue))
                     continue
-                if wish_words.is_foreign(
-                    reading.text[start:end], foreign.get(start, 0.0), steps[-1].type
-                ):
+                if wish_words.is_foreign(part, foreign.get(start, 0.0), steps[-1].type):
                     steps[-1] = _with_unread(steps[-1], _bare(reading.words(start, end)))
                 else:
                     steps[-1] = _lengthened(steps[-1], end, refers, reading)
-            elif (
-                not steps
-                and found == inside
-                and (
-                    wish_words.is_order(reading.text[start:end])
-                    or wish_words.is_question(reading.text[start:end])
-                )
-            ):
+            elif not steps and found == inside and wish_words.asks(part):
                 leading.append(_bare(reading.words(start, end)))
             continue
         if steps and _adds_nothing(steps[-1], asked, reading.files_in(start, end)):
@@ -340,6 +331,7 @@ def stretches(text: str, matches: Sequence[CueMatch]) -> list[tuple[int, int, li
             or (_pages_before.search(text, 0, before) and _number.match(text, behind))
         )
         inside = any(item.start < behind and before < item.end for item in matches)
+        listed |= text[before] == "," and wish_words.ASKS_FOR.search(text, 0, before) is not None
         first_comma = text[before] == "," and "," not in text[cuts[-1] : before]
         depends = first_comma and _condition.match(text, cuts[-1])
         if not listed and not inside and not depends:

@@ -150,6 +150,8 @@ class PlanWiring:
         if _manner.fullmatch(said) and not _spoken.fullmatch(said):
             self.unread += [said] * all(said not in item.values() for item in given)
         spoken_of = self._steps_behind(given)
+        if step.type.name in (inputs.CONVERT, inputs.SAVE):
+            self._want_answers(spoken_of)
         if step.type.name == inputs.CONVERT:  # "into HTML, and then into a PDF as well"
             spoken_of = [item for item in spoken_of if item.step == inputs.CONVERT]
         elif step.type.name not in _VERDICTS | _EXTRACTS:  # "clean the recording, transcribe it"
@@ -174,7 +176,9 @@ class PlanWiring:
                 continue
             if refers and refers.search(said.lower()):
                 before = [it.args.get(option.name) for it in self._tasks if it.type == step.type]
-                if earlier := next(reversed(before), self._reading.last_reply):
+                said_before = steps.without_joints(self._reading.words(0, step.start)).strip()
+                earlier = next(reversed(before), said_before or self._reading.last_reply)
+                if earlier:
                     return {option.name: f"{said.rstrip(' ?.!')}: {earlier}"}
         return {}
 
@@ -223,9 +227,10 @@ class PlanWiring:
     def save_as(self, task_type: TaskType, names: Sequence[str]) -> None:
         """Save the newest results under the names that the words gave them: a picture as that of
         a picture, whatever was answered after it."""
-        kinds = {kind_of_name(name) for name in names}
-        fits = (group for group in reversed(self._groups) if {*group[0].kinds[:1]} == kinds)
+        kinds = _written_as(names)
+        fits = (group for group in reversed(self._groups) if group[0].kinds[0] in kinds)
         for name, source in zip(names, next(fits, self._groups[-1]), strict=False):
+            self._want_answers([source])
             args: dict[str, Arg] = {"content": source.value, "name": name}
             self._append(task_type, args)
 
@@ -423,10 +428,15 @@ class PlanWiring:
             return self._outputs
         if step.type.name == inputs.SAVE:
             named = self._reading.files_in(step.start, step.end)
-            kinds = {kind_of_name(item.name) for item in named if item.output}
-            return sorted(found or self._outputs, key=lambda item: item.kinds[0] not in kinds)
+            kinds = _written_as([item.name for item in named if item.output])
+            spoken = {it.args["text"] for it in self._tasks if it.type.name == SPEAKING}
+            said = [self._result(it) for it in self._tasks if Ref(it.id) in spoken]
+            pool = [*(found or self._outputs), *said]
+            return sorted(pool, key=lambda item: item.kinds[0] not in kinds)
         if step.type.name == inputs.CONVERT:
-            return found or self._outputs
+            # The file itself is converted, and not what was read in it or said about it.
+            read = [item for item in found if item.step != "document-to-text"]
+            return read if self._given else found or self._outputs
         return found
 
     def _named(self, step: PlannedStep) -> list[PortSource]:
@@ -539,6 +549,13 @@ class PlanWiring:
             self._want_changes(same[:1])
         return self._best(same, port) if changes_files else []
 
+    def _want_answers(self, used: Sequence[PortSource]) -> None:
+        """An answer is told even if it is then saved."""
+        told = _VERDICTS | _ANSWERS | {inputs.ASK_TABLE}
+        self._wanted |= {
+            item.value.task_id for item in used if item.step in told and isinstance(item.value, Ref)
+        }
+
     def _want_changes(self, used: Sequence[PortSource]) -> None:
         """A table that was changed is shown even if it is then asked, drawn or saved."""
         self._wanted |= {
@@ -638,6 +655,13 @@ class PlanWiring:
                 self._wanted.add(task.id)
                 return PortSource(Ref(task.id), converter.gives, converter.name)
         return None
+
+
+def _written_as(names: Sequence[str]) -> set[Kind | None]:
+    """Return the kinds of results that files of these names are written of as they are."""
+    kinds = {kind_of_name(name) for name in names}
+    drawn = any(name.endswith(".svg") for name in names)
+    return kinds | ({Kind.TEXT} if Kind.DOCUMENT in kinds and not drawn else set())
 
 
 def _with_spare(

@@ -60,6 +60,15 @@ def is_order(words: str, *, taken: bool = False) -> bool:
     return re.search(r"[a-z\d]", MARKED.sub(" ", found[2])) is not None
 
 
+ASKS_FOR = re.compile(
+    r"\b(?:tell|show|ask) (?:me|us)$|\blet (?:me|us) know$|\b(?:sage?|zeige?|verrate) (?:mir|uns)$"
+)
+"""Words whose comma joins them to what is asked: "sag mir, wie lang sie ist"."""
+PUTS = re.compile(
+    r"\W*(?:(?:and|then|also|please|und|dann|bitte)\W+)*"
+    r"(?:put|write|save|store|keep|note|speichere?|schreibe?)\b"
+)
+"""Begins what only says where a result is to be written."""
 SAYS_WHY = re.compile(
     r"\W*(?:(?:and|but|und|aber)\W+)?(?:so|because|since|as|if|when|for|to|in|then i|i|i'm|it|it's|"
     r"we|we're|they|he|she|that|which|who|thanks?|damit|weil|ich|es)\b"
@@ -77,6 +86,11 @@ _question = re.compile(
 def is_question(words: str) -> bool:
     """Return whether words ask a question."""
     return (_asks.match(words) or _question.match(words)) is not None
+
+
+def asks(words: str) -> bool:
+    """Return whether words give an order or ask a question."""
+    return is_order(words) or is_question(words)
 
 
 SAYS_WHETHER = re.compile(r"say (?:if|whether|which|how|what language)\b")

@@ -189,6 +189,8 @@ class Extremes(QuestionParts):
                 return self.grouped(f"{function}({measure.sql})", name, measure.column)
             return self._best_of_each(measure, subject, measure.name)
         grouped = bool(key) and not (subject and subject.is_unique) and not self.of_rows
+        if grouped and subject and self._describes(measure, key):
+            grouped = False  # "the longest film", of a table of its showings
         near = {word.stem for word in self.words[self.best_at + 1 : self.best_at + 3]}
         single = near & self.relation.nouns  # "the largest order"
         if grouped and (self.aggregate or (measure.adds_up and not single)):
@@ -221,6 +223,15 @@ class Extremes(QuestionParts):
                 sql, columns = self._best_row(rivals[1], key), (shown, rivals[1].column)
                 return replace(query, other=TableQuery(sql, Shape.BEST, told, columns))
         return query
+
+    def _describes(self, measure: TableField, key: str) -> bool:
+        """Whether a column has one value for each group, of which there are several rows."""
+        sql = (
+            f"SELECT max(n), max(m) FROM (SELECT count(DISTINCT {measure.sql}) AS n, count(*) AS m "
+            f"FROM {self.relation.sql} GROUP BY {key})"
+        )
+        values, rows = self._db.rows(sql, 1)[1][0]
+        return bool(values == 1 < rows)
 
     def _best_sum(
         self, way: str, measure: TableField, key: str, shown: TableColumn | None, grain: str
@@ -444,7 +455,10 @@ class Extremes(QuestionParts):
                 self._use(at)
                 self.of_rows = True
                 return self.relation.label, ""
-            if named and not named.field.is_measure and at not in self.read.used:
+            asked = (
+                named and self.texts[at - 1] in ("which", "what") and self._names_few(named.field)
+            )
+            if named and (asked or not named.field.is_measure) and at not in self.read.used:
                 chosen = self._settled(at)
                 return (None, "day") if dated else (chosen, "")
             if self.words[at].stem in PERSON_STEMS and self.relation.label:
@@ -454,6 +468,11 @@ class Extremes(QuestionParts):
                 break
         return None
 
+    def _names_few(self, field: TableField) -> bool:
+        """Whether whole numbers that recur may name things: "which screen"."""
+        few = field.column.distinct <= min(30, self.relation.rows / 2)
+        return field.column.whole and few
+
     def _doer(self, at: int) -> TableField | None:
         """The column that a verb after "who" names: "referee" of "who refereed the match"."""
         while at < len(self.words) and self.texts[at] in AUXILIARIES:
@@ -462,6 +481,8 @@ class Extremes(QuestionParts):
         verb = self.texts[at].endswith(("ed", "s")) if named else False
         if named is None or not verb or (named.score < 1.4 and not named.guessed):
             return None
+        if named.guessed and any(item.field is named.field for item in self.read.filters):
+            return None  # "who directed Red Sky", of a table with films alone
         return self._settled(at) if named.field.column.type is ColumnType.TEXT else None
 
     def person(self) -> TableField | None:

@@ -47,6 +47,8 @@ _grain_names = {
     "year": mark("year"), "quarter": mark("quarter"), "month": mark("month"), "day": mark("day"),
     "week": mark("week"), "weekday": mark("weekday"), "hour": mark("hour"),
 }  # fmt: skip
+SAID = 0.9
+"""How surely a word stands for a part of a name that is said."""
 ROWS = mark("number of rows")
 DIFFERENT = mark("number of different values of {name}")
 _BEFORE_ADJECTIVE = frozenset("most least highest best top lowest more".split())
@@ -276,7 +278,8 @@ class QuestionParts:
 
             fitting = [item for item in (chosen, *rivals) if fits(item)] or [chosen, *rivals]
             fitting = in_direction(fitting, self.read)
-            # Other words of the question may settle it: "signup date".
+            # Other words of the question may settle it: "sold the most tickets".
+            fitting = self._best_named(fitting, at)
             if len(fitting) > 1:
                 self.read.doubt(
                     tr(
@@ -298,6 +301,17 @@ class QuestionParts:
         chosen = self.relation.names.get(chosen.sql, chosen)
         self.told.append(chosen)
         return chosen
+
+    def _best_named(self, fields: list[TableField], at: int) -> list[TableField]:
+        """Those of some columns of which the most parts are said; where things are counted, no
+        price."""
+        before = self.texts[max(0, at - 2) : at]
+        if {"many", "most", "fewest", "fewer", "number"} & {*before}:
+            fields = [it for it in fields if not it.is_money] or fields
+        others = [word for place, word in enumerate(self.words) if place != at]
+        said = [sum(any(strength(w, part) >= SAID for w in others) for part in it.parts)
+                for it in fields]  # fmt: skip
+        return [it for it, count in zip(fields, said, strict=True) if count == max(said)]
 
     def _other_money(self, chosen: TableField, at: int) -> TableField | None:
         """Another column of money that a word may mean as well, if only a part of the chosen one's

@@ -103,7 +103,7 @@ _some_rows = re.compile(
     r"\W*(?:(?:and|then|please|just|only|can you|i want to|show|give|list|print|display|see|me|us|"
     r"what are|the|zeige?|mir|nur|die)\s+)*(?:(?P<last>last|letzten)|first|top|ersten)\s+"
     r"(?P<count>\d+)\s+(?:rows?|lines?|entries|records|zeilen|einträge)"
-    r"(?:\s+(?:of|in|from|von)\b.{0,20})?\W*$"
+    r"(?:\s+(?:of|in|from|von)\b.{0,20})?(?:\W*(?:please|bitte))?\W*$"
 )
 
 

@@ -127,7 +127,7 @@ VERBS: Mapping[str, str] = {
     "late": "delay", "use": "consumption usage kwh", "consume": "consumption usage kwh",
     **dict.fromkeys(("raised", "raise", "donated", "given", "gave", "collected", "claimed"),
                     "amount gift donation total"),
-    "make": "profit margin", "made": "profit margin",
+    **dict.fromkeys(("make", "made"), "profit margin takings revenue income sales"),
     **dict.fromkeys(("owe", "owed", "owes"), "owed due outstanding balance debt"),
     "produce": "production output yield generation",
     **dict.fromkeys(_INCOME, "revenue sales amount total value fare fee price"),

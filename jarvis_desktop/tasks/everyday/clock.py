@@ -106,7 +106,7 @@ def _answer_for_day(day: date, today: date, what: str, said: str) -> str:
     if not days:
         return f"{named} is today."
     length = quantity(days, "day")
-    if "week" in said and days >= 7:
+    if "week" in said.partition(": ")[0] and days >= 7:
         length = quantity(days // 7, "week")
         length += f" and {quantity(days % 7, 'day')}" if days % 7 else ""
     return f"{named} was {length} ago." if day < today else f"It is {length} until {named}."

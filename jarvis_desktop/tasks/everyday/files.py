@@ -397,6 +397,8 @@ FILE_DETAILS = define(
         *(f"{kind} is the {noun}" for kind in _TYPES for noun in _SEEN),
         *(cue for noun in _LASTING for cue in _asking(noun, _OF_SOUND)),
         *(cue for noun in _SEEN for cue in _asking(noun, _OF_ALL)),
+        *(f"wie {big} {it} ist$" for big in ("lang", "groß") for it in ("er", "sie", "es", "das",
+          "die aufnahme", "das video", "die datei", "das bild")),
         "how big is xfile*", "how large is xfile*", "what ... size of xfile*",
         "how long is xfile*", *_of(("how long is",), _WRITTEN),
         *_counting(), *_pointing(), *_COUNTED_LEFT,

@@ -63,7 +63,7 @@ PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
     ({"edit": "rotate", "amount": 180.0}, "upside down|upside-down|on its head"),
     ({"edit": "rotate"},
      "rotate|rotates|rotated|rotating|rotation|turn it by|turn right|turn it to the right|"
-     "sideways|clockwise|by 90 degrees|quarter turn"),
+     "sideways|clockwise|by 90 degrees|quarter turn|turn ... # degrees|tilt ... # degrees"),
     ({"edit": "flip", "direction": "vertical"},
      "flip vertically|flip it vertically|vertical flip|mirror vertically|top to bottom"),
     ({"edit": "flip", "direction": "horizontal"},

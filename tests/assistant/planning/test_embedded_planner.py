@@ -436,8 +436,7 @@ async def test_the_name_of_a_file_to_be_made_is_not_looked_for(text: str) -> Non
         (
             "Find the five most frequent words and write them to words.txt",
             ["story.txt"],
-            ["count-words(text=story.txt, asked=Find the five most frequent words and write them to "
-             "words.txt)",
+            ["count-words(text=story.txt, asked=Find the five most frequent words)",
              "save-file(content=#0, name=words.txt)"],
         ),
         (

@@ -67,7 +67,44 @@ def shown(plan: Plan) -> list[str]:
          ["0 table-question-answering table=sales.csv question=Show the average price per shop *",
           "1 chart table=sales.csv "
           "question=draw it as a bar chart: Show the average price per shop"]),
+        # Without a cue, by the encoder.
+        ("Mute this clip and then turn it into a gif", "clip.mp4",
+         ["0 mute-video video=clip.mp4", "1 convert-file file=#0 format=gif"]),
+        ("What's being said in the recording? And make it twice as fast, please", "memo.wav",
+         ["0 automatic-speech-recognition audio=memo.wav",
+          "1 audio-to-audio audio=memo.wav effect=faster amount=2.0"]),
+        # What was asked for is shown, even if only its text is read afterwards.
+        ("Turn this PDF into a Word document, also summarise it", "letter.pdf",
+         ["0 convert-file file=letter.pdf format=docx *", "1 document-to-text document=#0",
+          "2 summarization text=#1"]),
+        ("Turn it into HTML, and then into a PDF as well", "readme.md",
+         ["0 convert-file file=readme.md format=html *", "1 convert-file file=#0 format=pdf"]),
+        # Several formats.
+        ("Save this as mp3, ogg and flac", "memo.wav",
+         ["0 convert-file file=memo.wav format=mp3", "1 convert-file file=memo.wav format=ogg",
+          "2 convert-file file=memo.wav format=flac", "3 save-file content=#0+#1+#2"]),
+        ("Convert this to pdf and to plain text", "minutes.docx",
+         ["0 convert-file file=minutes.docx format=pdf",
+          "1 convert-file file=minutes.docx format=txt"]),
+        # The text is written, and not what was spoken; the file converted, and not what it says.
+        ("Read this aloud, and also save it to a file called sign.txt", "sign.png",
+         ["0 image-to-text image=sign.png", "1 text-to-speech text=#0",
+          "2 save-file content=#0 name=sign.txt"]),
+        ("How long is it, and can you make a gif out of it", "clip.mp4",
+         ["0 file-details file=clip.mp4", "1 convert-file file=clip.mp4 format=gif"]),
+        ("Which city sold the most? Put the answer into a file called best.txt", "sales.csv",
+         ["0 table-question-answering table=sales.csv question=Which city sold the most?",
+          "1 save-file content=#0 name=best.txt"]),
+        ("Find the cheapest item, and what do they cost on average?", "items.csv",
+         ["0 table-question-answering table=items.csv question=Find the cheapest item",
+          "1 table-question-answering table=items.csv question=what do they cost on average?"]),
+        # A picture cannot be changed if there is only a recording.
+        ("Transcribe this and put the text into a Word file called memo.docx", "memo.wav",
+         ["0 automatic-speech-recognition audio=memo.wav", "1 convert-file file=#0 format=docx",
+          "2 save-file content=#1 name=memo.docx"]),
         # In German.
+        ("Verschriftliche die Aufnahme und sag mir, wie lang sie ist", "memo.wav",
+         ["0 automatic-speech-recognition audio=memo.wav", "1 file-details file=memo.wav"]),
         ("Ersetze Salz durch Zucker und zähle die Wörter", "liste.txt",
          ["0 edit-text text=liste.txt wish=Ersetze Salz durch Zucker *", "1 file-details file=#0"]),
         ("Konvertiere das Bild in PNG und mach es kleiner", "foto.jpg",
@@ -137,12 +174,36 @@ async def test_questions_are_not_mixed() -> None:
         ("Mach das Bild heller und druck es aus", "foto.jpg", "druck es aus"),
         ("What's the capital of Peru, rotate the picture", "photo.jpg",
          "what's the capital of peru"),
+        ("What time is it, and the weather?", "", "the weather"),
+        ("What's the date, and any news?", "", "any news"),
+        ("Remember that my locker code is 4711 and order a pizza", "", "order a pizza"),
+        ("How much is 50 dollars in euros and what is 50 miles in km", "",
+         "how much is 50 dollars in euros"),
     ],
 )  # fmt: skip
 async def test_what_is_left_out_is_named(text: str, name: str, words: str) -> None:
-    steps, notes = await planned(text, name)
+    steps, notes = await planned(text, *filter(None, [name]))
     assert len(steps) == 1
+    assert words not in steps[0].lower()
     assert notes == [left_out(words)]
+
+
+@pytest.mark.parametrize(
+    "text", ["Rotate it so that I can print it", "Remember to buy milk and order a pizza"]
+)
+async def test_what_explains_or_belongs_to_a_wish_is_not_another(text: str) -> None:
+    _, notes = await planned(text, *(["photo.jpg"] if "it" in text.split() else []))
+    assert notes == []
+
+
+async def test_that_is_the_result_before() -> None:
+    steps, _ = await planned("What is 250 divided by 8, and what's that times 3?")
+    assert steps == [
+        "0 calculator expression=what is 250 divided by 8",
+        "1 calculator expression=what's that times 3: what is 250 divided by 8",
+    ]
+    steps, _ = await planned("Remember that Tom was born on 3 May. How many days until then?")
+    assert steps[1].endswith("until then: remember that tom was born on 3 may.")
 
 
 async def test_a_question_that_needs_the_one_before_is_not_asked_alone() -> None:

@@ -579,6 +579,54 @@ def test_reads_what_is_said_in_other_words(ask: Ask, table: str, question: str, 
     assert answer in (made.text or "")
 
 
+_RUNNERS = """runner,country,sex,finish_min,visits,note
+Ada Holt,Germany,F,190.5,3,fog
+Ben Ruiz,Spain,M,171.2,9,sun
+Cia Berg,Germany,F,205.0,4,fog
+Dan Wade,Kenya,M,160.1,1,sun
+"""
+_SHOWN = """film,genre,minutes,screen,ticket_price,tickets_sold
+Red Sky,drama,118,1,9.0,40
+Red Sky,drama,118,2,9.0,60
+Red Sky,drama,118,1,12.5,10
+The Wall,thriller,131,1,12.5,30
+Two Cups,comedy,99,1,7.5,20
+"""
+_PARTS = "device,hours,parts_cost,total\nradio,2,10,86\nradio,1,20,58\nlamp,3,5,119\n"
+_PARTS_ONLY = "device,parts_cost,labour_cost\nradio,10,40\nlamp,5,60\n"
+
+
+@pytest.mark.parametrize(
+    ("table", "question", "answer", "doubt"),
+    [
+        (_RUNNERS, "who was the fastest woman", "Ada Holt has the lowest finish_min", "“fastest”"),
+        (_RUNNERS, "average finish time of the Germans", "is 197.75", "“germans”"),
+        (_RUNNERS, "on how many rows was it foggy", "There are 2 rows", ""),
+        (_RUNNERS, "who has come most often", "Ben Ruiz", "“often” is read as visits"),
+        (_RUNNERS, "what do all of the visits add up to?", "The sum of visits is 17.", ""),
+        (_SHOWN, "which is the longest film", "The Wall has the highest minutes: 131.", ""),
+        (_SHOWN, "which film sold the most tickets", "Red Sky has the highest sum of tickets_sold",
+         ""),
+        (_SHOWN, "which screen is used most often?", "1 has the highest number of rows: 4.", ""),
+        (_PARTS, "what does a radio cost on average?", "The average of total", "may be parts_cost"),
+        (_PARTS_ONLY, "the average cost of a radio", "parts_cost", "may be labour_cost"),
+        (_RUNNERS, "show me the first two rows", "- Ada Holt; Germany; F; 190.50; 3; fog\n- Ben", ""),
+        (_RUNNERS, "just the last 2 lines, please", "- Cia Berg", ""),
+    ],
+)  # fmt: skip
+def test_reads_what_users_say_of_their_tables(
+    ask: Ask, table: str, question: str, answer: str, doubt: str
+) -> None:
+    (made,) = ask(question, things_csv=table)
+    assert answer in (made.text or "")
+    assert doubt in (made.text or "")
+
+
+def test_who_did_something_is_not_what_it_was_done_to(ask: Ask) -> None:
+    with pytest.raises(ExpertError, match="did not understand"):
+        ask("who directed Red Sky?", things_csv=_SHOWN)
+
+
 def test_a_word_that_only_means_a_column_is_told(ask: Ask):
     (made,) = ask("which manufacturer has the most products", things_csv=_STOCK)
     assert (made.text or "").startswith("Lumo has")
