@@ -333,47 +333,50 @@ class EmbeddedPlanner:
             asked = everyday.open_parts(parts, about=about)
             texts = everyday.texts(read, asked)
             likely = await asyncio.to_thread(self.scorer.everyday, texts)
+            earlier = bool(
+                context.attachments or (context.conversation and context.conversation.turns)
+            )
+            found = everyday.matches(read, parts, asked, likely, inventory, about=earlier)
+            foreign = everyday.foreign(asked, likely)
+            if len(parts) > 1 and context.attachments:
+                found = [cue for cue in found if _can_be(cue, found, fit)]
+                if found or self._guesses:
+                    found += await _guessed_parts(self.scorer, read, inventory, fit, found, foreign)
         except UnavailableError:
             return cues, {}
-        earlier = bool(context.attachments or (context.conversation and context.conversation.turns))
-        found = everyday.matches(read, parts, asked, likely, inventory, about=earlier)
-        foreign = everyday.foreign(asked, likely)
-        if len(parts) > 1 and context.attachments:
-            found = [cue for cue in found if _can_be(cue, found, fit)]
-        if len(parts) > 1 and context.attachments and (found or self._guesses):
-            found += await self._guessed_parts(read, inventory, fit, found, foreign)
         return sorted(found, key=lambda cue: (cue.start, -cue.weight)), foreign
 
-    async def _guessed_parts(
-        self,
-        read: ParsedRequest,
-        inventory: Sequence[TaskType],
-        fit: steps.FitScorer,
-        cues: Sequence[CueMatch],
-        foreign: Mapping[int, float],
-    ) -> list[CueMatch]:
-        """Return what the parts without a cue ask of the files, where the scores leave no doubt."""
-        guessed = []
-        for start, end, found in _parts_of(read, cues)[: everyday.MAX_PARTS]:
-            words = steps.without_joints(read.text[start:end]).strip()
-            hopeless = foreign.get(start, 0.0) >= everyday.MIN_NOTHING or _of_others.match(words)
-            to_write = any(item.output for item in read.files_in(start, end))
-            if found or not wish_words.asks(words) or hopeless or to_write or is_foreign(words):
-                continue
-            scores = await scores_of(self.scorer, read.words(start, end), inventory)
-            if scores is None:
-                return []
-            likely = {
-                item: chance * (1.0 if fit(item, start, end) >= FITS else ROUNDABOUT)
-                for item, chance in zip(inventory, scores.tasks, strict=True)
-                if item.ports and item.gives and fit(item, start, end) > NO_WAY
-            }
-            best, second, *_ = sorted(likely, key=likely.__getitem__, reverse=True)
-            chance = scores.tasks[inventory.index(best)]
-            if chance >= MIN_SCORE_OF_PART and likely[second] <= MAX_RIVAL_OF_PART * likely[best]:
-                at = start + read.text[start:end].index(words)
-                guessed.append(CueMatch(best, at, at + len(words.rstrip(" .,!?")), chance))
-        return guessed
+
+async def _guessed_parts(
+    scorer: TaskScorer,
+    read: ParsedRequest,
+    inventory: Sequence[TaskType],
+    fit: steps.FitScorer,
+    cues: Sequence[CueMatch],
+    foreign: Mapping[int, float],
+) -> list[CueMatch]:
+    """Return what the parts without a cue ask of the files, where the scores leave no doubt. Raises
+    UnavailableError."""
+    guessed = []
+    for start, end, found in _parts_of(read, cues)[: everyday.MAX_PARTS]:
+        words = steps.without_joints(read.text[start:end]).strip()
+        hopeless = foreign.get(start, 0.0) >= everyday.MIN_NOTHING or _of_others.match(words)
+        to_write = any(item.output for item in read.files_in(start, end))
+        if found or not wish_words.asks(words) or hopeless or to_write or is_foreign(words):
+            continue
+        scores = await asyncio.to_thread(scorer.score, read.words(start, end), inventory)
+        likely = {
+            item: chance * (1.0 if fit(item, start, end) >= FITS else ROUNDABOUT)
+            for item, chance in zip(inventory, scores.tasks, strict=True)
+            if item.ports and item.gives and fit(item, start, end) > NO_WAY
+        }
+        best = max(likely, key=likely.__getitem__, default=None)
+        chance = scores.tasks[inventory.index(best)] if best else 0.0
+        rival = max((value for item, value in likely.items() if item is not best), default=0.0)
+        if best and chance >= MIN_SCORE_OF_PART and rival <= MAX_RIVAL_OF_PART * likely[best]:
+            at = start + read.text[start:end].index(words)
+            guessed.append(CueMatch(best, at, at + len(words.rstrip(" .,!?")), chance))
+    return guessed
 
 
 def _can_be(cue: CueMatch, cues: Sequence[CueMatch], fit: steps.FitScorer) -> bool:

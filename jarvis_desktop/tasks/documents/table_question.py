@@ -82,7 +82,7 @@ _done = re.compile(r"\b(?:was|were|did|been|have|has)\b(?! there\b)(?!.*\bin sto
 _had = re.compile(r"\bhow many \w+ (?:do|does|did) .*\bhave\b")
 _asked_of = re.compile(r"\W*what(?:['’]s| is| was| are| were) (?:the )?((?:\w+ ){1,3}?)of ")
 _spent_on = re.compile(r"\b(?:spen[dt]|spending|pay|paid) (?:on|for) (?:the |an? |our |my )?(\w+)")
-_priced = frozenset("cost costs earn earns earned spend spent weigh weighs".split())
+_priced = frozenset("cost costs earn earns earned spend spent weigh weighs profit profits".split())
 """Words that ask for a measure, which the table does not have if they are unread."""
 _OPERATORS = frozenset(
     "not no nor more than before after until between below above under average mean per each every "

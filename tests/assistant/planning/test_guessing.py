@@ -109,6 +109,26 @@ async def test_without_an_encoder(scorer: NoScorer | None, reason: str) -> None:
     assert reason in planned.reason
 
 
+class NoScores(Scorer):
+    def score(self, text: str, inventory: Sequence[TaskType]) -> Scores:
+        raise UnavailableError("The weights are missing.")
+
+
+async def test_without_scores_a_part_without_a_cue_is_named() -> None:
+    planned = await EmbeddedPlanner(NoScores()).plan(
+        "rotate it and ponder the picture", INVENTORY, Context((LETTER,))
+    )
+    assert isinstance(planned, Plan)
+    assert planned.undone == ("ponder the picture",)
+
+
+async def test_nothing_is_guessed_of_several_parts_before_an_llm_is_asked() -> None:
+    scorer = Scorer(image_to_text=0.9)
+    planner = EmbeddedPlanner(scorer, guesses=False)
+    assert await tasks(planner, "ponder the picture and wonder at it", LETTER) == []
+    assert scorer.asked == []
+
+
 async def test_tasks_without_cues_are_planned_by_their_scores():
     planned = await EmbeddedPlanner(Scorer(Look=0.9)).plan("Look.", BARE, Context((LETTER,)))
     assert isinstance(planned, Plan)

@@ -204,6 +204,8 @@ async def test_that_is_the_result_before() -> None:
     ]
     steps, _ = await planned("Remember that Tom was born on 3 May. How many days until then?")
     assert steps[1].endswith("until then: remember that tom was born on 3 may.")
+    steps, _ = await planned("What's that times 3?")
+    assert steps == ["0 calculator expression=what's that times 3?"]
 
 
 async def test_a_question_that_needs_the_one_before_is_not_asked_alone() -> None:
