@@ -77,6 +77,9 @@ class ApiBackend:
         self._via = via
         self._time_limit = time_limit
         self._pool = Pool(self._child, width=width, idle=IDLE_S)
+        self._own_pool = Pool(self._child, width=width, idle=IDLE_S)
+        """For addresses of the user's, which other modes allow."""
+        self._asked: list[EndpointServer] = []
 
     def candidates(self, expert: Expert) -> tuple[Candidate, ...]:
         """One candidate for each provider of an expert, and one for any other. If the settings name
@@ -131,12 +134,17 @@ class ApiBackend:
         seconds = seconds_for(call, max(self._time_limit, TIME_LIMITS.get(call.task, 0.0)))
         expert, way = Expert(call.task, call.task), self._ways[call.task]
         job = ApiJob(expert, host, portable(call), way, seconds, key, endpoint=address)
+        self._asked.append(server)
         try:
-            results, _ = await self._ask("run", job, seconds=seconds, report=report)
+            results, _ = await self._own_pool.call(
+                "run", job, timeout=seconds + GRACE_S, report=report
+            )
         except JarvisError as error:
             if error.fault is Fault.KEY:
                 server.forget_keys()
             raise
+        finally:
+            self._asked.remove(server)
         return checked(results, definition.type)
 
     async def account(self, key: str = "") -> ApiAccount:
@@ -151,6 +159,8 @@ class ApiBackend:
         """Cancel all calls that the policy does not allow now."""
         if not self._policy.allows_api:
             self._pool.dismiss(self._withheld())
+        if objection := next(filter(None, (each.objection() for each in self._asked)), None):
+            self._own_pool.dismiss(str(objection))
 
     def _withheld(self) -> str:
         return tr(
@@ -165,11 +175,12 @@ class ApiBackend:
     async def close(self) -> None:
         """End all processes."""
         await self._pool.close()
+        await self._own_pool.close()
 
     @property
     def processes(self) -> tuple[int, ...]:
         """The ids of the running processes."""
-        return self._pool.processes
+        return (*self._pool.processes, *self._own_pool.processes)
 
     async def _ask(self, *args: object, seconds: float, report: Report | None = None) -> Any:
         try:

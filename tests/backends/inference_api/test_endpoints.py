@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import json
 from collections.abc import Sequence
@@ -104,6 +105,20 @@ async def test_the_mode_decides(desk: Desk) -> None:
         await desk.backend.run_at(server, desk.call(TASK, text="x"), lambda share, words: None)
     assert (await endpoint(server)).state == "limited"
     assert "What the task text-classification works on is sent" in server.sent()
+
+
+async def test_a_change_of_the_mode_ends_what_it_forbids(desk: Desk) -> None:
+    with running_work_server(Answer(ends="silent")) as served:
+        there = Set(desk)
+        there.endpoints.set(TASK, served.address)
+        asking = asyncio.create_task(there.ask(TASK, text="I like it."))
+        await asyncio.to_thread(served.silent.acquire)
+        desk.backend.withdraw()
+        assert desk.backend._asked
+        there.endpoints.set(TASK, "box:8080")
+        desk.backend.withdraw()
+        with pytest.raises(JarvisError, match="sends nothing to box:8080"):
+            await asking
 
 
 async def test_the_file_of_the_addresses(desk: Desk, tmp_path: Path) -> None:
