@@ -96,6 +96,7 @@ _edit = lazy_re(
     r"|order\s+(?:it|them|this|these|the|by|all|xfile\w+)\b"
     r"|(?:remove|delete|drop|erase|discard|get rid of|throw (?:out|away)|leave out|keep|"
     r"entfern\w*|lösch\w*|streich\w*|behalte?)\b(?!\W*$)"
+    r"|(?:fill|fülle|set|replace)\b(?=.*\b(?:empty|missing|blank|leere\w*)\b)"
     rf"|(?:rename|benenne?)\s+(?:(?:the|die)\s+)?(?:{_rows}|[\w“\"„']+.*\s(?:to|in|as)\s)"
     r"|(?:add|append|ergänz\w*|füge?)\s+(?:\w+\s+){0,3}?(?:\w*zeile|rows?|lines?|totals?|sums?)\b"
     r"|(?:(?:make|create|save|give me|i (?:want|need|would like))\s+)(?:\w+\s+){1,5}?"

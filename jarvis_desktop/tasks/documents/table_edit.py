@@ -49,7 +49,10 @@ def edit_tables(call: Call, report: Report) -> Iterable[Artifact]:
     made: list[Artifact] = []
     for number, (editor, item) in enumerate(zip(editors, items, strict=False)):
         for part in parts:
-            editor.apply(part)
+            if len(parts) > 1 and _statement.match(part):
+                editor.doubts.append(tr("Not understood: {words}.", words=f"“{part}”"))
+            else:
+                editor.apply(part)
         told = " ".join(editor.told)
         if len(editors) > 1:
             told = f"{item.title}: {told}"
@@ -108,6 +111,12 @@ def _sheet_of(wish: str, titles: Sequence[str]) -> tuple[int, bool, str]:
     return 0, False, wish
 
 
+_statement = re.compile(
+    r"(?!(?:keep|remove|delete|drop|sort|only)\b)(?:\w+ ){1,3}"
+    r"(?:is|are|has|have|was|were|ist|sind)\b",
+    re.IGNORECASE,
+)
+"""Says something of the table, and asks for nothing."""
 _ordinals = (r"first|erste\w?", r"second|zweite\w?", r"third|dritte\w?", r"fourth|vierte\w?")
 
 

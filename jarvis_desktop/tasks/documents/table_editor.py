@@ -14,6 +14,7 @@ from typing import Any
 
 from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import both, mark, tr, trn
+from jarvis_desktop.tasks.documents import table_cleaning
 from jarvis_desktop.tasks.documents.table_conditions import read_words
 from jarvis_desktop.tasks.documents.table_database import (
     CELLS,
@@ -112,7 +113,6 @@ _without = re.compile(r"\bwithout (?:the )?(?:\w+ ){1,3}columns?\b|\bwithout dup
 _keeping = re.compile(r"\b(?:keep|filter|only|limit|retain|just)\b")
 _column = re.compile(r"\b(?:columns?|fields?)\b")
 _duplicates = re.compile(r"\b(?:duplicat\w*|doubles?|repeated|dedup\w*|identical)\b")
-_empty = re.compile(r"\b(?:empty|blank) (?:rows?|lines?)\b")
 _NUMBERED = frozenset("order invoice customer ticket index position row product article".split())
 """Columns of whole numbers that number things rather than count them."""
 _total = re.compile(r"\b(?:total|sums?|totals)(?: row| line)?\b")
@@ -163,7 +163,7 @@ class TableEditor:
     @property
     def count(self) -> int:
         """How many rows the table has."""
-        return int(self._db.rows(f"SELECT count(*) FROM {self.table.sql}", 1)[1][0][0])
+        return int(self.value_of("count(*)"))
 
     def apply(self, part: str) -> None:
         """Make the change that these words name. Raises InputError if they name none."""
@@ -172,12 +172,12 @@ class TableEditor:
             text = form.sub(english, text)
         ways: tuple[tuple[object, Callable[[], None]], ...] = (
             (_rename.search(part), lambda: self._rename(part)),
-            (_duplicates.search(text), lambda: self._deduplicate(text)),
+            (_duplicates.search(text), lambda: table_cleaning.deduplicate(self, text)),
             (
                 _total.search(text) and re.search(r"\badd|append|row|line", text),
                 lambda: self._total(text),
             ),
-            (_empty.search(text) and _removing.search(text), self._remove_empty),
+            *table_cleaning.ways(self, text),
             (self._speaks_of_columns(text), lambda: self._choose_columns(text)),
             (_sorted.search(text), lambda: self._sort(text)),
             (_limit.search(text) and not self._has_condition(text), lambda: self._keep_few(text)),
@@ -218,7 +218,7 @@ class TableEditor:
             form = {"month": "%Y-%m", "monat": "%Y-%m", "year": "%Y", "jahr": "%Y"}.get(period[1])
             key = f"strftime({of_dates[0].sql}, '{form or '%Y-%m-%d'}')"
         elif fields:
-            cells = [_cell(self._cells[self.names.index(item.name)]) for item in fields]
+            cells = (self.cell_of(item) for item in fields)
             key = " || ' ' || ".join(f"trim(coalesce({cell}::VARCHAR, ''))" for cell in cells)
         else:
             raise self.no_column(words)
@@ -243,7 +243,29 @@ class TableEditor:
         )
         return f"SELECT {chosen} FROM {self.table.sql} {self._only} ORDER BY {_ROW}"
 
-    def _renew(self, rest: str, order: str = _ROW) -> None:
+    @property
+    def row(self) -> str:
+        """The column with the place of a row, in SQL."""
+        return _ROW
+
+    @property
+    def cells(self) -> list[str]:
+        """The columns with the cells as they are in the file, in SQL."""
+        return [_cell(name) for name in self._cells]
+
+    def cell_of(self, field: TableField) -> str:
+        """The cells of a column as they are in the file, in SQL."""
+        return self.cells[self.names.index(field.name)]
+
+    def value_of(self, sql: str) -> Any:
+        """What an expression over all rows comes to."""
+        return self._db.rows(f"SELECT {sql} FROM {self.table.sql}", 1)[1][0][0]
+
+    def change(self, sql: str) -> None:
+        """Change cells by the rest of an UPDATE."""
+        self._db.change(f"UPDATE {self.table.sql} {sql}")
+
+    def renew(self, rest: str, order: str = _ROW) -> None:
         """Keep what the rest of a SELECT finds, in an order."""
         at = self.table.sql
         self._db.change(
@@ -330,13 +352,13 @@ class TableEditor:
             raise InputError(tr("No column would be left."))
         names = both(*(item.name for item in fields))
         if removes:
-            self._say(
+            self.say(
                 trn("Removed the column {names}.", "Removed the columns {names}.", len(fields),
                     names=names), "fewer-columns",
             )  # fmt: skip
         else:
             kept.sort(key=lambda at: [it.name for it in fields].index(self.names[at]))
-            self._say(
+            self.say(
                 trn("Kept only the column {names}.", "Kept only the columns {names}.", len(fields),
                     names=names), "fewer-columns",
             )  # fmt: skip
@@ -374,39 +396,7 @@ class TableEditor:
                 for item in self.table.columns
             ),
         )
-        self._say(tr("Renamed the column {name} to {new}.", name=name, new=new), "renamed")
-
-    def _deduplicate(self, text: str) -> None:
-        of = re.search(r"\b(?:by|based on|with the same|of the same|in|on|same) (.+)", text)
-        fields = (
-            self.columns_of(of[1]) if of and not re.search(r"\btable|file|csv\b", of[1]) else []
-        )
-        cells = [f"trim(coalesce({_cell(name)}::VARCHAR, ''))" for name in self._cells]
-        alike = [item.sql for item in fields] or cells
-        before = self.count
-        self._renew(
-            f"QUALIFY row_number() OVER (PARTITION BY {', '.join(alike)} ORDER BY {_ROW}) = 1"
-        )
-        removed = before - self.count
-        if not removed:
-            told = tr("There are no duplicates in the {count} rows.", count=f"{before:,}")
-        else:
-            told = trn("Removed {count} duplicate row of {whole}.",
-                       "Removed {count} duplicate rows of {whole}.", removed,
-                       whole=f"{before:,}")  # fmt: skip
-        if fields:
-            told += " " + tr("Rows are duplicates if {names} are the same; the first one stays.",
-                             names=both(*(item.name for item in fields)))  # fmt: skip
-        self._say(told, "without-duplicates")
-        if _empty.search(text):
-            self._remove_empty()
-
-    def _remove_empty(self) -> None:
-        before = self.count
-        empty = " AND ".join(f"trim(coalesce({_cell(it)}::VARCHAR, '')) = ''" for it in self._cells)
-        self._renew(f"WHERE NOT ({empty})")
-        told = trn("Removed {count} empty row.", "Removed {count} empty rows.", before - self.count)
-        self._say(told, "without-empty-rows")
+        self.say(tr("Renamed the column {name} to {new}.", name=name, new=new), "renamed")
 
     def _total(self, text: str) -> None:
         fields = [
@@ -425,7 +415,7 @@ class TableEditor:
             if name in number:
                 sql = f"SELECT sum({number[name].sql}) FROM {self.table.sql}"
                 ((added,),) = self._db.rows(sql, 1)[1]
-                values.append((cell, literal(self._as_written(added, number[name], cell))))
+                values.append((cell, literal(self.as_written(added, number[name]))))
             elif name == label:
                 values.append((cell, literal(tr("Total"))))
         last = f"(SELECT coalesce(max({_ROW}), 0) + 1 FROM {self.table.sql})"
@@ -436,12 +426,12 @@ class TableEditor:
         names = both(*(item.name for item in fields))
         told = trn("Added a row with the sum of {names}.", "Added a row with the sums of {names}.",
                    len(fields), names=names)  # fmt: skip
-        self._say(told, "with-total")
+        self.say(told, "with-total")
 
-    def _as_written(self, value: Any, field: TableField, cell: str) -> str:
+    def as_written(self, value: Any, field: TableField) -> str:
         """Return a number as the cells of its column are written."""
         kept = f"WHERE {field.sql} IS NOT NULL LIMIT 500"
-        sql = f"SELECT {_cell(cell)}::VARCHAR FROM {self.table.sql} {kept}"
+        sql = f"SELECT {self.cell_of(field)}::VARCHAR FROM {self.table.sql} {kept}"
         cells = [str(row[0]) for row in self._db.rows(sql, 500)[1]]
         digits = [re.sub(r"[^\d.,]", "", item) for item in cells]
         german = any(re.search(r",\d{1,2}$", it) or re.search(r"\.\d{3},", it) for it in digits)
@@ -485,7 +475,7 @@ class TableEditor:
         self._doubt(read)
         before = self.count
         sql = " AND ".join(f"({condition})" for condition, _ in conditions)
-        self._renew(f"WHERE {'NOT ' if removes else ''}coalesce(({sql}), false)")
+        self.renew(f"WHERE {'NOT ' if removes else ''}coalesce(({sql}), false)")
         told = both(*(told for _, told in conditions))
         if removes:
             said = trn("Removed {count} row of {whole}: {conditions}.",
@@ -495,7 +485,7 @@ class TableEditor:
             said = trn("Kept {count} row of {whole}: {conditions}.",
                        "Kept {count} rows of {whole}: {conditions}.", self.count,
                        whole=f"{before:,}", conditions=told)  # fmt: skip
-        self._say(said, "filtered")
+        self.say(said, "filtered")
 
     def _doubt(self, read: ReadWords) -> None:
         self.doubts += read.doubts
@@ -519,7 +509,7 @@ class TableEditor:
             plain = _first.sub(" ", _to.sub(" ", _order_words.sub(" ", piece)))
             fields = self.columns_of(plain, made=True)
             # "Sort the songs from the longest to the shortest" names no order by song.
-            if not keys and not (behind and fields) and (hint := self._hinted(piece)):
+            if not keys and not (behind and fields) and (hint := self.hinted(piece)):
                 fields = [hint]
             down = self._is_down(piece, fields[-1:])
             if fields:
@@ -541,19 +531,20 @@ class TableEditor:
         if behind and left:
             names = ", ".join(f"“{rest}”" for rest in left)
             self.doubts.append(tr("Not understood: {words}.", words=names))
-        self._order(keys)
+        self.order_by(keys)
         told = both(*(f"{item.name}, {_direction(item.column, down)}" for item, down in keys))
-        self._say(trn("Sorted {count} row by {keys}.", "Sorted {count} rows by {keys}.", self.count,
+        self.say(trn("Sorted {count} row by {keys}.", "Sorted {count} rows by {keys}.", self.count,
                       keys=told), "sorted")  # fmt: skip
 
-    def _order(self, keys: Sequence[tuple[TableField, bool]]) -> None:
+    def order_by(self, keys: Sequence[tuple[TableField, bool]]) -> None:
+        """Sort the rows by columns, each with whether its largest comes first."""
         order = []
         for item, down in keys:
             way = "DESC" if down else "ASC"
             text = item.column.type is ColumnType.TEXT
             plain = f"strip_accents(lower({item.sql}))" if text else item.sql
             order.append(f"{plain} {way} NULLS LAST")
-        self._renew("", f"{', '.join(order)}, {_ROW}")
+        self.renew("", f"{', '.join(order)}, {_ROW}")
 
     def _is_down(self, words: str, fields: Sequence[TableField]) -> bool | None:
         """Whether the largest comes first; None if the words do not say."""
@@ -573,7 +564,7 @@ class TableEditor:
             return (found[1] == "youngest") if dates else (found[1] == "oldest")
         return largest != least
 
-    def _hinted(self, words: str) -> TableField | None:
+    def hinted(self, words: str) -> TableField | None:
         """The column that an adjective speaks of: the price of "cheapest first"."""
         relation = self.relation()
         for word in words.split():
@@ -601,20 +592,18 @@ class TableEditor:
             if found["way"] == "least" or word in DOWN:
                 largest = False
             named = fields or [it for it in self.columns_of(text[found.end() :]) if it.is_number]
-            item = named[0] if named else self._hinted(word)
+            item = named[0] if named else self.hinted(word)
             if item is None:
                 raise self.no_column(text)
-            self._order([(item, largest)])
-            self._renew(f"WHERE {_ROW} <= {number}")
+            self.order_by([(item, largest)])
+            self.renew(f"WHERE {_ROW} <= {number}")
             form = mark("Kept the {count} rows of {whole} with the lowest {name}.")
             if largest:
                 form = mark("Kept the {count} rows of {whole} with the highest {name}.")
             told = tr(form, count=f"{self.count:,}", whole=f"{before:,}", name=item.name)
         elif found["end"]:
             last = found["end"] in ("last", "bottom")
-            self._renew(
-                f"WHERE {_ROW} > {before - number}" if last else f"WHERE {_ROW} <= {number}"
-            )
+            self.renew(f"WHERE {_ROW} > {before - number}" if last else f"WHERE {_ROW} <= {number}")
             form = mark("Kept the last {count} rows of {whole}.") if last else mark(
                 "Kept the first {count} rows of {whole}."
             )  # fmt: skip
@@ -624,9 +613,10 @@ class TableEditor:
         else:
             self._filter(text)
             return
-        self._say(told, "shorter")
+        self.say(told, "shorter")
 
-    def _say(self, told: str, tag: str) -> None:
+    def say(self, told: str, tag: str) -> None:
+        """Note a change that was made, and what the name of the file may end with."""
         self.told.append(told)
         self._tags.append(tag)
 
@@ -651,11 +641,11 @@ class TableEditor:
             f"INSERT INTO {self.table.sql} ({', '.join(into)}) SELECT {', '.join(chosen)} FROM "
             f"{other.table.sql}"
         )
-        self._renew("")
+        self.renew("")
         told = trn("Put {count} row of {other} below the {own} of {name}.",
                    "Put {count} rows of {other} below the {own} of {name}.", other.count,
                    other=other.title, own=f"{last:,}", name=self.title)  # fmt: skip
-        self._say(told, "merged")
+        self.say(told, "merged")
 
     def join(self, other: TableEditor, key: TableColumn, foreign: TableColumn) -> None:
         """Add the columns of another table to the rows with the same entry in a column."""
@@ -704,14 +694,14 @@ class TableEditor:
         self.names += names
         self._cells += cells
         self.table = replace(self.table, columns=(*self.table.columns, *columns))
-        self._renew("")
+        self.renew("")
         told = tr("Joined {name} and {other} by {key}: {count} rows.", name=self.title,
                   other=other.title, key=key.name, count=f"{self.count:,}")  # fmt: skip
         if missing:
             told += " " + trn("{count} row has no match in {other}.",
                               "{count} rows have no match in {other}.", missing,
                               other=other.title)  # fmt: skip
-        self._say(told, "joined")
+        self.say(told, "joined")
 
 
 def combined(editors: Sequence[TableEditor], parts: Sequence[str]) -> TableEditor | None:
