@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from jarvis_desktop.core.errors import InputError
@@ -49,16 +50,18 @@ _LAST = frozenset(
 )  # fmt: skip
 
 
-def ways(editor: TableEditor, text: str) -> Iterator[tuple[object, Callable[[], None]]]:
-    """Yield whether each way of cleaning is asked for, and what does it."""
+def ways(editor: TableEditor, text: str) -> Iterator[tuple[bool, Callable[[], None]]]:
+    """Yield the ways of cleaning that are asked for, each with True."""
     removing, keeping = _removing.search(text), _keeping.search(text)
-    yield _empty_rows.search(text) and removing, lambda: remove_empty_rows(editor)
-    yield (fill := _fill.search(text)), lambda: fill and fill_empty(editor, fill)
-    one = _one_of_each.search(text) if keeping else None
-    yield one, lambda: one and keep_one_of_each(editor, one)
+    if removing and _empty_rows.search(text):
+        yield True, partial(remove_empty_rows, editor)
+    if fill := _fill.search(text):
+        yield True, partial(fill_empty, editor, fill)
+    if one := _one_of_each.search(text) if keeping else None:
+        yield True, partial(keep_one_of_each, editor, one)
     lacking = _without.search(text) if removing else _having.search(text) if keeping else None
-    field = _alone(editor, lacking) if lacking else None
-    yield field, lambda: field and remove_without(editor, field)
+    if field := _alone(editor, lacking) if lacking else None:
+        yield True, partial(remove_without, editor, field)
 
 
 def deduplicate(editor: TableEditor, text: str) -> None:
