@@ -268,9 +268,9 @@ class ClusterGate:
 
 def card_share(expert: Expert, card: int) -> float:
     """Return the part of a graphics card with `card` bytes that a replica of an expert needs: 1 for
-    one that needs all of it or more, 0 without a card."""
+    one that needs all of it or more, or if one of the two is unknown."""
     if not card:
-        return 0.0
+        return 1.0
     needed = required_memory(expert, Placement("cuda", half=True)).graphics or card
     return min(1.0, math.ceil(needed / (GRAPHICS_SHARE * card) * SHARE_STEPS) / SHARE_STEPS)
 

@@ -54,7 +54,7 @@ from jarvis_desktop.storage.artifacts import FileStore
 from jarvis_desktop.tasks.registry import DEFINITIONS, INVENTORY
 
 GATE = "jarvis-gate"
-TOGETHER = "jarvis-experts"
+TOGETHER = "jarvis-all-experts"
 CALLS_EACH = 2
 """Calls at a replica: one runs, and the next is there already."""
 TARGET_CALLS = 1.5
@@ -63,6 +63,8 @@ BATCH = 8
 """Calls that a graphics card computes together; on a processor that gains a tenth."""
 QUEUE = 1000
 """Calls that wait for a replica of an expert."""
+FINISH_S = 300.0
+"""How long a replica that is not needed any longer may finish its work."""
 HEALTH_S = 2.0
 """How often Ray Serve looks whether a replica lives."""
 UP_S, DOWN_S = 180.0, 30.0
@@ -70,7 +72,7 @@ UP_S, DOWN_S = 180.0, 30.0
 RESTART_S = 2.0
 ALIVE_S = 1.0
 """How often to look whether Ray lives."""
-HEAD = (sys.executable, "-c", f"from {__name__} import run; run()")
+HEAD = (sys.executable, "-P", "-c", f"from {__name__} import run; run()")
 """The process that keeps a cluster alive."""
 
 
@@ -89,7 +91,7 @@ class ClusterTerms:
     cpus: int = 0
     """Processor cores for replicas, each of which takes one; 0 for all."""
     card: int = 0
-    """Bytes of memory of a graphics card."""
+    """Bytes of memory of a graphics card; 0 if unknown, then each replica takes a whole one."""
     together: bool = False
     """Whether each replica has all experts, of which it loads those that are asked for."""
     address: str = ""
@@ -109,13 +111,16 @@ class ClusterState:
 
     def read(self) -> dict[str, Any]:
         """Return what it says; {} if no cluster runs."""
+        found = self.written()
+        return found if not found.get("pid") or self.has_process() else {}
+
+    def written(self) -> dict[str, Any]:
+        """Return what it says, also if that is of a process that has ended."""
         try:
             found = json.loads(self.path.read_text("utf-8"))
         except (OSError, ValueError):
             return {}
-        if not isinstance(found, dict):
-            return {}
-        return found if not found.get("pid") or self.has_process() else {}
+        return found if isinstance(found, dict) else {}
 
     def write(self, **document: object) -> None:
         """Save where it runs, for this user alone: Ray's token is in it."""
@@ -229,7 +234,7 @@ def pairing_code(found: dict[str, Any]) -> str:
 
 def deployed_name(expert: str) -> str:
     """Return the name of an expert's deployment."""
-    return f"jarvis-{expert.replace('/', '--')}"
+    return f"jarvis-expert-{expert.replace('/', '--')}"
 
 
 def deploy(terms: ClusterTerms) -> None:
@@ -242,10 +247,11 @@ def deploy(terms: ClusterTerms) -> None:
     for each in terms.offers:
         name = TOGETHER if terms.together else deployed_name(each.expert.id)
         groups.setdefault(name, []).append(each.expert)
+    has_cards = bool(ray.cluster_resources().get("GPU"))
     quiet = {"enable_access_log": False}
     targets = []
     for name, experts in groups.items():
-        share = max(card_share(each, terms.card) for each in experts)
+        share = max(card_share(each, terms.card) for each in experts) if has_cards else 0.0
         batches = share > 0 and all(each.task in BATCHED for each in experts)
         times = BATCH if batches else 1
         deployment = serve.deployment(_served_expert(len(experts), batches)).options(
@@ -262,7 +268,7 @@ def deploy(terms: ClusterTerms) -> None:
                 "metrics_interval_s": 1.0,
                 "look_back_period_s": 5.0,
             },
-            graceful_shutdown_timeout_s=terms.idle,
+            graceful_shutdown_timeout_s=FINISH_S,
             health_check_period_s=HEALTH_S,
             logging_config=quiet,
         )
@@ -389,7 +395,10 @@ def _connected(address: str, token: str = "") -> Iterator[None]:
         ray.init(address, log_to_driver=False, logging_level="error")
     except (ConnectionError, RuntimeError, ray.exceptions.RayError) as error:
         logging.disable(before)
-        raise UnavailableError(f"There is no Ray at {address}.") from error
+        raise UnavailableError(
+            f"There is no Ray at {address}, or it does not let this computer in.",
+            hint="If it wants a token, set RAY_AUTH_MODE=token and RAY_AUTH_TOKEN.",
+        ) from error
     try:
         yield
     finally:
@@ -453,7 +462,7 @@ def run() -> None:
     if len(sys.argv) > 1:
         hold(terms, sys.argv[1])
         return
-    state = ClusterState(user_paths())
+    state, ran = ClusterState(user_paths()), False
 
     def end(*_: object) -> None:
         raise SystemExit(0)
@@ -463,8 +472,9 @@ def run() -> None:
         try:
             while True:
                 _hold_once(terms)
-                if not state.read().get("address"):
-                    raise SystemExit(1)  # it never ran, so another try would not help
+                ran = ran or "address" in state.written()
+                if not ran:
+                    raise SystemExit(1)  # another try would not help
                 state.write(pid=os.getpid(), place=terms.gate.place)
                 time.sleep(RESTART_S)
         finally:

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
+import pickle
+import signal
+import sys
+import time
 from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -290,7 +296,7 @@ def test_which_part_of_a_card_an_expert_needs() -> None:
     gigabyte = 1_000_000_000
     small = Expert("small", "paint", memory_mb=1_000, memory_half_mb=700)
     large = Expert("large", "paint", memory_mb=60_000)
-    assert card_share(small, 0) == 0.0
+    assert card_share(small, 0) == 1.0
     assert card_share(small, 8 * gigabyte) == 0.15
     assert card_share(small, 80 * gigabyte) == 0.05
     assert card_share(large, 8 * gigabyte) == 1.0
@@ -313,4 +319,44 @@ def test_the_state_is_for_its_owner_and_ends_with_its_process() -> None:
         assert ray_cluster.ClusterState(user_paths()).read()["pid"] == 1
     state.path.write_text("[")
     assert state.read() == {}
-    assert ray_cluster.deployed_name("a/b") == "jarvis-a--b"
+    assert ray_cluster.deployed_name("a/b") == "jarvis-expert-a--b"
+
+
+@pytest.fixture
+def supervised(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> ray_cluster.ClusterState:
+    """What the process that keeps a cluster alive finds; it does not wait."""
+    gate = GateTerms("127.0.0.1", 1, "", "", tmp_path, "box:1")
+    given = io.BytesIO(pickle.dumps(ray_cluster.ClusterTerms(gate, ())))
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=given))
+    monkeypatch.setattr(sys, "argv", ["-c"])
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    monkeypatch.setattr(time, "sleep", lambda _: None)
+    return ray_cluster.ClusterState(user_paths())
+
+
+def test_a_cluster_that_has_ended_is_started_again(
+    supervised: ray_cluster.ClusterState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    states: list[dict[str, Any]] = []
+
+    def hold(terms: ray_cluster.ClusterTerms) -> None:
+        states.append(supervised.read())
+        if len(states) == 1:
+            supervised.write(pid=os.getpid(), address="127.0.0.1:1", place="box:1")
+        if len(states) == 3:
+            raise SystemExit(0)
+
+    monkeypatch.setattr(ray_cluster, "_hold_once", hold)
+    with pytest.raises(SystemExit, match="0"):
+        ray_cluster.run()
+    assert states == [{}, *[{"pid": os.getpid(), "place": "box:1"}] * 2]
+    assert not supervised.path.exists()
+    assert not supervised.has_process()
+
+
+def test_a_cluster_that_never_ran_is_not(
+    supervised: ray_cluster.ClusterState, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ray_cluster, "_hold_once", lambda terms: None)
+    with pytest.raises(SystemExit, match="1"):
+        ray_cluster.run()
