@@ -22,6 +22,7 @@ from jarvis_desktop.assistant.live_turn import replayed_events
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.dictation import DictationSession
 from jarvis_desktop.assistant.talk.talk import Talk
+from jarvis_desktop.backends.inference_api.endpoints import Endpoints
 from jarvis_desktop.backends.machines.backend import MachinesBackend
 from jarvis_desktop.backends.machines.machines import Machines
 from jarvis_desktop.backends.mcp.backend import McpBackend
@@ -360,6 +361,7 @@ class FakeApp:
     mcp: McpBackend = field(init=False)
     machines: MachinesBackend = field(init=False)
     servers: Mapping[Work, WorkServer] = field(init=False)
+    endpoints: Endpoints = field(init=False)
     speech: SimpleNamespace = field(init=False)
     store: FileStore = field(init=False)
     speaker: AnswerSpeaker = field(init=False)
@@ -396,6 +398,7 @@ class FakeApp:
             taken=self.inventory.__contains__,
             online=lambda: self.policy.allows_downloads,
         )
+        self.endpoints = Endpoints(self.paths.endpoints, Policy(), sorted(self.inventory)[:2])
         self.servers = {
             work: WorkServer(work, partial(work_address, cast(Current, self), work), self.policy)
             for work in Work

@@ -90,7 +90,7 @@ class Endpoints:
     ) -> None:
         self._path = path
         self._policy = policy
-        self._tasks = tasks
+        self.tasks = tasks
         self._key = key
         self._servers: dict[str, EndpointServer] = {}
 
@@ -125,12 +125,14 @@ class Endpoints:
 
     def set(self, task: str, address: str) -> EndpointServer:
         """Save the address for a task. Raises JarvisError."""
-        if task not in self._tasks:
+        if task not in self.tasks:
             raise InputError(
                 tr("“{task}” is no kind of work that a server can do.", task=one_line(task)),
-                hint=tr("It is one of: {names}.", names=", ".join(sorted(self._tasks))),
+                hint=tr("It is one of: {names}.", names=", ".join(sorted(self.tasks))),
             )
-        save_json(self._path, {**self.all(), task: web_address(address)})
+        address = web_address(address)
+        _ = EndpointServer(task, lambda: WorkAddress(address), self._policy).server  # refuses it
+        save_json(self._path, {**self.all(), task: address})
         return self.find(task)
 
     def remove(self, task: str) -> None:
@@ -140,5 +142,5 @@ class Endpoints:
 
     def _address(self, task: str) -> str:
         with suppress(JarvisError):
-            return self.all().get(task, "") if task in self._tasks else ""
+            return self.all().get(task, "") if task in self.tasks else ""
         return ""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from jarvis_desktop.core.i18n import mark
 from jarvis_desktop.ui.settings.about_panels import LicencesPanel, VersionPanel
+from jarvis_desktop.ui.settings.endpoints_panel import EndpointsPanel
 from jarvis_desktop.ui.settings.machines_panel import MachinesPanel
 from jarvis_desktop.ui.settings.mcp_panel import McpPanel
 from jarvis_desktop.ui.settings.panels import (
@@ -177,12 +178,28 @@ SERVERS = SettingsGroup(
             title=mark("Pictures"),
             description=mark(
                 "A server such as LocalAI, or one for Stable Diffusion that speaks OpenAI’s "
-                "protocol, paints from descriptions."
+                "protocol, paints from descriptions, and changes pictures as you say."
             ),
             rows=rows(
                 "servers.images",
                 row("servers.images_model", make=ServerModel),
                 _key_and_test("images", mark("The test asks for its models, and paints nothing.")),
+            ),
+        ),
+        SettingsCard(
+            title=mark("Single tasks"),
+            description=mark(
+                "An address that does one task by the Inference API’s protocol: a Hugging Face "
+                "Inference Endpoint, or a server of your own such as TGI or TEI."
+            ),
+            rows=rows(
+                SettingsRow(
+                    "endpoints",
+                    mark("Addresses for tasks"),
+                    mark("Each is used first; if it fails, the next expert is tried."),
+                    search=mark("endpoint inference hugging face tgi tei url api translation"),
+                    make=EndpointsPanel,
+                ),
             ),
         ),
     ),
