@@ -35,8 +35,10 @@ from jarvis_desktop.tasks.documents.table_parts import (
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_relations import relation_of
 from jarvis_desktop.tasks.documents.table_words import (
+    DOWN,
     PERSON_STEMS,
     UNIT_NAMES,
+    UP,
     VERBS,
     Filter,
     Relation,
@@ -185,6 +187,8 @@ class QuestionReader(Extremes):
         if missed := [*unread, *self.read.unread(_OPERATORS)]:
             words = ", ".join(f"“{word}”" for word in dict.fromkeys(missed))
             doubts.append(tr("Not understood: {words}.", words=words))
+        if compared is None and (left := self._columns_left()):
+            doubts.append(tr("Not understood: {words}.", words=", ".join(left)))
         known = len(self.read.used)
         asked = _asked_of.match(self.read.text)
         if asked and {*asked[1].split()} & {*unread}:
@@ -212,6 +216,18 @@ class QuestionReader(Extremes):
             + 0.8 * self.read.guessed
             + 0.5 * any(item.is_id and not item.is_unique for item in self.told),
         )
+
+    def _columns_left(self) -> list[str]:
+        """Columns of numbers that are named in full behind "and", and are no part of the query: the
+        second of "the average of test 1 and test 2"."""
+        said = {*self.told, *self.group, *(it.field for it in self.read.filters)}
+        return [
+            f"“{it.field.name}”"
+            for it in self.read.mentions
+            if it.score >= 2 and it.field.is_measure and it.field not in said
+            if not said.intersection(it.rivals)
+            if self.read.word_before(it.start) == "and"
+        ]
 
     def _use_nouns(self) -> None:
         """Take words as read that only name the rows, or columns that are part of the query."""
@@ -252,6 +268,7 @@ class QuestionReader(Extremes):
         grouped = self.read.filters or self.group or self.grain
         if not asked or not grouped or (named and named.score >= 2):
             return None
+        best = self._group_of_best_share(asked[0])
         self._use(*asked, *(at for at, word in enumerate(self.texts) if word in ("whole", "total")))
         verbs = [word.start for word in self.words[asked[0] + 1 :]
                  if word.text in AUXILIARIES | _sharing]  # fmt: skip
@@ -262,7 +279,9 @@ class QuestionReader(Extremes):
         # Of budget.csv "the budget" is its column too, unless rows are counted by a condition.
         is_column = what == "column" or (field is not None and not counted)
         measure = field if is_column else self.measure()
-        measure = measure if measure and measure.adds_up else None
+        # A share "with a delay over 5 minutes" is one of rows, not of the minutes.
+        limited = {item.field for item in counted}
+        measure = measure if measure and measure.adds_up and measure not in limited else None
         added = f"sum({measure.sql})" if measure else "count(*)"
         part = " AND ".join(f"({item.sql})" for item in counted)
         value = f"100.0 * {added} FILTER ({part}) / nullif({added}, 0)"
@@ -274,9 +293,28 @@ class QuestionReader(Extremes):
         elif measure:
             told = tr("share of {name} where {conditions}", name=name, conditions=part_told)
         self.read.filters = whole
-        query = self.grouped(value, told, TableColumn("%", ColumnType.NUMBER, unit="%"))
+        percent = TableColumn("%", ColumnType.NUMBER, unit="%")
+        if best and counted:
+            sql, field, grain = best
+            query = self._best_group(sql, value, told, (None if grain else field.column, percent),
+                                     grain)  # fmt: skip
+        else:
+            query = self.grouped(value, told, percent)
         self.read.filters = [*whole, *counted]
         return query
+
+    def _group_of_best_share(self, share: int) -> tuple[str, TableField, str] | None:
+        """The SQL, the column and the unit of time of the groups of which the one with the largest
+        or smallest share is asked for: "which line has the largest share of ..."."""
+        before = self.texts[share - 1] if share else ""
+        which = next((at for at, word in enumerate(self.texts) if word in _asking_groups), -1)
+        key = self._having_key(which) if before in UP | DOWN and 0 <= which < share else None
+        if key is None:
+            return None
+        at, sql, field, grain = key
+        self.largest = before in UP
+        self._use(at, share - 1)
+        return sql, field, grain
 
     def _having(self) -> TableQuery | None:
         """Groups of many rows, or whose numbers add up to much: "which customers have more than 5

@@ -411,6 +411,32 @@ def test_the_best_and_the_share_of_each_group(ask: Ask, question: str, answer: s
     assert " ".join((found.text or "").split()) == answer
 
 
+TRAINS = "train,line,delay_minutes\n1,A,9\n2,A,0\n3,A,30\n4,B,6\n5,B,0\n6,B,1\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("Which line has the largest share of trains that were more than five minutes late?",
+         "A has the highest share where delay_minutes > 5: 66.67 %."),
+        ("Which line has the lowest percentage of trains more than 5 minutes late?",
+         "B has the lowest share where delay_minutes > 5: 33.33 %."),
+        ("What percentage of each line's trains had a delay over 5 minutes?",
+         "The share where delay_minutes > 5 for each line: - A: 66.67 % - B: 33.33 %"),
+    ],
+)  # fmt: skip
+def test_shares_are_of_rows_and_the_largest_of_them(ask: Ask, question: str, answer: str) -> None:
+    (found,) = ask(question, trains_csv=TRAINS)
+    assert " ".join((found.text or "").split()) == answer
+
+
+def test_a_second_column_is_not_left_out_in_silence(ask: Ask) -> None:
+    (found,) = ask(
+        "what is the average of maths and physics?", marks_csv="name,maths,physics\nA,1,2\nB,3,4\n"
+    )
+    assert "Not understood: “physics”" in (found.text or "")
+
+
 def test_a_column_that_is_called_as_its_table_is_added_up(ask: Ask) -> None:
     budget = "department,item,budget\nLab,a,300\nLab,b,150\nPress,c,50\n"
     (found,) = ask("what share of the whole budget does each department have?", budget_csv=budget)
