@@ -293,7 +293,7 @@ _SPOKEN: tuple[tuple[str, str], ...] = (
     (r"\bsubtract (.+?) from (.+)", r"(\2)-(\1)"),
     (r"\bmultiply (.+?) (?:by|and|with) (.+)", r"(\1)*(\2)"),
     (r"\bdivide (.+?) by (.+)", r"(\1)/(\2)"),
-    (r"\bhalf of\b", "0.5*"),
+    (r"\b(?:half of|halve)\b", "0.5*"),
     (r"\b(?:twice|double)\b", "2*"),
     (r"\btriple\b", "3*"),
     (r"\b(?:the )?(?:square root|root)(?: of)?\b", " sqrt "),

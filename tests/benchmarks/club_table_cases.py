@@ -1,7 +1,8 @@
 """A marathon, a weather diary, a club's members and a shop's repairs, and questions about them.
 
-A set for `table_questions.py`, written before the code was read. The answers are computed here in
-plain Python. `None` is the answer to what a table does not have.
+Two sets for `table_questions.py`, each written before the code was read for it. Of the thirty, 21
+were right and 2 wrong without a doubt when they were first asked; of the twenty later ones, 13 and 1.
+The answers are computed here in plain Python. `None` is the answer to what a table does not have.
 """
 
 from __future__ import annotations

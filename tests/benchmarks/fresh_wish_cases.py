@@ -1,4 +1,10 @@
-"""More requests of two and three wishes, about Word, Markdown and Excel files as well."""
+"""More requests of two and three wishes, about Word, Markdown and Excel files as well.
+
+The fourth set was written before any code of the planner was read, the fifth when the fourth was
+answered, and the sixth when the fifth was. When they were first run, 58 of 91, 46 of 67 and 36 of
+45 wishes were right, and 18, 11 and 2 were wrong or lost without a word; 8, 4 and 3 are for what
+nothing here does.
+"""
 
 from __future__ import annotations
 
@@ -304,4 +310,63 @@ fifth = [
         "mum": named, "remind": timer(60)}),
     Wishes("Wie viel ist 15 % von 260, und welcher Tag ist heute?", "", {
         "prozent": says(r"\b39\b"), "tag": says(_day(TODAY) + f"|{TODAY:%A}|Sams|{TODAY:%d}")}),
+]  # fmt: skip
+
+
+sixth = [
+    Wishes("shrink photo.jpg to 300 pixels wide and turn it into a webp, please", "|photo.jpg", {
+        "shrink": picture(lambda i: i.width == 300),
+        "webp": picture(lambda i: i.width == 300, "webp")}),
+    Wishes("what does it say on this sign, and which language is that?", "sign.png", {
+        "say": says("closed on monday"), "language": says("english")}),
+    Wishes("make both pictures black and white and put them in a single PDF",
+           "photo.jpg second.png", {
+        "black": either(picture(is_grey), pdf(2)), "pdf": pdf(2)}),
+    Wishes("Drehe das Foto nach links und mach es heller", "photo.jpg", {
+        "drehe": picture(lambda i: i.size == (600, 800)),
+        "heller": picture(lambda i: i.size == (600, 800))}),
+    Wishes("get rid of the first 3 seconds of song.wav, then make it louder and save it as b.flac",
+           "|song.wav", {
+        "seconds": sound(27), "louder": sound(27, louder=0.08),
+        "b.flac": sound(27, suffix="flac", name="b.flac")}),
+    Wishes("transcribe the memo and give me the three most important words", "memo.wav", {
+        "transcribe": says(*MEMO_WORDS), "words": says("report|meeting|pen")}),
+    Wishes("reverse the recording; after that, how loud is it?", "song.wav", {
+        "reverse": sound(30), "loud": says(r"-?\d+(\.\d)? dB")}),
+    Wishes("I want the sound of this clip as ogg, also a still from the start", "clip.mp4", {
+        "sound": sound(6, suffix="ogg"), "still": made("png jpg jpeg")}),
+    Wishes("append letter.pdf to report.pdf and then turn the whole thing into a Word file",
+           "|report.pdf letter.pdf", {
+        "append": either(pdf(5), document("river", "Miller")),
+        "word": document("river", "Miller")}),
+    Wishes("rotate page 2 of the pdf and drop page 4", "report.pdf", {
+        "rotate": _of("pdf", lambda p: _turned(p) == [1]), "drop": pdf(3, hasnt="sea")}),
+    Wishes("summarize minutes.docx in one sentence and translate that into French",
+           "|minutes.docx", {
+        "summarize": says("bridge|council|Bristol|road"), "translate": named}),
+    Wishes("convert readme.md to PDF and count its words", "|readme.md", {
+        "pdf": pdf(1, has="dough"), "count": says(r"\b\d+ words")}),
+    Wishes("Ersetze Montag durch Dienstag in notizen.txt und speichere es als neu.txt",
+           "|notizen.txt", {
+        "ersetze": shown("Dienstag"), "neu.txt": text_file("Dienstag", name="neu.txt")}),
+    Wishes("sort by salary from high to low, then keep only the top 2", "staff.csv", {
+        "sort": table(lambda r: column(r, "salary")[0] == "35500"),
+        "keep": table(lambda r: len(r) == 3)}),
+    Wishes("how many rows does sales.csv have and what is the highest amount?", "|sales.csv", {
+        "rows": says(r"\b8\b"), "highest": says(r"\b505\b")}),
+    Wishes("plot the amounts by city as a pie and tell me the total", "sales.csv", {
+        "plot": picture(lambda i: i.width > 200), "total": says("2,?030")}),
+    Wishes("turn budget.xlsx into a csv and show me everything in Food", "|budget.xlsx", {
+        "csv": table(lambda r: len(r) == 6, "csv"), "food": says("Groceries|320")}),
+    Wishes("what's 2 to the power of 10, and halve that", "", {
+        "power": says("1,?024"), "halve": says(r"\b512\b")}),
+    Wishes("set a timer for 90 seconds then tell me a random number between 1 and 50", "", {
+        "timer": timer(1.5), "number": says(r"\b\d{1,2}\b")}),
+    Wishes("what time is it in New York and how's the traffic there", "", {
+        "time": says(CLOCK), "traffic": named}),
+    Wishes("spell accommodation and tell me what it means", "", {
+        "spell": says("a.{1,3}c.{1,3}c.{1,3}o"), "means": named}),
+    Wishes("Stell den Wecker auf 7 Uhr und sag mir, welcher Tag morgen ist", "", {
+        "wecker": at_clock(7),
+        "morgen": says(f"{TODAY + timedelta(days=1):%A}|{(TODAY + timedelta(days=1)).day}")}),
 ]  # fmt: skip

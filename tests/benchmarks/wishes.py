@@ -19,7 +19,12 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from tests.benchmarks.fresh_wish_cases import fifth, fourth, write_more_files
+from tests.benchmarks.fresh_wish_cases import (
+    fifth,
+    fourth,
+    sixth,
+    write_more_files,
+)
 from tests.benchmarks.wish_cases import (
     Check,
     Outcome,
@@ -110,7 +115,14 @@ async def _run(args: argparse.Namespace, folder: Path) -> None:
         await app.close()
 
 
-SETS = {"first": first, "second": second, "third": third, "fourth": fourth, "fifth": fifth}
+SETS = {
+    "first": first,
+    "second": second,
+    "third": third,
+    "fourth": fourth,
+    "fifth": fifth,
+    "sixth": sixth,
+}
 
 
 def main() -> None:

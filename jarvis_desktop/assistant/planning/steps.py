@@ -122,7 +122,9 @@ def split_steps(
             or (cue.type.name == FILE_DETAILS and fit(cue.type, start, end) <= 0)
             for cue in asked
         )
-        if repeated and not steps[-1].type.ports and wish_words.RESULT_TOLD.match(part):
+        if repeated and not steps[-1].type.ports and (told := wish_words.RESULT_TOLD.match(part)):
+            more = [_bare(reading.words(start, end))] if told["more"] else []
+            steps[-1] = _with_unread(steps[-1], *more)
             continue
         if not asked:
             if steps and found == inside:

@@ -51,6 +51,7 @@ _phrase = lazy_re(
     r"durchschnitt|mittelwert|summe|anzahl|anteil|höchste\w?|niedrigste\w?|größte\w?|kleinste\w?|"
     r"meisten|wenigsten)\s+(?:(?:of|the|all|der|des|aller|von)\s+)*(?!\d)\w+"
     r"|(?:durchschnitts|gesamt|median|höchst|mindest)(?!\b)\w+"
+    r"|(?:average|mean|median|total|sum|durchschnitt|summe)\W*$"
     # The first few.
     rf"|(?:top|bottom|best|worst|first|last|ersten|letzten|besten)\s+{_count}\s+[^\W\d]\w+"
     rf"|(?:{_count}\s+)(?:(?:most|least)\s+\w+|[^\W\d]{{3,}}(?:est|sten))(?:\s+[^\W\d]\w+|\W*$)"
@@ -69,6 +70,11 @@ _own_question = lazy_re(
     r"those|these|their|its?|this|that|there|ones?|davon|deren)\b)\S+\s+\S+"
 )
 """A question that leaves out nothing of one before it."""
+_listing = lazy_re(
+    r"(?:(?:and|also|then|please|und|dann|bitte)\s+)*(?:show|list|display|print|zeige?|liste)"
+    r"(?:\s+(?:me|us|mir|uns))?\s+(?:all|everything|everyone|every|only|just|alles|alle|nur)\b"
+)
+"""What lists some rows of a table that is given."""
 _elsewhere = lazy_re(
     r"\b(?:this|it|my|your|you|i|we|news|weather|pizza|table for|ticket|flight to|alarm|"
     r"timer|reminder)\b|^\W*(?:send|book|order (?:a|me)|buy|play|turn|walk|go|drive|sort|travel|"
@@ -183,6 +189,7 @@ def table_cues(
         asked = (
             _phrase.match(bare, saved.end() if saved else 0)
             or _own_question.match(bare)
+            or (_listing.match(bare) if context.attachments else None)
             or _made_of(bare)
         )
         if any(cue.type.name == CHART for cue in inside):  # "per category" sorts no texts

@@ -95,8 +95,11 @@ def asks(words: str) -> bool:
 
 SAYS_WHETHER = re.compile(r"say (?:if|whether|which|how|what language)\b")
 """Words that ask for an answer, not for speech."""
-RESULT_TOLD = re.compile(r"\W*(?:tell|show|give) me\b[^.!?]*\b(?:it|they|the result)\b")
-"""What a step says anyway: "roll a die and tell me what it shows"."""
+RESULT_TOLD = re.compile(
+    r"\W*(?:tell|show|give) me\b[^.!?]*\b(?:it|they|the result)\b"
+    r"(?P<more>.*\b(?:means?|stands for|comes from)\b)?"
+)
+"""What a step says anyway: "roll a die and tell me what it shows", unless `more` is asked."""
 
 
 def is_own_wish(words: str) -> bool:

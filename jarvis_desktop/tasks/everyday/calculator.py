@@ -49,7 +49,9 @@ def answer(words: str) -> str:
                 return _answer(_meant.sub(figures[-1], said))
         for joint in _joint.finditer(words):
             with suppress(InputError):
-                return "\n".join((_answer(words[: joint.start()]), answer(words[joint.end() :])))
+                first, rest = _answer(words[: joint.start()]), words[joint.end() :]
+                refers = _meant.search(rest)
+                return f"{first}\n{answer(f'{rest}: {first}' if refers else rest)}"
         raise
 
 

@@ -24,6 +24,10 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
         ("what's that times 3: what is 250 divided by 8", "31.25 times 3 is 93.75."),
         ("that plus 5: There are 1,200 rows and 3 columns.", "3 plus 5 is 8."),
         ("calculate: 5+5", "5+5 is 10."),
+        (
+            "2 to the power of 10, and halve that",
+            "2 to the power of 10 is 1,024.\nHalve 1,024 is 512.",
+        ),
         ("one divided by three", "One divided by three is about 0.333333."),
         ("half of 90", "Half of 90 is 45."),
         ("subtract 5 from 20", "Subtract 5 from 20 is 15."),
