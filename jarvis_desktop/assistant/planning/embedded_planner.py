@@ -365,10 +365,15 @@ async def _guessed_parts(
         if found or not wish_words.asks(words) or hopeless or to_write or is_foreign(words):
             continue
         scores = await asyncio.to_thread(scorer.score, read.words(start, end), inventory)
-        likely = {
-            item: chance * (1.0 if fit(item, start, end) >= FITS else ROUNDABOUT)
+        possible = [
+            (item, chance, fit(item, start, end))
             for item, chance in zip(inventory, scores.tasks, strict=True)
-            if item.ports and item.gives and fit(item, start, end) > NO_WAY
+            if item.ports and item.gives and chance >= MIN_RIVAL_OF_PART
+        ]
+        likely = {
+            item: chance * (1.0 if fits >= FITS else ROUNDABOUT)
+            for item, chance, fits in possible
+            if fits > NO_WAY
         }
         best = max(likely, key=likely.__getitem__, default=None)
         chance = scores.tasks[inventory.index(best)] if best else 0.0
@@ -504,6 +509,8 @@ def _not_just_saved(found: Sequence[PlannedStep], read: ParsedRequest) -> str:
     return read.words(*part.span()) if part else ""
 
 
+MIN_RIVAL_OF_PART = 0.1
+"""A task less likely than this is no rival."""
 NO_WAY, FITS = -30.0, 5.0
 """How well files fit a task that they cannot be turned into the input of, and one that takes them
 as they are."""
