@@ -615,6 +615,8 @@ class QuestionReader(Extremes):
                 self._use(at)
             elif named and self.texts[at - 1] in _DOERS and word.text == word.stem:
                 self._use(at)  # what one does: "what can I cook"
+            elif named and word.text.endswith("ed") and named.field.is_unique:
+                self._use(at)  # "who ordered ink", of a table with a column "order"
             elif named and (named.score >= 1.2 or named.guessed):
                 wanted += [self._settled(at)] if word.text not in FUNCTION_WORDS else []
         wanted += [found[0] for at, found in verb_hints(self.read) if at not in self.read.used
@@ -684,9 +686,18 @@ class QuestionReader(Extremes):
         return [replace(dated, column=column, sql=self._time_sql(grain, dated), made=True)]
 
     def _deny(self, key: TableField) -> None:
-        """Take what is denied as said of all rows of a key: "who has not ordered a lamp"."""
+        """Take what is denied as said of all rows of a key: "who has not ordered a lamp"; and two
+        entries as those of different rows: "who ordered both ink and paper"."""
         measure = self.only_measure()
         for item in self.read.filters:
+            values, field = item.value.split("\0"), item.field
+            if "both" in self.texts and len(values) == 2 and field and field is not key:
+                item.sql = (
+                    f"{key.sql} IN (SELECT {key.sql} FROM {self.relation.sql} WHERE {item.sql} "
+                    f"GROUP BY 1 HAVING count(DISTINCT {field.sql}) = 2)"
+                )
+                item.told = tr("{name} is {value}", name=field.name, value=both(*values))
+                self._use(self.texts.index("both"))
             if item.denied and item.field is not key and not key.is_unique:
                 some = f" AND {measure.sql} <> 0" if measure and measure.adds_up else ""
                 item.sql = (

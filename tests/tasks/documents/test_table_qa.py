@@ -430,6 +430,26 @@ def test_shares_are_of_rows_and_the_largest_of_them(ask: Ask, question: str, ans
     assert " ".join((found.text or "").split()) == answer
 
 
+BOUGHT = "order,customer,product\n1,Ann,ink\n2,Ann,paper\n3,Bob,ink\n4,Cy,paper\n5,Di,glue\n"
+
+
+@pytest.mark.parametrize(
+    ("question", "answer"),
+    [
+        ("who ordered both ink and paper", "The customer, where product is ink and paper is Ann."),
+        ("who ordered ink or paper",
+         "The customer, where product is ink or paper: - Ann - Bob - Cy"),
+        ("how many customers ordered both ink and paper",
+         "The number of different values of customer, where product is ink and paper is 1."),
+        ("who ordered ink but not paper",
+         "The customer, where product is ink and product is not paper is Bob."),
+    ],
+)  # fmt: skip
+def test_what_is_said_of_several_rows_of_one_person(ask: Ask, question: str, answer: str) -> None:
+    (found,) = ask(question, bought_csv=BOUGHT)
+    assert " ".join((found.text or "").split()) == answer
+
+
 def test_a_second_column_is_not_left_out_in_silence(ask: Ask) -> None:
     (found,) = ask(
         "what is the average of maths and physics?", marks_csv="name,maths,physics\nA,1,2\nB,3,4\n"
