@@ -118,8 +118,8 @@ _kinds: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LineEdit]], ...] 
             lambda match: _containing(match, kept=True),
         ),
         (
-            r"\b(?:collect|list|gather|extract|find|show|get|copy|pull out|give me|sammle|liste)\s+"
-            r"(?:me\s+)?(?:(?:all|every|alle)\s+)?(?:of\s+)?(?:the\s+|die\s+)?"
+            r"\b(?:collect|list|gather|extract|find|show|get|copy|pull out|give me|what are|sammle|"
+            r"liste)\s+(?:me\s+)?(?:(?:all|every|alle)\s+)?(?:of\s+)?(?:(?:the|my|die|meine)\s+)?"
             rf"(?:{_which_lines}{_word}|(?P<said>(?-i:[A-Z]{{3,}})(?=\W+{_entries})|to-?do(?=s?\b)"
             rf"|[\"“„][^\"“”„]+[\"”“](?=\W+{_entries}))s?(?:\W+{_entries})?"
             r"(?:\s+(?:of|in|from|aus|in)\s+(?:the|this|my|dem|der|den)\s+\w+)?)",

@@ -18,6 +18,7 @@ FORMAT_WORDS = {
     "wav": "wav", "mp4": "mp4 mp4s", "docx": "docx word", "odt": "odt opendocument",
     "html": "html webpage webseite", "md": "md markdown", "txt": "txt textdatei", "csv": "csv",
     "tsv": "tsv", "xlsx": "xlsx excel", "json": "json", "parquet": "parquet",
+    "pptx": "pptx powerpoint presentation slides",
 }  # fmt: skip
 """Endings that files can get, and the words for them."""
 FORMATS = {word: ending for ending, words in FORMAT_WORDS.items() for word in words.split()}

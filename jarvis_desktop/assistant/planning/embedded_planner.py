@@ -111,6 +111,9 @@ _voices = re.compile(
 )
 """What asks who is heard in a recording."""
 
+CONVERTING = (inputs.CONVERT, "text-to-speech", "translation")
+"""What is done with an answer, in words behind the question."""
+
 CAN_DO = mark("Say “what can you do” to hear what works now.")
 
 NO_LLM = mark(
@@ -230,7 +233,13 @@ class EmbeddedPlanner:
         if (tables and _counts.match(read.text) and len(asked_each) < 2) or (
             asks and all(fit(it.type, it.start, it.end) <= NO_WAY for it in found)
         ):
-            found = []  # "show me the customers from Berlin", of a table
+            # "Show me the customers from Berlin", of a table; and "put it into a PDF".
+            found = [step for step in found if tables and step.type.name in (*CONVERTING, SAVE)]
+            asked = _about_a_file(read, inventory, context, orders=self._guesses)
+            if found and found[0].start and asked:
+                found.insert(0, replace(asked, end=found[0].start))
+            else:
+                found = []
         if len(found) > 1:  # "hey, could you ...": a greeting beside a request asks for nothing
             found = _without_greetings(found, read)
         if not found and (asked := _about_a_file(read, inventory, context, orders=self._guesses)):

@@ -81,6 +81,8 @@ _refers_back = {
     "clock": lazy_re(r"\b(?:till|until|til|to)(?: (?:then|it|that(?: day| date)?))?\W*$"),
 }
 """Words that mean the result of an earlier task of the same type."""
+_thing_in_it = lazy_re(r"(?:the|my|our|this|that)(?: [\w'-]+){1,3}")
+"""What is read aloud of a document: "the packing list"."""
 _to_a_file = lazy_re(
     r"\s+(?:as|in|to|into|under|als|unter)(?:\s+(?:an?|eine[rm]?)\s+(?:\w+\s+)?"
     r"(?:file|table|csv|list|sheet|datei|tabelle|liste))?$",
@@ -434,9 +436,10 @@ class PlanWiring:
             pool = [*(found or self._outputs), *said]
             return sorted(pool, key=lambda item: item.kinds[0] not in kinds)
         if step.type.name == inputs.CONVERT:
-            # The file itself is converted, and not what was read in it or said about it.
-            read = [item for item in found if item.step != "document-to-text"]
-            return read if self._given else found or self._outputs
+            # The file itself is converted, and not what was read in it, said about it or saved.
+            made = [item for item in found if item.step != inputs.SAVE] or found
+            read = [item for item in made if item.step != "document-to-text"]
+            return read if self._given else made or self._outputs
         return found
 
     def _named(self, step: PlannedStep) -> list[PortSource]:
@@ -597,7 +600,11 @@ class PlanWiring:
         asked = step.type.name == "translation" and steps.to_translate(step, self._reading)
         behind = asked or _in_language.sub("", steps.after_cue(step, self._reading))
         said = behind or steps.between_cues(step, self._reading)
-        return "" if steps.ONLY_A_PART.fullmatch(said.lower()) else said
+        of_file = step.type.name == SPEAKING and any(
+            item.kinds[:1] == (Kind.DOCUMENT,) for item in self._given
+        )
+        names = steps.ONLY_A_PART.fullmatch(said.lower())
+        return "" if names or (of_file and _thing_in_it.fullmatch(said.lower())) else said
 
     def _best(self, pool: Sequence[PortSource], port: Port) -> list[PortSource]:
         """Return the first source whose main kind fits, else that fits at all, else that can be

@@ -90,6 +90,7 @@ PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
     ({"edit": "resize"}, (
         "resize*", "resizing", "rescale*", "pixels wide",
         *(f'make the {what} #@#' for what in PICTURE_WORDS),
+        *(f"make {it} # {pixels}" for it in ("it", "them", "this") for pixels in ("px", "pixels")),
     )),
     ({"edit": "sketch"}, (
         "pencil sketch", "pencil drawing", "sketch*", "line drawing", "pencil", "charcoal",

@@ -69,7 +69,8 @@ LINE_EDITING = define(
                                      ("delete", "the "), ("without", ""), ("without", "the "))
             for kind in ("empty", "blank", "duplicate", "repeated")
         ),
-        "todo item*", "to-do item*", "all todos", "all the todos", "all the todo*",
+        "todo item*", "to-do item*", "my todos", "my to-dos", "the todos", "all todos",
+        "all the todos", "all the todo*",
         *(f"all {the}lines {that}" for the in ("", "the ") for that in
           ("with", "that contain", "that have", "that mention", "containing", "mentioning")),
         "keep only the lines", "only the lines", "remove all lines", "remove the lines",

@@ -419,6 +419,29 @@ async def test_the_name_of_a_file_to_be_made_is_not_looked_for(text: str) -> Non
              "document-to-text(document=#0)", "translation(text=#1, language=French)"],
         ),
         (
+            "How many orders did each customer make? put it into a PDF",
+            ["o.csv"],
+            ["table-question-answering(table=o.csv, question=How many orders did each customer "
+             "make?)*", "convert-file(file=#0, format=pdf)"],
+        ),
+        (
+            "rotate by 45 degrees and save as r.png, and also give me a jpg",
+            ["a.png"],
+            ["image-editing(image=a.png, edit=rotate, amount=45.0)",
+             "save-file(content=#0, name=r.png)", "convert-file(file=#0, format=jpg)"],
+        ),
+        ("make it 200 px", ["a.png"], ["image-editing(image=a.png, edit=resize, size=longest 200)"]),
+        (
+            "read out the packing list",
+            ["notes.md"],
+            ["document-to-text(document=notes.md)", "text-to-speech(text=#0)"],
+        ),
+        (
+            "turn this into a presentation",
+            ["notes.md"],
+            ["convert-file(file=notes.md, format=pptx)"],
+        ),
+        (
             "Split this list into one file for each country",
             ["people.csv"],
             ["cut-file(file=people.csv, action=split, parts=1, by=country)"],
