@@ -175,9 +175,7 @@ class ExpertReplica:
             opened = [await stack.enter_async_context(self._unpacked(each)) for each in asked]
             calls = [call for _, call in opened]
             try:
-                found = await self._backend.run_batch(
-                    opened[0][0], calls, lambda share, words: None
-                )
+                found = await self._backend.run_batch(opened[0][0], calls, _unreported)
                 return [{"results": await asyncio.to_thread(_pack, each)} for each in found]
             except JarvisError as error:
                 if len(asked) == 1:
