@@ -214,10 +214,11 @@ class CodeLoop:
         before = [entry for entry in run.done_by(0) if entry.branch == BUILT_IN]
         if before:
             await self._take_built(work, before[-1].artifacts)
-        if before or work.rounds or all(e.kind is ResultKind.ANSWER for e in work.expected):
+        if before or work.rounds:
             return
         plan = await self.built_in.plan(run, work.files)
-        if plan is None:
+        asks = all(each.kind is ResultKind.ANSWER for each in work.expected)
+        if plan is None or plan.answers != asks:
             return
         now = _begin(run, BUILT_IN, tr("Do it with the built-in methods"), "")
         made = await self.built_in.carry_out(run, plan)

@@ -57,7 +57,8 @@ _verbs = (
     "add analy[sz]e append average calculate check choose clean combine compare compute convert "
     "count create crop delete describe detect divide draw explain export extract fill filter find "
     "fix flag generate give group highlight identify join keep let list make mark merge name "
-    "normali[sz]e organi[sz]e pick plot print produce put read remove rename replace report resize "
+    "cut divide normali[sz]e organi[sz]e pick plot print produce put read remove rename replace "
+    "report resize "
     "save say show sort split store sum summari[sz]e tell transform translate turn visuali[sz]e "
     "work write drop dedupe deduplicate rotate shrink graph chart rank standardi[sz]e"
 ).replace(" ", "|")
@@ -95,8 +96,8 @@ _text_file = re.compile(
 )
 _changing = re.compile(
     r"^\W*(?:please\s+|can\s+you\s+|could\s+you\s+|i\s+want\s+you\s+to\s+)?"
-    r"(?:clean|remove|drop|delete|dedup\w*|sort|rename|convert|merge|combine|join|split|resize"
-    r"|shrink|crop|rotate|normali[sz]e|standardi[sz]e|fill|fix|replace|filter|transform|organi[sz]e"
+    r"(?:clean|remove|drop|delete|dedup\w*|sort|rename|convert|merge|combine|join|split|cut|divide"
+    r"|resize|shrink|crop|rotate|normali[sz]e|standardi[sz]e|fill|fix|replace|filter|transform|organi[sz]e"
     r"|bereinig\w*|entfern\w*|sortier\w*)\b",
     re.IGNORECASE,
 )

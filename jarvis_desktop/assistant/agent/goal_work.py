@@ -204,7 +204,11 @@ class GoalWork:
         """Take what the built-in methods made, as far as the goal asks for it; the rest is left. It
         reads files."""
         files = [item for item in made if item.path]
-        left = {id(each) for each, _ in missing(self.expected, "", files, self.files, self.brief)}
+        # What is told beside a file is about that file.
+        answer = "" if files else " ".join(item.text or "" for item in made)
+        left = {
+            id(each) for each, _ in missing(self.expected, answer, files, self.files, self.brief)
+        }
         if any(id(each) not in left for each in self.expected):
             self.built = made
             self.expected = [each for each in self.expected if id(each) in left]

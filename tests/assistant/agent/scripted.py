@@ -224,9 +224,10 @@ class BuiltIn(BuiltInSteps):
 
     def __init__(self) -> None:
         self.made: Sequence[Artifact] = ()
+        self.planned = BuiltInPlan(Plan(()), {})
 
     async def plan(self, run: GoalRun, files: Iterable[Artifact]) -> BuiltInPlan | None:
-        return BuiltInPlan(Plan(()), {}) if self.made else None
+        return self.planned if self.made else None
 
     async def carry_out(self, run: GoalRun, plan: BuiltInPlan) -> Sequence[Artifact]:
         return self.made

@@ -8,13 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from jarvis_desktop.assistant.agent.built_in_steps import BuiltInPlan
 from jarvis_desktop.assistant.agent.goal_work import BUILT_IN, LOOK
 from jarvis_desktop.assistant.agent.queries import QUERY
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name, text_artifact
 from jarvis_desktop.core.errors import ExpertError
 from jarvis_desktop.core.expert import Candidate, Status
 from jarvis_desktop.core.goal import StepState
-from jarvis_desktop.core.task import Call
+from jarvis_desktop.core.plan import Plan
+from jarvis_desktop.core.task import Call, Task
 from jarvis_desktop.tasks.registry import INVENTORY
 from tests.assistant.agent.expert_room import Room
 from tests.assistant.agent.scripted import told
@@ -138,6 +140,17 @@ async def test_a_goal_that_asks_for_files_alone_needs_no_llm(bench: Callable[...
     )
     assert at.branches == [LOOK, BUILT_IN, "final_answer"]
     assert [item.title for item in found.artifacts] == ["chart.png"]
+    assert at.llm.prompts == []
+
+
+async def test_what_is_counted_is_the_answer(bench: Callable[..., Bench]) -> None:
+    at = bench([], goal="How often does the word sea occur?")
+    (count,) = (each for each in INVENTORY if each.name == "count-words")
+    at.built.planned = BuiltInPlan(Plan((Task(0, count, {}),)), {0: ""})
+    at.built.made = [text_artifact("“sea” occurs 3 times.")]
+    found = await at.work()
+    assert (found.status, found.text) == (Status.DONE, "“sea” occurs 3 times.")
+    assert at.branches == [LOOK, BUILT_IN, "final_answer"]
     assert at.llm.prompts == []
 
 
