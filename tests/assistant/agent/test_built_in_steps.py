@@ -146,7 +146,9 @@ async def test_a_goal_that_asks_for_files_alone_needs_no_llm(bench: Callable[...
 async def test_what_is_counted_is_the_answer(bench: Callable[..., Bench]) -> None:
     at = bench([], goal="How often does the word sea occur?")
     (count,) = (each for each in INVENTORY if each.name == "count-words")
-    at.built.planned = BuiltInPlan(Plan((Task(0, count, {}),)), {0: ""})
+    at.built.planned = BuiltInPlan(
+        Plan((Task(0, count, {"text": (text_artifact("sea"),)}),)), {0: ""}
+    )
     at.built.made = [text_artifact("“sea” occurs 3 times.")]
     found = await at.work()
     assert (found.status, found.text) == (Status.DONE, "“sea” occurs 3 times.")
