@@ -139,7 +139,10 @@ MIN_SURELY_FOREIGN = 0.95
 
 
 def is_foreign(words: str, chance: float, task_type: TaskType) -> bool:
-    """Return whether words behind those of a task ask for what none of our tasks does."""
+    """Return whether words behind those of a task ask for what none of our tasks does. What is
+    quoted asks for nothing: it is a text to work on."""
+    if not re.search(r"[^\W\d_]", MARKED.sub(" ", _quoted.sub(" ", words))):
+        return False
     if chance >= MIN_FOREIGN and orders(words, task_type):
         return True
     other = not _takes_more(task_type) or (is_literal(task_type) and is_order(words))

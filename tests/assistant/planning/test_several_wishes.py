@@ -281,3 +281,11 @@ async def test_two_wishes_are_both_done_or_named(case: tuple[str, tuple[str, str
         done.remove(task)  # raises if it is not among them
     named = [wish for wish in pair if not WISHES[name][wish]]
     assert notes == [left_out(wish) for wish in named]
+
+
+@pytest.mark.parametrize("other", ["the soup needs more salt", "the soup", "call Anna"])
+async def test_what_is_quoted_asks_for_nothing(other: str) -> None:
+    plan = await ask(f'How similar are "make the picture brighter" and "{other}"?')
+    assert isinstance(plan, Plan)
+    (task,) = plan
+    assert task.args == {"text_1": "make the picture brighter", "text_2": other}
