@@ -41,6 +41,13 @@ def read(call: Call, report: Report) -> Iterable[Artifact]:
     return [text_artifact(text)]
 
 
+def text_of(item: Artifact, report: Report, workdir: Path) -> str:
+    """The text of an artifact, whether it is one or a file."""
+    if item.path is None:
+        return item.text or ""
+    return read_document(item.path, name=item.title, report=report, workdir=workdir)
+
+
 def read_document(path: Path, *, name: str, report: Report, workdir: Path) -> str:
     """The text of a file, by its content rather than its extension."""
     try:

@@ -10,7 +10,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
-from jarvis_desktop.tasks.documents.to_text import read_document
+from jarvis_desktop.tasks.documents.to_text import text_of
 from jarvis_desktop.tasks.naming import original_stem
 from jarvis_desktop.text.line_edits import edit_text, read_edits
 
@@ -34,10 +34,7 @@ def edit_lines(call: Call, report: Report) -> Iterable[Artifact]:
         )
     item = call.inputs["text"][0]
     name = item.title if item.path else ""
-    if item.path is None:
-        before = call.text("text")
-    else:
-        before = read_document(item.path, name=name, report=report, workdir=call.workdir)
+    before = text_of(item, report, call.workdir)
     after = edit_text(before, edits)
     if after == before:
         raise InputError(

@@ -12,7 +12,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
 from jarvis_desktop.tasks.definition import define
-from jarvis_desktop.tasks.documents.to_text import read_document
+from jarvis_desktop.tasks.documents.to_text import text_of
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.numbers import with_digits
 
@@ -66,12 +66,6 @@ _each = lazy_re(
 )
 
 
-def _text(item: Artifact, call: Call, report: Report) -> str:
-    if item.path is None:
-        return item.text or ""
-    return read_document(item.path, name=item.title, report=report, workdir=call.workdir)
-
-
 def words_of(text: str) -> list[str]:
     """Return the words of a text in small letters; "it’s" and "e-mail" are one word each."""
     return re.findall(r"[^\W\d_]+(?:['’-][^\W\d_]+)*", text.casefold())
@@ -81,7 +75,7 @@ def count_words(call: Call, report: Report) -> Iterable[Artifact]:
     """Return the counts in sentences or lines. Raises InputError if there is no text, and
     ExpertError if something else is asked."""
     asked, items = with_digits(call.words("asked")), call.inputs["text"]
-    texts = [_text(item, call, report) for item in items]
+    texts = [text_of(item, report, call.workdir) for item in items]
     if not any(text.strip() for text in texts):
         raise InputError(tr("There is no text to look through."))
     if found := next((match for form in _one_word if (match := form.search(asked))), None):
