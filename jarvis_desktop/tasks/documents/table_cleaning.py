@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 _removing = re.compile(r"\b(?:remove|delete|drop|discard|exclude|leave out|get rid of|take out)\b")
 _keeping = re.compile(r"\b(?:keep|filter|only)\b")
-_duplicates = re.compile(r"\b(?:duplicat\w*|doubles?|repeated|dedup\w*|identical)\b")
 _empty_rows = re.compile(r"\b(?:empty|blank) (?:rows?|lines?)\b")
 _without = re.compile(
     r"\b(?:without|with no|(?:that|which|who) (?:have|has) no|lacking)\s+(?:(?:an?|any|the)\s+)?"
@@ -69,7 +68,7 @@ def deduplicate(editor: TableEditor, text: str) -> None:
     of = re.search(r"\b(?:by|based on|with the same|of the same|in|on|same) (.+)", text)
     of_table = of is None or re.search(r"\btable|file|csv\b", of[1])
     fields = [] if of is None or of_table else editor.columns_of(of[1])
-    alike = [item.sql for item in fields] or list(map(_plain, editor.cells))
+    alike = [item.sql for item in fields] or list(map(trimmed, editor.cells))
     before = editor.count
     editor.renew(
         f"QUALIFY row_number() OVER (PARTITION BY {', '.join(alike)} ORDER BY {editor.row}) = 1"
@@ -92,7 +91,7 @@ def deduplicate(editor: TableEditor, text: str) -> None:
 def remove_empty_rows(editor: TableEditor) -> None:
     """Remove the rows without any cell."""
     before = editor.count
-    empty = " AND ".join(f"{_plain(cell)} = ''" for cell in editor.cells)
+    empty = " AND ".join(f"{trimmed(cell)} = ''" for cell in editor.cells)
     editor.renew(f"WHERE NOT ({empty})")
     told = trn("Removed {count} empty row.", "Removed {count} empty rows.", before - editor.count)
     editor.say(told, "without-empty-rows")
@@ -101,7 +100,7 @@ def remove_empty_rows(editor: TableEditor) -> None:
 def remove_without(editor: TableEditor, field: TableField) -> None:
     """Remove the rows whose cell in this column is empty."""
     before = editor.count
-    editor.renew(f"WHERE {_plain(editor.cell_of(field))} != ''")
+    editor.renew(f"WHERE {trimmed(editor.cell_of(field))} != ''")
     told = trn("Removed {count} row of {whole}: {conditions}.",
                "Removed {count} rows of {whole}: {conditions}.", before - editor.count,
                whole=f"{before:,}", conditions=tr("{name} is empty", name=field.name))  # fmt: skip
@@ -124,7 +123,7 @@ def keep_one_of_each(editor: TableEditor, asked: re.Match[str]) -> None:
         raise editor.no_column(asked["which"])
     before = editor.count
     order = f"{field.sql if field else editor.row} {'DESC' if which in _LAST else 'ASC'} NULLS LAST"
-    alike = ", ".join(f"lower({_plain(editor.cell_of(key))})" for key in keys)
+    alike = ", ".join(f"lower({trimmed(editor.cell_of(key))})" for key in keys)
     editor.renew(
         f"QUALIFY row_number() OVER (PARTITION BY {alike} ORDER BY {order}, {editor.row}) = 1"
     )
@@ -159,7 +158,7 @@ def fill_empty(editor: TableEditor, asked: re.Match[str]) -> None:
             form = "median" if computed[1] == "median" else "avg"
             number = editor.value_of(f"{form}({field.sql})")
             written = editor.as_written(round(float(number or 0), 2), field)
-        empty = f"{_plain(cell)} = ''"
+        empty = f"{trimmed(cell)} = ''"
         count = int(editor.value_of(f"count(*) FILTER ({empty})"))
         editor.change(f"SET {cell} = {literal(written)} WHERE {empty}")
         told = trn("Filled {count} empty cell of {name} with {value}.",
@@ -182,5 +181,6 @@ def _one_name(words: str) -> str:
     return words.replace("e-mail", "email").strip(" .")
 
 
-def _plain(cell: str) -> str:
+def trimmed(cell: str) -> str:
+    """Return the text of a cell in SQL, "" for an empty one."""
     return f"trim(coalesce({cell}::VARCHAR, ''))"

@@ -10,6 +10,7 @@ import csv
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -19,7 +20,7 @@ from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Port, Report
 from jarvis_desktop.tasks.definition import define
 from jarvis_desktop.tasks.documents.table_database import TableDatabase, delimiter_of, is_utf8
-from jarvis_desktop.tasks.documents.table_editor import MAX_PARTS, TableEditor, combined, parts_of
+from jarvis_desktop.tasks.documents.table_editor import TableEditor, combined, parts_of
 from jarvis_desktop.tasks.documents.table_qa import question_of, table_items, with_doubts
 from jarvis_desktop.tasks.formats.tables import sheets_of, write_workbook
 
@@ -68,10 +69,12 @@ def edit_tables(call: Call, report: Report) -> Iterable[Artifact]:
     return made
 
 
-def divided(item: Artifact, by: str, count: int, call: Call, report: Report) -> Iterable[Artifact]:
-    """Yield the parts of a table as files of its form: one for each value of the columns that `by`
-    names, for each month or year, of "100 rows" each, or `count` equal parts. Raises InputError if
-    there is no such column, or too many parts."""
+def divided(
+    item: Artifact, by: str, count: int, call: Call, report: Report, most: int
+) -> Iterable[Artifact]:
+    """Yield the parts of a table as files of its form, the first `most` of them: one for each value
+    of the columns that `by` names, for each month or year, of "100 rows" each, or `count` equal
+    parts. Raises InputError if there is no such column."""
     assert item.path is not None
     db = TableDatabase(call.workdir)
     report(None, tr("Reading {name}", name=item.title))
@@ -79,7 +82,7 @@ def divided(item: Artifact, by: str, count: int, call: Call, report: Report) -> 
     if rows := re.match(r"(\d+) ", by):
         parts = editor.parts_of_rows(max(1, int(rows[1])))
     elif by:
-        parts = editor.parts_by(by)
+        parts = editor.parts_by(by, most)
     elif count > 1:
         parts = editor.parts_of_rows(max(1, math.ceil(editor.count / count)))
     else:
@@ -88,9 +91,7 @@ def divided(item: Artifact, by: str, count: int, call: Call, report: Report) -> 
             hint=tr("Such as: one file for each town, or into 3 parts."),
         )
     ending = item.path.suffix.lower() if item.path.suffix.lower() in WRITTEN_TABLES else ".csv"
-    for number, part in enumerate(parts, 1):
-        if number > MAX_PARTS:
-            raise InputError(tr("That would be more than {most} files.", most=MAX_PARTS))
+    for number, part in enumerate(islice(parts, most), 1):
         path = call.workdir / f"part-{number}{ending}"
         _write(editor, item.path, path)
         yield Artifact(Kind.TABLE, path=path, name=f"{PurePath(item.title).stem}-{part}{ending}")

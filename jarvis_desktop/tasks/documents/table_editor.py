@@ -44,8 +44,6 @@ MAX_NAMED = 20
 _ROW = '"\u2060row"'
 """The column with the place of a row; no file has that name."""
 
-MAX_PARTS = 200
-"""Files that a table is divided into."""
 _period = re.compile(r"\b(month|year|day|date|monat|jahr|tag|datum)")
 
 _german = tuple(
@@ -207,10 +205,10 @@ class TableEditor:
         """What its columns are asked by."""
         return relation_of(self.table)
 
-    def parts_by(self, words: str) -> Iterator[str]:
-        """Yield what each part is for that words divide the table into: by the values of columns,
-        or by the months, days or years of a date. Meanwhile the table has only these rows. Raises
-        InputError if the words name no column."""
+    def parts_by(self, words: str, most: int) -> Iterator[str]:
+        """Yield what each of the first `most` parts is for that words divide the table into: by the
+        values of columns, or by the months, days or years of a date. Meanwhile the table has only
+        these rows. Raises InputError if the words name no column."""
         fields = self.columns_of(words)
         of_dates = [it for it in self.relation().fields if it.column.type is ColumnType.DATE]
         period = _period.search(folded(words))
@@ -219,11 +217,11 @@ class TableEditor:
             key = f"strftime({of_dates[0].sql}, '{form or '%Y-%m-%d'}')"
         elif fields:
             cells = (self.cell_of(item) for item in fields)
-            key = " || ' ' || ".join(f"trim(coalesce({cell}::VARCHAR, ''))" for cell in cells)
+            key = " || ' ' || ".join(map(table_cleaning.trimmed, cells))
         else:
             raise self.no_column(words)
         sql = f"SELECT min({key}) FROM {self.table.sql} GROUP BY lower({key}) ORDER BY min({_ROW})"
-        for (value,) in self._db.rows(sql, MAX_PARTS + 1)[1]:
+        for (value,) in self._db.rows(sql, most)[1]:
             told = "IS NULL" if value is None else f"= lower({literal(value)})"
             self._only = f"WHERE lower({key}) {told}"
             yield value or tr("empty")

@@ -49,7 +49,11 @@ def cut_file(call: Call, report: Report) -> Iterable[Artifact]:
             hint=tr("It can be split, or converted to PDF first."),
         )
     divided = table_edit.divided if item.kind is Kind.TABLE else cut_text.divided
-    return list(divided(item, call.words("by"), int(call.number("parts")), call, report))
+    by, count = call.words("by"), int(call.number("parts"))
+    made = list(divided(item, by, count, call, report, MAX_FILES + 1))
+    if len(made) > MAX_FILES:
+        raise _too_many()
+    return made
 
 
 def _cut_pages(item: Artifact, call: Call) -> Iterable[Artifact]:

@@ -6,6 +6,7 @@ import math
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from jarvis_desktop.core.artifact import Artifact, Kind
@@ -38,10 +39,12 @@ Block = tuple[str, Any]
 """What a line or an element is called if it begins a part, "" if not; and itself."""
 
 
-def divided(item: Artifact, by: str, count: int, call: Call, report: Report) -> Iterable[Artifact]:
-    """Yield the parts of a text: of "100 lines" or "500 words" each, `count` parts of about the
-    same length, or else one for each chapter or heading, which keep the form of Word, OpenDocument
-    and web pages. Raises InputError if there are no headings."""
+def divided(
+    item: Artifact, by: str, count: int, call: Call, report: Report, most: int
+) -> Iterable[Artifact]:
+    """Yield the first `most` parts of a text: of "100 lines" or "500 words" each, `count` parts of
+    about the same length, or else one for each chapter or heading, which keep the form of Word,
+    OpenDocument and web pages. Raises InputError if there are no headings."""
     assert item.path is not None
     ending = ending_of(item.path)
     size = re.match(r"(\d+) (\w+)", by)
@@ -57,7 +60,7 @@ def divided(item: Artifact, by: str, count: int, call: Call, report: Report) -> 
             pieces = _by_length(lines, size, count)
         else:
             pieces = _at_headings(_of_lines(lines), item.title)
-    for number, (called, blocks) in enumerate(pieces, 1):
+    for number, (called, blocks) in enumerate(islice(pieces, most), 1):
         path = call.workdir / f"part-{number}.{ending}"
         if isinstance(blocks[0], str):
             path.write_text("".join(blocks).strip() + "\n", "utf-8", newline="\n")

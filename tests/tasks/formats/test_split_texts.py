@@ -162,6 +162,12 @@ def test_a_text_is_split_by_its_length(
     assert [len(text.split()) for text in made.values()] == sizes
 
 
+def test_a_text_does_not_become_hundreds_of_files(tmp_path: Path) -> None:
+    (tmp_path / "list.txt").write_text("one two\n" * 300)
+    with pytest.raises(InputError, match="more than 200 files"):
+        split(tmp_path / "list.txt", Kind.DOCUMENT, by="1 lines")
+
+
 def test_a_text_without_headings(tmp_path: Path) -> None:
     (tmp_path / "list.txt").write_text("one two\n" * 5)
     with pytest.raises(InputError, match="no chapters or headings"):
