@@ -171,6 +171,7 @@ async def relay(
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     back: asyncio.StreamWriter | None = None
+    both: list[asyncio.Task[None]] = []
 
     async def pass_on(one: asyncio.StreamReader, other: asyncio.StreamWriter) -> None:
         with contextlib.suppress(OSError):
@@ -180,12 +181,15 @@ async def relay(
 
     try:
         there, back = await asyncio.open_connection("127.0.0.1", to, ssl=context)
-        both = [asyncio.create_task(pass_on(*each)) for each in ((reader, back), (there, writer))]
+        both += [asyncio.create_task(pass_on(*each)) for each in ((reader, back), (there, writer))]
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
     finally:
         writer.transport.abort()
         if back:
             back.transport.abort()
+        for one in both:
+            one.cancel()
+        await asyncio.gather(*both, return_exceptions=True)
 
 
 @pytest.fixture
