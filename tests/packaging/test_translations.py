@@ -1,6 +1,7 @@
 """The catalogues of the window's languages are complete and say what the code says."""
 
 import importlib.util
+import re
 import string
 from pathlib import Path
 from types import ModuleType
@@ -64,6 +65,24 @@ def test_translations_take_the_values_of_the_text(language: str) -> None:
             if fields(text) - wanted or (wanted - fields(text)) - ({"count"} if many else set())
         ]  # fmt: skip
     assert not wrong
+
+
+PROPER_NAMES = {"engine"}
+"""Translated with a name that is the same in every language: torch."""
+
+
+def test_no_language_borrows_from_another() -> None:
+    """A text of one catalogue that was copied into the other is complete, and wrong."""
+    german = {message.id: message.string for message in tool.read("de")}
+    borrowed = [
+        message.id
+        for message in tool.read("zh")
+        if message.string == german.get(message.id)
+        and message.string != message.id
+        and re.search("[a-zäöüß]{3}", re.sub("{.*?}", "", str(message.string)))
+        and message.id not in PROPER_NAMES
+    ]
+    assert not borrowed
 
 
 def test_it_tells_what_is_not_translated() -> None:
