@@ -297,7 +297,7 @@ class ExpertManager:
     # LLMs
 
     async def llms(self, *, anew: bool = False) -> LLMInventory:
-        """List the LLMs. `anew` checks everything once more."""
+        """List the LLMs. `anew` checks everything again."""
         if anew:
             self._dependencies.llms.forget()
         return await list_llms(

@@ -295,8 +295,7 @@ class MainWindow(QMainWindow):
         self.composer.field.setFocus()
 
     def _show_title(self) -> None:
-        entries = self.session.open.entries
-        self.header.show_title(one_line(entries[0].turn.text) if entries else "")
+        self.header.show_title(one_line(self.session.open.title))
 
     def _looked(self, look: LLMOverview) -> None:
         self.header.show_llm(look.used, look.reason)

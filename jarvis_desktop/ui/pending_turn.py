@@ -50,6 +50,14 @@ class OpenConversation:
             self.id = (history.open_private() if self.private else history.open_conversation()).id
         return self.id
 
+    @property
+    def title(self) -> str:
+        """The text of its first request; one that was discarded before it began counts only if
+        there is no other."""
+        begun = [item for item in self.entries if item.turn.id or item.turn.status is None]
+        first = next(iter(begun or self.entries), None)
+        return first.turn.text if first else ""
+
     def take_out(self, turn_id: str) -> tuple[int, PendingTurn] | None:
         """Remove a turn and return its position, or None if there is no turn of that id."""
         found = [item for item in enumerate(self.entries) if item[1].turn.id == turn_id]

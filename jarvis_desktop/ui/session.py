@@ -228,6 +228,7 @@ class WindowSession(QObject):
             self._halt(running)  # it is forgotten once they have ended
         else:
             self._forget(place)
+        self.busy_changed.emit(self.busy)
         if self.open is place:
             self.new_conversation()
 

@@ -327,7 +327,7 @@ def _column_of(node: ast.AST, of_column: Mapping[str, str]) -> str:
 
 
 def _by_length_of_keys(nodes: Sequence[ast.AST]) -> Iterator[str]:
-    """Yield the dicts of which the longest or shortest key is taken, where a value is meant."""
+    """Yield the dicts of which the longest or shortest key is taken although a value is meant."""
     dicts = _assigned(nodes, lambda value: isinstance(value, ast.Dict | ast.DictComp))
     for node in nodes:
         match node:

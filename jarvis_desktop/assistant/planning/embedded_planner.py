@@ -69,7 +69,7 @@ _judging = re.compile(
     r"|^\W*(?:[\w' ]{0,30}\b(?:out|me|see|check|know|decide|say)\s+)?which\b[^.]*"
     r"\b(?:is|are|looks?|was|should|needs?)\b"
 )
-"""A question whose adjective is no wish: "which of these photos is brighter"."""
+"""A question whose adjective asks for nothing: "which of these photos is brighter"."""
 
 _lists = re.compile(
     r"^\W*(?:please\s+)?(?:show|list|give|display|print|find|get)\b|"
@@ -519,7 +519,7 @@ def _not_just_saved(found: Sequence[PlannedStep], read: ParsedRequest) -> str:
 
 
 MIN_RIVAL_OF_PART = 0.1
-"""A task less likely than this is no rival."""
+"""A task less likely than this does not compete."""
 NO_WAY, FITS = -30.0, 5.0
 """How well files fit a task that they cannot be turned into the input of, and one that takes them
 as they are."""

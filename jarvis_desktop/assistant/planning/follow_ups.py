@@ -69,7 +69,7 @@ def _in_chinese(text: str, before: str) -> str | None:
 
 
 def is_fragment(text: str) -> bool:
-    """Return whether a follow-up is so short that it is none by itself: "and 20%?"."""
+    """Return whether a follow-up alone is too short to be one: "and 20%?"."""
     return len(_rest(text)[0].split()) <= MAX_WORDS_ALONE
 
 

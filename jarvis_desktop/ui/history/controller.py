@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
+from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr, trn
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.storage.search import EVERYTHING, TurnFilters
@@ -156,7 +157,7 @@ class HistoryController(QObject):
     def _changed(self) -> None:
         running = {pending.place: pending for pending in self.session.active}
         active = [
-            HistoryRow(place.id, place.entries[0].turn.text, pending.turn.started)
+            HistoryRow(place.id, place.title, pending.turn.started)
             for place, pending in reversed(running.items())
             if place.id and place.entries and not place.private
         ]
@@ -166,8 +167,14 @@ class HistoryController(QObject):
 
     def _with_active(self, rows: Sequence[HistoryRow], *, begins: bool) -> list[HistoryRow]:
         """Put the conversations that run above the others, with the title that the user may have
-        given them."""
-        listed = {row.id: row for row in rows}
+        given them. A later request that ended before the first one is no title."""
+        later = {
+            (pending.place.id, one_line(entry.turn.text))
+            for pending in self.session.active
+            for entry in pending.place.entries
+            if entry.turn.text != pending.place.title
+        }
+        listed = {row.id: row for row in rows if (row.id, row.title) not in later}
         active = {row.id: replace(listed.get(row.id, row), when=row.when) for row in self._active}
         rest = [row for row in rows if row.id not in active]
         if not begins:

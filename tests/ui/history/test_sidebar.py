@@ -17,7 +17,7 @@ from jarvis_desktop.ui.history.sidebar import Sidebar
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.widgets.icons import IconButton
 from jarvis_desktop.ui.widgets.theme import Theme, ThemeChoice
-from tests.ui.history.conftest import NOW, TITLES, settle, titles
+from tests.ui.history.conftest import NOW, TITLES, conversation, settle, titles
 from tests.ui.scene import HOSTILE, FakeApp
 
 Key = Qt.Key
@@ -307,6 +307,71 @@ def test_what_runs_stands_above_the_others_before_the_history_has_it(
     settle(filled, qtbot)
     # This history keeps nothing that was asked.
     qtbot.waitUntil(lambda: titles(filled) == [TITLES[3], *TITLES[:3]])
+
+
+def test_a_request_discarded_before_it_began_names_no_conversation(
+    filled: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    from jarvis_desktop.core.turn import Request
+    from tests.ui import scene
+
+    session = filled.session
+    ready, session.app = session.app, None  # as while JARVIS starts
+    session.send(Request("never mind"))
+    session.stop()
+    session.app = ready
+    assert titles(filled) == list(TITLES)
+    app.assistant.script = scene.for_ever
+    session.send(Request("what is new"))
+    qtbot.waitUntil(lambda: titles(filled) == ["what is new", *TITLES])
+    assert filled.header.title.full_text() == "what is new"
+    session.end()
+    qtbot.waitUntil(lambda: not session.busy)
+    qtbot.waitUntil(lambda: titles(filled) == list(TITLES))
+
+
+def test_a_request_stopped_while_it_waits_names_no_conversation(
+    filled: MainWindow, app: FakeApp, qtbot: QtBot
+) -> None:
+    from jarvis_desktop.core.turn import Request
+    from tests.ui import scene
+
+    app.assistant.script = scene.for_ever
+    session = filled.session
+    first = session.send(Request("what is new"))
+    qtbot.waitUntil(lambda: titles(filled)[0] == "what is new")
+    name = first.place.id
+    assert name
+    second = session.send(Request("never mind"))
+    qtbot.waitUntil(lambda: bool(second.turn.id))
+    session.stop_turn(second.turn)
+    qtbot.waitUntil(lambda: second not in session.active)
+    # It is saved before the one that it waited for.
+    saved = {name: conversation(name, "never mind")}
+    app.history.conversations = saved | app.history.conversations
+    session.kept.emit()
+    settle(filled, qtbot)
+    assert titles(filled) == ["what is new", *TITLES]
+    app.history.titles[name] = "A name of mine"
+    session.kept.emit()
+    qtbot.waitUntil(lambda: titles(filled)[0] == "A name of mine")
+
+
+def test_discarding_a_private_conversation_drops_what_waits_in_it(
+    filled: MainWindow, qtbot: QtBot
+) -> None:
+    from jarvis_desktop.core.turn import Request
+
+    session = filled.session
+    ready, session.app = session.app, None  # as while JARVIS starts
+    session.new_conversation(kept=False)
+    filled.send(Request("what nobody may see"))
+    assert filled.composer.stop.isVisible()
+    QTest.mouseClick(filled.history.sign.forget, Qt.MouseButton.LeftButton)
+    session.app = ready
+    assert not session.busy
+    assert not filled.composer.stop.isVisible()
+    assert not filled.sidebar.private.isVisible()
 
 
 def test_hostile_titles_and_passages_are_drawn_as_they_are(theme: Theme, qtbot: QtBot) -> None:
