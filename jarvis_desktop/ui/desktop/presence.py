@@ -100,6 +100,7 @@ class Presence(QObject):
         tray.show_window_shown(window.isVisible())
         tray.paste_wanted.connect(self.dictation.paste_last)
         self.dictation.active_changed.connect(self.phases.dictate)
+        self.dictation.phase_changed.connect(window.voice.show_dictation)
         self.dictation.failed.connect(self._not_dictated)
         self.quick.window_wanted.connect(self.show)
         self.quick.key_changed.connect(tray.show_keys)

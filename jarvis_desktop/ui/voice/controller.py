@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QWidget
 
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.speech import Talking, Transcript
+from jarvis_desktop.core.speech import Talking, TalkState, Transcript
 from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineQuestion
 from jarvis_desktop.ui.header import Header
@@ -25,6 +25,7 @@ from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
     from jarvis_desktop.app.application import Application
+    from jarvis_desktop.assistant.talk.dictation import DictationPhase
     from jarvis_desktop.ui.quick.quick_box import QuickBox
 
 TALK_KEY = Qt.Key.Key_F4
@@ -91,6 +92,7 @@ class VoiceController(QObject):
         self._talker = talker
         self._header = header
         self._composer = composer
+        self._dictating: TalkState = "idle"
         self.keys = TalkKeys(window, talker)
         session.ready.connect(self._ready)
         session.changed.connect(self._show_doing)
@@ -114,12 +116,20 @@ class VoiceController(QObject):
         self.keys.let_go()
         self._talker.cancel()
 
+    def show_dictation(self, phase: DictationPhase) -> None:
+        """Show that a dictation uses the microphone too."""
+        self._dictating = phase if phase in ("waiting", "listening") else "idle"
+        self._show_microphone()
+
     def _ready(self, app: Application) -> None:
         self._talker.use(app)
         self._composer.talk.setEnabled(True)
 
     def _show_microphone(self) -> None:
-        self._header.show_microphone(self._talker.microphone, self._talker.now.state)
+        state = self._talker.now.state
+        self._header.show_microphone(
+            self._talker.microphone, self._dictating if state == "idle" else state
+        )
 
     def _show_doing(self) -> None:
         running = self._session.running

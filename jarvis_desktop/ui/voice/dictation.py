@@ -166,6 +166,8 @@ class DictationController(QObject):
 
     active_changed = Signal(bool)
     """Whether somebody dictates, so that the microphone is open."""
+    phase_changed = Signal(str)
+    """Carries the new DictationPhase."""
     failed = Signal(str)
     """Carries what cannot be shown above the windows of this desktop."""
 
@@ -209,6 +211,7 @@ class DictationController(QObject):
             self.overlay.show_state(state)
         elif state.phase == "failed":
             self.failed.emit(state.message)
+        self.phase_changed.emit(state.phase)
         active = state.phase in ACTIVE
         if active != self._active:
             self._active = active

@@ -14,6 +14,7 @@ from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.app.ipc_client import LaunchRequest
+from jarvis_desktop.assistant.talk.dictation import DictationState
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.policy import Mode
 from jarvis_desktop.core.turn import Request
@@ -37,6 +38,21 @@ def test_closing_the_window_leaves_jarvis_in_the_tray_and_says_so_once(
         presence.show()
         assert window.isVisible()
     assert [note.key for note in desktop.notes] == [TRAY_NOTE]
+
+
+def test_a_dictation_is_shown_at_the_microphone_of_the_window(
+    presence: Presence, app: FakeApp, qtbot: QtBot
+) -> None:
+    voice = presence.window.header.voice
+    presence.window.session.engine.call(app.microphone._become, "open")
+    qtbot.waitUntil(lambda: voice.text() == "Open, not recording")
+    presence.dictation._show(DictationState("listening"))
+    assert voice.text() == "Listening"
+    assert voice.property("microphone") == "hearing"
+    presence.dictation._show(DictationState("recognising"))
+    assert voice.text() == "Open, not recording"
+    presence.dictation._show(DictationState())
+    assert voice.property("microphone") == "open"
 
 
 def test_a_dialog_that_is_closed_meanwhile_does_not_end_it(presence: Presence) -> None:
