@@ -22,6 +22,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.text.lazy_re import lazy_re
+from jarvis_desktop.text.records import begins_records, begins_wrapped_records
 
 Found = tuple[Kind, str]
 
@@ -39,8 +40,6 @@ _FURTHER: tuple[tuple[int, bytes, Found], ...] = (
     (0, b"PAR1", (Kind.TABLE, ".parquet")),
 )
 _RECORDS = (".json", ".jsonl")
-_records = lazy_re(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*\{|\{[^\n]*\}\s*\n\s*\{)")
-"""How a table begins in JSON: a list of objects, or an object in each line."""
 _OTHER_IMAGES = {"image/vnd.dwg", "image/x-xcf", "image/vnd.ms-photo", "application/dicom"}
 _OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 _ASF = b"\x30\x26\xb2\x75\x8e\x66\xcf\x11"
@@ -194,7 +193,8 @@ def sniff(head: bytes, tail: bytes, name: str) -> Content:
         raise _refusal(name, suffix, tr("its content is something else"))
     if _promises_bytes(suffix):
         raise _refusal(name, suffix, tr("its content is text"))
-    if KINDS.get(suffix) is Kind.TABLE or (suffix in _RECORDS and _records.match(head)):
+    records = suffix in _RECORDS and (begins_records(head) or begins_wrapped_records(head))
+    if KINDS.get(suffix) is Kind.TABLE or records:
         return Content(Kind.TABLE, suffix, plain=coding != "utf-16")
     usual = suffix if KINDS.get(suffix) is Kind.DOCUMENT else ".txt"
     return Content(Kind.DOCUMENT, usual, plain=coding != "utf-16")

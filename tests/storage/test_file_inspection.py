@@ -153,6 +153,21 @@ def test_text_is_text_whatever_it_begins_with(
     assert kind_and_suffix(content, name) == expected
 
 
+@pytest.mark.parametrize(
+    ("content", "kind"),
+    [
+        (b'[{"a": 1}]', Kind.TABLE),
+        (b'{"a": 1}\n{"a": 2}\n', Kind.TABLE),
+        (b'{"shop": "no\\"rth", "open": true,\n "orders": [{"a": 1}]}', Kind.TABLE),
+        (b'{"scripts": {"test": "x"}, "people": [{"a": 1}]}', Kind.DOCUMENT),
+        (b'{"a": [1, 2]}', Kind.DOCUMENT),
+        (b"[1, 2]", Kind.DOCUMENT),
+    ],
+)
+def test_records_in_json_are_a_table(content: bytes, kind: Kind):
+    assert kind_and_suffix(content, "a.json") == (kind, ".json")
+
+
 def test_old_codings_are_text_too():
     german = "Schöne Grüße aus München, das Frühstück war köstlich.".encode("latin-1")
     russian = "Привет, как дела? Всё хорошо, спасибо.".encode("cp1251")

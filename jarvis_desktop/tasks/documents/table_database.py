@@ -29,6 +29,7 @@ from jarvis_desktop.core.errors import ExpertError, InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.tasks.documents import tables
 from jarvis_desktop.tasks.documents.plain_text import damaged, decode
+from jarvis_desktop.text.records import begins_records, begins_wrapped_records
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -78,6 +79,8 @@ _DATES = (
 )  # fmt: skip
 _unclear_dates = frozenset(("%m/%d/%Y", "%m/%d/%y", "%m/%d/%Y %H:%M"))
 _plain_sheet = re.compile(r"(?:sheet|tabelle|feuil|blatt) ?\d*", re.IGNORECASE)
+_nested = re.compile(r"STRUCT|MAP|JSON|UNION|.*\[\d*\]$")
+"""DuckDB's types of cells that hold lists or objects."""
 _clock = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")
 _total = re.compile(r"(?:grand )?total|sum|summe|gesamt(?:summe)?|totaux", re.IGNORECASE)
 
@@ -388,6 +391,11 @@ class _Source:
     """Another, slower way, if the first fails."""
 
     @property
+    def is_flat(self) -> bool:
+        """Whether no cell holds a list or an object."""
+        return not any(map(_nested.match, self.types))
+
+    @property
     def select(self) -> str:
         return f"{', '.join(map(quoted, self.columns))} {self.origin}"
 
@@ -399,8 +407,11 @@ def _sources(path: Path, name: str, workdir: Path) -> Iterable[tuple[_Source, st
         raise InputError(tr("{name} is empty.", name=name))
     if start[:4] == b"PAR1":
         yield _typed_source(f"read_parquet({literal(str(path))})"), ""
-    elif _is_records(start):
-        yield _typed_source(f"read_json_auto({literal(str(path))})"), ""
+    elif (
+        _is_records(start)
+        and (flat := _typed_source(f"read_json_auto({literal(str(path))})")).is_flat
+    ):
+        yield flat, ""
     elif start[:4] == b"PK\x03\x04" or start.lstrip()[:1] in (b"[", b"{"):
         found = tables.read_tables(path, name=name, most=MAX_SHEET_ROWS)
         for at, table in enumerate(found):
@@ -417,7 +428,9 @@ def _sources(path: Path, name: str, workdir: Path) -> Iterable[tuple[_Source, st
 
 def _is_records(start: bytes) -> bool:
     """Whether it is a list of JSON objects, or one in each line."""
-    if re.match(rb"\s*\[\s*\{", start):
+    if begins_wrapped_records(start):
+        return False
+    if begins_records(start):
         return True
     line = start.lstrip().partition(b"\n")[0]
     with suppress(ValueError, RecursionError):

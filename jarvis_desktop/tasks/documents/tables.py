@@ -1,4 +1,4 @@
-"""Reads tables: CSV, TSV, Excel, Parquet and JSON lists of records. Runs in a child process."""
+"""Reads tables: CSV, TSV, Excel, Parquet and JSON records. Runs in a child process."""
 
 from __future__ import annotations
 
@@ -50,12 +50,9 @@ def read_tables(path: Path, *, name: str = "", most: int = MAX_ROWS) -> list[Tab
         return [_read_parquet(path, name, most)]
     text = decode(path, name=name)
     if text.lstrip()[:1] in ("[", "{"):
-        records = _table_of_records(_json(text, name))
-        if records is None:
-            raise InputError(
-                tr("{name} contains no table: it is not a list of records.", name=name)
-            )
-        return [records]
+        if found := json_tables(text, name):
+            return found
+        raise InputError(tr("{name} contains no table: it is not a list of records.", name=name))
     return [_parse_csv(text, name, most)]
 
 
@@ -73,9 +70,12 @@ def number(cell: str) -> float | None:
     return -value if negative else value
 
 
-def as_table(text: str, name: str) -> Table | None:
-    """The table of a JSON text that is a list of flat records; None if it is not."""
-    return _table_of_records(_json(text, name))
+def json_tables(text: str, name: str) -> list[Table]:
+    """The tables of a JSON text: a list of objects, an object in each line, or each such list of an
+    object, by its name. Raises InputError if it is no JSON."""
+    value = _json(text, name)
+    lists = value.items() if isinstance(value, dict) else [("", value)]
+    return [table for title, found in lists if (table := _table_of_records(found, title))]
 
 
 def _parse_csv(text: str, name: str, most: int) -> Table:
@@ -120,17 +120,36 @@ def _json(text: str, name: str) -> Any:
         raise damaged(name, "it is nested too deeply") from error
 
 
-def _table_of_records(value: Any) -> Table | None:
+def _table_of_records(value: Any, title: str) -> Table | None:
     if not isinstance(value, list) or not value:
         return None
     value = value[:MAX_ROWS]
     if not all(isinstance(item, dict) for item in value):
         return None
-    columns = tuple(dict.fromkeys(key for item in value for key in item))[:MAX_COLUMNS]
-    if any(isinstance(cell, dict | list) for item in value for cell in item.values()):
-        return None
-    rows = tuple(tuple(_format_cell(item.get(key)) for key in columns) for item in value)
-    return Table(columns, rows)
+    rows = [dict(_flattened(item)) for item in value]
+    columns = tuple(dict.fromkeys(key for row in rows for key in row))[:MAX_COLUMNS]
+    return Table(columns, tuple(tuple(row.get(key, "") for key in columns) for row in rows), title)
+
+
+def _flattened(record: dict[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the cells of an object and of the objects in it: {"by": {"name": "Ann"}} has the cell
+    "Ann" in the column "by.name"."""
+    for key, cell in record.items():
+        if isinstance(cell, dict):
+            yield from _flattened(cell, f"{before}{key}.")
+        else:
+            yield f"{before}{key}", _in_words(cell)
+
+
+def _in_words(cell: object) -> str:
+    """The text of a cell: of a list its entries, of an object in a list its values by name."""
+    match cell:
+        case dict():
+            return " ".join(f"{key} {_in_words(each)}" for key, each in cell.items())
+        case list():
+            return ", ".join(map(_in_words, cell))
+        case _:
+            return _format_cell(cell)
 
 
 def _read_sheets(path: Path, name: str, most: int) -> list[Table]:

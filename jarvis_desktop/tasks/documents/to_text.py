@@ -23,6 +23,7 @@ from jarvis_desktop.tasks.documents.plain_text import (
     decode,
     old_office,
 )
+from jarvis_desktop.text.records import begins_records
 
 MAX_CHARS = 2_000_000
 MAX_ROWS = 5_000
@@ -116,8 +117,9 @@ def _rows(found: list[tables.Table]) -> str:
 
 
 def _json(text: str, name: str) -> str:
-    if table := tables.as_table(text, name):
-        return _rows([table])
+    found = tables.json_tables(text, name)
+    if found and begins_records(text.encode()):  # an object says more than the lists in it
+        return _rows(found)
     try:
         return json.dumps(json.loads(text), indent=2, ensure_ascii=False)
     except ValueError:

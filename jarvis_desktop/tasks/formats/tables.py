@@ -36,6 +36,8 @@ from jarvis_desktop.tasks.documents.table_database import (
     literal,
     quoted,
 )
+from jarvis_desktop.tasks.documents.tables import Table, read_tables
+from jarvis_desktop.text.records import begins_wrapped_records
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -110,12 +112,19 @@ def _tables(
                     yield found, link
             elif start[:4] == b"PAR1":
                 yield [("", _queried(link, f"read_parquet({literal(str(path))})"))], link
+            elif begins_wrapped_records(start):
+                found = read_tables(path, name=name)
+                yield [_titled(table, len(found)) for table in found], link
             elif start.lstrip()[:1] in (b"[", b"{"):
                 yield [("", _queried(link, _json(path, start, name)))], link
             else:
                 yield [("", _csv_rows(path, name))], link
         except duckdb.Error as error:
             raise damaged(name, str(error).splitlines()[0][:200]) from error
+
+
+def _titled(table: Table, count: int) -> tuple[str, Rows]:
+    return table.name if count > 1 else "", iter([table.columns, *table.rows])
 
 
 def _json(path: Path, start: bytes, name: str) -> str:

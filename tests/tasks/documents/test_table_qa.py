@@ -262,6 +262,13 @@ def test_an_answer_is_a_table_if_it_is_to_be_one(ask: Ask):
     ]
 
 
+SHOP = {
+    "shop": "north",
+    "orders": [
+        {"total": 20, "customer": {"name": "Ann", "city": "Bern"}, "tags": ["new", "web"]},
+        {"total": 45, "customer": {"name": "Bob", "city": "Rome"}, "tags": ["web"]},
+    ],
+}
 GERMAN = "Umsatz 2023;;\n;;\nKunde;Betrag;Datum\nMüller;1.234,50 €;03.04.2023\nKöhler;99,90 €;17.12.2023\nSumme;1.334,40 €;\n"  # fmt: skip
 
 
@@ -278,6 +285,9 @@ GERMAN = "Umsatz 2023;;\n;;\nKunde;Betrag;Datum\nMüller;1.234,50 €;03.04.2023
         ("a_csv", "x,y\n1,2\n3\n4,5,6\n", "sum of x", "is 8."),
         ("a_json", json.dumps([{"x": 1, "when": "2024-01-01"}, {"x": 2.5}]), "average x", "1.75"),
         ("a_jsonl", '{"x": 1}\n{"x": 2}\n', "sum of x", "is 3."),
+        ("a_json", json.dumps(SHOP), "average total", "32.50"),
+        ("a_json", json.dumps(SHOP["orders"]), "which city has the largest total", "Rome"),
+        ("a_json", json.dumps(SHOP, indent=1), "sum of total where tags contains new", "20"),
     ],
 )  # fmt: skip
 def test_messy_files(ask: Ask, name: str, content: str | bytes, question: str, answer: str):

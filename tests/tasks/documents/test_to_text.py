@@ -131,6 +131,12 @@ def test_xlsx_csv_and_json_give_the_same_lines(tmp_path: Path):
         assert text_in(tmp_path / name) == "city: Bern; people: 134000\ncity: Lyon; people: 522000"
 
 
+def test_an_object_is_read_with_all_that_it_says(tmp_path: Path):
+    said = {"shop": "north", "orders": [{"total": 20}]}
+    (tmp_path / "a.json").write_text(json.dumps(said))
+    assert json.loads(text_in(tmp_path / "a.json")) == said
+
+
 def test_html_without_its_scripts(tmp_path: Path):
     file = tmp_path / "page.html"
     file.write_text(

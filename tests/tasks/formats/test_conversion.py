@@ -210,6 +210,17 @@ def test_cells_stay_what_they_are(tmp_path: Path) -> None:
     assert back.path.read_text("utf-8").startswith("name,code,price,day,big,note\nA; B,007,")
 
 
+def test_each_list_of_records_in_an_object_becomes_a_table(tmp_path: Path) -> None:
+    shop = tmp_path / "shop.json"
+    people = [{"name": "Ann", "home": {"city": "Bern"}}]
+    shop.write_text(json.dumps({"name": "north", "orders": [{"id": 7}], "people": people}))
+    orders, names = converted(shop, "csv", tmp_path / "c")
+    assert orders.path
+    assert names.path
+    assert (orders.name, orders.path.read_text("utf-8")) == ("shop-orders.csv", "id\n7\n")
+    assert names.path.read_text("utf-8") == "name,home.city\nAnn,Bern\n"
+
+
 def test_each_page_of_a_scan_becomes_a_picture(tmp_path: Path) -> None:
     scan = tmp_path / "scan.tiff"
     first, second = (Image.new("RGB", (40, 30), colour) for colour in ("red", "blue"))
