@@ -113,8 +113,8 @@ def _tables(
             elif start[:4] == b"PAR1":
                 yield [("", _queried(link, f"read_parquet({literal(str(path))})"))], link
             elif begins_wrapped_records(start):
-                found = read_tables(path, name=name)
-                yield [_titled(table, len(found)) for table in found], link
+                listed = read_tables(path, name=name)
+                yield [_titled(table, len(listed)) for table in listed], link
             elif start.lstrip()[:1] in (b"[", b"{"):
                 yield [("", _queried(link, _json(path, start, name)))], link
             else:
