@@ -80,6 +80,7 @@ def read_words(
         read.mentions += _guessed(read, {word for key in entries for word in key.split()})
     read.mentions.sort(key=lambda item: item.start)
     _read_difference(read)
+    _read_change(read)
     read_ratio(read)
     if found := _can.search(read.text):
         read.use(*found.span())
@@ -113,9 +114,10 @@ _AMOUNTS = (
     (r"\b(?:a )?quarter of an hour\b", "15 minutes"), (r"\ba fortnight\b", "14 days"),
     (r"\bwhat (?:do|does|did) (.{1,40}?) (?:add|sum|come) up to\b", r"what is the total of \1"),
     (r"\ba dozen\b", "12"), (r"\ba couple of\b", "2"), (r"\bthan once\b", "than 1 time"),
-    (r"\bthan twice\b", "than 2 times"),
+    (r"\bthan twice\b", "than 2 times"), (r"\b(?:got|became) better\b", "improved"),
+    (r"\b(?:got|became) worse\b", "declined"),
 )  # fmt: skip
-"""Amounts that are words."""
+"""Amounts that are words, and comparatives that compare nothing with anything else."""
 
 
 class ComparedColumns(NamedTuple):
@@ -157,6 +159,8 @@ def compared_columns(read: ReadWords) -> ComparedColumns | None:
             continue
         less = found[1] in ("less", "fewer", "worse") or (way is not None and not way[0])
         places = [it.start for it in left]
+        named_by = range(right.start, _end_of_name(right, read))
+        places += [word.start for word in read.words if word.start in named_by]
         than = found.end() - len("than")
         places = sorted({*places, found.start(), than, right.start})
         return ComparedColumns(fields[0], "<" if less else ">", places, read.text[: found.start()])
@@ -190,6 +194,51 @@ def _read_difference(read: ReadWords) -> None:
     read.relation = replace(read.relation, fields=(*read.relation.fields, made))
     read.mentions = [it for it in read.mentions if it not in named[:2]]
     read.mentions.append(ColumnMention(found.start(), named[1].end, made, 3.0))
+
+
+_changed = re.compile(
+    r"\b(?:(?P<down>declin\w*|decreas\w*|fell|fall\w*|drop\w*|lost|shr[aiu]nk\w*|"
+    r"worsened)|improv\w*|gr[eo]w\w*|gain\w*|increas\w*|r[io]se\w*|chang\w*)\b"
+)
+_BEFORE, _AFTER = frozenset("last before start old previous prior opening".split()), frozenset(
+    "this after end new now current closing".split()
+)  # fmt: skip
+
+
+def _read_change(read: ReadWords) -> None:
+    """The change from one column to another as one: "who improved the most from test 1 to test 2",
+    and of a table with columns of this and of the last year "which grew the most"."""
+    found = _changed.search(read.text)
+    if found is None:
+        return
+    named = [it for it in read.mentions if it.start > found.end() and it.field.is_measure]
+    ends = re.search(r"\b(?:from|between) (?:the )?", read.text[found.end() :])
+    start, end = found.end(), found.end()
+    sides = [it for it in named if ends and it.start >= start + ends.end() and it.score >= 2]
+    pair = list(dict.fromkeys(it.field for it in sides))
+    if len(pair) == 2 and ends:
+        start, end = start + ends.start(), _end_of_name(sides[-1], read)
+    elif ends is None or (ends := _years.search(read.text, start)):
+        measures = [it for it in read.relation.fields if it.is_measure and not it.made]
+        pair = [it for times in (_BEFORE, _AFTER) for it in measures if times & {*it.parts}]
+        start, end = ends.span() if ends else (start, end)
+    if len(pair) != 2:
+        return
+    one, other = pair if found["down"] else pair[::-1]
+    read.use(start, end)
+    if re.search(r"\b(?:most|least)\b", read.text):
+        made = difference_field(one, other, ("change",))
+        read.relation = replace(read.relation, fields=(*read.relation.fields, made))
+        read.mentions = [it for it in read.mentions if not found.start() <= it.start < end]
+        read.mentions.append(ColumnMention(found.start(), found.end(), made, 3.0))
+        read.mentions.sort(key=lambda item: item.start)
+    elif re.match(r"\W*(?:who|which|what|how many)\b", read.text):
+        sql, told = f"{one.sql} > {other.sql}", f"{one.name} > {other.name}"
+        read.filters.append(Filter(sql, told, found.start(), one))
+        read.use(*found.span())
+
+
+_years = re.compile(r"\b(?:from|between) last (\w+) (?:to|and) this \1\b")
 
 
 _missing = re.compile(
@@ -452,19 +501,43 @@ def _read_comparisons(read: ReadWords) -> None:
             read.filters.append(Filter(condition, f"{item.name} {told}", place, item))
 
 
+def _end_of_name(named: ColumnMention, read: ReadWords) -> int:
+    """Where the words end that name a column together: "test 1"."""
+    end = named.end
+    for word in read.words:
+        more = next((it for it in read.mentions if it.start == word.start), None)
+        together = more and named.field in (more.field, *more.rivals)
+        if word.start > end and together and read.text[end : word.start].isspace():
+            end = word.end
+    return end
+
+
 def _also_compared(
     read: ReadWords, which: TableField, used: Sequence[tuple[int, int]]
 ) -> Iterator[tuple[TableField, int]]:
-    """Further columns that a number is compared with: "over 80 in both maths and science"."""
+    """Further columns that a number is compared with: "over 80 in both maths and science", "over 80
+    in all tests"."""
+    if (all_of := _all_of.match(read.text, used[0][0] if used else 0)) and which.is_measure:
+        word = next(it for it in read.words if it.start == all_of.start(1))
+        same = [it for it in read.relation.fields if it.is_measure and not it.made]
+        for item in same if which in same else ():
+            if item is not which and any(strength(word, part) >= MIN_SAME for part in item.parts):
+                read.use(*all_of.span())
+                yield item, all_of.start(1)
     end = used[-1][1] if used else 0
     while end and (more := re.match(r",? and (?:in )?(?=\w)", read.text[end:])):
         place = end + more.end()
         named = next((it for it in read.mentions if it.start == place), None)
         if named is None or not named.field.is_measure or named.field is which:
             return
-        read.use(end, named.end)
+        start, end = end, _end_of_name(named, read)
+        read.use(start, end)
         yield named.field, place
-        end = named.end
+
+
+_all_of = re.compile(r"(?:(?:in|on|for|at) )?(?:all|every|each)(?: of)?(?: the| \d+)? (\w+)")
+MIN_SAME = 0.9
+"""How surely a word must stand for a part of several columns' names to mean all of them."""
 
 
 _ORDINALS = {
@@ -548,7 +621,7 @@ def _compared_field(
         gap = read.text[end : read.words[at].start]
         if named and named.field in numbers and not re.search(r"\b(?:by|per|of|for)\b|[,?]", gap):
             span = [(word.start, word.end) for word in read.words[following[0] : at + 1]]
-            return named.field, span
+            return named.field, [*span, (named.start, _end_of_name(named, read))]
         if named and not named.field.is_number:
             break
     more = comparative_of(adjective)
@@ -623,7 +696,7 @@ def _guessed(read: ReadWords, entries: Collection[str]) -> list[ColumnMention]:
     """Words that spell no column and no entry, with the column that is nearest in meaning."""
     fields = [it for it in read.relation.fields if not it.is_id and not it.made]
     known = ASKING | RESERVED | VERBS.keys() | ADJECTIVES.keys() | UNIT_NAMES.keys() | _asked
-    known |= _UNIT_WORDS.keys() | _CURRENCIES.keys() | frozenset().union(*GENDERS)
+    known |= {*_MORE} | _UNIT_WORDS.keys() | _CURRENCIES.keys() | frozenset().union(*GENDERS)
     found = []
     for at, word in enumerate(read.words):
         plain = word.text.isalpha() and len(word.text) > 2 and word.text not in known

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.tasks.documents.table_database import ColumnType
+from jarvis_desktop.tasks.documents.table_relations import quotient
 from jarvis_desktop.tasks.documents.table_words import (
     UNIT_NAMES,
     VERBS,
@@ -33,7 +34,9 @@ _conditions: Sequence[tuple[str, str, str]] = (
     ("stock", "= 0", r"\b(?:(?:sold|run|ran|running|are we|is|are|all) out(?: of)?|out of stock|"
                      r"none (?:left|in stock)|used up|(?:nothing|not any) left)\b"),
     ("low", "", r"\b(?:re-?order(?:ed|ing)?|re-?stock(?:ed|ing)?|run(?:ning)? (?:low|short)|"
-                r"low (?:on|in stock)|short of|(?:order|buy) more|top(?:ping)? up)\b"),
+                r"low (?:on|in stock)|short of|(?:order|buy) more|top(?:ping)? up|"
+                r"(?:below|under|less than) (?:the |its |their )?"
+                r"(?:minimum|min|threshold|par|level|re-?order (?:level|point)))\b"),
     ("rain", "> 0", r"\b(?:rainy|wet) (?=(?:days?|weeks?|hours?)\b)|\brained\b"),
     ("rain", "= 0", r"\b(?:dry|rainless) (?=(?:days?|weeks?|hours?)\b)"),
     ("delay", "<= 0", r"\b(?:on time|punctual)\b"),
@@ -132,12 +135,7 @@ def read_ratio(read: ReadWords) -> None:
             continue
         if lower.parts[-1:] in (("day",), ("month",), ("year",), ("week",)):
             continue
-        name = f"{upper.field.name} / {lower.name}"
-        made = replace(
-            upper.field, column=replace(upper.field.column, name=name, whole=False),
-            sql=f"({upper.field.sql} * 1.0 / nullif({lower.sql}, 0))",
-            parts=("ratio", "rate"), made=True,
-        )  # fmt: skip
+        made = quotient(upper.field, lower, ("ratio", "rate"))
         read.relation = replace(read.relation, fields=(*read.relation.fields, made))
         end = read.words[last].end
         read.mentions = [it for it in read.mentions if not upper.start <= it.start < end]

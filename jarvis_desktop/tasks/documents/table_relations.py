@@ -104,6 +104,10 @@ def _made_fields(fields: Sequence[TableField]) -> list[TableField]:
         column = replace(steps[0].column, name=" + ".join(item.name for item in steps))
         sql = " + ".join(f"coalesce({item.sql}, 0)" for item in steps)
         made.append(TableField(column, f"({sql})", ("duration", "total"), steps[0].rows, made=True))
+    people = [item for item in measures if {"population", "inhabitants", "people"} & {*item.parts}]
+    areas = [item for item in measures if "area" in item.parts]
+    if len(people) == len(areas) == 1 and "density" not in known:
+        made.append(quotient(people[0], areas[0], ("population", "density")))
     worth = {"value", "worth", "total", "amount", "revenue", "turnover", "sum", "sales"}
     if not any(worth & {*item.parts} for item in fields):
         price = [item for item in fields if item.is_measure and {"price", "cost"} & {*item.parts}]
@@ -124,6 +128,14 @@ def _is_hourly(item: TableField) -> bool:
 def _product(count: TableField, price: TableField, parts: tuple[str, ...]) -> TableField:
     column = replace(price.column, name=f"{count.name} × {price.name}", whole=False)
     return TableField(column, f"({count.sql} * {price.sql})", parts, price.rows, made=True)
+
+
+def quotient(upper: TableField, lower: TableField, parts: tuple[str, ...]) -> TableField:
+    """Return one column divided by another, in each row."""
+    name = f"{upper.name} / {lower.name}"
+    column = replace(upper.column, name=name, whole=False)
+    sql = f"({upper.sql} * 1.0 / nullif({lower.sql}, 0))"
+    return TableField(column, sql, parts, upper.rows, made=True)
 
 
 _PAY = frozenset("pay cost costs wage wages salary earnings earned total".split())

@@ -241,6 +241,9 @@ class QuestionWord(NamedTuple):
     end: int
 
 
+_of_a_time = frozenset("this last previous prior next current per".split())
+
+
 @dataclass(frozen=True)
 class TableField:
     """A column that a question may be about."""
@@ -277,8 +280,8 @@ class TableField:
 
     @property
     def is_year(self) -> bool:
-        """Whether its numbers are years."""
-        return self.is_number and "year" in self.parts
+        """Whether its numbers are years, and not those of one: "sold last year"."""
+        return self.is_number and "year" in self.parts and not _of_a_time & {*self.parts}
 
     @property
     def is_measure(self) -> bool:
