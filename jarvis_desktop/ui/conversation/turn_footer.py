@@ -7,7 +7,7 @@ from collections.abc import Callable
 from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QMenu, QSizePolicy, QWidget
 
-from jarvis_desktop.assistant.answer_writer import compose_answer
+from jarvis_desktop.assistant.answer_writer import MAX_MATERIAL_CHARS, compose_answer
 from jarvis_desktop.core.artifact import Artifact
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import Status
@@ -85,6 +85,24 @@ def is_reply_as_file(artifact: Artifact, reply: str) -> bool:
         and is_in_reply(artifact, reply)
         and (len(reply) == len(" ".join((artifact.text or "").split())))
     )
+
+
+def is_material(turn: Turn) -> bool:
+    """Whether a finished turn has only what its answer would have been made of."""
+    if turn.status is None or turn.plan is None or turn.agentic:
+        return False
+    results = (turn.results.get(task.id) for task in turn.plan.answers)
+    return not any(result and result.status is Status.DONE for result in results)
+
+
+def without_material(turn: Turn) -> str:
+    """Return the answer without the beginning of the text whose card stands below it."""
+    reply = turn.reply
+    for item in turn.artifacts if is_material(turn) else ():
+        beginning = (item.text or "")[:MAX_MATERIAL_CHARS]
+        if beginning:
+            reply = reply.removesuffix(f"{beginning}…").rstrip()
+    return reply or turn.reply
 
 
 OUR_WORDS = frozenset({"help"})

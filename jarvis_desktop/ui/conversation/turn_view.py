@@ -178,7 +178,8 @@ class TurnView(QFrame):
         self._draw_question(question)
         self._draw_results(turn)
         self.reply.setVisible(bool(turn.reply) and not self._reply_is_file)
-        self.reply.show_text(turn.reply, plain=self._is_plain(turn))
+        words = turn_footer.without_material(turn)
+        self.reply.show_text(words, plain=self._is_plain(turn))
         if turn.speaking != self._spoken:
             self._spoken = turn.speaking
             self.reply.mark_spoken(turn.speaking)
@@ -328,7 +329,10 @@ class TurnView(QFrame):
         files = [item for item in made if turn_footer.is_reply_as_file(item, reply)]
         self._reply_is_file = bool(files)
         wanted = files or [item for item in made if not turn_footer.is_in_reply(item, reply)]
-        self._results.show_results(wanted)
+        # Why there is no answer comes first, and what it would have been made of does not hide it.
+        material = turn_footer.is_material(turn)
+        self._insert(self._results, after=self.reply if material else self._question_place)
+        self._results.show_results(wanted, cut=material)
 
     def _draw_sources(self, turn: Turn) -> None:
         if self.sources is None and turn.status and sources(turn):

@@ -39,6 +39,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from jarvis_desktop.assistant.answer_writer import MAX_MATERIAL_CHARS
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.i18n import mark, tr, trn
@@ -59,7 +60,7 @@ from jarvis_desktop.ui.media.video import (
 from jarvis_desktop.ui.widgets import icons, labels, theme
 from jarvis_desktop.ui.widgets.icons import IconButton, Symbol
 from jarvis_desktop.ui.widgets.images import PictureLoader
-from jarvis_desktop.ui.widgets.labels import ElidedLabel, Label, LongText
+from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS, ElidedLabel, Label, LongText
 from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.motion import fade_in
 
@@ -425,11 +426,14 @@ class VideoCard(QFrame):
 class TextCard(QFrame):
     """A text that can be selected and copied."""
 
-    def __init__(self, artifact: Artifact, actions: Actions) -> None:
+    def __init__(
+        self, artifact: Artifact, actions: Actions, *, first: int = FIRST_CHARACTERS
+    ) -> None:
+        """`first` is the number of characters shown at first."""
         super().__init__()
         self.setObjectName("card")
         self._text = artifact.text or ""
-        text = LongText(tr("Result"))
+        text = LongText(tr("Result"), first=first)
         text.show_text(self._text.rstrip("\n"))
         words = vbox(spacing=theme.space("half"))
         if artifact.name:
@@ -608,10 +612,11 @@ _cards = {
 }
 
 
-def card(artifact: Artifact, actions: Actions) -> QWidget:
-    """The widget for one result."""
+def card(artifact: Artifact, actions: Actions, *, cut: bool = False) -> QWidget:
+    """The widget for one result; `cut` shows only the beginning of a text at first."""
     if artifact.path is None:
-        return TextCard(artifact, actions)
+        first = MAX_MATERIAL_CHARS if cut else FIRST_CHARACTERS
+        return TextCard(artifact, actions, first=first)
     return _cards.get(artifact.kind, FileCard)(artifact, actions)
 
 
@@ -632,14 +637,15 @@ class ResultCards(QWidget):
     def __bool__(self) -> bool:
         return True  # as for every other widget
 
-    def show_results(self, artifacts: Sequence[Artifact]) -> None:
-        """Show these results; cards that are there already stay."""
+    def show_results(self, artifacts: Sequence[Artifact], *, cut: bool = False) -> None:
+        """Show these results; cards that are there already stay. `cut` shows only the beginning
+        of a new text."""
         wanted = artifacts[: self._most]
         for artifact in self._cards.keys() - set(wanted):
             discard(self._cards.pop(artifact))
         for artifact in wanted:
             if artifact not in self._cards:
-                self._cards[artifact] = card(artifact, self._actions)
+                self._cards[artifact] = card(artifact, self._actions, cut=cut)
                 self._column.addWidget(self._cards[artifact])
                 if self.isVisible():
                     self._cards[artifact].show()

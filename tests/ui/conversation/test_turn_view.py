@@ -8,6 +8,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QPushButton
 from pytestqt.qtbot import QtBot
 
+from jarvis_desktop.assistant.answer_writer import compose_answer
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.events import (
     AttemptFailed,
@@ -34,7 +35,7 @@ from jarvis_desktop.ui.media.file_actions import FileCard
 from jarvis_desktop.ui.plan import list_view
 from jarvis_desktop.ui.plan.plan_view import PlanView
 from jarvis_desktop.ui.widgets import images
-from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS
+from jarvis_desktop.ui.widgets.labels import FIRST_CHARACTERS, LongText
 from tests.fake_voice import write_wav
 from tests.ui import scene
 from tests.ui.scene import NOW, READ, candidate, done, failed, rows, visible_chips, words
@@ -196,6 +197,31 @@ def test_a_text_that_the_answer_has_is_not_shown_twice(view: TurnView, turn: Tur
     assert len(view.findChildren(TextCard)) == 1
     view.draw(finished.apply(ReplyChunk("Well. It is 10:30.")))
     assert not [card for card in view.findChildren(TextCard) if card.isVisible()]
+
+
+@pytest.mark.parametrize("ending", [Status.PARTLY, Status.CANCELLED])
+def test_what_an_answer_would_have_been_made_of_does_not_hide_why_there_is_none(
+    view: TurnView, turn: Turn, ending: Status
+) -> None:
+    page = "".join(f"Line {number}.\n" for number in range(400))
+    turn = turn.apply(TaskFinished(done(0, scene.text(page))))
+    if ending is Status.PARTLY:
+        turn = turn.apply(TaskFinished(failed(1, "The text does not seem to answer that.")))
+        turn = turn.apply(ReplyChunk(compose_answer(turn)))
+    else:
+        turn = turn.apply(ReplyChunk("Stopped."))
+    view.draw(turn.apply(TurnFinished(ending, NOW)))
+    card = view.findChild(TextCard)
+    assert card
+    shown = card.findChild(LongText)
+    assert shown
+    assert view.reply.y() < view._results.y()
+    assert "Line 1." not in view.reply.toPlainText()
+    assert "seem to answer" in view.reply.toPlainText() or "Stopped." in view.reply.toPlainText()
+    assert "Line 1." in shown.view.toPlainText()
+    assert "Line 399." not in shown.view.toPlainText()
+    QTest.mouseClick(shown.more, Qt.MouseButton.LeftButton)
+    assert "Line 399." in shown.view.toPlainText()
 
 
 def test_a_result_between_is_shown_on_demand(view: TurnView, turn: Turn, qtbot: QtBot) -> None:
