@@ -81,7 +81,7 @@ class ExampleButton(QPushButton):
             (Symbol(example.icon, "accent", size=20), Qt.AlignmentFlag.AlignTop),
             (
                 vbox(
-                    Label(tr(example.title), role="strong"),
+                    Label(tr(example.title), role="strong", wrap=True),
                     Label(example.said, role="small", wrap=True),
                     None,
                     spacing=2,

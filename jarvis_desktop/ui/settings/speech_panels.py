@@ -23,6 +23,7 @@ from jarvis_desktop.core.expert import SHIPPED_WHISPER, Expert, times_real_time
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Partial, Talking, Transcript
 from jarvis_desktop.localization import SPEECH_LANGUAGES
+from jarvis_desktop.text.languages import NAMES
 from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import AppJobs
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
@@ -194,9 +195,9 @@ class TrialPanel(SettingsPanel):
         engine = one_line(transcript.engine, limit=40)
         self.message.setText(
             tr(
-                "Understood by {engine}, in “{language}”, {time} after you stopped.",
+                "Understood by {engine}, in {language}, {time} after you stopped.",
                 engine=engine,
-                language=transcript.language,
+                language=tr(NAMES.get(transcript.language, transcript.language)),
                 time=took,
             )
             if transcript.language
@@ -392,6 +393,11 @@ class RecogniserPanel(SettingsPanel):
         super().__init__(tr(row.title))
         self._controller = controller = hands.voice
         self._fetching: Expert | None = None
+        self._look: SpeechOverview | None = None
+        self._failed, self._reason = "", ""
+        """The expert whose last download did not succeed, and why."""
+        self._returns = False
+        """Whether its button gets the keyboard, which was at "Cancel"."""
         self.used = Label(wrap=True)
         self.column.addWidget(self.used)
         self.offers = QWidget()
@@ -409,6 +415,12 @@ class RecogniserPanel(SettingsPanel):
         self._show_fetching()
 
     def _looked(self, look: SpeechOverview) -> None:
+        self._look = look
+        self._show_offers(look)
+
+    def _show_offers(self, look: SpeechOverview) -> None:
+        had = self.focusWidget()
+        keyboard = had.property("expert") if had and had.hasFocus() else None
         here = [each.id for each in look.whispers if each.id in look.here]
         self.used.setText(_in_use(here, look))
         clear(self._rows)
@@ -423,6 +435,11 @@ class RecogniserPanel(SettingsPanel):
             self.setTabOrder(before, fetch)
             before = fetch
         self._show_fetching()
+        keyboard = self._failed if self._returns else keyboard
+        for fetch in self.offers.findChildren(QPushButton):
+            if keyboard and fetch.property("expert") == keyboard:
+                fetch.setFocus()
+        self._returns = False
 
     def _row(self, expert: Expert, seconds: float) -> tuple[QWidget, QPushButton]:
         row = QWidget()
@@ -442,15 +459,23 @@ class RecogniserPanel(SettingsPanel):
             times = times_real_time(expert.speed, os.cpu_count() or 1)
             facts.append(tr("here about {times} times as fast as people speak", times=round(times)))
         words.addWidget(Label(one_line(" · ".join(facts), limit=300), role="small", wrap=True))
+        failed = expert.id == self._failed
+        if failed:
+            words.addWidget(Label(self._reason, role="warning", wrap=True))
         layout.addLayout(words, 1)
-        fetch = button(tr("Download"), tr("Download {name}, {size}", name=expert.id, size=size))
+        fetch = button(
+            tr("Retry") if failed else tr("Download"),
+            tr("Download {name}, {size}", name=expert.id, size=size),
+        )
+        fetch.setAccessibleDescription(self._reason if failed else "")
+        fetch.setProperty("expert", expert.id)
         fetch.clicked.connect(lambda: self._fetch(expert))
         layout.addWidget(fetch, alignment=Qt.AlignmentFlag.AlignVCenter)
         return row, fetch
 
     def _fetch(self, expert: Expert) -> None:
         self._fetching = expert
-        self.complain("")
+        self._failed = self._reason = ""
         self._controller.fetch(expert)
         self._progressed(None, tr("The download begins…"))
         self._show_fetching()
@@ -465,14 +490,17 @@ class RecogniserPanel(SettingsPanel):
 
     def _fetched(self, outcome: Outcome) -> None:
         name, self._fetching = self._fetching.id if self._fetching else "", None
-        self._show_fetching()
+        self._returns = self.stop.hasFocus()
         if outcome.cancelled:
-            self.complain(tr("The download was stopped. What arrived is kept for the next time."))
+            why = tr("The download was stopped. What arrived is kept for the next time.")
+            self._failed, self._reason = name, why
         elif outcome.value is None:
-            self.complain(str(outcome.error or unexpected()))
+            self._failed, self._reason = name, str(outcome.error or unexpected())
         else:
-            self.complain("")
             self.used.setText(tr("{name} is ready. It is used from now on.", name=name))
+        self._show_fetching()
+        if self._look and self._failed:
+            self._show_offers(self._look)
         self._controller.look()
 
     def _show_fetching(self) -> None:

@@ -151,10 +151,22 @@ def test_a_fetch_that_fails_says_why_and_can_be_tried_again(
     page: SettingsPage, recognisers: RecogniserPanel, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.weights.error = UnavailableError("The Hub cannot be reached.", hint="Try again later.")
+    page.activateWindow()
+    first, second = offers(recognisers)
     with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
-        next(iter(offers(recognisers).values())).click()
-    assert recognisers.trouble.text() == "The Hub cannot be reached. Try again later."
-    assert recognisers.offers.isVisible()
+        QTest.mouseClick(offers(recognisers)[second], LEFT)
+    retry = offers(recognisers)[second]
+    assert retry.text() == "Retry"
+    assert offers(recognisers)[first].text() == "Download"
+    row = retry.parentWidget()
+    assert row
+    assert "The Hub cannot be reached. Try again later." in words(row)
+    assert retry.hasFocus() or not page.isActiveWindow()
+    app.weights.error = None
+    with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
+        QTest.mouseClick(retry, LEFT)
+    assert recognisers.used.text() == "whisper-small is used, on this computer."
+    assert "cannot be reached" not in words(recognisers)
 
 
 def test_a_fetch_shows_its_progress_and_can_be_cancelled(
@@ -175,7 +187,7 @@ def test_a_fetch_shows_its_progress_and_can_be_cancelled(
     assert recognisers.coming.text() == "Downloading whisper-tiny: 20 MB of 78 MB"
     with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
         QTest.mouseClick(recognisers.stop, LEFT)
-    assert "What arrived is kept" in recognisers.trouble.text()
+    assert "What arrived is kept" in words(recognisers)
     assert not recognisers.progress.isVisible()
 
 

@@ -145,7 +145,7 @@ def test_a_sentence_is_understood_and_sent_nowhere(
     assert told == []
     QTest.mouseClick(trial.say, LEFT)
     qtbot.waitUntil(lambda: trial.words.text == "what time is it")
-    assert trial.message.text().startswith("Understood by fake, in “en”, 0.")
+    assert trial.message.text().startswith("Understood by fake, in English, 0.")
     assert trial.trouble.text() == "This was heard by the small recogniser."
     qtbot.waitUntil(lambda: not trial.busy)
     assert trial.say.text() == "Say a sentence"
