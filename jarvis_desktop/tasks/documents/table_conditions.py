@@ -5,6 +5,7 @@ What a condition is made of counts as read (`table_words.py`).
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -29,7 +30,7 @@ from jarvis_desktop.tasks.documents.table_german import in_english
 from jarvis_desktop.tasks.documents.table_implied import read_implied, read_ratio
 from jarvis_desktop.tasks.documents.table_links import read_linked
 from jarvis_desktop.tasks.documents.table_meaning import COUNTED, MEASURED, NEAR, likeness, nearest
-from jarvis_desktop.tasks.documents.table_relations import difference_field
+from jarvis_desktop.tasks.documents.table_relations import difference_field, sum_field
 from jarvis_desktop.tasks.documents.table_times import read_times
 from jarvis_desktop.tasks.documents.table_words import (
     ADJECTIVES,
@@ -80,6 +81,7 @@ def read_words(
         read.mentions += _guessed(read, {word for key in entries for word in key.split()})
     read.mentions.sort(key=lambda item: item.start)
     _read_difference(read)
+    _read_total(read)
     _read_change(read)
     read_ratio(read)
     if found := _can.search(read.text):
@@ -152,11 +154,18 @@ def compared_columns(read: ReadWords) -> ComparedColumns | None:
         fields = [
             (mine, other)
             for mine in (one.field, *one.rivals)
-            for other in (right.field, *right.rivals)
+            for other in _called(right, read)
             if mine is not other and mine.is_measure and other.is_measure
         ]
         if not fields:
             continue
+        if way and (meant := set(hinted_fields(read.relation.fields, way[1]))):  # "cheaper"
+            said = itertools.product(_called(one, read), _called(right, read))
+            fields = [
+                pair for pair in said if {*pair} <= meant and pair[0] is not pair[1]
+            ] or fields
+        # Of the costs and the amounts of gas and power, costs are compared with costs.
+        fields.sort(key=lambda pair: -len({*pair[0].parts} & {*pair[1].parts}))
         less = found[1] in ("less", "fewer", "worse") or (way is not None and not way[0])
         places = [it.start for it in left]
         named_by = range(right.start, _end_of_name(right, read))
@@ -165,6 +174,16 @@ def compared_columns(read: ReadWords) -> ComparedColumns | None:
         places = sorted({*places, found.start(), than, right.start})
         return ComparedColumns(fields[0], "<" if less else ">", places, read.text[: found.start()])
     return None
+
+
+def _called(named: ColumnMention, read: ReadWords) -> list[TableField]:
+    """The columns that a word may mean, the likeliest first."""
+    word = next(it for it in read.words if it.start == named.start)
+    others = (
+        it for it in read.relation.fields
+        if not it.made and any(strength(word, part) == 1.0 for part in it.parts)
+    )  # fmt: skip
+    return list(dict.fromkeys((named.field, *named.rivals, *others)))
 
 
 def is_uncompared(read: ReadWords) -> bool:
@@ -194,6 +213,26 @@ def _read_difference(read: ReadWords) -> None:
     read.relation = replace(read.relation, fields=(*read.relation.fields, made))
     read.mentions = [it for it in read.mentions if it not in named[:2]]
     read.mentions.append(ColumnMention(found.start(), named[1].end, made, 3.0))
+
+
+_in_all = re.compile(r"\b(?:total|overall|whole|altogether|all together|in all|everything)\b")
+
+
+def _read_total(read: ReadWords) -> None:
+    """Columns of the same name as one: "the total cost", of a gas cost and a water cost."""
+    measures = [it for it in read.relation.fields if it.is_measure and not it.made]
+    for place, it in enumerate(read.mentions):
+        fields = [it.field, *it.rivals]
+        same = [other for other in measures if other.parts[-1] == it.field.parts[-1]]
+        units = {(other.column.unit, other.units) for other in same}
+        if len(same) > 1 and len(units) == 1 and {*fields} == {*same} and it.score >= 1.4:
+            if _in_all.search(read.text) and all(other.adds_up for other in same):
+                made = sum_field(same, ("total", it.field.parts[-1]))
+                read.relation = replace(read.relation, fields=(*read.relation.fields, made))
+                read.mentions[place] = ColumnMention(it.start, it.end, made, 3.0)
+                places = [found.start() for found in _in_all.finditer(read.text)]
+                read.mentions = [it for it in read.mentions if it.start not in places]
+                return
 
 
 _changed = re.compile(

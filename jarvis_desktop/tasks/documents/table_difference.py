@@ -131,8 +131,17 @@ def _of_columns(parts: QuestionParts) -> TableQuery | None:
     for place in pair.places:
         parts.read.use(place, place + 1)
     parts.read.use(0, pair.places[0])
-    names = both(called("sum", one.name), called("sum", other.name))
-    told = tr("difference between {names}", names=names)
+    if _yes_no.match(parts.read.text):
+        first, second = (f"sum({it.sql})" for it in pair.fields)
+        names = [quoted(it.name) for it in pair.fields]
+        sql = (
+            f"SELECT {first} {pair.sign} {second} AS verdict, {first} AS {names[0]}, "
+            f"{second} AS {names[1]} FROM {parts.relation.sql}{parts.where}"
+        )
+        shown = (None, *(it.column for it in pair.fields))
+        return TableQuery(sql, Shape.COMPARED, tr("sum") + parts.where_told(), shown)
+    sums = both(called("sum", one.name), called("sum", other.name))
+    told = tr("difference between {names}", names=sums)
     return _query(parts, f"sum({one.sql}) - sum({other.sql})", told, one.column)
 
 

@@ -101,9 +101,7 @@ def _made_fields(fields: Sequence[TableField]) -> list[TableField]:
         made.append(_product(hours[0], rates[0], ("pay", "cost", "wages", "earnings")))
     steps = [item for item in measures if item.units and _STEPS & {*item.parts}]
     if len(steps) > 1 and len({item.units for item in steps}) == 1 and not known & _LASTING:
-        column = replace(steps[0].column, name=" + ".join(item.name for item in steps))
-        sql = " + ".join(f"coalesce({item.sql}, 0)" for item in steps)
-        made.append(TableField(column, f"({sql})", ("duration", "total"), steps[0].rows, made=True))
+        made.append(sum_field(steps, ("duration", "total")))
     people = [item for item in measures if {"population", "inhabitants", "people"} & {*item.parts}]
     areas = [item for item in measures if "area" in item.parts]
     if len(people) == len(areas) == 1 and "density" not in known:
@@ -117,6 +115,13 @@ def _made_fields(fields: Sequence[TableField]) -> list[TableField]:
             kind = [part for part in item.parts if part != "price"] if price[1:] else []
             made.append(_product(count[0], item, ("value", *kind)))
     return made
+
+
+def sum_field(fields: Sequence[TableField], parts: tuple[str, ...]) -> TableField:
+    """Return what several columns are together, in each row."""
+    column = replace(fields[0].column, name=" + ".join(item.name for item in fields))
+    sql = " + ".join(f"coalesce({item.sql}, 0)" for item in fields)
+    return TableField(column, f"({sql})", parts, fields[0].rows, made=True)
 
 
 def _is_hourly(item: TableField) -> bool:
