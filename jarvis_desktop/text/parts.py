@@ -69,6 +69,16 @@ def formats_asked(said: str) -> list[str]:
     return list(dict.fromkeys(FORMATS[word] for word in named))
 
 
+_for_another = lazy_re(r"\s*(?:xfile\d+x[a-z]*|(?:the|my|this|that) \w+)\s+(?:(?:in)?to|as|an?)\s")
+
+
+def another_format(said: str) -> bool:
+    """Return whether words give another file a format, as those after "and" do in "the PDF to Word
+    and the picture a WebP"."""
+    found = _for_another.match(said)
+    return bool(found and re.match(rf"(?:an? )?{_format}\b", said[found.end() :]))
+
+
 def format_asked(said: str) -> str:
     """Return the ending of the format that the words ask for, also one that nobody can write, such
     as "dwg"; "" if they name none."""
@@ -78,6 +88,8 @@ def format_asked(said: str) -> str:
         return FORMATS[made[made.lastindex or 0]]
     if _picture_of_pages.search(said):
         return "png"
+    if another_format(said) and (other := re.search(rf"\b(?:an?|to|into|as) ({_format})\b", said)):
+        return FORMATS[other[1]]
     other = _any_target.search(said)
     return other[1] if other and other[1] not in _no_format else ""
 

@@ -19,6 +19,7 @@ from jarvis_desktop.assistant.planning import (
     inputs,
     intents,
     plan_editor,
+    planned_step,
     request_parser,
     scored_planner,
     steps,
@@ -27,8 +28,9 @@ from jarvis_desktop.assistant.planning import (
 )
 from jarvis_desktop.assistant.planning.inputs import QUESTION, SAVE
 from jarvis_desktop.assistant.planning.intents import CueMatch
+from jarvis_desktop.assistant.planning.planned_step import PlannedStep
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
-from jarvis_desktop.assistant.planning.steps import WRITING, NotUnderstoodError, PlannedStep
+from jarvis_desktop.assistant.planning.steps import WRITING, NotUnderstoodError
 from jarvis_desktop.assistant.planning.wiring import (
     SPEAKS_OF_WRITING,
     MissingInputError,
@@ -368,7 +370,7 @@ async def _guessed_parts(
     UnavailableError."""
     guessed = []
     for start, end, found in _parts_of(read, cues)[: everyday.MAX_PARTS]:
-        words = steps.without_joints(read.text[start:end]).strip()
+        words = planned_step.without_joints(read.text[start:end]).strip()
         hopeless = foreign.get(start, 0.0) >= everyday.MIN_NOTHING or _of_others.match(words)
         to_write = any(item.output for item in read.files_in(start, end))
         if found or not wish_words.asks(words) or hopeless or to_write or is_foreign(words):
@@ -410,7 +412,7 @@ def _parts_of(read: ParsedRequest, cues: Sequence[CueMatch]) -> list[everyday.Pa
     return [
         part
         for part in steps.stretches(read.text, cues)
-        if steps.without_joints(read.text[slice(*part[:2])])
+        if planned_step.without_joints(read.text[slice(*part[:2])])
     ]
 
 
@@ -488,7 +490,7 @@ def _without_greetings(found: Sequence[PlannedStep], read: ParsedRequest) -> lis
     """Return the steps without greetings; what was only taken for one is left out by name."""
     kept = [step for step in found if step.type.name != everyday.GREETING] or list(found[:1])
     asked = [
-        steps.clause(step, read)
+        planned_step.clause(step, read)
         for step in found
         if step not in kept and wish_words.is_question(read.text[step.start : step.end])
     ]

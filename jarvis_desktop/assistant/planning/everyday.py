@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from jarvis_desktop.assistant.planning import steps, wish_words
+from jarvis_desktop.assistant.planning import planned_step, steps, wish_words
 from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
 from jarvis_desktop.core.artifact import Kind
@@ -158,7 +158,7 @@ def _match(
     chances: Likely,
     read: ParsedRequest,
 ) -> CueMatch:
-    words = steps.without_joints(read.text[start:end]).rstrip(" .!?")
+    words = planned_step.without_joints(read.text[start:end]).rstrip(" .!?")
     options = _chosen(task_type, chances)
     return CueMatch(task_type, start, start + len(words), WEIGHT * chance, options)
 

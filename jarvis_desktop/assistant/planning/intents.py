@@ -52,6 +52,15 @@ class CueMatch:
         """Return whether the two share any character."""
         return self.start < other.end and other.start < self.end
 
+    def covers(self, other: CueMatch) -> bool:
+        """Return whether this is the cue of another task that says more than `other`."""
+        return (
+            self.type is not other.type
+            and self.start <= other.start
+            and self.end >= other.end
+            and self.end - self.start > other.end - other.start
+        )
+
 
 STEM_LETTERS = 5
 """Letters that a word shares with an option's value that it asks for."""

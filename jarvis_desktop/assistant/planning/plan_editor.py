@@ -10,12 +10,13 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from jarvis_desktop.assistant.planning import intents, steps
+from jarvis_desktop.assistant.planning import intents, planned_step, steps
 from jarvis_desktop.assistant.planning.inputs import ORDINALS
 from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.plan_diff import types_of
+from jarvis_desktop.assistant.planning.planned_step import PlannedStep
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
-from jarvis_desktop.assistant.planning.steps import NotUnderstoodError, PlannedStep
+from jarvis_desktop.assistant.planning.steps import NotUnderstoodError
 from jarvis_desktop.assistant.planning.wiring import MissingInputError, PlanWiring
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError, PlanError
@@ -180,7 +181,11 @@ def _options(task: Task, read: ParsedRequest) -> dict[str, Value]:
     """Return the options that the words clearly set for the task."""
     whole = PlannedStep(task.type, 0, len(read.text), CueMatch(task.type, 0, 0, 0.0))
     sure = {option.name for option in task.type.options if option.reads in _readers}
-    return {name: value for name, value in steps.read_options(whole, read).items() if name in sure}
+    return {
+        name: value
+        for name, value in planned_step.read_options(whole, read).items()
+        if name in sure
+    }
 
 
 def _unexplained(words: str, options: dict[str, Value], task_type: TaskType) -> str:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from pathlib import PurePath
 
-from jarvis_desktop.assistant.planning import inputs, steps
+from jarvis_desktop.assistant.planning import inputs, planned_step, steps
 from jarvis_desktop.assistant.planning.inputs import PortSource
+from jarvis_desktop.assistant.planning.planned_step import PlannedStep
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
-from jarvis_desktop.assistant.planning.steps import PlannedStep
 from jarvis_desktop.assistant.planning.table_phrases import MADE_WITH, SAVES
 from jarvis_desktop.core.artifact import WRITTEN_TABLES, Artifact, Kind, kind_of_name
 from jarvis_desktop.core.ports import Context
@@ -17,7 +18,9 @@ from jarvis_desktop.core.task import Arg, Item, Port, Ref, Task, TaskType
 from jarvis_desktop.text import parts
 from jarvis_desktop.text.lazy_re import lazy_re
 
-_in_language = lazy_re(rf"\s*\b(?:in|into|to) (?:{'|'.join(steps.LANGUAGES)})$", re.IGNORECASE)
+_in_language = lazy_re(
+    rf"\s*\b(?:in|into|to) (?:{'|'.join(planned_step.LANGUAGES)})$", re.IGNORECASE
+)
 
 
 _VERDICTS = frozenset(
@@ -66,10 +69,10 @@ class MissingInputError(Exception):
 
 LANGUAGE = "language"
 SPEAKING = "text-to-speech"
-_a_language = lazy_re(rf"\b(?:{'|'.join(steps.LANGUAGES)})\b")
+_a_language = lazy_re(rf"\b(?:{'|'.join(planned_step.LANGUAGES)})\b")
 _several_languages = lazy_re(
-    rf"\b(?:in|into|to)\s+(?:{'|'.join(steps.LANGUAGES)})"
-    rf"(?:(?:\s*,\s*|\s+)(?:and\s+|then\s+)?(?:(?:in|into|to)\s+)?(?:{'|'.join(steps.LANGUAGES)}))+\b"
+    rf"\b(?:in|into|to)\s+(?:{'|'.join(planned_step.LANGUAGES)})"
+    rf"(?:(?:\s*,\s*|\s+)(?:and\s+|then\s+)?(?:(?:in|into|to)\s+)?(?:{'|'.join(planned_step.LANGUAGES)}))+\b"
 )
 _counted = lazy_re(r"\b(?:words|letters|characters|sentences|lines)\b")
 _with_words = (Kind.TEXT, Kind.DOCUMENT, Kind.TABLE)
@@ -90,6 +93,20 @@ _to_a_file = lazy_re(
 )
 AS_A_TABLE = ", as a table"
 """The end of a question whose answer is to be a table."""
+
+
+_side_by_side = lazy_re(
+    r"\b(?:two|three|four|five|several|different|\d) (?:\w+ )?(?:versions|variants|copies)\b|"
+    r"\bone (?:(?:copy|version) )?(?:in|as|with)\b.*\b(?:one|another)\b|"
+    r"\bversion\b.*\bversion\b"
+)
+"""Words that ask for changes side by side, each of the file as it was."""
+_behind = lazy_re(
+    r"\b(?:(?:behind|after|to the end of|at the end of)|append xfile\S* to) (?:the )?xfile\d+x"
+)
+"""Words between two files that are to be joined the other way round."""
+_before_format = lazy_re(r".*?(?=\b(?:(?:in)?to|as|an?)\b)")
+_called = lazy_re(r"\b(?:the|my|this|that) (\w+)")
 
 
 class PlanWiring:
@@ -128,7 +145,7 @@ class PlanWiring:
 
     def add(self, step: PlannedStep) -> None:
         """Add the task or tasks of a step. Raises MissingInputError."""
-        options: dict[str, Arg] = {**steps.read_options(step, self._reading)}
+        options: dict[str, Arg] = {**planned_step.read_options(step, self._reading)}
         words = self._reading.text[step.start : step.end]
         options |= self._with_earlier(step, options)
         content = [port for port in step.type.ports if port.name != inputs.QUESTION]
@@ -136,7 +153,7 @@ class PlanWiring:
             self._groups.append([self._append(step.type, {**options, **asked})])
             return
         if step.type.name == inputs.FILE_DETAILS:
-            counted = _counted.search(steps.clause(step, self._reading).lower())
+            counted = _counted.search(planned_step.clause(step, self._reading).lower())
             kinds = tuple(k for k in content[0].kinds if not counted or k in _with_words)
             content = [replace(content[0], kinds=kinds if counted else kinds[:-1])]
         if step.type.port(inputs.QUESTION):
@@ -178,7 +195,9 @@ class PlanWiring:
                 continue
             if refers and refers.search(said.lower()):
                 before = [it.args.get(option.name) for it in self._tasks if it.type == step.type]
-                said_before = steps.without_joints(self._reading.words(0, step.start)).strip()
+                said_before = planned_step.without_joints(
+                    self._reading.words(0, step.start)
+                ).strip()
                 earlier = next(reversed(before), said_before or self._reading.last_reply)
                 if earlier:
                     return {option.name: f"{said.rstrip(' ?.!')}: {earlier}"}
@@ -186,7 +205,7 @@ class PlanWiring:
 
     def _question(self, step: PlannedStep) -> str:
         """Return the words of a step without the names of files to write, which ask nothing."""
-        asked = steps.clause(step, self._reading)
+        asked = planned_step.clause(step, self._reading)
         for item in self._reading.files_in(step.start, step.end):
             if item.output:
                 asked = re.sub(rf"{_under_a_name}{re.escape(item.text)}", "", asked)
@@ -292,6 +311,10 @@ class PlanWiring:
             raise MissingInputError(step.type, first)
         if step.type.name == inputs.JOIN and len(found) == 1:  # "and append b.pdf"
             found = [*self._joined_to(found[0], first), *found]
+        elif step.type.name == inputs.JOIN and _behind.search(
+            self._reading.text, step.start, step.end
+        ):
+            found.reverse()
         others = {port.name: self._one(step, port) for port in required if port not in alike}
         if len(alike) > 1:
             pairs = zip(alike, found, strict=False)
@@ -332,7 +355,7 @@ class PlanWiring:
         if port is None or port.required or options.get(step.type.exact):
             return {}
         quoted = self._reading.quotes_in(step.start, step.end)
-        told = steps.wish if step.type.exact else steps.prompt
+        told = planned_step.wish if step.type.exact else planned_step.prompt
         text = quoted[0] if quoted else told(step, self._reading)
         return {port.name: text} if text else {}
 
@@ -340,7 +363,7 @@ class PlanWiring:
         """Return the user's words as the prompt, each time with a text that they are about, if they
         are about one. A picture is about its text only if the words speak of one: of a photo that
         gets a caption it is said what it shows."""
-        prompt: dict[str, Arg] = {inputs.PROMPT: steps.clause(step, self._reading)}
+        prompt: dict[str, Arg] = {inputs.PROMPT: planned_step.clause(step, self._reading)}
         port = replace(material, name=inputs.PROMPT)
         found = [item for item in self._choose(step, port, 1) if not isinstance(item.value, str)]
         if not SPEAKS_OF_WRITING.search(self._reading.text):
@@ -377,7 +400,7 @@ class PlanWiring:
         leaves out those that would have to be converted."""
         words = self._reading.text[step.start : step.end]
         looks: tuple[Callable[[], list[PortSource]], ...] = (
-            lambda: self._named(step),
+            lambda: self._named(step) or self._called_by_kind(step, words),
             lambda: self._quoted(step, port),
             lambda: self._referred(step),
             lambda: self._ordinal(words, port),
@@ -408,7 +431,7 @@ class PlanWiring:
         of recordings and videos."""
         if step.type.name != inputs.CONVERT:
             return True
-        asked = steps.read_options(step, self._reading).get("format")
+        asked = planned_step.read_options(step, self._reading).get("format")
         made = kind_of_name(f"x.{asked}")
         return made is not Kind.AUDIO or not set(source.kinds).isdisjoint(_with_sound)
 
@@ -450,6 +473,23 @@ class PlanWiring:
         ]
         known = {**_by_name(self._earlier), **_by_name(self._given)}
         return list(dict.fromkeys(known[name] for name in names if name in known))
+
+    def _called_by_kind(self, step: PlannedStep, words: str) -> list[PortSource]:
+        """Return the one of several given files that a conversion calls by its kind or ending, and
+        that no step has changed: "the PDF to Word and the picture to JPG"."""
+        if step.type.name != inputs.CONVERT or len(self._given) < 2:
+            return []
+        what = _before_format.match(words)
+        called = set(_called.findall(what[0] if what else words))
+        taken = {value for task in self._tasks for value in task.args.values()}
+        found = []
+        for item in self._given:
+            artifact = item.value
+            ending = PurePath(artifact.title).suffix[1:] if isinstance(artifact, Artifact) else ""
+            kinds = {inputs.NOUNS.get(noun) for noun in called}
+            if (ending.lower() in called or item.kinds[0] in kinds) and artifact not in taken:
+                found.append(item)
+        return found if len(found) == 1 else []
 
     def _of_conversation(self, step: PlannedStep, words: str) -> list[PortSource]:
         """Return what a step without a clear reference may mean of the conversation: nothing if it
@@ -543,6 +583,8 @@ class PlanWiring:
             found = self._best(self._outputs_for(step), port)
             self._want_changes(found if step.type.name == inputs.SAVE else ())
             return found
+        if _side_by_side.search(self._reading.text):
+            return []
         changes_files = step.type.gives[:1] == port.kinds[:1] and Kind.TEXT not in port.kinds
         changes_files |= any(item.step in inputs.EDITING for item in self._outputs)
         same = [item for item in self._outputs if item.kinds[0] in port.kinds]
@@ -587,23 +629,23 @@ class PlanWiring:
         text = self._said(step)
         if port.name == inputs.PROMPT:
             steered = step.type.ports[0] is not port
-            told = steps.described if steered else steps.prompt
+            told = planned_step.described if steered else planned_step.prompt
             text = told(step, self._reading)
         short = step.type.gives[:1] != (Kind.TEXT,) or step.type.name in inputs.FOLLOWING
-        fewest = 1 if short or port.name == inputs.PROMPT else steps.MIN_TEXT_WORDS
+        fewest = 1 if short or port.name == inputs.PROMPT else planned_step.MIN_TEXT_WORDS
         if port.name == inputs.PROMPT and not text:
-            text = steps.clause(step, self._reading)
+            text = planned_step.clause(step, self._reading)
         return [PortSource(text, (Kind.TEXT,))] if len(text.split()) >= fewest else []
 
     def _said(self, step: PlannedStep) -> str:
         """Return the words to work on."""
-        asked = step.type.name == "translation" and steps.to_translate(step, self._reading)
-        behind = asked or _in_language.sub("", steps.after_cue(step, self._reading))
-        said = behind or steps.between_cues(step, self._reading)
+        asked = step.type.name == "translation" and planned_step.to_translate(step, self._reading)
+        behind = asked or _in_language.sub("", planned_step.after_cue(step, self._reading))
+        said = behind or planned_step.between_cues(step, self._reading)
         of_file = step.type.name == SPEAKING and any(
             item.kinds[:1] == (Kind.DOCUMENT,) for item in self._given
         )
-        names = steps.ONLY_A_PART.fullmatch(said.lower())
+        names = planned_step.ONLY_A_PART.fullmatch(said.lower())
         return "" if names or (of_file and _thing_in_it.fullmatch(said.lower())) else said
 
     def _best(self, pool: Sequence[PortSource], port: Port) -> list[PortSource]:

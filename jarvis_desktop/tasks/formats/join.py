@@ -150,6 +150,7 @@ JOIN_FILES = define(
         "join", "join together", "merge", "merge ... into", "combine", "combine ... into",
         "concatenate",
         "put ... together", "put ... in front of", "put ... one after the other",
+        "put xfile* behind", "put xfile* after", "put xfile* before", "add xfile* to the end of",
         "stitch ... together", "append",
         "as one recording", "into one recording", "into one file", "into a single file",
         "into one video", "into one document", "glue ... together", "füge ... zusammen",

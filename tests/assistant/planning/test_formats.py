@@ -257,6 +257,33 @@ from tests.assistant.planning.planned import PLANNER, ask, file, show
             ["image-to-image(image=a.jpg, edit=painting)"],
         ),
         ("convert the pdf to text", "a.pdf", ["document-to-text(document=a.pdf)"]),
+        ("turn the picture into a pdf", "a.png", ["convert-file(file=a.png, format=pdf)"]),
+        (
+            "convert the pdf to word and the png to jpg",
+            "a.pdf b.png",
+            ["convert-file(file=a.pdf, format=docx)", "convert-file(file=b.png, format=jpg)"],
+        ),
+        (
+            "make the recording an mp3 and the picture a webp",
+            "a.wav b.png",
+            ["convert-file(file=a.wav, format=mp3)", "convert-file(file=b.png, format=webp)"],
+        ),
+        (
+            "crop the picture and convert the picture to webp",
+            "a.pdf b.png",
+            ["image-editing(image=b.png, edit=crop)", "convert-file(file=#0, format=webp)"],
+        ),
+        (
+            "make three versions: grey, sepia and blurred",
+            "a.png",
+            [
+                "image-editing(image=a.png, edit=grey)",
+                "image-editing(image=a.png, edit=sepia)",
+                "image-editing(image=a.png, edit=blur)",
+            ],
+        ),
+        ("put a.pdf behind b.pdf", "a.pdf b.pdf", ["join-files(files=b.pdf+a.pdf)"]),
+        ("append b.pdf to a.pdf", "a.pdf b.pdf", ["join-files(files=a.pdf+b.pdf)"]),
         (
             "convert 5 miles to kilometres",
             "",

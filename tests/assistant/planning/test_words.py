@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from jarvis_desktop.assistant.planning import intents, request_parser, steps
+from jarvis_desktop.assistant.planning import intents, planned_step, request_parser
 from jarvis_desktop.assistant.planning.intents import CueMatch
-from jarvis_desktop.assistant.planning.steps import PlannedStep
+from jarvis_desktop.assistant.planning.planned_step import PlannedStep
 from jarvis_desktop.core.artifact import Kind
 from jarvis_desktop.core.ports import Context
 from jarvis_desktop.core.task import Port, Preset, TaskOption, TaskType, Value
@@ -283,7 +283,7 @@ def options(text: str, kind: TaskType, reply: str = "", **given: Value) -> dict[
     matches = [item for item in intents.find_cues(made.text, (kind,)) if item.type is kind]
     cue = matches[0] if matches else CueMatch(kind, 0, 0, 0.0)
     step = PlannedStep(kind, 0, len(made.text), cue, (*cue.options, *given.items()))
-    return steps.read_options(step, made)
+    return planned_step.read_options(step, made)
 
 
 def test_numbers_with_their_units() -> None:

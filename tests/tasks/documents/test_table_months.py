@@ -58,6 +58,25 @@ Corn,9,low
 2024-10-02,90
 2024-10-03,70
 """,
+    "marks.csv": """name,test 1,test 2,test 3
+Ann,55,72,90
+Bob,61,64,50
+Cem,80,58,81
+Dora,90,95,97
+""",
+    "energy.csv": """month,electricity kWh,gas kWh,electricity cost,gas cost
+Jan 2026,310,1450,102.30,145.00
+May 2026,240,160,79.20,16.00
+""",
+    "stock.csv": """item,stock,minimum,sold last year,sold this year
+Screws,120,200,1000,1400
+Hinges,80,50,300,290
+Handles,15,30,80,160
+""",
+    "lands.csv": """country,population,area
+Malta,600,3
+Iceland,400,100
+""",
     "garten.csv": """Gemüse;Ertrag (kg)
 Möhren;11,2
 Erbsen;
@@ -135,6 +154,22 @@ def ask(tmp_path: Path) -> Callable[[str, str], str]:
         ("budget.csv", "what do we spend the least on?", "Clothes has the lowest sum of Amount: 75."),
         ("tins.csv", "what is on the low shelf?", "The Tin, where Shelf is low is Corn."),
         ("pulse.csv", "was my pulse ever above 80?", "Yes: 1 row."),
+        ("marks.csv", "who has more than 60 in test 1 and test 2", "The name, where test 1 > 60 and test 2 > 60:\n- Bob\n- Dora"),
+        ("marks.csv", "who has at least 80 in all tests", "The name, where test 1 >= 80, test 2 >= 80 and test 3 >= 80 is Dora."),
+        ("marks.csv", "who improved the most from test 1 to test 3", "Ann has the highest test 3 − test 1: 35."),
+        ("marks.csv", "who dropped the most between test 1 and test 2", "Cem has the highest test 1 − test 2: 22."),
+        ("marks.csv", "who got better from test 1 to test 2", "The name, where test 2 > test 1:\n- Ann\n- Bob\n- Dora"),
+        ("stock.csv", "which items are below the minimum", "The item, where stock < minimum:\n- Handles\n- Screws"),
+        ("stock.csv", "which items have less stock than the minimum", "The item, where stock < minimum:\n- Handles\n- Screws"),
+        ("stock.csv", "which items sold more this year than last year", "The item, where sold this year > sold last year:\n- Handles\n- Screws"),
+        ("stock.csv", "which item grew the most from last year to this year", "Screws has the highest sold this year − sold last year: 400."),
+        ("stock.csv", "which item declined the most", "Hinges has the highest sold last year − sold this year: 10."),
+        ("energy.csv", "in which months did gas cost more than electricity", "The month, where gas cost > electricity cost is January 2026."),
+        ("energy.csv", "in which months was gas cheaper than electricity", "The month, where gas cost < electricity cost is May 2026."),
+        ("energy.csv", "did we use more gas than electricity", "Yes: the sum is 1,610 for gas kWh and 550 for electricity kWh."),
+        ("energy.csv", "what was the total cost in January", "The sum of electricity cost + gas cost, where month is in January is 247.30."),
+        ("energy.csv", "what is the total electricity cost", "The sum of electricity cost is 181.50."),
+        ("lands.csv", "which country has the highest density", "Malta has the highest population / area: 200."),
         ("garten.csv", "Bei welchem Gemüse fehlt der Ertrag?", "The Gemüse, where Ertrag (kg) is empty is Erbsen."),
     ],
 )  # fmt: skip

@@ -262,42 +262,6 @@ def test_an_answer_is_a_table_if_it_is_to_be_one(ask: Ask):
     ]
 
 
-MARKS = "name,test 1,test 2,test 3\nAnn,55,72,90\nBob,61,64,50\nCem,80,58,81\nDora,90,95,97\n"
-ENERGY = (
-    "month,electricity kWh,gas kWh,electricity cost,gas cost\n"
-    "Jan 2026,310,1450,102.30,145.00\nMay 2026,240,160,79.20,16.00\n"
-)
-STOCK = (
-    "item,stock,minimum,sold last year,sold this year\nScrews,120,200,1000,1400\n"
-    "Hinges,80,50,300,290\nHandles,15,30,80,160\n"
-)
-
-
-@pytest.mark.parametrize(
-    ("table", "question", "answer"),
-    [
-        (MARKS, "who has more than 60 in test 1 and test 2", "The name, where test 1 > 60 and test 2 > 60:\n- Bob\n- Dora"),
-        (MARKS, "who has at least 80 in all tests", "The name, where test 1 >= 80, test 2 >= 80 and test 3 >= 80 is Dora."),
-        (MARKS, "who improved the most from test 1 to test 3", "Ann has the highest test 3 − test 1: 35."),
-        (MARKS, "who dropped the most between test 1 and test 2", "Cem has the highest test 1 − test 2: 22."),
-        (MARKS, "who got better from test 1 to test 2", "The name, where test 2 > test 1:\n- Ann\n- Bob\n- Dora"),
-        (STOCK, "which items are below the minimum", "The item, where stock < minimum:\n- Handles\n- Screws"),
-        (STOCK, "which items have less stock than the minimum", "The item, where stock < minimum:\n- Handles\n- Screws"),
-        (STOCK, "which items sold more this year than last year", "The item, where sold this year > sold last year:\n- Handles\n- Screws"),
-        (STOCK, "which item grew the most from last year to this year", "Screws has the highest sold this year − sold last year: 400."),
-        (STOCK, "which item declined the most", "Hinges has the highest sold last year − sold this year: 10."),
-        (ENERGY, "in which months did gas cost more than electricity", "The month, where gas cost > electricity cost is January 2026."),
-        (ENERGY, "in which months was gas cheaper than electricity", "The month, where gas cost < electricity cost is May 2026."),
-        (ENERGY, "did we use more gas than electricity", "Yes: the sum is 1,610 for gas kWh and 550 for electricity kWh."),
-        (ENERGY, "what was the total cost in January", "The sum of electricity cost + gas cost, where month is in January is 247.30."),
-        (ENERGY, "what is the total electricity cost", "The sum of electricity cost is 181.50."),
-        ("country,population,area\nMalta,600,3\nIceland,400,100\n", "which country has the highest density", "Malta has the highest population / area: 200."),
-    ],
-)  # fmt: skip
-def test_columns_compared_with_each_other(ask: Ask, table: str, question: str, answer: str):
-    assert [item.text for item in ask(question, a_csv=table)] == [answer]
-
-
 SHOP = {
     "shop": "north",
     "orders": [
