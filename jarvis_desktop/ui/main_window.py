@@ -196,6 +196,8 @@ class MainWindow(QMainWindow):
         filing = self.filing
         filing.chosen.connect(self.add_files)
         filing.failed.connect(self.banner.say)
+        for source in (filing, self.turns):
+            source.saved.connect(lambda text: self.banner.say(text, calm=True))
         actions.open_file.connect(filing.open)
         actions.show_folder.connect(lambda path: filing.open(path.parent))
         actions.save_as.connect(filing.save_as)

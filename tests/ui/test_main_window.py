@@ -270,6 +270,17 @@ def test_a_file_that_is_gone_is_told(window: MainWindow, tmp_path: Path, qtbot: 
     assert window.banner.message.text() == "gone.pdf no longer exists."
 
 
+def test_what_was_saved_is_told(window: MainWindow, tmp_path: Path, qtbot: QtBot) -> None:
+    source = tmp_path / "a.txt"
+    source.write_text("words")
+    window.filing.save_copy(source, tmp_path / "copy.txt")
+    said = f"copy.txt is saved in {tmp_path}."
+    qtbot.waitUntil(lambda: window.banner.accessibleName() == said)
+    window.turns.write(tmp_path / "table.csv", "a,b")
+    said = f"table.csv is saved in {tmp_path}."
+    qtbot.waitUntil(lambda: window.banner.accessibleName() == said)
+
+
 def test_a_result_goes_on_in_the_next_request(
     window: MainWindow, qtbot: QtBot, tmp_path: Path
 ) -> None:

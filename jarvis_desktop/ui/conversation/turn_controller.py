@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QObject, Qt, QUrl
+from PySide6.QtCore import QObject, QUrl, Signal
 from PySide6.QtGui import QDesktopServices, QTextCursor
 from PySide6.QtWidgets import QFileDialog
 
@@ -20,7 +20,7 @@ from jarvis_desktop.ui.conversation.conversation_view import ConversationView
 from jarvis_desktop.ui.engine import EngineJob, Outcome
 from jarvis_desktop.ui.pending_turn import OpenConversation, Rerun
 from jarvis_desktop.ui.request.composer import Composer
-from jarvis_desktop.ui.request.file_dialogs import write_atomically
+from jarvis_desktop.ui.request.file_dialogs import file_dialog, saved_message, write_atomically
 from jarvis_desktop.ui.session import WindowSession
 
 if TYPE_CHECKING:
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 class TurnController(QObject):
     """Handles the actions of turns; lives on the main thread."""
+
+    saved = Signal(str)  # a message for the user: a file was written
 
     def __init__(
         self,
@@ -139,8 +141,7 @@ class TurnController(QObject):
 
     def save_text(self, name: str, text: str) -> None:
         """Ask where to save a text, and save it there."""
-        dialog = QFileDialog(self._conversation.window(), tr("Save"))
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog = file_dialog(self._conversation.window(), tr("Save"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(name)
         dialog.fileSelected.connect(lambda chosen: self.write(Path(chosen), text))
@@ -156,5 +157,7 @@ class TurnController(QObject):
         def then(outcome: Outcome) -> None:
             if outcome.error:
                 self._session.failed.emit(str(outcome.error))
+            elif not outcome.cancelled:
+                self.saved.emit(saved_message(path))
 
         self._session.engine.run(work, then)

@@ -7,12 +7,13 @@ from datetime import date, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from PySide6.QtCore import QDate, Qt
+from PySide6.QtCore import QDate
 from PySide6.QtWidgets import QDateEdit, QFileDialog, QWidget
 
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.storage.export import SUFFIXES
 from jarvis_desktop.ui.history.controller import HistoryController
+from jarvis_desktop.ui.request.file_dialogs import file_dialog
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import Section, SelectOption, button, unmoved
 from jarvis_desktop.ui.widgets.labels import Label
@@ -144,7 +145,7 @@ class _Export(Section):
             "chosen": [self._controller.chosen.id] if self._controller.chosen else None,
         }[self.what.value]
         suffix = SUFFIXES[form]
-        dialog = _dialog(self._page, tr("Export conversations"))
+        dialog = file_dialog(self._page, tr("Export conversations"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.setDefaultSuffix(suffix)
         dialog.selectFile(f"JARVIS {date.today():%Y-%m-%d}{suffix}")
@@ -165,7 +166,7 @@ class _Import(Section):
         _at_end(self, self.begin)
 
     def _choose(self) -> None:
-        dialog = _dialog(self._page, tr("Import conversations"))
+        dialog = file_dialog(self._page, tr("Import conversations"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.setNameFilters([tr("Exported conversations (*.json)"), tr("All files (*)")])
         dialog.fileSelected.connect(lambda name: self._controller.import_from(Path(name)))
@@ -252,9 +253,3 @@ def _day(name: str) -> QDateEdit:
     field.setDisplayFormat("yyyy-MM-dd")
     unmoved(field)
     return field
-
-
-def _dialog(parent: QWidget, title: str) -> QFileDialog:
-    dialog = QFileDialog(parent, title)
-    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    return dialog

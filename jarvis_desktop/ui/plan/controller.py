@@ -6,14 +6,16 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from PySide6.QtCore import QObject, QSettings, Qt, Signal
+from PySide6.QtCore import QObject, QSettings, Signal
 from PySide6.QtWidgets import QFileDialog, QWidget
 
+from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.task import Task, TaskType
 from jarvis_desktop.core.turn import Turn
 from jarvis_desktop.ui.engine import Outcome, Then
 from jarvis_desktop.ui.pending_turn import Rerun
+from jarvis_desktop.ui.request.file_dialogs import file_dialog
 from jarvis_desktop.ui.session import WindowSession
 
 if TYPE_CHECKING:
@@ -74,8 +76,7 @@ class PlanController(QObject):
 
     def choose_file(self, asker: QWidget, then: Callable[[Path], None]) -> None:
         """Let the user choose a file; returns at once."""
-        dialog = QFileDialog(asker.window())
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        dialog = file_dialog(asker.window(), tr("Choose a file"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda name: then(Path(name)))
         dialog.open()

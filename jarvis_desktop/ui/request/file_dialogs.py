@@ -8,7 +8,7 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from PySide6.QtCore import QObject, Qt, QUrl, Signal
+from PySide6.QtCore import QObject, QStandardPaths, Qt, QUrl, Signal
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
@@ -37,11 +37,39 @@ def write_atomically(to: Path, write: Callable[[Path], object]) -> None:
         ) from error
 
 
+_visited: list[str] = []
+"""The folder of the last file that was chosen, if any."""
+
+
+def file_dialog(parent: QWidget, title: str) -> QFileDialog:
+    """A dialog at the folder that was used last, at first that of the user's documents: the one
+    in which JARVIS was started means nothing to the user."""
+    dialog = QFileDialog(parent, title)
+    dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+    documents = QStandardPaths.StandardLocation.DocumentsLocation
+    places = (*_visited, QStandardPaths.writableLocation(documents), str(Path.home()))
+    dialog.setDirectory(next((place for place in places if Path(place).is_dir()), ""))
+    dialog.fileSelected.connect(_visit)
+    dialog.filesSelected.connect(lambda names: _visit(*names[:1]))
+    return dialog
+
+
+def _visit(name: str = "") -> None:
+    if name:
+        _visited[:] = [str(Path(name).parent)]
+
+
+def saved_message(path: Path) -> str:
+    """Say that a file was saved, and where."""
+    return tr("{name} is saved in {folder}.", name=one_line(path.name), folder=path.parent)
+
+
 class FileDialogs(QObject):
     """Asks for files and opens them without blocking."""
 
     chosen = Signal(object)  # the list of files to attach
     failed = Signal(str)  # a message for the user
+    saved = Signal(str)  # a message for the user: a copy was saved
 
     def __init__(self, window: QWidget, engine: EngineThread) -> None:
         super().__init__(window)
@@ -50,7 +78,7 @@ class FileDialogs(QObject):
 
     def choose(self) -> None:
         """Ask for files to attach."""
-        dialog = self._dialog(tr("Attach files"))
+        dialog = file_dialog(self._window, tr("Attach files"))
         dialog.setFileMode(QFileDialog.FileMode.ExistingFiles)
         dialog.filesSelected.connect(lambda names: self.chosen.emit([Path(name) for name in names]))
         dialog.open()
@@ -83,7 +111,7 @@ class FileDialogs(QObject):
         if artifact.path is None:
             return
         source = artifact.path
-        dialog = self._dialog(tr("Save a copy"))
+        dialog = file_dialog(self._window, tr("Save a copy"))
         dialog.setAcceptMode(QFileDialog.AcceptMode.AcceptSave)
         dialog.selectFile(one_line(artifact.title).replace("/", "_"))
         dialog.fileSelected.connect(lambda name: self.save_copy(source, Path(name)))
@@ -95,7 +123,13 @@ class FileDialogs(QObject):
         async def work() -> None:
             await asyncio.to_thread(write_atomically, to, partial(shutil.copyfile, source))
 
-        self._engine.run(work, self._saved)
+        def then(outcome: Outcome) -> None:
+            if outcome.error:
+                self.failed.emit(str(outcome.error))
+            elif not outcome.cancelled:
+                self.saved.emit(saved_message(to))
+
+        self._engine.run(work, then)
 
     def _ask(self, path: Path) -> None:
         name = one_line(path.name, limit=80)
@@ -115,12 +149,3 @@ class FileDialogs(QObject):
         if not QDesktopServices.openUrl(QUrl.fromLocalFile(str(path))):
             name = one_line(path.name)
             self.failed.emit(tr("No program on this computer is set to open {name}.", name=name))
-
-    def _saved(self, outcome: Outcome) -> None:
-        if outcome.error:
-            self.failed.emit(str(outcome.error))
-
-    def _dialog(self, title: str) -> QFileDialog:
-        dialog = QFileDialog(self._window, title)
-        dialog.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        return dialog

@@ -16,6 +16,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.i18n import mark, tr, trn
 from jarvis_desktop.ui.engine import Outcome, unexpected
+from jarvis_desktop.ui.request.file_dialogs import file_dialog
 from jarvis_desktop.ui.session import AppJobs
 from jarvis_desktop.ui.settings.schema import RowContext, SettingsRow
 from jarvis_desktop.ui.widgets import theme
@@ -70,7 +71,7 @@ class McpPanel(SettingsPanel):
             self._do(partial(_add, lambda: [_server(name, place)]), tr("Asking…"))
 
     def _choose(self) -> None:
-        dialog = QFileDialog(self.window(), tr("Import the servers of another program"))
+        dialog = file_dialog(self.window(), tr("Import the servers of another program"))
         dialog.setNameFilter("JSON (*.json)")
         dialog.setFileMode(QFileDialog.FileMode.ExistingFile)
         dialog.fileSelected.connect(lambda name: self.take(Path(name)))

@@ -1,13 +1,14 @@
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QUrl
+from PySide6.QtCore import QStandardPaths, QUrl
 from PySide6.QtGui import QDesktopServices
 from PySide6.QtWidgets import QApplication, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
 from jarvis_desktop.ui.engine import EngineThread
-from jarvis_desktop.ui.request.file_dialogs import FileDialogs
+from jarvis_desktop.ui.request import file_dialogs
+from jarvis_desktop.ui.request.file_dialogs import FileDialogs, file_dialog
 
 
 def test_a_copy_is_saved_and_a_folder_that_is_closed_is_told(
@@ -18,11 +19,27 @@ def test_a_copy_is_saved_and_a_folder_that_is_closed_is_told(
     filing = FileDialogs(window, engine)
     source = tmp_path / "a.txt"
     source.write_text("words")
-    filing.save_copy(source, tmp_path / "b.txt")
-    qtbot.waitUntil(lambda: (tmp_path / "b.txt").exists())
+    with qtbot.waitSignal(filing.saved) as good:
+        filing.save_copy(source, tmp_path / "b.txt")
+    assert (tmp_path / "b.txt").read_text() == "words"
+    assert good.args == [f"b.txt is saved in {tmp_path}."]
     with qtbot.waitSignal(filing.failed) as told:
         filing.save_copy(source, tmp_path / "no" / "b.txt")
     assert told.args[0].startswith("b.txt could not be saved")
+
+
+def test_a_dialog_begins_with_the_documents_and_then_where_it_was_used_last(
+    tmp_path: Path, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(file_dialogs, "_visited", [])
+    monkeypatch.chdir("/")
+    window = QWidget()
+    qtbot.addWidget(window)
+    usual = QStandardPaths.writableLocation(QStandardPaths.StandardLocation.DocumentsLocation)
+    first = file_dialog(window, "Attach files")
+    assert first.directory().absolutePath() in (usual, str(Path.home()))
+    first.filesSelected.emit([str(tmp_path / "a.txt")])
+    assert file_dialog(window, "Save").directory().absolutePath() == str(tmp_path)
 
 
 def test_a_file_that_may_run_code_is_opened_only_after_a_question(
