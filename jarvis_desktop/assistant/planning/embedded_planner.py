@@ -435,6 +435,12 @@ _asks_table = re.compile(
 )
 
 
+_whole_table = re.compile(
+    r"\W*(?:please |can you |could you )?(?:summari[sz]e|"
+    r"(?:give|write|make) (?:me )?a (?:short )?summary(?: of)?) "
+    r"(?:this|it|that|the (?:file|data)|xfile\d+x\w*)(?: for me)?(?: please)?\W*"
+)
+"""Asks for the summary of a table as it is, and not of the texts in it."""
 _leans = re.compile(
     rf"(?!\b(?:all of them|them all|all of these|it all)\b)(?:{inputs.PRONOUN.pattern}"
     r"|\b(?:they|their|there|davon|deren)\b)"
@@ -462,14 +468,15 @@ def _asked_of_tables(
     fit: steps.FitScorer,
 ) -> list[PlannedStep]:
     """Return the steps of a request that has only tables: what asks something that no other task
-    can do with a table asks the table. "Draw the ages and tell me how many people are over 60"
-    looks for no people in a picture."""
+    can do with a table asks the table, and its summary is an overview. "Draw the ages and tell me
+    how many people are over 60" looks for no people in a picture."""
     answering = next((item for item in inventory if item.name == inputs.ASK_TABLE), None)
     asked: list[PlannedStep] = []
     for step in found:
         words = read.text[step.start : step.end]
         elsewhere = step.type.name == WRITING or fit(step.type, step.start, step.end) <= NO_WAY
-        if answering is None or not elsewhere or not _asks_table.match(words):
+        whole = step.type.name == steps.SUMMARY and _whole_table.fullmatch(words)
+        if answering is None or not (whole or (elsewhere and _asks_table.match(words))):
             asked.append(step)
         elif asked and asked[-1].type is answering and _needs_before(asked[-1], step, read):
             asked[-1] = replace(asked[-1], end=step.end)  # "and how large is this share?"

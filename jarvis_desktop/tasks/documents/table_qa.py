@@ -36,7 +36,8 @@ from jarvis_desktop.text.tokens import FUNCTION_WORDS, stem, tokens
 _AS_A_WHOLE = (FUNCTION_WORDS - {"most"}) | frozenset(
     """column columns contain contains content contents csv data describe description exactly file
     first give have hold holds inside kind like list look looks name names overview row rows say
-    says see sheet show shows sort spreadsheet table tell what's whats""".split()
+    says see sheet show shows sort spreadsheet summarise summarize summary table tell what's
+    whats""".split()
 )
 """Words of a question about the table as a whole, unless they name a column."""
 _WHOLE = r"(?:tables?|csv|file|sheet|spreadsheet|columns?)"
@@ -421,6 +422,8 @@ TABLE_QUESTION_ANSWERING = define(
                 "what's in this NOUN", "rows of the NOUN", "rows of this NOUN", "show me the NOUN",
                 "show me this NOUN", "what is this NOUN about", "columns does the NOUN have",
                 "columns does this NOUN have", "overview of the NOUN", "overview of this NOUN",
+                "summary of the NOUN", "summary of this NOUN", "summarise the NOUN",
+                "summarise this NOUN", "summarize the NOUN", "summarize this NOUN",
             )
         ),
     ),

@@ -348,6 +348,16 @@ async def test_says_in_one_sentence_which_file_it_needs(
             ["a.csv"],
             ["table-question-answering(table=a.csv, question=Which month was best for apples?)"],
         ),
+        (
+            "Summarise this, please",
+            ["a.csv"],
+            ["table-question-answering(table=a.csv, question=Summarise this)"],
+        ),
+        (
+            "Summarise the comments",
+            ["a.csv"],
+            ["document-to-text(document=a.csv)", "summarization(text=#0)"],
+        ),
     ],
 )
 async def test_wishes_in_other_words(text: str, names: list[str], plan: list[str]) -> None:

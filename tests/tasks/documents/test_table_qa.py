@@ -382,7 +382,7 @@ It begins with:
 @pytest.mark.parametrize(
     "question",
     [
-        "what is in this table", "What's in cities.csv?", "describe the table",
+        "what is in this table", "What's in cities.csv?", "describe the table", "summarise this",
         "what does this csv contain", "show me the first rows", "which columns does it have",
         "what are the names of the columns", "what kind of table is this",
     ],
