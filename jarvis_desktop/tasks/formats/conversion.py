@@ -48,9 +48,9 @@ def _sound(item: Artifact, to: Path, report: Report) -> list[Path]:
     return [to]
 
 
-def _mp4(item: Artifact, to: Path, report: Report) -> list[Path]:
+def _film(item: Artifact, to: Path, report: Report) -> list[Path]:
     assert item.path
-    film.save_mp4(item.path, to, name=item.title, report=report)
+    film.save_film(item.path, to, name=item.title, report=report)
     return [to]
 
 
@@ -109,9 +109,11 @@ def _pages(item: Artifact, to: Path, report: Report) -> list[Path]:
 _documents: Mapping[str, Way] = dict.fromkeys(("pdf", *WRITERS), _document)
 WAYS: Mapping[str, Mapping[str, Way]] = {
     "picture": {**dict.fromkeys(pictures.PICTURES, _picture), "pdf": _picture_page},
-    "animation": {**dict.fromkeys(pictures.PICTURES, _picture), "pdf": _picture_page, "mp4": _mp4},
+    "animation": {**dict.fromkeys(pictures.PICTURES, _picture), "pdf": _picture_page,
+                  **dict.fromkeys(film.FILMS, _film)},
     "recording": dict.fromkeys(sound.SOUNDS, _sound),
-    "video": {"mp4": _mp4, "gif": _gif, **dict.fromkeys(sound.SOUNDS, _sound)},
+    "video": {**dict.fromkeys(film.FILMS, _film), "gif": _gif,
+              **dict.fromkeys(sound.SOUNDS, _sound)},
     "table": {**dict.fromkeys(tables.TABLES, _table), **_documents},
     "pdf": {**dict.fromkeys(("txt", "md", "html", "docx", "odt"), _document),
             "png": _pages, "jpg": _pages},
@@ -171,7 +173,7 @@ _remarks = {
         mark("Only the text of {name} is in the new file, not its layout or pictures."),
     ),
     "animation": (
-        ("gif", "webp", "mp4"),
+        ("gif", "webp", *film.FILMS),
         mark("Only the first picture of {name} is in the new file."),
     ),
 }
@@ -244,7 +246,8 @@ _orders = (
     "convert ... to {}", "convert ... into {}", "change ... to {}", "turn ... into {}",
     "turn ... into a {}", "turn ... into an {}", "make ... a {}", "transcode ... to {}",
     "{} version", "{} of this", "{} of it", "{} of xfile*", "{} from this",
-    "{} out of this", "{} aus",
+    "{} out of this", "{} aus", "make {} out of", "make a {} out of", "make an {} out of",
+    "get me ... in {}", "give me ... in {}", "i want ... in {}", "i need ... in {}",
     "wandle ... in {}", "wandle ... in ein {}", "wandle ... in eine {}", "konvertiere ... {}",
     "mach ... ein {}", "mache ... ein {}", "mach ... eine {}",
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Writes films with PyAV: as MP4, in parts, joined, and as a GIF."""
+"""Writes films with PyAV: as MP4, WebM and others, in parts, joined, and as a GIF."""
 
 from __future__ import annotations
 
@@ -24,10 +24,33 @@ MAX_SIDE = 3840
 GIF_SIDE = 480
 GIF_RATE = 12
 MAX_GIF_SECONDS = 60
-_KEPT = {"h264", "hevc", "av1", "aac", "mp3"}
-"""Codecs that an MP4 takes as they are, ..."""
 _FROM = {"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm"}
-"""... out of containers that store them in the same way."""
+"""Containers whose films are copied as they are if a format takes their codecs."""
+_ANY_SIDE = frozenset("h264 hevc av1 aac mp3".split())
+_WEB = frozenset("vp8 vp9 av1 opus vorbis".split())
+
+
+@dataclass(frozen=True, slots=True)
+class FilmFormat:
+    """A container for films."""
+
+    name: str
+    """FFmpeg's name for it."""
+    kept: frozenset[str]
+    """Codecs that it takes as they are."""
+    sound: str = "aac"
+    options: tuple[tuple[str, str], ...] = ()
+
+
+FILMS = {
+    "mp4": FilmFormat("mp4", _ANY_SIDE, options=(("movflags", "+faststart"),)),
+    "webm": FilmFormat("webm", _WEB, "libopus"),
+    "mkv": FilmFormat("matroska", _ANY_SIDE | _WEB),
+    "mov": FilmFormat("mov", _ANY_SIDE, options=(("movflags", "+faststart"),)),
+}
+"""By the ending of the file."""
+_VP9 = {"deadline": "realtime", "cpu-used": "8", "row-mt": "1", "crf": "33", "b": "0"}
+"""Options of VP9's encoder, which otherwise takes many times as long as the film."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +63,15 @@ class FilmPart:
     end: float = float("inf")
 
 
-def save_mp4(path: Path, to: Path, *, name: str, report: Report) -> None:
-    """Write a film as an MP4, without encoding it again if that is possible. Raises InputError."""
-    import av
-
+def save_film(path: Path, to: Path, *, name: str, report: Report) -> None:
+    """Write a film in the format of an ending in `FILMS`, without encoding it again if that is
+    possible. Raises InputError."""
+    form = FILMS[to.suffix[1:]]
     with open_film(path, name=name) as (container, _):
         streams = [*container.streams.video[:1], *container.streams.audio[:1]]
         codecs = {stream.codec_context.name for stream in streams if stream.codec_context}
-        fits = container.format.name in _FROM and codecs <= _KEPT
-        if fits:
-            with av.open(str(to), "w", format="mp4", options={"movflags": "+faststart"}) as out:
+        if container.format.name in _FROM and codecs <= form.kept:
+            with _opened(to) as out:
                 made = {stream.index: out.add_stream_from_template(stream) for stream in streams}
                 for packet in container.demux(streams):
                     if packet.dts is not None:
@@ -59,11 +81,17 @@ def save_mp4(path: Path, to: Path, *, name: str, report: Report) -> None:
     write_parts([FilmPart(path, name)], to, report=report)
 
 
-def write_parts(parts: Sequence[FilmPart], to: Path, *, report: Report) -> None:
-    """Encode parts of films in turn as an MP4, in the size of the first; a picture of
-    another shape gets black edges. Raises InputError."""
+def _opened(to: Path) -> Any:
     import av
 
+    form = FILMS[to.suffix[1:]]
+    return av.open(str(to), "w", format=form.name, options=dict(form.options))
+
+
+def write_parts(parts: Sequence[FilmPart], to: Path, *, report: Report) -> None:
+    """Encode parts of films in turn, in the format of the ending and the size of the first; a
+    picture of another shape gets black edges. Raises InputError."""
+    form = FILMS[to.suffix[1:]]
     with open_film(parts[0].path, name=parts[0].name) as (container, stream):
         first = next(container.decode(stream), None)
         if first is None:
@@ -72,17 +100,17 @@ def write_parts(parts: Sequence[FilmPart], to: Path, *, report: Report) -> None:
         rate = stream.average_rate or stream.guessed_rate or 25
     scale = min(1.0, MAX_SIDE / max(width, height))
     size = tuple(max(2, int(side * scale) // 2 * 2) for side in (width, height))
-    codec, options = film_codec()
+    codec, options = ("libvpx-vp9", _VP9) if form.kept is _WEB else film_codec()
     if "preset" in options:  # a whole film is not to take longer than to watch it
         options = {"crf": "20", "preset": "veryfast"}
-    with av.open(str(to), "w", format="mp4", options={"movflags": "+faststart"}) as out:
+    with _opened(to) as out:
         video: Any = out.add_stream(codec, rate=rate, options=options)
         video.width, video.height = size
         video.pix_fmt = "yuv420p"
         video.codec_context.time_base = Fraction(1, TICKS)
         audio: Any = None
         if any(_has_sound(part) for part in parts):
-            audio = out.add_stream("aac", rate=SOUND_RATE, layout="stereo")
+            audio = out.add_stream(form.sound, rate=SOUND_RATE, layout="stereo")
         offset, heard = 0.0, 0
         for number, part in enumerate(parts):
             share = (number / len(parts), 1 / len(parts))

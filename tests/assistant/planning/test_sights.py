@@ -174,8 +174,7 @@ async def test_a_named_edit_swallows_no_wish(text: str, plan: str) -> None:
         (
             "Summarise t.csv and fill in the missing kind",
             [
-                "document-to-text(document=t.csv)",
-                "summarization(text=#0)",
+                "table-question-answering(table=t.csv, question=Summarise t.csv)",
                 "tabular-classification(table=t.csv, column=fill in the missing kind)",
             ],
         ),

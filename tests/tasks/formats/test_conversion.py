@@ -93,7 +93,7 @@ def assert_readable(made: Artifact) -> None:
                 assert PICTURES[ending] == image.format
         case "mp3" | "flac" | "ogg" | "opus" | "m4a" | "wav":
             assert seconds(path) == pytest.approx(1.0, abs=0.15)
-        case "mp4":
+        case "mp4" | "webm" | "mkv" | "mov":
             with av.open(str(path)) as container:
                 assert len(list(container.decode(container.streams.video[0]))) >= 2
         case "pdf":
@@ -208,6 +208,15 @@ def test_cells_stay_what_they_are(tmp_path: Path) -> None:
     (back,) = converted(records, "csv", tmp_path / "c")
     assert back.path
     assert back.path.read_text("utf-8").startswith("name,code,price,day,big,note\nA; B,007,")
+
+
+def test_a_film_for_the_web_has_its_sound_and_a_codec_that_browsers_play(tmp_path: Path) -> None:
+    film(tmp_path / "a.mp4", seconds=1)
+    (made,) = converted(tmp_path / "a.mp4", "webm", tmp_path / "w")
+    assert made.path
+    with av.open(str(made.path)) as container:
+        assert [stream.codec_context.name for stream in container.streams] == ["vp9", "opus"]
+    assert seconds(made.path) == pytest.approx(1.0, abs=0.15)
 
 
 def test_each_list_of_records_in_an_object_becomes_a_table(tmp_path: Path) -> None:
