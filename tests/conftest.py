@@ -47,6 +47,11 @@ def pytest_sessionstart() -> None:
 
     socket.socket.connect = guarded  # type: ignore[method-assign,assignment]
     sys.addaudithook = lambda hook: None
+    # Else each process that a test spawns runs the script that started this one again, and imports
+    # pytest with it: a sixth of a second of a processor.
+    main = sys.modules["__main__"]
+    main.__spec__ = None
+    vars(main).pop("__file__", None)
 
 
 def pytest_collection_finish() -> None:

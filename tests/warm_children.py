@@ -22,6 +22,13 @@ IMPORTED = [
     "transformers",
     "jarvis_desktop.backends.local.worker",
     "jarvis_desktop.experts.download_worker",
+    "jarvis_desktop.llm.transformers_worker",
+    # What transformers and diffusers import only when the first weights are loaded.
+    "transformers.models.auto.modeling_auto",
+    "transformers.models.auto.tokenization_auto",
+    "transformers.generation.utils",
+    "transformers.pipelines",
+    "diffusers",
 ]
 
 
