@@ -3,6 +3,7 @@ import itertools
 import subprocess
 
 import pytest
+import pytest_asyncio
 
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.policy import Policy
@@ -15,6 +16,8 @@ from jarvis_desktop.speech.server_recogniser import ServerRecogniser, ServerTran
 from tests.fake_voice import FakeRecogniser, write_wav
 from tests.work_server import json_answer, running_work_server
 
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+
 QUESTION = "what time is it, and what is the name on that invoice?"
 
 
@@ -22,9 +25,18 @@ def quiet(fraction, message):
     pass
 
 
-@pytest.fixture(params=["fake", "whisper", "server", "server that is away"])
-async def recogniser(request, monkeypatch):
-    recogniser: Recogniser
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def local():
+    """One for all tests: to load Whisper takes longer than to recognise a sentence."""
+    local = LocalRecogniser()
+    yield local
+    await local.close()
+
+
+@pytest_asyncio.fixture(
+    loop_scope="module", params=["fake", "whisper", "server", "server that is away"]
+)
+async def recogniser(request, local, monkeypatch):
     monkeypatch.setattr(server_recogniser, "GRACE_S", 60.0)  # of a busy computer
     if request.param.startswith("server"):
         with running_work_server(json_answer({"text": QUESTION})) as served:
@@ -33,18 +45,15 @@ async def recogniser(request, monkeypatch):
             choice = WorkAddress(served.address)
             server = WorkServer(Work.TRANSCRIPTION, lambda: choice, Policy(), key=lambda place: "")
             there = ServerTranscriber(server, lambda: None)
-            recogniser = ServerRecogniser(there, LocalRecogniser())
-            yield recogniser
-            await recogniser.close()
-        return
-    if request.param == "fake":
-        recogniser = FakeRecogniser(
+            yield ServerRecogniser(there, local)
+    elif request.param == "fake":
+        recogniser: Recogniser = FakeRecogniser(
             partials=[Partial("", "what"), Partial("what", "tie"), Partial("what time", "is")]
         )
+        yield recogniser
+        await recogniser.close()
     else:
-        recogniser = LocalRecogniser()
-    yield recogniser
-    await recogniser.close()
+        yield local
 
 
 @pytest.fixture
