@@ -41,6 +41,8 @@ PARTS = {
 }
 """Folders of tests that take about as long as each other; "others" are all that are in none. A
 part runs in one process: what one imports, compiles and keeps warm is ready for all its tests."""
+APART = ("tests/real", "tests/gpu")
+"""Whose tests all have a mark that "others" leaves out; to collect them imports torch."""
 LANES = 4
 """How many checks run at a time. Half of the time of the tests is waiting, so that four keep two
 cores busy; more make each other late."""
@@ -71,7 +73,7 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
 def _everything() -> list[Check]:
     """The quick checks, then the longest first."""
     covered = ["--cov", "--cov-report=term-missing:skip-covered", *COVERED]
-    others = [f"--ignore={name}" for names in (COVERED, *PARTS.values()) for name in names]
+    others = [f"--ignore={name}" for names in (COVERED, APART, *PARTS.values()) for name in names]
     pytest = ["pytest", *_pytest()]
     return [
         ("weights", ["python", "packaging/real_weights.py", "ci"]),

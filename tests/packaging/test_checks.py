@@ -74,6 +74,8 @@ def test_every_test_runs_once_and_only_what_must_be_covered_with_coverage(
         assert f"--ignore={name}" in others.split()
         assert sum(name in line.split() for line in ran) == 1
         assert (name in covered.split()) == (name in checks.COVERED)
+    for name in checks.APART:
+        assert f"--ignore={name}" in others.split()
 
 
 def test_arguments_run_pytest_alone(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
