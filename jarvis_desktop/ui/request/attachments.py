@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 
 MAX_PASTED_BYTES = 64 * 1024 * 1024
 MAX_DROPPED_CHARS = 1_000_000
-DISK_TIMEOUT_S = 0.95  # seconds until a disk that does not answer is given up
+DISK_TIMEOUT_S = 5.0  # seconds until a disk that does not answer is given up: it may only be busy
 MAX_REASONS = 3  # reasons shown at once; further ones are only counted
 
 
