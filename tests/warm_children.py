@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import multiprocessing
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from multiprocessing.context import ForkServerContext, ForkServerProcess
 from typing import Any
 
@@ -47,6 +48,18 @@ class WarmContext(ForkServerContext):
     ) -> ForkServerProcess:
         return ForkServerProcess(target=run, args=(dict(os.environ), target, args), **named)
 
+    @contextmanager
+    def replaces_spawning(self) -> Iterator[None]:
+        """Within it, what asks for the context "spawn" gets this one."""
+        real = multiprocessing.get_context
+
+        def get_context(method: str | None = None) -> Any:
+            return self if method == "spawn" else real(method)
+
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(multiprocessing, "get_context", get_context)
+            yield
+
 
 @pytest.fixture(scope="session")
 def warm_context() -> WarmContext:
@@ -56,11 +69,7 @@ def warm_context() -> WarmContext:
 
 
 @pytest.fixture
-def warm_children(warm_context: WarmContext, monkeypatch: pytest.MonkeyPatch) -> None:
+def warm_children(warm_context: WarmContext) -> Iterator[None]:
     """Let children be forks of a warm process in this test."""
-    real = multiprocessing.get_context
-
-    def get_context(method: str | None = None) -> Any:
-        return warm_context if method == "spawn" else real(method)
-
-    monkeypatch.setattr(multiprocessing, "get_context", get_context)
+    with warm_context.replaces_spawning():
+        yield
