@@ -139,7 +139,7 @@ class LLMBackend:
         llm = await self._llms.current()
         if way is None or llm is None or (way.sees and not llm.sees):
             raise UnavailableError(
-                tr("There is no LLM that could do {task} now.", task=call.task),
+                tr("There is no LLM that could do this now."),
                 hint=tr("See what is missing with: jarvis-desktop doctor."),
             )
         if set(call.inputs) == {way.order}:  # it is asked for words out of nothing

@@ -101,7 +101,8 @@ class WindowSet(QObject):
 
     def _renew(self) -> None:
         before, quick = self.window, self.presence.quick
-        shown, here, asked = before.isVisible(), before.places.here, quick.is_open
+        shown, asked = before.isVisible(), quick.is_open
+        here, part = before.places.here, before.places.part
         before.keep()
         self.presence.close()
         self._make()
@@ -112,7 +113,7 @@ class WindowSet(QObject):
             self.presence.show()
         self._session.greet()
         if here:
-            self.window.places.go(here)
+            self.window.places.go(here, part)
         if asked:
             self.presence.quick.appear()
 

@@ -100,6 +100,11 @@ class PageStack(QStackedWidget):
         shown = self.currentWidget()
         return next((name for name, page in self._pages.items() if page is shown), "")
 
+    @property
+    def part(self) -> str:
+        """The part of the page that is shown."""
+        return self._pages[self.here].part if self.here else ""
+
     def page(self, name: str) -> WindowPage:
         """Return the page of that name, and create it if necessary."""
         if name not in self._pages:

@@ -140,6 +140,7 @@ class LLMStep(OnboardingStep):
         self.state = Label(wrap=True)
         self.notice = LLMNotice()
         self.notice.later.hide()
+        self.notice.server.hide()  # it is asked for below
         self.column.addWidget(self.state)
         self.column.addWidget(self.notice)
         self.column.addStretch(1)
@@ -180,6 +181,7 @@ class LLMStep(OnboardingStep):
             self.notice.offer(look.missing)
         self.notice.setVisible(bool(look.missing) and not look.used)
         self.notice.later.hide()
+        self.notice.server.hide()  # it is asked for below
 
 
 class RequestStep(OnboardingStep):

@@ -336,9 +336,9 @@ async def test_what_does_not_fit_is_refused_before_the_llm_is_asked() -> None:
 
 @pytest.mark.parametrize("llm", [None, FakeLLM()])
 async def test_where_no_llm_can_do_it_that_is_said(llm: LLM | None) -> None:
-    with pytest.raises(UnavailableError, match="no LLM that could do image-to-text"):
+    with pytest.raises(UnavailableError, match="no LLM that could do this"):
         await run(llm, call("image-to-text"))
-    with pytest.raises(UnavailableError, match="no LLM that could do language-identification"):
+    with pytest.raises(UnavailableError, match="no LLM that could do this"):
         await run(FakeLLM(), call("language-identification"))
 
 

@@ -91,9 +91,11 @@ def test_another_language_makes_the_window_anew(
     assert again.composer.talk.isEnabled()
     again.composer.stop.click()
     qtbot.waitUntil(lambda: not session.busy)
+    again.places.go("settings", "appearance")
     speak(session, app, "en")
     qtbot.waitUntil(lambda: face.window is not again)
     assert face.window.sidebar.new.text() == "New conversation"
+    assert (face.window.places.here, face.window.places.part) == ("settings", "appearance")
 
 
 def test_a_window_that_is_gone_hears_of_no_timer(

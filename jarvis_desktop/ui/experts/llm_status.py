@@ -59,9 +59,11 @@ class LLMNotice(QFrame):
         self.title = Label(role="strong", wrap=True)
         head = hbox(Symbol("llm", "accent", size=ICON), (self.title, 1), spacing=INDENT - ICON)
         self.later = button(tr("Not now"), kind="quiet", act=self._decline)
+        self.server = button(tr("Use a server…"), kind="quiet", act=self.choice_wanted)
+        self.server.setToolTip(tr("Give the address of a server with an LLM"))
         self.choose = button(tr("Choose another"), kind="primary", act=self.choice_wanted)
         self.stop = button(tr("Cancel"), act=self.stop_wanted)
-        for each in (self.later, self.choose, self.stop):
+        for each in (self.server, self.later, self.choose, self.stop):
             head.addWidget(each)
         layout.addLayout(head)
         column = vbox(margins=(INDENT, 0, 0, 0), spacing=theme.space())
@@ -102,6 +104,7 @@ class LLMNotice(QFrame):
         clear(self._offers)
         self._ask("")
         self.title.setText(tr("The LLM that you chose does not answer"))
+        self.server.hide()
         self.choose.show()
 
     def _decline(self) -> None:
@@ -171,6 +174,7 @@ class LLMNotice(QFrame):
 
     def _show_parts(self, *, fetching: bool) -> None:
         self.later.setVisible(not fetching)
+        self.server.setVisible(not fetching)
         self.choose.hide()
         self.stop.setVisible(fetching)
         self.progress.setVisible(False)
@@ -324,6 +328,8 @@ def said_of(shelved: LLMInventory, *, may_fetch: bool) -> LLMStateText:
     if shelved.used:
         title = tr("{name} is used", name=one_line(shelved.used.name, limit=70))
         run = tr(RUN.get(shelved.used.provider, ""))
+        if shelved.used.provider == wanted.provider == "openai" and wanted.address:
+            run = tr("It runs at {address}.", address=one_line(wanted.address, limit=200))
         if wanted.provider == "auto" and not wanted.id:
             best = tr("It is the best for this computer of those that are here.")
             return LLMStateText(title, f"{run} {best}", good=True)

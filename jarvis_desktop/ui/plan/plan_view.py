@@ -211,6 +211,7 @@ class PlanView(QFrame):
         self.redo.clicked.connect(self.editor.redo)
         self.change.setCheckable(True)
         self.change.toggled.connect(self._redraw)
+        self.change.clicked.connect(lambda on: self.foot.words.setFocus() if on else None)
         self.whole.clicked.connect(self._show_whole)
         self.form.clicked.connect(self._change_form)
         row = hbox(self.heading, None, spacing=2)

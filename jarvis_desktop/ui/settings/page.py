@@ -226,6 +226,10 @@ class SettingsPage(WindowPage):
         self.column.addWidget(self.nothing)
         self.column.addStretch(1)
 
+    @property
+    def part(self) -> str:
+        return self._here
+
     def appear(self, part: str = "") -> None:
         """Show a subject or a row, and refresh what may have changed elsewhere."""
         self.voice.refresh()

@@ -33,6 +33,7 @@ class Banner(QFrame):
         self.message.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
         close = IconButton("close", tr("Close this message"), kind="tiny", act=self.hide)
         close.clicked.connect(self.closed)
+        self._symbol.setFixedHeight(close.sizeHint().height())  # level with the first line
         hbox(
             (self._symbol, Qt.AlignmentFlag.AlignTop),
             (self.message, 1),

@@ -61,6 +61,11 @@ class WindowPage(QFrame):
         self.scroller.setWidget(scrolled)
         outer.addWidget(self.scroller, 1)
 
+    @property
+    def part(self) -> str:
+        """The part that is shown; "" if the page has none."""
+        return ""
+
     def appear(self, part: str = "") -> None:
         """The page is shown; `part` names the requested part, if any."""
 

@@ -19,13 +19,14 @@ from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.policy import Mode, Policy
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.llm import ollama as ollama_server
-from jarvis_desktop.llm.catalogue import OFFLINE, OLLAMA_URL
+from jarvis_desktop.llm.catalogue import OFFLINE, OLLAMA_URL, LLMInventory
 from jarvis_desktop.llm.choice import LLMChoice, LLMPreference, Provider
+from jarvis_desktop.llm.ollama import OllamaStatus
 from jarvis_desktop.llm.shipped import GB, Computer, load
 from jarvis_desktop.paths import shipped
 from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.experts.controller import described
-from jarvis_desktop.ui.experts.llm_status import LLMNotice
+from jarvis_desktop.ui.experts.llm_status import LLMNotice, said_of
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.session import WindowSession
 from jarvis_desktop.ui.widgets.theme import Theme
@@ -265,6 +266,9 @@ def test_without_ollama_one_is_offered_for_the_disk(
     assert "qwen3.5:4b" in said
     assert "qwen2.5-1.5b" in said
     assert "about 3.1 GB" in said
+    click(notice, "Use a server…")
+    assert window.places.here == "experts"
+    window.places.back()
     opened: list[QUrl] = []
     monkeypatch.setattr(QDesktopServices, "openUrl", opened.append)
     click(notice, "Get Ollama")
@@ -322,7 +326,8 @@ def test_offline_nothing_is_offered_and_the_note_says_so(world: World) -> None:
     notice = world.open(mode=Mode.OFFLINE).llm_notice
     assert OFFLINE in words(notice)
     assert [item.text() for item in notice.findChildren(QPushButton) if item.isVisible()] == [
-        "Not now"
+        "Use a server…",
+        "Not now",
     ]
 
 
@@ -342,7 +347,23 @@ def test_only_what_would_be_used_is_offered(
 ) -> None:
     world.memory = memory
     notice = world.open(provider=provider, id=id, mode=mode).llm_notice
-    assert [b.text() for b in notice.findChildren(QPushButton) if b.isVisible()] == buttons
+    shown = [b.text() for b in notice.findChildren(QPushButton) if b.isVisible()]
+    assert shown == ["Use a server…", *buttons]
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8080", ""])
+def test_where_the_llm_of_a_server_runs_is_told(address: str) -> None:
+    state = LLMInventory(
+        known=(),
+        used=FakeLLM(provider="openai"),
+        reason="",
+        wanted=LLMPreference("openai", "coder", address),
+        ollama=OllamaStatus(running=False),
+        installed=False,
+        computer=Computer(16 * GB, 0, 0),
+    )
+    told = f"It runs at {address}." if address else "It runs on a server."
+    assert said_of(state, may_fetch=True).message == f"{told} You chose it."
 
 
 def test_a_foreign_name_is_only_text(world: World) -> None:

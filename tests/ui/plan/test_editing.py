@@ -245,6 +245,7 @@ def test_words_are_invited_by_a_button_where_nothing_is_asked(after: PlanView) -
     assert not after.foot.isVisible()
     QTest.mouseClick(after.change, Qt.MouseButton.LeftButton)
     assert after.foot.words.isVisible()
+    assert after.window().focusWidget() is after.foot.words
     assert after.foot.add.isVisible()
 
 
