@@ -5,11 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from contextlib import suppress
-from functools import partial
 from pathlib import Path
 
-from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Partial, Transcript
 from jarvis_desktop.core.task import Report
@@ -21,10 +18,9 @@ from jarvis_desktop.speech.streaming import (
     START_SECONDS,
     EngineRoute,
     LiveTranscription,
-    ShieldedCalls,
-    first_that_works,
+    StreamingResult,
 )
-from jarvis_desktop.speech.transcription import FileTranscriber, LongError, all_at_once
+from jarvis_desktop.speech.transcription import FileTranscriber, opening_limit, recording_size
 
 log = logging.getLogger(__name__)
 
@@ -68,8 +64,7 @@ class LocalRecogniser:
         self._look = look
         self._language = language
         self._words = words
-        self._turn = asyncio.Lock()
-        self._calls = ShieldedCalls()
+        self._calls: set[asyncio.Future[StreamingResult | None]] = set()
         self._hearings: list[LiveTranscription] = []
         self._whisper = Child(whisper, name="recogniser")
         self._idling = Idling(idle_minutes * 60, self._whisper.kill)
@@ -99,17 +94,22 @@ class LocalRecogniser:
     async def transcribe(self, audio: Path, report: Report) -> Transcript:
         """Transcribe a recording; see the port. Raises UnavailableError or ExpertError if the
         shipped weights cannot be used either, or do not know the language."""
-        if not audio.is_file():  # noqa: ASYNC240 - a local file
-            raise InputError(tr("There is no recording {name}.", name=audio.name))
-        if audio.stat().st_size > REQUEST_BYTES:  # noqa: ASYNC240
+        pcm: bytes | None = None
+        if recording_size(audio) <= REQUEST_BYTES:
+            report(0.0, "listening")
+            with self._idling.work():
+                limit = opening_limit(audio)
+                pcm = await self._whisper.call("read", audio, REQUEST_SECONDS, timeout=limit)
+        if pcm is None:
             return await self.files.transcribe(audio, report)
-        # Two calls that belong together: a file is opened, then recognised.
-        with self._idling.work():
-            async with self._turn:
-                with suppress(LongError):
-                    whole = partial(all_at_once, audio=audio, report=report, most=REQUEST_SECONDS)
-                    return await first_that_works(self._live_routes(), whole)
-        return await self.files.transcribe(audio, report)
+        hearing = self.hear()
+        hearing.add(pcm)
+        try:
+            heard = await hearing.finish()
+        finally:
+            hearing.drop()
+        report(1.0, "recognising speech")
+        return heard
 
     def hear(self, show: Callable[[Partial], None] = lambda partial: None) -> LiveTranscription:
         """Begin to recognise speech on the running loop; see the port. If Whisper crashes, it is
@@ -127,7 +127,8 @@ class LocalRecogniser:
         self._idling.close()
         await self._whisper.close()
         await self.files.close()
-        await self._calls.end()
+        if self._calls:
+            await asyncio.wait(tuple(self._calls))
 
     async def _look_with(self, weights: Path | None) -> None:
         if self._look:

@@ -21,7 +21,7 @@ from jarvis_desktop.core.task import Report
 from jarvis_desktop.platform.http import RequestRejectedError, sentences, stranger
 from jarvis_desktop.platform.work_server import WorkServer
 from jarvis_desktop.speech.recogniser import REQUEST_BYTES, LocalRecogniser
-from jarvis_desktop.speech.transcription import OnSegments
+from jarvis_desktop.speech.transcription import OnSegments, recording_size
 from jarvis_desktop.text.languages import CODES
 
 PATH = "/audio/transcriptions"
@@ -56,10 +56,7 @@ class ServerTranscriber:
 
         Raises InputError if the recording is missing or too large, UnavailableError, ExpertError.
         """
-        if not audio.is_file():  # noqa: ASYNC240 - a local file
-            raise InputError(tr("There is no recording {name}.", name=audio.name))
-        size = audio.stat().st_size  # noqa: ASYNC240
-        if size > MAX_RECORDING_BYTES:
+        if (size := recording_size(audio)) > MAX_RECORDING_BYTES:
             raise InputError(tr("{name} is too large to be sent.", name=audio.name))
         report(None, tr("Waiting for {provider}", provider=self.server.server.host))
         seconds, wish = FILE_S + size / BYTES_PER_S, self._wish(language)
@@ -184,10 +181,6 @@ class ServerRecogniser:
         """Begin to recognise continuing speech; see the port."""
         local = self._local.hear(show)
         return ServerHearing(local, self._there.of_sound) if self._is_for_speech else local
-
-    async def close(self) -> None:
-        """End the local one."""
-        await self._local.close()
 
 
 class ServerHearing:

@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import itertools
 import logging
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Protocol
+from typing import Any
 
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
@@ -75,32 +75,7 @@ def _with_note(heard: Transcript, before: str) -> Transcript:
     return replace(heard, note=f"{before} {heard.note}".strip())
 
 
-class ShieldedCalls:
-    """Calls that continue when cancelled, because cancelling would kill their child process."""
-
-    def __init__(self) -> None:
-        self._running: set[asyncio.Future[Any]] = set()
-
-    async def make(
-        self, call: Coroutine[Any, Any, StreamingResult | None]
-    ) -> StreamingResult | None:
-        """Return the result; the call continues if this is cancelled."""
-        task = asyncio.ensure_future(call)
-        self._running.add(task)
-        task.add_done_callback(self._done)
-        return await asyncio.shield(task)
-
-    async def end(self) -> None:
-        """Wait for calls that continue; end their children first."""
-        if self._running:
-            await asyncio.wait(tuple(self._running))
-
-    def _done(self, task: asyncio.Future[Any]) -> None:
-        self._running.discard(task)
-        ignore_result(task)
-
-
-def ignore_result(task: asyncio.Future[Any]) -> None:
+def _ignore_result(task: asyncio.Future[Any]) -> None:
     """Mark a task's error as seen: the awaiting caller has already received it."""
     if not task.cancelled():
         task.exception()
@@ -108,13 +83,14 @@ def ignore_result(task: asyncio.Future[Any]) -> None:
 
 class LiveTranscription:
     """Recognises live speech with the first engine that works; the next takes over if it stops. It
-    is in `others`, after those that began before, until it is `done`."""
+    is in `others`, after those that began before, until it is `done`. Its calls are in `calls`
+    while they run, even after it was dropped: cancelling one would kill the child process."""
 
     def __init__(
         self,
         routes: list[EngineRoute],
         show: Callable[[Partial], None],
-        calls: ShieldedCalls,
+        calls: set[asyncio.Future[StreamingResult | None]],
         others: list[LiveTranscription],
         done: Callable[[], None],
     ) -> None:
@@ -150,7 +126,7 @@ class LiveTranscription:
         self._pcm.clear()
 
     def _done(self, task: asyncio.Task[Transcript]) -> None:
-        ignore_result(task)
+        _ignore_result(task)
         self._others.remove(self)
         self._when_done()
 
@@ -172,17 +148,15 @@ class LiveTranscription:
             final = self._whole
             end = len(self._pcm) // WIDTH * WIDTH
             given = bytes(self._pcm[told:end])
-            heard = await self._calls.make(
-                route.child.call(
-                    "listen",
-                    number,
-                    told,
-                    given,
-                    final,
-                    *route.setting,
-                    timeout=_limit(route, len(given), fresh=fresh),
-                )
+            limit = _limit(route, len(given), fresh=fresh)
+            said = number, told, given, final
+            call: asyncio.Future[StreamingResult | None] = asyncio.ensure_future(
+                route.child.call("listen", *said, *route.setting, timeout=limit)
             )
+            self._calls.add(call)
+            call.add_done_callback(self._calls.discard)
+            call.add_done_callback(_ignore_result)
+            heard = await asyncio.shield(call)
             fresh = heard is None
             if heard is None:  # a process that has not heard the sound before
                 told = 0
@@ -213,25 +187,19 @@ def _limit(route: EngineRoute, size: int, *, fresh: bool) -> float:
     return max(START_SECONDS, limit) if fresh or not route.slowest else limit
 
 
-class StreamingEngine(Protocol):
-    """An engine that recognises live speech."""
-
-    def hear(self, pcm: bytes, *, final: bool) -> StreamingResult:
-        """Add sound; the `final` one returns the transcript. Raises InputError without speech."""
-
-
 class StreamingSession:
     """The live speech of this process; new speech replaces it."""
 
     def __init__(self) -> None:
         self._number = 0
         self._told = 0
-        self._listener: StreamingEngine | None = None
+        self._listener: Any = None
 
     def listen(
-        self, begin: Callable[[], StreamingEngine], number: int, told: int, pcm: bytes, final: bool
+        self, begin: Callable[[], Any], number: int, told: int, pcm: bytes, final: bool
     ) -> StreamingResult | None:
-        """Add sound; None if this process has not heard the `told` bytes before it."""
+        """Add sound to what `begin` returns, such as a StreamingWhisper; None if this process has
+        not heard the `told` bytes before it."""
         if told == 0:
             self._listener, self._number, self._told = begin(), number, 0
         if self._listener is None or (number, told) != (self._number, self._told):
@@ -240,4 +208,5 @@ class StreamingSession:
         if final:
             self._listener = None
         self._told += len(pcm)
-        return listener.hear(pcm, final=final)
+        result: StreamingResult = listener.hear(pcm, final=final)
+        return result

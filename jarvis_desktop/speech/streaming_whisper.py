@@ -7,7 +7,7 @@ that the words are there when the key is released; they are final if only silenc
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,6 @@ from jarvis_desktop.speech.vad import (
     LIKELY,
     PADDING_SECONDS,
     QUIET_PEAK,
-    SETTLE,
     SETTLE_FRAMES,
     SILENT_PEAK,
     SPEECH_FRAMES,
@@ -44,7 +43,7 @@ from jarvis_desktop.speech.whisper import (
     text,
 )
 
-NAME = "your recording"  # the name in error messages, if there is no file
+NAME = "your recording"  # in error messages
 LEADING_SECONDS = 30.0  # kept while nobody has spoken yet
 PAUSE_FRAMES = 5  # without speech, 160 ms: a pause between words, not a part of one
 BEFORE = SETTLE_FRAMES * FRAME
@@ -55,8 +54,7 @@ PADDING = int(PADDING_SECONDS * RATE)
 class SpeechBuffer:
     """The sound so far, from a sample that `cut` moves; it begins with silence."""
 
-    def __init__(self, name: str = NAME) -> None:
-        self.name = name
+    def __init__(self) -> None:
         self._silero = Silero()
         self._samples: Samples = np.zeros(BEFORE, np.float32)
         self._likely = list(self._silero.hear(self._samples))
@@ -113,10 +111,8 @@ class SpeechBuffer:
             before = max(0, SETTLE_FRAMES - self._first_frame)
             samples, likely = self._samples[before * FRAME :], self._likely[before:]
             likely += [0.0] * (len(samples) // FRAME + 1 - len(likely))  # for the incomplete frame
-            return find_speech(samples, self.name, likely)
+            return find_speech(samples, NAME, likely)
         except InputError as error:
-            if self.name != NAME:
-                raise
             words = error.message[:1].upper() + error.message[1:]
             raise InputError(words, hint=error.hint) from error
 
@@ -192,16 +188,14 @@ LANGUAGE_SECONDS = 3.0  # of speech, before its language is fixed
 
 
 class StreamingWhisper:
-    """Recognises live speech with Whisper; `language` None detects it, `name` is for errors."""
+    """Recognises live speech with Whisper; `language` None detects it."""
 
-    def __init__(
-        self, passes: WhisperDecoder, language: str | None, hints: Sequence[str], name: str = NAME
-    ) -> None:
+    def __init__(self, passes: WhisperDecoder, language: str | None, hints: Sequence[str]) -> None:
         self._passes = passes
         self._language = language
         self._hints = hints
         self._detected = ""
-        self._sound = SpeechBuffer(name)
+        self._sound = SpeechBuffer()
         self._words = Agreement()
         self._segments: list[Segment] = []
         self._guess: WhisperGuess | None = None
@@ -337,7 +331,7 @@ class StreamingWhisper:
         self._write(text(self._words.settled), self._covered)
         whole = " ".join(segment.text for segment in self._segments)
         if not any(letter.isalnum() for letter in whole):
-            raise not_speech(self._sound.name)
+            raise not_speech(NAME)
         return Transcript(whole, ENGINE, self._language or self._detected, tuple(self._segments))
 
     def _try_again(self, before: WhisperGuess) -> None:
@@ -359,23 +353,18 @@ class StreamingWhisper:
 
 
 def make_handler() -> Handler:
-    """The handler: "hear" a file and return the seconds of speech, then "recognise" it; "listen" to
-    live speech; "ready" loads the engine and returns the seconds of a pass.
+    """The handler: "read" a recording, "listen" to live speech; "ready" loads the engine and
+    returns the seconds of a pass.
 
-    All but "hear" end with the same arguments: a folder of CTranslate2 weights, which stay loaded,
+    The last two end with the same arguments: a folder of CTranslate2 weights, which stay loaded,
     the language, expected words, the device and the compute type.
     """
     state: dict[str, Any] = {}
     live = StreamingSession()
 
-    def handle(
-        report: Report, what: str, *args: Any
-    ) -> float | Transcript | StreamingResult | None:
-        if what == "hear":
-            (path,) = args
-            state["name"] = path.name
-            state["speech"] = find_speech(decode(path), path.name)
-            return float(state["speech"].seconds)
+    def handle(report: Report, what: str, *args: Any) -> float | bytes | StreamingResult | None:
+        if what == "read":
+            return read(*args)
         *given, folder, language, words, device, compute_type = args
         if state.get("loaded") != (folder, device, compute_type):
             state.pop("loaded", None)
@@ -389,29 +378,15 @@ def make_handler() -> Handler:
         if what == "ready":
             passes.hear(np.zeros(RATE, np.float32), language="en")
             return passes.took
-        if what == "listen":
-            return live.listen(lambda: StreamingWhisper(passes, language, words), *given)
-        heard = recognise(passes, state.pop("speech"), state["name"], language, words)
-        report(1.0, "recognising speech")
-        return heard
+        return live.listen(lambda: StreamingWhisper(passes, language, words), *given)
 
     return handle
 
 
-def recognise(
-    passes: WhisperDecoder,
-    speech: SpeechSegments,
-    name: str,
-    language: str | None,
-    words: Sequence[str],
-) -> Transcript:
-    """Transcribe a recording as live speech. Raises InputError if nothing was said."""
-    pcm = (np.clip(speech.samples, -1, 1) * 32767).astype("<i2").tobytes()
-    heard = StreamingWhisper(passes, language, words, name=name).hear(pcm, final=True)
-    assert heard.transcript
-    before = SETTLE / RATE  # the silence that find_speech put before it
-    segments = tuple(
-        Segment(max(0.0, each.start - before), max(0.0, each.end - before), each.text)
-        for each in heard.transcript.segments
-    )
-    return replace(heard.transcript, segments=segments)
+def read(path: Path, most: float) -> bytes | None:
+    """The sound of a recording, to be recognised as live speech; None if it has more than `most`
+    seconds of speech. Raises InputError if it has none."""
+    samples = decode(path)
+    if find_speech(samples, path.name).seconds > most:
+        return None
+    return (np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from jarvis_desktop.core.display import frames
@@ -83,8 +83,7 @@ class FileTranscriber:
         longer. Raises InputError if nothing is said, UnavailableError or ExpertError if the last
         engine cannot be used, crashed or hung.
         """
-        if not audio.is_file():  # noqa: ASYNC240 - a local file
-            raise InputError(tr("There is no recording {name}.", name=audio.name))
+        recording_size(audio)
         async with self._turn:
             with self._idling.work():
                 routes = await self._routes(self._whisper)
@@ -97,90 +96,72 @@ class FileTranscriber:
         await self._whisper.close()
 
 
+@dataclass(eq=False)
 class _FileTranscription:
     """One recording. Its segments are kept if another process must continue."""
 
-    def __init__(
-        self, audio: Path, report: Report, language: str | None, words: bool, found: OnSegments
-    ) -> None:
-        self._audio = audio
-        self._report = report
-        self._language = language
-        self._words = words
-        self._found = found
-        self._segments: list[Segment] = []
-        self._at = 0
-        """The next window."""
-        self._together = True
+    audio: Path
+    report: Report
+    language: str | None
+    words: bool
+    found: OnSegments
+    segments: list[Segment] = field(default_factory=list)
+    at: int = 0  # the next window
+    together: bool = True  # whether windows are decoded in batches
 
     async def go_on(self, route: EngineRoute) -> Transcript:
         """Transcribe all of it. Raises UnavailableError, ExpertError, InputError."""
         try:
             return await self._rest(route)
         except ExpertError as error:
-            if not self._together:
+            if not self.together:
                 raise
             log.info("a recogniser is started again: %s", frames(error))
-        self._together = False  # a batch may have needed too much memory
+        self.together = False  # a batch may have needed too much memory
         return await self._rest(route)
 
     async def _rest(self, route: EngineRoute) -> Transcript:
         weights, language, expected, device, compute_type = route.setting
-        self._report(0.0 if not self._at else None, "listening")
+        self.report(0.0 if not self.at else None, "listening")
         opened: OpenedRecording = await route.child.call(
-            "open", self._audio, timeout=_opening(self._audio)
+            "open", self.audio, timeout=opening_limit(self.audio)
         )
-        self._together = self._together and sum(opened.windows) > MIN_BATCHED_SECONDS
-        batch = BATCH_SIZES.get(str(device), 1) if self._together else 1
-        language = self._language or language
-        while self._at < len(opened.windows):
-            chosen = slice(self._at, self._at + batch)
+        self.together = self.together and sum(opened.windows) > MIN_BATCHED_SECONDS
+        batch = BATCH_SIZES.get(str(device), 1) if self.together else 1
+        language = self.language or language
+        while self.at < len(opened.windows):
+            chosen = slice(self.at, self.at + batch)
             part: TranscriptPart = await route.child.call(
                 "part",
                 chosen,
-                self._words,
+                self.words,
                 *(weights, language, expected, device, compute_type),
                 timeout=START_SECONDS + SECONDS_PER_SECOND * sum(opened.windows[chosen]),
             )
             language = part.language
-            self._at += batch
+            self.at += batch
             if 2 * part.again > len(opened.windows[chosen]):  # batches cost more than they gain
-                self._together, batch = False, 1
-            self._segments += part.segments
-            self._found(tuple(self._segments))
+                self.together, batch = False, 1
+            self.segments += part.segments
+            self.found(tuple(self.segments))
             done = f"{format_time(part.seconds)} of {format_time(opened.seconds)}"
-            self._report(min(1.0, part.seconds / opened.seconds), done)
-        return self._transcript(str(language))
-
-    def _transcript(self, language: str) -> Transcript:
-        text = " ".join(segment.text for segment in self._segments)
+            self.report(min(1.0, part.seconds / opened.seconds), done)
+        text = " ".join(segment.text for segment in self.segments)
         if not any(map(str.isalnum, text)):
             raise InputError(
-                tr("Nobody seems to speak in {name}.", name=self._audio.name),
+                tr("Nobody seems to speak in {name}.", name=self.audio.name),
                 hint=tr("Give a recording in which somebody speaks, and louder."),
             )
-        return Transcript(text, "whisper", language, tuple(self._segments))
+        return Transcript(text, "whisper", str(language), tuple(self.segments))
 
 
-class LongError(Exception):
-    """A recording has more speech than may be recognised at once."""
+def recording_size(audio: Path) -> int:
+    """The bytes of a recording. Raises InputError if there is none."""
+    if not audio.is_file():
+        raise InputError(tr("There is no recording {name}.", name=audio.name))
+    return audio.stat().st_size
 
 
-async def all_at_once(
-    route: EngineRoute, audio: Path, report: Report, *, most: float
-) -> Transcript:
-    """Transcribe a recording with one call of an engine, after a call that opens it. Raises
-    LongError if it has more than `most` seconds of speech."""
-    report(0.0, "listening")
-    seconds: float = await route.child.call("hear", audio, timeout=_opening(audio))
-    if seconds > most:
-        raise LongError
-    limit = START_SECONDS + SECONDS_PER_SECOND * seconds
-    heard: Transcript = await route.child.call(
-        "recognise", *route.setting, timeout=limit, report=report
-    )
-    return heard
-
-
-def _opening(audio: Path) -> float:
+def opening_limit(audio: Path) -> float:
+    """The time limit for reading a recording, in seconds."""
     return START_SECONDS + audio.stat().st_size / BYTES_PER_SECOND

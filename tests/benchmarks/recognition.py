@@ -27,7 +27,7 @@ from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.speech import streaming_whisper as whisper
 from jarvis_desktop.speech.decoding import decode
 from jarvis_desktop.speech.recogniser import SHIPPED
-from jarvis_desktop.speech.vad import SpeechSegments, find_speech
+from jarvis_desktop.speech.vad import find_speech
 from jarvis_desktop.speech.whisper import WhisperDecoder, load
 
 VOICES = ("en-us", "en-gb", "en-us+f3", "en-gb+m7")
@@ -100,7 +100,7 @@ NORMALISED = jiwer.Compose(
     ]
 )
 
-Hears = Callable[[SpeechSegments], str]
+Hears = Callable[[bytes], str]
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,12 @@ def spoken_requests(folder: Path) -> Iterator[Recording]:
 def whisper_from(folder: Path, language: str | None = None) -> Hears:
     """Whisper as the application runs it."""
     passes = WhisperDecoder(load(folder))
-    return lambda speech: whisper.recognise(passes, speech, "it", language, ()).text
+
+    def hears(pcm: bytes) -> str:
+        heard = whisper.StreamingWhisper(passes, language, ()).hear(pcm, final=True)
+        return heard.transcript.text if heard.transcript else ""
+
+    return hears
 
 
 def measure(given: list[Recording], engines: dict[str, Hears]) -> None:
@@ -150,11 +155,13 @@ def measure(given: list[Recording], engines: dict[str, Hears]) -> None:
         except InputError as error:
             refused.setdefault(recording.style, []).append(error.message)
             continue
+        pcm = whisper.read(recording.path, LONGEST_SECONDS)
+        assert pcm is not None
         if recording.style != "not speech":
             spoken += speech.seconds
         for name, hears in engines.items():
             begun = time.process_time()
-            text = _or_nothing(hears, speech)
+            text = _or_nothing(hears, pcm)
             if recording.style != "not speech":
                 cpu[name] += time.process_time() - begun
             pair = (recording.transcript, text)
@@ -175,9 +182,9 @@ def measure(given: list[Recording], engines: dict[str, Hears]) -> None:
         print(f"words heard where nobody speaks, {name}: {words}")
 
 
-def _or_nothing(hears: Hears, speech: SpeechSegments) -> str:
+def _or_nothing(hears: Hears, pcm: bytes) -> str:
     try:
-        return hears(speech)
+        return hears(pcm)
     except InputError:
         return ""
 

@@ -7,7 +7,7 @@ import pytest_asyncio
 
 from jarvis_desktop.core.errors import InputError, JarvisError
 from jarvis_desktop.core.policy import Policy
-from jarvis_desktop.core.speech import Partial, Recogniser, Transcript
+from jarvis_desktop.core.speech import Partial, Transcript
 from jarvis_desktop.platform.work_server import Work, WorkAddress, WorkServer
 from jarvis_desktop.speech import server_recogniser
 from jarvis_desktop.speech.decoding import decode
@@ -47,7 +47,7 @@ async def recogniser(request, local, monkeypatch):
             there = ServerTranscriber(server, lambda: None)
             yield ServerRecogniser(there, local)
     elif request.param == "fake":
-        recogniser: Recogniser = FakeRecogniser(
+        recogniser = FakeRecogniser(
             partials=[Partial("", "what"), Partial("what", "tie"), Partial("what time", "is")]
         )
         yield recogniser

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from jarvis_desktop.core.errors import ExpertError, InputError, UnavailableError
-from jarvis_desktop.speech import transcription
+from jarvis_desktop.speech import streaming
 from jarvis_desktop.speech.decoding import RATE
 from jarvis_desktop.speech.recogniser import (
     BROKEN_NOTE,
@@ -168,7 +168,7 @@ async def test_without_the_shipped_weights_the_reason_is_told(tmp_path, damage):
 
 async def test_a_crashing_whisper_is_said(tmp_path, caplog):
     recogniser = LocalRecogniser(find_weights=lambda: tmp_path, whisper=DEAF)
-    (tmp_path / "a.wav").write_text("crash once")
+    (tmp_path / "a.wav").write_text("crash own!")
     try:
         with caplog.at_level(logging.INFO):
             heard = await recogniser.transcribe(tmp_path / "a.wav", quiet)
@@ -194,14 +194,15 @@ async def test_cancelling_ends_the_work_and_the_next_call_works(stand_in, tmp_pa
 
 
 async def test_a_hung_engine_is_ended(stand_in, tmp_path, monkeypatch):
-    monkeypatch.setattr(transcription, "START_SECONDS", 1.0)
+    monkeypatch.setattr(streaming, "START_SECONDS", 1.0)
+    monkeypatch.setattr(streaming, "MIN_LIMIT", 1.0)
     (tmp_path / "a.wav").write_text("hang")
     with pytest.raises(ExpertError, match="no answer within 1 second"):
         await stand_in.transcribe(tmp_path / "a.wav", quiet)
 
 
 async def test_a_crashed_engine_is_started_anew(stand_in, tmp_path):
-    (tmp_path / "a.wav").write_text("crash")
+    (tmp_path / "a.wav").write_text("crash!")
     (tmp_path / "b.wav").write_text("speak")
     with pytest.raises(ExpertError, match="stopped unexpectedly"):
         await stand_in.transcribe(tmp_path / "a.wav", quiet)

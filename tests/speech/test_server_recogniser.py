@@ -203,7 +203,6 @@ async def test_what_is_said_stays_here_if_the_user_wants_that(tmp_path: Path) ->
         assert (await said(by)).engine == "fake"
         assert (await by.transcribe(write_wav(tmp_path / "a.wav"), quiet)).engine == "fake"
         assert served.requests == []
-    await by.close()
 
 
 async def test_a_spoken_request_in_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -22,7 +22,6 @@ from jarvis_desktop.speech.streaming import (
     RESTARTED_NOTE,
     EngineRoute,
     LiveTranscription,
-    ShieldedCalls,
     StreamingResult,
 )
 
@@ -71,7 +70,7 @@ def asked():
 
 
 def hearing(asked, show=unseen):
-    return LiveTranscription([EngineRoute(asked)], show, ShieldedCalls(), [], lambda: None)
+    return LiveTranscription([EngineRoute(asked)], show, set(), [], lambda: None)
 
 
 def own_threads() -> int:
@@ -172,11 +171,11 @@ async def test_a_pass_may_take_many_times_what_the_slowest_took_and_more_for_mor
 
 async def test_the_next_one_is_told_nothing_until_the_last_is_finished(asked):
     others: list[Any] = []
-    first = LiveTranscription([EngineRoute(asked)], unseen, ShieldedCalls(), others, lambda: None)
+    first = LiveTranscription([EngineRoute(asked)], unseen, set(), others, lambda: None)
     one, *_ = await asked.next()
     finished = asyncio.create_task(first.finish())
     first.add(PORTION)
-    second = LiveTranscription([EngineRoute(asked)], unseen, ShieldedCalls(), others, lambda: None)
+    second = LiveTranscription([EngineRoute(asked)], unseen, set(), others, lambda: None)
     second.add(PORTION)
     await asyncio.sleep(0)
     asked.answer.set_result(StreamingResult())
@@ -193,7 +192,7 @@ async def test_the_next_one_is_told_nothing_until_the_last_is_finished(asked):
 async def test_dropping_leaves_the_pass_to_end_and_tells_nobody(asked):
     shown: list[Any] = []
     ended: list[Any] = []
-    calls = ShieldedCalls()
+    calls: set[Any] = set()
     others: list[Any] = []
     heard = LiveTranscription(
         [EngineRoute(asked)], shown.append, calls, others, lambda: ended.append(1)
@@ -205,20 +204,20 @@ async def test_dropping_leaves_the_pass_to_end_and_tells_nobody(asked):
     assert (ended, others) == ([1], [])
     assert not asked.answer.done()
     asked.answer.set_result(StreamingResult("never", "shown"))
-    await calls.end()
+    await asyncio.gather(*calls, return_exceptions=True)
     assert shown == []
     with pytest.raises(asyncio.CancelledError):
         await heard.finish()
 
 
 async def test_a_failure_after_a_drop_is_nobodys(asked):
-    calls = ShieldedCalls()
+    calls: set[Any] = set()
     heard = LiveTranscription([EngineRoute(asked)], unseen, calls, [], lambda: None)
     await asked.next()
     heard.drop()
     await asyncio.sleep(0)
     asked.answer.set_exception(ExpertError("It stopped."))
-    await calls.end()
+    await asyncio.gather(*calls, return_exceptions=True)
 
 
 async def test_all_that_was_said_is_heard(recogniser):

@@ -8,9 +8,9 @@ import pytest
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.speech.decoding import RATE
-from jarvis_desktop.speech.streaming_whisper import StreamingWhisper
+from jarvis_desktop.speech.streaming_whisper import StreamingWhisper, read
 from jarvis_desktop.speech.whisper import WhisperGuess, Word
-from tests.synthetic_speech import spoken
+from tests.synthetic_speech import spoken, write
 
 PORTION = 1024
 """Samples that are told at once: two frames."""
@@ -69,6 +69,12 @@ def sentence():
     """Three seconds of speech without a pause, and little silence around it."""
     said = "a very long row of words without any pause between one and the other"
     return spoken(said, before=0.2, after=0)[: 3 * RATE]
+
+
+def test_a_recording_is_read_unless_more_is_said_in_it(sentence, tmp_path):
+    recording = write(sentence, tmp_path / "sentence.wav")
+    assert read(recording, 1.0) is None
+    assert len(read(recording, 60.0) or b"") == 2 * len(sentence)
 
 
 def test_nothing_is_heard_before_somebody_speaks():
