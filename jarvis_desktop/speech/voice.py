@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
-from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import ExpertError, JarvisError, UnavailableError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.process.child import Child
-from jarvis_desktop.speech.voices.engine import (
-    CHARACTERS_PER_SECOND,
-    KnownVoice,
-    NeuralVoice,
-    SpeechRequest,
-)
+from jarvis_desktop.speech.voices.engine import CHARACTERS_PER_SECOND, NeuralVoice, SpeechRequest
 from jarvis_desktop.text.languages import plain_language
 
-PYTTSX3 = "jarvis_desktop.speech.voices.system:make_handler"
+ENGINE = "jarvis_desktop.speech.voices.engine:make_handler"
 START_SECONDS = 15.0
 HUNG_SECONDS = 1.5
 SYSTEM_CHARACTERS_PER_SECOND = 100.0
@@ -30,10 +22,6 @@ MIN_VOLUME = 0.03
 MAX_FAILURES = 2
 """Sentences in a row that a neural engine may fail at before the system's voice replaces it."""
 INSTEAD = mark("The system's voice speaks instead.")
-
-log = logging.getLogger(__name__)
-
-T = TypeVar("T")
 
 
 class _VoiceProcess:
@@ -48,10 +36,6 @@ class _VoiceProcess:
         if self._ready is None or self._child.pid != self._ready:
             await self._child.call("ready", timeout=START_SECONDS)
             self._ready = self._child.pid
-
-    async def voices(self) -> list[KnownVoice]:
-        known: list[KnownVoice] = await self._child.call("voices", timeout=START_SECONDS)
-        return known
 
     async def language(self, text: str) -> str | None:
         found: str | None = await self._child.call("language", text, timeout=START_SECONDS)
@@ -70,10 +54,6 @@ class _VoiceProcess:
         await self._child.close()
 
 
-def _unseen(error: JarvisError) -> None:
-    log.info("the chosen voice does not speak: %s", frames(error))
-
-
 class LocalVoice:
     """Speaks with this computer's own voice, or with a neural `engine`. `rate` is in words a
     minute, `volume` 0 to 1, `voice` the engine's id. A text in another language than the chosen
@@ -87,7 +67,7 @@ class LocalVoice:
         volume: float = 1.0,
         voice: str = "",
         engine: NeuralVoice | None = None,
-        tell: Callable[[JarvisError], None] = _unseen,
+        tell: Callable[[JarvisError], None] = lambda error: None,
         system_args: tuple[object, ...] = (),
     ) -> None:
         self._rate = rate
@@ -98,7 +78,8 @@ class LocalVoice:
         self._told: set[str] = set()
         self._failures = 0
         self._system = _VoiceProcess(
-            Child(PYTTSX3, *system_args, name="voice"), SYSTEM_CHARACTERS_PER_SECOND
+            Child(ENGINE, "system:SystemVoice", *system_args, name="voice"),
+            SYSTEM_CHARACTERS_PER_SECOND,
         )
         self._neural = _speaking(engine)
 
@@ -116,20 +97,12 @@ class LocalVoice:
 
     async def warm(self) -> None:
         """Start the engine, so that the first sentence need not wait. Raises as `synthesise`."""
-        await self._ask(_VoiceProcess.warm)
-
-    async def voices(self) -> list[KnownVoice]:
-        """The voices of the current engine. Raises as `synthesise`."""
-        return await self._ask(_VoiceProcess.voices)
-
-    async def _ask(self, what: Callable[[_VoiceProcess], Awaitable[T]]) -> T:
-        """Ask the neural engine, or else the system's."""
         if neural := self._able(None):
             try:
-                return await what(neural)
+                return await neural.warm()
             except JarvisError as error:
                 self._failed(error)
-        return await what(self._system)
+        return await self._system.warm()
 
     async def synthesise(self, text: str, to: Path, *, pace: float = 1.0) -> Path:
         """Speak a text to a WAV file, `pace` times as fast as usual. Raises UnavailableError if
@@ -193,4 +166,4 @@ class LocalVoice:
 def _speaking(engine: NeuralVoice | None) -> _VoiceProcess | None:
     if engine is None:
         return None
-    return _VoiceProcess(Child(engine.factory, *engine.args, name="voice"), CHARACTERS_PER_SECOND)
+    return _VoiceProcess(Child(ENGINE, *engine.args, name="voice"), CHARACTERS_PER_SECOND)

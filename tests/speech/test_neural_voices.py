@@ -126,7 +126,6 @@ async def test_kokoro_leaves_languages_it_lacks_to_the_system(speaking, tmp_path
     assert [rate for rate, _ in said.values()] == [24000, 24000, 22050]
     assert said["en"][1].max() == pytest.approx(0.2, rel=0.01)
     assert said["fr"][1].max() == pytest.approx(0.25, rel=0.01)
-    assert [each.id for each in await voice.voices()] == ["af_heart", "bm_george", "ff_siwis"]
     assert voice.told == []
 
 
@@ -137,7 +136,6 @@ async def test_weights_that_are_cut_off_are_told(speaking, tmp_path):
     voice = speaking(KokoroVoice(folder))
     await voice.warm()
     assert heard(await voice.synthesise("hello", tmp_path / "said.wav"))[0] == 22050
-    assert next(each.id for each in await voice.voices()) == "gmw/en-us"
     (told,) = voice.told
     assert "weights of Kokoro cannot be used" in told
     assert f"again into {folder}" in told

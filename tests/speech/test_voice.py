@@ -145,7 +145,6 @@ async def test_aiff_becomes_wav(tmp_path):
 async def test_a_foreign_text_gets_a_voice_of_its_language(tmp_path):
     ours, french = LocalVoice(), LocalVoice(voice="roa/fr-be")
     try:
-        names = {voice.id: voice for voice in await ours.voices()}
         by_text = await ours.synthesise(FRENCH, tmp_path / "fr.wav")
         chosen = await french.synthesise(FRENCH, tmp_path / "be.wav")
         english = await french.synthesise(TEXT, tmp_path / "en.wav")
@@ -153,17 +152,15 @@ async def test_a_foreign_text_gets_a_voice_of_its_language(tmp_path):
     finally:
         await ours.close()
         await french.close()
-    assert names["roa/fr"].languages == ("fr",)
-    assert names["roa/fr"].name == "French (France)"
     assert seconds(by_text) != pytest.approx(seconds(chosen), rel=0.001)
     assert seconds(english) == pytest.approx(seconds(usual), rel=0.01)
 
 
 VOICES = (
-    KnownVoice("us", "American", ("en",)),
-    KnownVoice("uk", "British", ("en",)),
-    KnownVoice("de", "German", ("de",)),
-    KnownVoice("at", "Austrian", ("de",)),
+    KnownVoice("us", ("en",)),
+    KnownVoice("uk", ("en",)),
+    KnownVoice("de", ("de",)),
+    KnownVoice("at", ("de",)),
 )
 
 

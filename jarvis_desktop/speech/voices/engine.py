@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import wave
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
@@ -32,7 +32,6 @@ class KnownVoice:
     """A voice that can be chosen; its `languages` are two- or three-letter codes, its own first."""
 
     id: str
-    name: str
     languages: tuple[str, ...] = ()
 
     def speaks(self, language: str) -> bool:
@@ -89,20 +88,19 @@ def _of_language(voices: Sequence[KnownVoice], language: str) -> KnownVoice | No
     return next((voice for voice in voices if voice.speaks(language)), None)
 
 
-def serve(engine: Callable[[], VoiceEngine]) -> Handler:
-    """The handler of a child process: ready, language(text), voices, or speak(order), which returns
-    a remark for the user, mostly ""."""
+def make_handler(name: str, *made_with: object) -> Handler:
+    """The handler of a child process, for the VoiceEngine that is named "module:class": ready,
+    language(text), or speak(order), which returns a remark for the user, mostly ""."""
+    module, _, engine = name.partition(":")
     started: list[VoiceEngine] = []
 
     def handle(report: Report, what: str, *args: object) -> object:
         if what == "language":
             return language_of(str(args[0]))
         if not started:
-            made = engine()
+            made = getattr(importlib.import_module(f"{__package__}.{module}"), engine)(*made_with)
             made.ready()
             started.append(made)
-        if what == "voices":
-            return list(started[0].voices())
         if what == "speak" and isinstance(order := args[0], SpeechRequest):
             voices = started[0].voices()
             started[0].speak(order, choose(voices, order))
@@ -221,8 +219,7 @@ CHARACTERS_PER_SECOND = 20.0
 class HibariVoice:
     """Hibari, which is installed with JARVIS."""
 
-    factory: str = "jarvis_desktop.speech.voices.hibari:make_handler"
-    args: tuple[object, ...] = ()
+    args: tuple[object, ...] = ("hibari:HibariEngine",)
 
     def lacking(self) -> UnavailableError | None:
         """Nothing, unless its package was removed."""
@@ -243,12 +240,11 @@ class KokoroVoice:
     """Kokoro with its weights in this folder."""
 
     folder: Path
-    factory: str = "jarvis_desktop.speech.voices.kokoro:make_handler"
 
     @property
     def args(self) -> tuple[object, ...]:
-        """Its folder."""
-        return (self.folder,)
+        """Those of `make_handler`."""
+        return "kokoro:KokoroEngine", self.folder
 
     def lacking(self) -> UnavailableError | None:
         """Its weights, or espeak-ng, which converts text to phonemes."""
@@ -286,12 +282,11 @@ class PiperVoice:
 
     folder: Path
     program: str = "piper"
-    factory: str = "jarvis_desktop.speech.voices.piper:make_handler"
 
     @property
     def args(self) -> tuple[object, ...]:
-        """Its folder and program."""
-        return self.folder, self.program
+        """Those of `make_handler`."""
+        return "piper:PiperEngine", self.folder, self.program
 
     def lacking(self) -> UnavailableError | None:
         """The program, or a voice."""
@@ -322,7 +317,7 @@ class PiperVoice:
 
 
 NeuralVoice = HibariVoice | KokoroVoice | PiperVoice
-"""Its child process is made by `factory` with `args`. `lacking` returns what must be installed
+"""Its child process is made with `args`. `lacking` returns what must be installed
 first, and how; `speaks` whether it has a voice for a language."""
 
 

@@ -17,16 +17,9 @@ from numpy.typing import NDArray
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.process.onnx import onnx_errors_as
 from jarvis_desktop.speech.voices import engine
-from jarvis_desktop.speech.voices.engine import (
-    KnownVoice,
-    SpeechRequest,
-    phoneme_parts,
-    serve,
-    trimmed,
-)
+from jarvis_desktop.speech.voices.engine import KnownVoice, SpeechRequest, phoneme_parts, trimmed
 from jarvis_desktop.text.sentences import spoken_sentences
 
 MAX_PHONEMES = 400  # of one run of the network
@@ -34,11 +27,6 @@ PAUSE_S = 0.25  # after a sentence, of the 0.7 seconds that the network leaves b
 VOICE = "heart"
 _CAPITALS = re.compile(r"\b(?=[A-Z]*[AEIOU])[A-Z]{5,}\b")
 """JARVIS, README: words that it does not know are spelled when they are in capitals."""
-
-
-def make_handler() -> Handler:
-    """The handler of the child process (see `serve`)."""
-    return serve(HibariEngine)
 
 
 class HibariEngine:
@@ -67,7 +55,7 @@ class HibariEngine:
 
     def voices(self) -> list[KnownVoice]:
         """The voice in the package."""
-        return [KnownVoice(VOICE, VOICE.capitalize(), ("en",))]
+        return [KnownVoice(VOICE, ("en",))]
 
     def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
         """Speak a text to its file."""

@@ -15,7 +15,6 @@ from numpy.typing import NDArray
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.process.onnx import onnx_errors_as
 from jarvis_desktop.speech.voices import engine
 from jarvis_desktop.speech.voices.engine import (
@@ -26,7 +25,6 @@ from jarvis_desktop.speech.voices.engine import (
     kokoro_weights,
     phoneme_parts,
     phonemes,
-    serve,
     trimmed,
 )
 
@@ -48,11 +46,6 @@ _SOUNDS = {
 VOCABULARY = {
     sound: first + at for first, sounds in _SOUNDS.items() for at, sound in enumerate(sounds)
 }
-
-
-def make_handler(folder: Path) -> Handler:
-    """The handler of the child process (see `serve`), for the weights in this folder."""
-    return serve(lambda: KokoroEngine(folder))
 
 
 class KokoroEngine:
@@ -131,7 +124,4 @@ _KINDS = {
 def _known(names: list[str]) -> list[KnownVoice]:
     spoken = [name for name in names if name[:1] in KOKORO_LANGUAGES]
     usual_first = sorted(spoken, key=lambda name: (name != DEFAULT_VOICE, name))
-    return [
-        KnownVoice(name, name.partition("_")[2].capitalize(), (KOKORO_LANGUAGES[name[0]][0],))
-        for name in usual_first
-    ]
+    return [KnownVoice(name, (KOKORO_LANGUAGES[name[0]][0],)) for name in usual_first]

@@ -22,7 +22,7 @@ import numpy as np
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import ExpertError, Fault, UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.process.child_main import Handler, ended_with_us
+from jarvis_desktop.process.child_main import ended_with_us
 from jarvis_desktop.speech.voices import engine
 from jarvis_desktop.speech.voices.engine import (
     PIPER_PLACE,
@@ -30,17 +30,11 @@ from jarvis_desktop.speech.voices.engine import (
     SpeechRequest,
     piper_language,
     piper_weights,
-    serve,
 )
 
 START_SECONDS = 12.0
 LOOK_SECONDS = 8.0
 ENDING_SECONDS = 2.0
-
-
-def make_handler(folder: Path, program: str) -> Handler:
-    """The handler of the child process (see `serve`)."""
-    return serve(lambda: PiperEngine(folder, program))
 
 
 class PiperEngine:
@@ -61,7 +55,7 @@ class PiperEngine:
     def voices(self) -> list[KnownVoice]:
         """The voices in the folder; English ones first."""
         files = sorted(piper_weights(self._folder), key=lambda file: piper_language(file) != "en")
-        return [KnownVoice(file.stem, file.stem, (piper_language(file),)) for file in files]
+        return [KnownVoice(file.stem, (piper_language(file),)) for file in files]
 
     def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
         """Speak a text to its file."""

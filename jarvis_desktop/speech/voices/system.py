@@ -17,8 +17,7 @@ from typing import Any
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.process.child_main import Handler
-from jarvis_desktop.speech.voices.engine import KnownVoice, SpeechRequest, audible, keep, serve
+from jarvis_desktop.speech.voices.engine import KnownVoice, SpeechRequest, audible, keep
 
 LATE_SECONDS = 0.3
 """How long to wait for a file: some engines return before the system has written it."""
@@ -26,17 +25,10 @@ OUR_NAMES = {"cmn": "zh", "nb": "no"}  # eSpeak's codes that differ from ISO 639
 DEFAULT_LANGUAGE = "en-us"  # of the default English voice, if the system has it
 
 
-def make_handler(engine: str = "pyttsx3:init") -> Handler:
-    """The handler of the child process (see `serve`); `engine` names what makes pyttsx3's."""
-    # pyttsx3 prints a line after saving, from a thread; standard output is for answers only.
-    sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
-    return serve(lambda: SystemVoice(engine))
-
-
 class SystemVoice:
-    """Speaks with pyttsx3: eSpeak, SAPI or macOS."""
+    """Speaks with pyttsx3: eSpeak, SAPI or macOS. `engine` names what makes pyttsx3's."""
 
-    def __init__(self, engine: str) -> None:
+    def __init__(self, engine: str = "pyttsx3:init") -> None:
         self._made_by = engine
         self._engine: Any = None
         self._voices: list[KnownVoice] = []
@@ -47,6 +39,8 @@ class SystemVoice:
 
     def ready(self) -> None:
         """Start it."""
+        # pyttsx3 prints a line after saving, from a thread; standard output is for answers only.
+        sys.stdout = Path(os.devnull).open("w")  # noqa: SIM115 - for as long as the process lives
         module, _, function = self._made_by.partition(":")
         try:
             self._engine = getattr(importlib.import_module(module), function)()
@@ -140,7 +134,7 @@ def _known(voices: list[Any]) -> list[KnownVoice]:
         names = [_language(each) for each in getattr(voice, "languages", None) or ()]
         languages = tuple(dict.fromkeys(_two_letters(name) for name in names))
         oddity = min(map(_oddity, names), default=99)
-        known.append((oddity, KnownVoice(str(voice.id), str(voice.name), languages)))
+        known.append((oddity, KnownVoice(str(voice.id), languages)))
     return [voice for _, voice in sorted(known, key=lambda each: each[0])]
 
 
