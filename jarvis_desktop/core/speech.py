@@ -1,5 +1,5 @@
-"""Sound, transcripts, and the ports of speech: recogniser, voice, player, microphone, hotkey,
-text insertion."""
+"""Sound, transcripts, and the ports of speech: recogniser, voice, player, microphone, text
+insertion."""
 
 from __future__ import annotations
 
@@ -164,9 +164,6 @@ class Recogniser(Transcriber, Protocol):
         It waits, without loss, for an earlier one that is being finished.
         """
 
-    async def close(self) -> None:
-        """End the child process."""
-
 
 class Hearing(Protocol):
     """Speech that is recognised while it is spoken."""
@@ -194,9 +191,6 @@ class Voice(Protocol):
 
         Raises UnavailableError, ExpertError.
         """
-
-    async def close(self) -> None:
-        """End the child process."""
 
 
 class Player(Protocol):
@@ -274,35 +268,6 @@ class Microphone(Protocol):
 
     def watch(self, changed: Callable[[MicrophoneState], None]) -> None:
         """Call this on the loop at each change of `state`."""
-
-
-class Hotkey(Protocol):
-    """A key that works on the whole desktop."""
-
-    @property
-    def status(self) -> HotkeyStatus:
-        """How it is obtained at the moment."""
-
-    @property
-    def token(self) -> str:
-        """The activation token with which a window may come to the front for the last press, or
-        ""."""
-
-    def watch(self, changed: Callable[[HotkeyStatus], None]) -> None:
-        """Call this on the loop at each change of `status`."""
-
-    async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
-        """Call these on the loop at each press and release.
-
-        If the key is not available the status says why. Some desktops ask the user first, which may
-        take minutes.
-        """
-
-    async def choose(self, key: str) -> None:
-        """Use another key instead, "" for none. Before `bind` the choice is kept for it."""
-
-    async def close(self) -> None:
-        """Release the key."""
 
 
 class TextInserter(Protocol):

@@ -96,7 +96,7 @@ ENDED = mark("No key is requested.")
 
 
 class DesktopHotkey:
-    """Implements core.speech.Hotkey.
+    """A key that works on the whole desktop. Its calls come on the loop.
 
     `key` is like "Ctrl+Alt+Space", or "" for none. `portal` requests the shortcuts of this program
     from desktops with a portal. `escape` is called when Esc is pressed while the key is held, if
@@ -130,11 +130,12 @@ class DesktopHotkey:
         return self._keys.token if self._keys else ""
 
     def watch(self, changed: StatusListener) -> None:
-        """Call `changed` on the loop whenever `status` changes."""
+        """Call `changed` whenever `status` changes."""
         self._watchers.append(changed)
 
     async def bind(self, press: Callable[[], None], release: Callable[[], None]) -> HotkeyStatus:
-        """Bind the key by the best means; if there is none, the status says why."""
+        """Call these at each press and release, by the best means; if there is none, the status
+        says why. Some desktops ask the user first, which may take minutes."""
         self._keys = PressState(press, release)
         self._keys.escape = self._escape
         self._become(HotkeyStatus(why=tr(ASKING)))
@@ -149,7 +150,7 @@ class DesktopHotkey:
         return self.status
 
     async def choose(self, key: str) -> None:
-        """Change the key if one was bound."""
+        """Use another key, "" for none. Before `bind` the choice is kept for it."""
         async with self._choosing:
             keys = self._keys
             await self.close()

@@ -58,9 +58,6 @@ class ServerVoice:
         await asyncio.to_thread(_keep, sound, to, volume, self.server.server)
         return to
 
-    async def close(self) -> None:
-        """There is nothing to end."""
-
 
 class VoiceWithServer:
     """Speaks by a server, and by the local voice if no server is set or allowed, or if it fails.
@@ -90,10 +87,6 @@ class VoiceWithServer:
                 self._told = ""
                 return to
         return await self._local.synthesise(text, to, pace=pace)
-
-    async def close(self) -> None:
-        """End the local one."""
-        await self._local.close()
 
 
 def _keep(sound: bytes, to: Path, volume: float, server: Server) -> None:

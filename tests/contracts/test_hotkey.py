@@ -1,4 +1,4 @@
-"""What every Hotkey does: the fake, and the real one on a real X screen and a real message bus."""
+"""What every hotkey does: the fake, and the real one on a real X screen and a real message bus."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from jarvis_desktop.core.speech import Hotkey, HotkeyStatus
+from jarvis_desktop.core.speech import HotkeyStatus
 from jarvis_desktop.platform.hotkey import DesktopHotkey
 from jarvis_desktop.platform.hotkey_portal import PortalKeys
 from jarvis_desktop.platform.shortcut import TALK
@@ -22,7 +22,7 @@ CONTROL, ALT, SPACE = 0xFFE3, 0xFFE9, 0x20
 class Desk:
     """A hotkey and the hand that presses it."""
 
-    hotkey: Hotkey
+    hotkey: DesktopHotkey | FakeHotkey
     press: Callable[[], Awaitable[None]]
     release: Callable[[], Awaitable[None]]
 

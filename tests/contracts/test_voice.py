@@ -54,9 +54,7 @@ async def voice(request, tmp_path_factory):
         with speaking_server() as address:
             choice = WorkAddress(address)
             server = WorkServer(Work.SPEECH, lambda: choice, Policy(), key=lambda place: "")
-            served = VoiceWithServer(ServerVoice(server, lambda: (175, 1.0)), FakeVoice(), told)
-            yield served
-            await served.close()
+            yield VoiceWithServer(ServerVoice(server, lambda: (175, 1.0)), FakeVoice(), told)
         return
     voice = made(request.param, tmp_path_factory.mktemp("voice"))
     yield voice
@@ -92,8 +90,3 @@ async def test_a_faster_pace_is_shorter(voice, tmp_path):
         assert voice.paces == [1.0, 1.5, 0.75]
     else:
         assert seconds(fast) < seconds(usual) * 0.8 < seconds(slow) * 0.8
-
-
-async def test_closing_twice_is_harmless(voice):
-    await voice.close()
-    await voice.close()

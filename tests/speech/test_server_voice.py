@@ -112,8 +112,6 @@ async def test_where_it_cannot_this_computer_speaks_and_says_why_once(tmp_path: 
         await voice.synthesise(" ", tmp_path / "a.wav")
     with pytest.raises(UnavailableError, match="nothing to say"):
         await there("").synthesise("...", tmp_path / "a.wav")
-    await voice.close()
-    await there("").close()
 
 
 async def test_where_none_is_set_this_computer_speaks(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import QFrame, QPushButton, QScrollArea
 
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.policy import Mode
-from jarvis_desktop.core.speech import Hotkey, HotkeyStatus, Talking, Transcript
+from jarvis_desktop.core.speech import HotkeyStatus, Talking, Transcript
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import shortcuts
 from jarvis_desktop.ui.actions import Actions
@@ -50,6 +50,7 @@ from jarvis_desktop.ui.widgets.layout import discard, hbox, vbox
 from jarvis_desktop.ui.widgets.timers import new_timer
 
 if TYPE_CHECKING:
+    from jarvis_desktop.platform.hotkey import DesktopHotkey
     from jarvis_desktop.settings import Settings
 
 
@@ -372,7 +373,7 @@ class QuickBoxController(QObject):
         self._window = window
         self._session = window.session
         self._box: QuickBox | None = None
-        self._key: Hotkey | None = None
+        self._key: DesktopHotkey | None = None
         self._wanted_key: str | None = None  # the hotkey in the settings, which it was created with
         self._mode = Mode.LOCAL
         self.overlay = Overlay(self._session, window.talker, phases)
@@ -425,7 +426,7 @@ class QuickBoxController(QObject):
         talker = self._window.talker
         talker.stop() if talker.active else talker.start()
 
-    def bind(self, key: Hotkey) -> None:
+    def bind(self, key: DesktopHotkey) -> None:
         """Let a global hotkey open the box."""
         self._key = key
         signals = self._hotkey_signals

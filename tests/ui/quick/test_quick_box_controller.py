@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PySide6.QtCore import Qt
@@ -19,6 +20,7 @@ from jarvis_desktop.settings import Settings, SpeechSettings, WindowSettings
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.quick.overlay import PhaseTracker
 from jarvis_desktop.ui.quick.quick_box import QuickBoxController
+from tests.fake_voice import FakeHotkey
 from tests.ui.scene import FakeApp, Shown
 
 
@@ -32,13 +34,17 @@ def controller(window: MainWindow, qtbot: QtBot) -> Iterator[QuickBoxController]
         controller.close()
 
 
+def bind(controller: Any, key: FakeHotkey) -> None:
+    controller.bind(key)
+
+
 def test_the_key_of_the_desktop_opens_the_box_with_its_token(
     controller: QuickBoxController, app: FakeApp, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("XDG_ACTIVATION_TOKEN", "")
     key = app.quick_key
     with qtbot.waitSignal(controller.key_changed) as told:
-        controller.bind(key)
+        bind(controller, key)
     assert told.args == ["Ctrl+Alt+Space"]
     key.token = "tok"
     assert key.press
@@ -55,7 +61,7 @@ def test_the_key_of_the_desktop_opens_the_box_with_its_token(
 def test_another_key_is_asked_for_only_where_it_changed(
     controller: QuickBoxController, app: FakeApp, qtbot: QtBot
 ) -> None:
-    controller.bind(app.quick_key)
+    bind(controller, app.quick_key)
     controller.adopt(Settings())
     controller.adopt(Settings())
     controller.adopt(Settings(window=WindowSettings(quick_key="F9")))
@@ -63,7 +69,7 @@ def test_another_key_is_asked_for_only_where_it_changed(
 
 
 def test_the_box_is_made_before_it_is_needed(controller: QuickBoxController, app: FakeApp) -> None:
-    controller.bind(app.quick_key)
+    bind(controller, app.quick_key)
     assert controller._warming.isActive()
     assert controller._box is None
     controller._warming.timeout.emit()
@@ -246,12 +252,12 @@ def test_talking_begins_and_ends_by_the_same_wish(
 def test_a_window_that_is_made_anew_takes_the_key_over(
     controller: QuickBoxController, window: MainWindow, app: FakeApp, qtbot: QtBot
 ) -> None:
-    controller.bind(app.quick_key)
+    bind(controller, app.quick_key)
     qtbot.waitUntil(lambda: app.quick_key.press is not None)
     first = app.quick_key.press
     controller.close()
     other = QuickBoxController(window, PhaseTracker(window.session, window.talker, window), window)
-    other.bind(app.quick_key)
+    bind(other, app.quick_key)
     qtbot.waitUntil(lambda: app.quick_key.press not in (None, first))
     assert app.quick_key.press
     window.session.engine.call(app.quick_key.press)
