@@ -1,23 +1,17 @@
-"""What the settings of the voice ask of the engine: to list devices, to listen for a moment, to say
-a sentence, to fetch a recogniser. It lives on the main thread."""
+"""What several controls of the voice settings ask of the engine: the devices, recognisers and keys.
+It lives on the main thread."""
 
 from __future__ import annotations
 
 import asyncio
-import tempfile
-import time
 from collections.abc import Callable, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Qt, Signal
 
-from jarvis_desktop.app.server_trial import SENTENCE
 from jarvis_desktop.core.expert import Expert
-from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import HotkeyStatus
 from jarvis_desktop.ui.engine import Outcome, unexpected, while_there
 from jarvis_desktop.ui.session import AppJobs
@@ -33,7 +27,7 @@ WHISPER = "faster-whisper"
 
 @dataclass(frozen=True, slots=True)
 class SpeechOverview:
-    """Which LLM is used, or why none is."""
+    """What there is to hear and to speak with."""
 
     whispers: tuple[Expert, ...]
     """The recognisers that can be fetched besides the shipped one, the smallest first."""
@@ -60,18 +54,8 @@ class SpeechController(QObject):
     """Carries the devices, and why they cannot be listed."""
     failed = Signal(str)
     """Carries why nothing could be looked up."""
-    level = Signal(float)
-    measured = Signal(str)
-    """The microphone is left; carries why it could not be heard."""
-    said = Signal(object)
-    """Carries the Outcome of a sentence: the seconds until it began to be heard."""
-    progressed = Signal(object, str)
-    """Carries how far the fetching is: a fraction or None, and a few words."""
-    fetched = Signal(object)
-    """Carries the Outcome of the fetching."""
     bound = Signal(str, object)
     """Carries the setting of a key of the whole desktop, and the HotkeyStatus that it has now."""
-    _loud = Signal(float)
     _bound = Signal(str, object)
 
     def __init__(self, settings: SettingsController, parent: QObject | None = None) -> None:
@@ -79,9 +63,7 @@ class SpeechController(QObject):
         self.settings = settings
         self.session = settings.session
         self.jobs = AppJobs(self.session, self)
-        """Named "level", "sentence" and "fetch"."""
         self._watches = False
-        self._loud.connect(self.level, Qt.ConnectionType.QueuedConnection)
         self._bound.connect(self.bound, Qt.ConnectionType.QueuedConnection)
         self.session.ready.connect(self.refresh)  # what was asked before there was anybody to ask
 
@@ -122,49 +104,6 @@ class SpeechController(QObject):
             self.listed.emit(outcome.value or (), str(outcome.error or ""))
 
         self.jobs.start("devices", lambda app: app.devices(), tell)
-
-    def measure(self) -> None:
-        """Emit the microphone's level until cancelled."""
-
-        async def measure(app: Application) -> None:
-            await self.settings.taken_up()
-            async with aclosing(app.microphone.listen(asyncio.Event())) as sounds:
-                async for sound in sounds:
-                    self._loud.emit(sound.level)
-
-        self.jobs.start(
-            "level", measure, lambda outcome: self.measured.emit(str(outcome.error or ""))
-        )
-
-    def say(self, text: str = "") -> None:
-        """Speak a sentence like an answer."""
-        sentence = text or tr(SENTENCE)
-
-        async def say(app: Application) -> float:
-            await self.settings.taken_up()
-            asked, heard = time.monotonic(), [0.0]
-
-            def begun() -> None:
-                heard[0] = time.monotonic() - asked
-
-            with tempfile.TemporaryDirectory() as folder:
-                audio = await app.speech.speaking.synthesise(
-                    sentence, Path(folder) / "sentence.wav"
-                )
-                await app.player.play(audio, begun=begun)
-            return heard[0]
-
-        self.jobs.start("sentence", say, self.said.emit)
-
-    def fetch(self, expert: Expert) -> None:
-        """Download a recogniser."""
-        report = self.jobs.reporter(self.progressed.emit)
-
-        async def fetch(app: Application) -> Expert:
-            await app.expert_manager.fetch_now(expert, report)
-            return expert
-
-        self.jobs.start("fetch", fetch, self.fetched.emit)
 
     def _watch(self) -> None:
         async def watch(app: Application) -> Mapping[str, HotkeyStatus]:

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import asyncio
 import os
+import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import aclosing
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QGuiApplication
-from PySide6.QtWidgets import (
-    QPushButton,
-    QSizePolicy,
-    QWidget,
-)
+from PySide6.QtWidgets import QPushButton, QSizePolicy, QWidget
 
+from jarvis_desktop.app.server_trial import SENTENCE
 from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.expert import SHIPPED_WHISPER, Expert, times_real_time
 from jarvis_desktop.core.i18n import mark, tr
@@ -69,9 +69,11 @@ WAITS = mark("Press the button and say a sentence, as you would ask for somethin
 class LevelPanel(SettingsPanel):
     """The level of the chosen microphone."""
 
+    _loud = Signal(float)
+
     def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
-        self._controller = controller = hands.voice
+        self._jobs = hands.voice.jobs
         self._settings = hands.settings
         self._loudest = 0.0
         self._quiet = tr(QUIET)
@@ -83,25 +85,30 @@ class LevelPanel(SettingsPanel):
         self.setFocusProxy(self.test)
         self._end = new_timer(self, self.leave, LEVEL_SHOWN_MS)
         self._judge = new_timer(self, self._judged, SILENCE_MS)
-        controller.level.connect(self._heard)
-        controller.measured.connect(self._measured)
+        self._loud.connect(self._heard, Qt.ConnectionType.QueuedConnection)
 
     def leave(self) -> None:
         """Close the microphone."""
-        self._controller.jobs.cancel("level")
+        self._jobs.cancel("level")
 
     def _toggle(self) -> None:
-        if "level" in self._controller.jobs:
+        if "level" in self._jobs:
             self.leave()
             return
         self._settings.write()
         self.meter.clear()
         self.complain("")
         self._loudest = 0.0
-        self._controller.measure()
+        self._jobs.start("level", self._measure, self._measured)
         reword(self.test, tr("Stop"), tr("Stop showing the level"))
         self._end.start()
         self._judge.start()
+
+    async def _measure(self, app: Application) -> None:
+        await self._settings.taken_up()
+        async with aclosing(app.microphone.listen(asyncio.Event())) as sounds:
+            async for sound in sounds:
+                self._loud.emit(sound.level)
 
     def _heard(self, level: float) -> None:
         self.meter.add(level)
@@ -110,15 +117,15 @@ class LevelPanel(SettingsPanel):
             self.complain("")
 
     def _judged(self) -> None:
-        if "level" in self._controller.jobs and self._loudest < FAINT:
+        if "level" in self._jobs and self._loudest < FAINT:
             self.complain(self._quiet)
 
-    def _measured(self, trouble: str) -> None:
+    def _measured(self, outcome: Outcome) -> None:
         self._end.stop()
         self._judge.stop()
         reword(self.test, tr(SHOW))
-        if trouble:
-            self.complain(trouble)
+        if outcome.error:
+            self.complain(str(outcome.error))
 
 
 class TrialPanel(SettingsPanel):
@@ -129,7 +136,7 @@ class TrialPanel(SettingsPanel):
         self._session = hands.voice.session
         self._talker = hands.context.talker
         self._own = TalkController(self._session.engine, self)
-        self._on = self._begun = self._understood = False
+        self._on = self._begun = self._understood = False  # the first: it has the microphone
         self._ended = 0.0
         self.say = button(tr(SAY), kind="primary", act=self._toggle)
         self.say.setEnabled(self._session.app is not None)
@@ -144,11 +151,6 @@ class TrialPanel(SettingsPanel):
         self._own.partial.connect(self.words.show_partial)
         self._own.heard.connect(self._heard)
         self._own.unheard.connect(self.complain)
-
-    @property
-    def busy(self) -> bool:
-        """Whether the test is listening or transcribing."""
-        return self._on
 
     def leave(self) -> None:
         """Cancel the test and give the microphone back to the window."""
@@ -293,19 +295,18 @@ class SentencePanel(SettingsPanel):
 
     def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
-        self._controller = controller = hands.voice
+        self._jobs = hands.voice.jobs
         self._settings = hands.settings
         self.say = button(tr(HEAR), act=self._toggle)
         self.message = Label(tr(TOLD), role="small", wrap=True)
         self.column.addLayout(hbox(self.say, (self.message, 1), spacing=theme.space()))
         self.setFocusProxy(self.say)
         self._lacking = ""
-        controller.said.connect(self._said)
-        controller.looked.connect(self._looked)
+        hands.voice.looked.connect(self._looked)
 
     def leave(self) -> None:
         """Stop speaking."""
-        self._controller.jobs.cancel("sentence")
+        self._jobs.cancel("sentence")
 
     def _looked(self, look: SpeechOverview) -> None:
         if look.lacking != self._lacking:  # else why speaking failed would be taken away
@@ -317,14 +318,28 @@ class SentencePanel(SettingsPanel):
             )
 
     def _toggle(self) -> None:
-        if "sentence" in self._controller.jobs:
+        if "sentence" in self._jobs:
             self.leave()
             return
         self._settings.write()
         self.complain("")
         self.message.setText(tr("It is about to be heard…"))
         reword(self.say, tr("Silence"), tr("Silence the sentence"))
-        self._controller.say()
+        self._jobs.start("sentence", self._speak, self._said)
+
+    async def _speak(self, app: Application) -> float:
+        """Return the seconds until the sentence began to be heard."""
+        await self._settings.taken_up()
+        asked, heard = time.monotonic(), [0.0]
+
+        def begun() -> None:
+            heard[0] = time.monotonic() - asked
+
+        with tempfile.TemporaryDirectory() as folder:
+            to = Path(folder) / "sentence.wav"
+            audio = await app.speech.speaking.synthesise(tr(SENTENCE), to)
+            await app.player.play(audio, begun=begun)
+        return heard[0]
 
     def _said(self, outcome: Outcome) -> None:
         reword(self.say, tr(HEAR))
@@ -410,8 +425,6 @@ class RecogniserPanel(SettingsPanel):
         self.progress = progress_bar(tr("Progress of the download"))
         self.column.addWidget(self.progress)
         controller.looked.connect(self._looked)
-        controller.progressed.connect(self._progressed)
-        controller.fetched.connect(self._fetched)
         self._show_fetching()
 
     def _looked(self, look: SpeechOverview) -> None:
@@ -476,7 +489,13 @@ class RecogniserPanel(SettingsPanel):
     def _fetch(self, expert: Expert) -> None:
         self._fetching = expert
         self._failed = self._reason = ""
-        self._controller.fetch(expert)
+        report = self._controller.jobs.reporter(self._progressed)
+
+        async def fetch(app: Application) -> Expert:
+            await app.expert_manager.fetch_now(expert, report)
+            return expert
+
+        self._controller.jobs.start("fetch", fetch, self._fetched)
         self._progressed(None, tr("The download begins…"))
         self._show_fetching()
         self.stop.setFocus()

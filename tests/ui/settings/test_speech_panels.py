@@ -115,13 +115,13 @@ def test_whisper_is_offered_fetched_and_used(
         "Download whisper-tiny, about 78 MB",
         "Download whisper-small, about 486 MB",
     ]
-    with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
+    with qtbot.waitSignal(page.voice.looked):
         QTest.mouseClick(fetch["Download whisper-small, about 486 MB"], LEFT)
         assert recognisers.stop.isVisible()
         assert not recognisers.offers.isVisible()
     assert recognisers.used.text() == "whisper-small is used, on this computer."
     assert "whisper-tiny" in words(recognisers)
-    with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
+    with qtbot.waitSignal(page.voice.looked):
         offers(recognisers)["Download whisper-tiny, about 78 MB"].click()
     assert recognisers.used.text().startswith("On this computer: whisper-tiny, whisper-small.")
     with qtbot.waitSignals([page.controller.saved, page.voice.looked]):
@@ -153,7 +153,7 @@ def test_a_fetch_that_fails_says_why_and_can_be_tried_again(
     app.weights.error = UnavailableError("The Hub cannot be reached.", hint="Try again later.")
     page.activateWindow()
     first, second = offers(recognisers)
-    with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
+    with qtbot.waitSignal(page.voice.looked):
         QTest.mouseClick(offers(recognisers)[second], LEFT)
     retry = offers(recognisers)[second]
     assert retry.text() == "Retry"
@@ -163,7 +163,7 @@ def test_a_fetch_that_fails_says_why_and_can_be_tried_again(
     assert "The Hub cannot be reached. Try again later." in words(row)
     assert retry.hasFocus() or not page.isActiveWindow()
     app.weights.error = None
-    with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
+    with qtbot.waitSignal(page.voice.looked):
         QTest.mouseClick(retry, LEFT)
     assert recognisers.used.text() == "whisper-small is used, on this computer."
     assert "cannot be reached" not in words(recognisers)
@@ -185,7 +185,7 @@ def test_a_fetch_shows_its_progress_and_can_be_cancelled(
     next(iter(offers(recognisers).values())).click()
     qtbot.waitUntil(lambda: recognisers.progress.value() == 25)
     assert recognisers.coming.text() == "Downloading whisper-tiny: 20 MB of 78 MB"
-    with qtbot.waitSignals([page.voice.fetched, page.voice.looked]):
+    with qtbot.waitSignal(page.voice.looked):
         QTest.mouseClick(recognisers.stop, LEFT)
     assert "What arrived is kept" in words(recognisers)
     assert not recognisers.progress.isVisible()

@@ -89,8 +89,8 @@ def test_a_sentence_is_heard_in_the_chosen_voice(
 ) -> None:
     app.player.hold = False
     page.controller.change("speech.rate", 250)
-    with qtbot.waitSignal(page.voice.said):
-        QTest.mouseClick(sentence.say, LEFT)
+    QTest.mouseClick(sentence.say, LEFT)
+    qtbot.waitUntil(lambda: "sentence" not in page.voice.jobs)
     assert len(app.voice.said) == 1
     assert len(app.player.played) == 1
     assert not app.player.played[0].exists()
@@ -104,8 +104,8 @@ def test_the_sentence_can_be_silenced(
     QTest.mouseClick(sentence.say, LEFT)
     qtbot.waitUntil(lambda: bool(app.player.played))
     assert sentence.say.text() == "Silence"
-    with qtbot.waitSignal(page.voice.said):
-        QTest.mouseClick(sentence.say, LEFT)
+    QTest.mouseClick(sentence.say, LEFT)
+    qtbot.waitUntil(lambda: "sentence" not in page.voice.jobs)
     assert app.player.stopped == 1
     assert sentence.say.text() == "Hear a sentence"
     assert not sentence.trouble.isVisible()
@@ -115,8 +115,8 @@ def test_a_voice_that_fails_says_why(
     page: SettingsPage, sentence: SentencePanel, app: FakeApp, qtbot: QtBot
 ) -> None:
     app.voice.error = ExpertError("The voice gave no sound.", hint="Install espeak-ng.")
-    with qtbot.waitSignal(page.voice.said):
-        QTest.mouseClick(sentence.say, LEFT)
+    QTest.mouseClick(sentence.say, LEFT)
+    qtbot.waitUntil(lambda: "sentence" not in page.voice.jobs)
     assert sentence.trouble.text() == "The voice gave no sound. Install espeak-ng."
 
 
@@ -147,7 +147,7 @@ def test_a_sentence_is_understood_and_sent_nowhere(
     qtbot.waitUntil(lambda: trial.words.text == "what time is it")
     assert trial.message.text().startswith("Understood by fake, in English, 0.")
     assert trial.trouble.text() == "This was heard by the small recogniser."
-    qtbot.waitUntil(lambda: not trial.busy)
+    qtbot.waitUntil(lambda: not trial._on)
     assert trial.say.text() == "Say a sentence"
     assert app.assistant.handled == []
     talker.start()  # the window is told again
@@ -163,7 +163,7 @@ def test_a_sentence_that_is_not_understood_says_why(
     qtbot.waitUntil(lambda: trial.say.text() == "Done")
     QTest.mouseClick(trial.say, LEFT)
     qtbot.waitUntil(lambda: trial.trouble.text() == "Nobody seems to speak. Speak closer.")
-    qtbot.waitUntil(lambda: not trial.busy)
+    qtbot.waitUntil(lambda: not trial._on)
     assert trial.message.text() == voice_microphone.WAITS
 
 
@@ -174,7 +174,7 @@ def test_a_trial_without_a_microphone_ends_too(
     app.microphone.error = UnavailableError("There is no microphone.")
     QTest.mouseClick(trial.say, LEFT)
     qtbot.waitUntil(lambda: trial.trouble.text() == "There is no microphone.")
-    qtbot.waitUntil(lambda: not trial.busy)
+    qtbot.waitUntil(lambda: not trial._on)
 
 
 def test_a_page_that_is_left_drops_the_trial(
@@ -184,4 +184,4 @@ def test_a_page_that_is_left_drops_the_trial(
     qtbot.waitUntil(lambda: trial.say.text() == "Done")
     page.leave()
     qtbot.waitUntil(lambda: app.recogniser.hearings[0].dropped)
-    assert not trial.busy
+    assert not trial._on
