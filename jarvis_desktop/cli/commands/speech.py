@@ -14,16 +14,14 @@ import stat
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from jarvis_desktop.app.application import Application
 from jarvis_desktop.assistant.talk.dictation import DictationState
 from jarvis_desktop.cli import output, session
 from jarvis_desktop.cli.input import END, KEYBOARD, stoppable, whole_input
 from jarvis_desktop.cli.output import free_name, make_folder
-from jarvis_desktop.cli.session import Subparsers, add_mode, add_shared, run
+from jarvis_desktop.cli.session import Subparsers, add_action, add_mode, run
 from jarvis_desktop.cli.terminal import TerminalFrontend
 from jarvis_desktop.core.display import encodable, one_line, printable
 from jarvis_desktop.core.errors import InputError, JarvisError, UnavailableError
@@ -41,28 +39,19 @@ from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.tasks.audio.recognition import format_time, format_transcript
 from jarvis_desktop.text.speakable import speakable
 
-if TYPE_CHECKING:
-    from jarvis_desktop.app.application import Application
-
 
 def add_speech(subparsers: Subparsers) -> None:
     """Add the commands."""
-    say = subparsers.add_parser("say", help="speak a text")
+    say = add_action(subparsers, "say", "speak a text", _say)
     say.add_argument("text", help="what to say; - reads it from stdin")
     say.add_argument("--out", type=Path, metavar="F.wav", help="write a file, play nothing")
-    add_shared(say)
-    say.set_defaults(command=_say)
-    listen = subparsers.add_parser(
-        "listen",
-        help="talk in the terminal",
-        description="Hold the space bar and speak, or press Enter to start and again to stop. "
-        "Ctrl-D ends.",
+    listen = add_action(subparsers, "listen", "talk in the terminal", _listen)
+    listen.description = (
+        "Hold the space bar and speak, or press Enter to start and again to stop. Ctrl-D ends."
     )
     listen.add_argument("--once", action="store_true", help="end after one request")
     listen.add_argument("--new", action="store_true", help="begin a new conversation")
     add_mode(listen)
-    add_shared(listen)
-    listen.set_defaults(command=_listen)
 
 
 def _say(args: argparse.Namespace) -> int:
@@ -78,20 +67,16 @@ def _say(args: argparse.Namespace) -> int:
             await app.speech.speaking.synthesise(speakable(text), args.out.absolute())
             output.note(f"saved   {args.out}")
         else:
-            problems: list[str] = []
-            await app.speaker.say(text, lambda event: _note_problem(event, problems))
-            if problems:
-                raise UnavailableError(problems[0])
+            shown: list[Event] = []
+            await app.speaker.say(text, shown.append)
+            for event in shown:
+                if isinstance(event, Noted):
+                    raise UnavailableError(event.text)
         if args.json:
             output.write_json({"text": text, "file": str(args.out) if args.out else None})
         return output.DONE
 
     return session.run(args, work)
-
-
-def _note_problem(event: Event, problems: list[str]) -> None:
-    if isinstance(event, Noted):
-        problems.append(event.text)
 
 
 def _listen(args: argparse.Namespace) -> int:
@@ -305,10 +290,9 @@ TIMED = ("srt", "vtt", "json")
 
 def add_transcribe(subparsers: Subparsers) -> None:
     """Add the command."""
-    transcribe = subparsers.add_parser(
-        "transcribe",
-        help="transcribe recordings",
-        description="Transcribe recordings of sound or film. Existing files are never overwritten.",
+    transcribe = add_action(subparsers, "transcribe", "transcribe recordings", _transcribe)
+    transcribe.description = (
+        "Transcribe recordings of sound or film. Existing files are never overwritten."
     )
     transcribe.add_argument("audio", nargs="+", type=Path, metavar="AUDIO")
     transcribe.add_argument(
@@ -320,27 +304,19 @@ def add_transcribe(subparsers: Subparsers) -> None:
     transcribe.add_argument(
         "--language", type=str.casefold, metavar="xx", help="the language spoken, such as de"
     )
-    add_shared(transcribe)
-    transcribe.set_defaults(command=_transcribe)
 
 
 def _transcribe(args: argparse.Namespace) -> int:
-    several = len(args.audio) > 1
     try:
-        goal = _goal(args.out, args.format, several=several)
-    except _Unclear as error:
+        format, place, is_folder = _goal(args)
+    except ValueError as error:
         output.note(f"jarvis-desktop transcribe: {error}")
-        return output.USAGE
-    if several and goal.place is None and goal.format != "txt" and not args.json:
-        output.note(
-            f"jarvis-desktop transcribe: several recordings as {goal.format} want --out FOLDER."
-        )
         return output.USAGE
 
     async def work(app: Application) -> int:
-        if goal.place and goal.is_folder:
-            make_folder(goal.place)
-        run = _TranscriptionRun(app, goal, args)
+        if place and is_folder:
+            make_folder(place)
+        run = _TranscriptionRun(app, args, format, place, is_folder=is_folder)
         for path in args.audio:
             await run.write_down(path)
         return run.finish()
@@ -348,50 +324,46 @@ def _transcribe(args: argparse.Namespace) -> int:
     return session.run(args, work)
 
 
-class _Unclear(Exception):
-    """The options contradict each other."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Goal:
-    """Where the transcripts go, and in which format."""
-
-    format: str
-    place: Path | None = None
-    """None for the screen."""
-    is_folder: bool = False
-
-    def file_for(self, audio: Path) -> Path:
-        """An unused path for a transcript."""
-        assert self.place
-        return (
-            free_name(self.place, f"{audio.stem}.{self.format}") if self.is_folder else self.place
-        )
-
-
-def _goal(out: str | None, format: str | None, *, several: bool) -> _Goal:
+def _goal(args: argparse.Namespace) -> tuple[str, Path | None, bool]:
+    """The format of the transcripts, the place where they go, None for the screen, and whether it
+    is a folder. Raises ValueError if the options contradict each other."""
+    format, out, several = args.format or "txt", args.out, len(args.audio) > 1
+    if out is None:
+        if several and format != "txt" and not args.json:
+            raise ValueError(f"several recordings as {format} want --out FOLDER.")
+        return format, None, False
     if not out:
-        if out is not None:
-            raise _Unclear("--out wants the name of a file or a folder.")
-        return _Goal(format or "txt")
+        raise ValueError("--out wants the name of a file or a folder.")
     place = Path(out)
     suffix = place.suffix.casefold().removeprefix(".")
     if place.is_dir() or out.endswith(("/", "\\")) or (several and suffix not in FORMATS):
-        return _Goal(format or "txt", place, is_folder=True)
+        return format, place, True
     if several:
-        raise _Unclear(f"several recordings do not go into the one file {one_line(out)}.")
-    if format and suffix in FORMATS and suffix != format:
-        raise _Unclear(f"--format {format} does not fit the name {one_line(out)}.")
-    return _Goal(format or (suffix if suffix in FORMATS else "txt"), place)
+        raise ValueError(f"several recordings do not go into the one file {one_line(out)}.")
+    if suffix not in FORMATS:
+        return format, place, False
+    if args.format not in (None, suffix):
+        raise ValueError(f"--format {format} does not fit the name {one_line(out)}.")
+    return suffix, place, False
 
 
 class _TranscriptionRun:
     """One command, with the results of its recordings."""
 
-    def __init__(self, app: Application, goal: _Goal, args: argparse.Namespace) -> None:
+    def __init__(
+        self,
+        app: Application,
+        args: argparse.Namespace,
+        format: str,
+        place: Path | None,
+        *,
+        is_folder: bool,
+    ) -> None:
         self._app = app
-        self._goal = goal
         self._args = args
+        self._format = format
+        self._folder = place if is_folder else None
+        self._file = None if is_folder else place
         self._records: list[dict[str, object]] = []
         self._done = 0
         self._noted: set[str] = set()
@@ -411,7 +383,7 @@ class _TranscriptionRun:
                 audio,
                 _tell,
                 language=self._args.language,
-                words=self._goal.format in TIMED,
+                words=self._format in TIMED,
                 found=found,
             )
             self._keep(audio, heard)
@@ -433,14 +405,12 @@ class _TranscriptionRun:
 
     def _look_at_place(self) -> None:
         """Check the target before hours of work."""
-        place = self._goal.place
-        if place and not self._goal.is_folder:
-            if place.exists() or place.is_symlink():
-                raise InputError(
-                    f"{one_line(str(place))} is there already.", hint="Give another name."
-                )
-            if not place.absolute().parent.is_dir():
-                raise InputError(f"{one_line(str(place))} is not a place for a file.")
+        if not (file := self._file):
+            return
+        if file.exists() or file.is_symlink():
+            raise InputError(f"{one_line(str(file))} is there already.", hint="Give another name.")
+        if not file.absolute().parent.is_dir():
+            raise InputError(f"{one_line(str(file))} is not a place for a file.")
 
     def _keep(self, audio: Path, heard: Transcript) -> None:
         saved = self._write(audio, heard)
@@ -474,13 +444,14 @@ class _TranscriptionRun:
     def _write(self, audio: Path, heard: Transcript) -> Path | None:
         """Write a transcript. Return its path; None if it was shown or goes into the JSON
         document."""
-        text = format_transcript(heard, self._goal.format)
-        if self._goal.place is None:
+        text = format_transcript(heard, self._format)
+        folder = self._folder
+        place = free_name(folder, f"{audio.stem}.{self._format}") if folder else self._file
+        if place is None:
             if not self._args.json:
                 name = f"{audio.name}: " if len(self._args.audio) > 1 else ""
                 output.say(name + text.removesuffix("\n"))
             return None
-        place = self._goal.file_for(audio)
         made = False
         try:
             with place.open("x", encoding="utf-8", newline="\n") as file:
@@ -524,11 +495,10 @@ _last_sentence = re.compile(r"[^.!?。！？\n]*[.!?。！？\s]*\Z")
 
 def add_dictate(subparsers: Subparsers) -> None:
     """Add the command."""
-    parser = subparsers.add_parser(
-        "dictate",
-        help="write down what you say",
-        description="Write what you say to stdout, as you say it. Enter, Ctrl-C or a silence ends, "
-        "Esc forgets it. Recordings are for `jarvis-desktop transcribe`.",
+    parser = add_action(subparsers, "dictate", "write down what you say", _dictate)
+    parser.description = (
+        "Write what you say to stdout, as you say it. Enter, Ctrl-C or a silence ends, Esc forgets "
+        "it. Recordings are for `jarvis-desktop transcribe`."
     )
     parser.add_argument(
         "--seconds", type=_seconds, metavar="N", help="end after so long, and not at a silence"
@@ -539,8 +509,6 @@ def add_dictate(subparsers: Subparsers) -> None:
         default=None,
         help="let an LLM of this computer leave out hesitations; nothing is written before the end",
     )
-    add_shared(parser)
-    parser.set_defaults(command=_dictate)
 
 
 def _seconds(text: str) -> float:

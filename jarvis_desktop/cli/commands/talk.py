@@ -38,25 +38,12 @@ EPILOG = "\n".join(
 
 def add(subparsers: Any) -> None:
     """Add the command."""
-    _arguments(
-        subparsers.add_parser(
-            "talk",
-            help=ABOUT,
-            description=ABOUT,
-            epilog=EPILOG,
-            formatter_class=argparse.RawDescriptionHelpFormatter,
-        )
-    )
+    _arguments(subparsers.add_parser("talk", help=ABOUT))
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run `jarvis-desktop talk` without the rest of the command line. Return the exit code."""
-    parser = argparse.ArgumentParser(
-        prog="jarvis-desktop talk",
-        description=ABOUT,
-        epilog=EPILOG,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
-    )
+    parser = argparse.ArgumentParser(prog="jarvis-desktop talk")
     _arguments(parser)
     try:
         args = parser.parse_args(arguments)
@@ -69,6 +56,8 @@ def main(arguments: Sequence[str]) -> int:
 
 
 def _arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description, parser.epilog = ABOUT, EPILOG
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument(
         "action", choices=tuple(ACTIONS), metavar="ACTION", help=" | ".join(ACTIONS)
     )
