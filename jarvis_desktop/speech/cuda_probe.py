@@ -9,10 +9,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
-from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.task import Report
 from jarvis_desktop.platform.hardware_probe import seems_to_have_graphics
@@ -25,23 +23,9 @@ PROBE = "jarvis_desktop.speech.cuda_probe:make_handler"
 TIMEOUT_S = 60.0  # for the driver to start and the weights to be loaded from a slow disk
 COMPUTE_TYPES = ("float16", "int8_float16", "int8_float32", "float32")
 """The best first; cards from before 2017 do not support 16 bits."""
-NOT_USED = "The graphics card is not used to recognise speech: "
-LIBRARIES = (
-    "CUDA's libraries are missing or do not fit. `pip install nvidia-cublas-cu12` in the "
-    "environment of JARVIS brings them."
-)
-
 Processor = tuple[str, str]
 """The device and how it computes, as CTranslate2 calls them."""
 CPU: Processor = ("cpu", "int8")
-
-
-@dataclass(frozen=True, slots=True)
-class WhisperDevice:
-    """Where Whisper runs; `why` says why not on the graphics card, if there is one."""
-
-    processor: Processor = CPU
-    why: str = ""
 
 
 class CudaProbe:
@@ -58,17 +42,12 @@ class CudaProbe:
         self._signs = signs
         self._probe = probe
         self._timeout = timeout
-        self._found: WhisperDevice | None = None
+        self._found: Processor | None = None
         self._turn = asyncio.Lock()
 
     def processor(self) -> Processor:
         """Where Whisper runs; the CPU until a card was found."""
-        return self._found.processor if self._found else CPU
-
-    @property
-    def note(self) -> str:
-        """Why a card that seems to be there is not used, in a sentence or two, else ""."""
-        return NOT_USED + self._found.why if self._found and self._found.why else ""
+        return self._found or CPU
 
     async def look(self, weights: Path) -> Processor:
         """Where Whisper runs; probes the card with these weights the first time."""
@@ -77,17 +56,17 @@ class CudaProbe:
                 self._found = await self._look(weights)
         return self.processor()
 
-    async def _look(self, weights: Path) -> WhisperDevice | None:
+    async def _look(self, weights: Path) -> Processor | None:
         if not await asyncio.to_thread(self._signs):
-            return WhisperDevice()
+            return CPU
         child = Child(self._probe, name="probe of the graphics card")
         try:
-            found: WhisperDevice = await child.call(weights, timeout=self._timeout)
+            found: Processor = await child.call(weights, timeout=self._timeout)
         except UnavailableError:  # the weights are broken, which says nothing about the card
             return None
-        except ExpertError as error:  # it crashed or hung
-            log.info("no card for Whisper: %s", frames(error))
-            return WhisperDevice(why=LIBRARIES)
+        except ExpertError as error:
+            log.info("no card for Whisper: %s", error.message)
+            return CPU
         finally:
             await child.close()
         return found
@@ -98,34 +77,25 @@ def make_handler() -> Handler:
     return probe
 
 
-def probe(report: Report, weights: Path) -> WhisperDevice:
-    """Run Whisper on the first card. Raises UnavailableError if the weights are broken."""
+def probe(report: Report, weights: Path) -> Processor:
+    """Where Whisper runs, by running it on the first card. Raises UnavailableError if the weights
+    are broken, RuntimeError if the card cannot be used, mostly for its driver, its memory, or
+    libraries that are missing (`pip install nvidia-cublas-cu12` brings them)."""
     import ctranslate2
     import numpy as np
 
     from jarvis_desktop.speech.whisper import load
 
+    if not ctranslate2.get_cuda_device_count():
+        return CPU  # such as a card of AMD
+    can = ctranslate2.get_supported_compute_types("cuda")
+    compute_type = next(each for each in COMPUTE_TYPES if each in can)
     try:
-        if not ctranslate2.get_cuda_device_count():
-            return WhisperDevice()  # such as a card of AMD
-        can = ctranslate2.get_supported_compute_types("cuda")
-        compute_type = next(each for each in COMPUTE_TYPES if each in can)
         whisper = load(weights, device="cuda", compute_type=compute_type)
-        silence = np.zeros(8000, np.float32)
-        pieces, _ = whisper.transcribe(silence, language="en", beam_size=1, max_new_tokens=4)
-        list(pieces)  # only now it is decoded
     except UnavailableError as error:
         load(weights)  # raises if they are broken, and not only on the card
-        return WhisperDevice(why=_reason(error.__cause__))
-    except RuntimeError as error:
-        return WhisperDevice(why=_reason(error))
-    return WhisperDevice(("cuda", compute_type))
-
-
-def _reason(error: BaseException | None) -> str:
-    words = str(error)
-    if "driver version" in words:
-        return "its driver is too old. Update it, and restart the computer."
-    if "out of memory" in words:
-        return "its memory is taken by other programs."
-    return LIBRARIES
+        raise RuntimeError(str(error.__cause__)) from error
+    silence = np.zeros(8000, np.float32)
+    pieces, _ = whisper.transcribe(silence, language="en", beam_size=1, max_new_tokens=4)
+    list(pieces)  # only now it is decoded
+    return "cuda", compute_type
