@@ -25,7 +25,7 @@ MAX_FAILED_SENTENCES = 3
 """Consecutive sentences that fail before speaking is given up."""
 MAX_PREPARED = 2
 """Sentences that are synthesised in advance."""
-MIN_PACE, MAX_PACE = 0.5, 2.0
+MIN_PACE = 0.5
 SLOWER_FACTOR = 0.8
 
 
@@ -40,7 +40,6 @@ class _Speech:
     """The sentences to be played, with None after the last."""
     room: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MAX_PREPARED))
     """For sentences that are synthesised in advance."""
-    spoken: list[str] = field(default_factory=list)
 
 
 class AnswerSpeaker:
@@ -48,8 +47,6 @@ class AnswerSpeaker:
     never raised."""
 
     def __init__(self, voice: Voice, player: Player, store: ArtifactStore) -> None:
-        self.last = ""
-        """The last speech, for users who want to hear it again."""
         self.speaking = ""
         """The sentence that is playing, or ""."""
         self._watchers: list[Callable[[str], None]] = []
@@ -63,18 +60,9 @@ class AnswerSpeaker:
         self._asked: set[asyncio.Task[None]] = set()
         self._speaks: asyncio.Task[None] | None = None
 
-    @property
-    def pace(self) -> float:
-        """The speed of the next sentences relative to normal, from 0.5 to 2."""
-        return self._pace
-
-    @pace.setter
-    def pace(self, pace: float) -> None:
-        self._pace = min(max(pace, MIN_PACE), MAX_PACE)
-
     def slower(self) -> None:
         """Speak slower from the next sentence on."""
-        self.pace *= SLOWER_FACTOR
+        self._pace = max(self._pace * SLOWER_FACTOR, MIN_PACE)
 
     def watch(self, changed: Callable[[str], None]) -> None:
         """Call `changed` on the loop at each change of `speaking`."""
@@ -150,7 +138,7 @@ class AnswerSpeaker:
 
     async def _play(self, audio: Path, text: str, show: Show) -> None:
         try:
-            await self._player.play(audio, begun=partial(self._begun, _Speech(show), text))
+            await self._player.play(audio, begun=partial(self._begun, show, text))
         except JarvisError as error:
             show(_unspoken(error))
 
@@ -177,7 +165,7 @@ class AnswerSpeaker:
                 # After the following has begun, and waits for the voice.
                 asyncio.get_running_loop().call_soon(speech.handed.set)
                 try:
-                    sound = await self._voice.synthesise(part, to, pace=self.pace)
+                    sound = await self._voice.synthesise(part, to, pace=self._pace)
                 except JarvisError as error:
                     speech.made.put_nowait((part, error))
                 else:
@@ -196,7 +184,7 @@ class AnswerSpeaker:
             try:
                 if isinstance(sound, JarvisError):
                     raise sound
-                begun = partial(self._begun, speech, part)
+                begun = partial(self._begun, speech.show, part)
                 await self._player.play(sound, more=True, begun=begun)
             except (ExpertError, InputError, UnavailableError) as error:
                 if isinstance(error, UnavailableError) and not error.retryable:
@@ -214,12 +202,10 @@ class AnswerSpeaker:
         if played:
             await self._player.drain()
 
-    def _begun(self, speech: _Speech, part: str) -> None:
-        speech.spoken.append(part)
-        self.last = " ".join(speech.spoken)
+    def _begun(self, show: Show, part: str) -> None:
         self._unheard = ""
         self._become(part)
-        speech.show(Speaking(part))
+        show(Speaking(part))
 
     async def _following(self, speech: _Speech, *, played: bool) -> SynthesisResult | None:
         """The next sentence. While it is being written, perhaps for long, nothing counts as
