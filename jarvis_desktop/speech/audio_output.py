@@ -90,7 +90,7 @@ class OutputStream:
     @property
     def silenced(self) -> bool:
         """Whether silence was requested since `begin`."""
-        return self._line.shared.silences != self._serves
+        return bool(self._line.shared.silences != self._serves)
 
     def add(self, block: Block) -> None:
         """Append sound."""

@@ -21,7 +21,7 @@ from jarvis_desktop.core.errors import ExpertError, UnavailableError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.speech import PRE_ROLL, RATE, WIDTH, MicrophoneState, Sound
 from jarvis_desktop.process.child import Child
-from jarvis_desktop.speech.played_sound import PlayedSound
+from jarvis_desktop.speech.played_sound import HUNG_HINT, PlayedSound
 
 KEPT_SECONDS = PRE_ROLL + 0.25
 """More than is handed out: a listener may have begun a moment before the sound is fetched."""
@@ -340,6 +340,6 @@ class SoundMicrophone:
 def _hung() -> UnavailableError:
     return UnavailableError(
         tr("The microphone does not answer."),
-        hint=tr("The sound service of this computer may hang; restart it or log in again."),
+        hint=tr(HUNG_HINT),
         retryable=True,
     )

@@ -1,5 +1,6 @@
 """What the processes of sound share: what is being played, for the microphone's, and what cannot
-wait for a call between the player and its own."""
+wait for a call between the player and its own. Moments are those of `time.monotonic`, which is the
+same in all processes."""
 
 from __future__ import annotations
 
@@ -16,16 +17,12 @@ FULL_SCALE = 32767
 
 
 class _Shared(ctypes.Structure):
-    wanted: int
-    """Whether anybody needs it; otherwise nothing is written."""
-    rate: int
-    begun: int  # the first frame of the stream that runs
-    end: int  # frames written so far
-    zero: float
-    """When frame 0 would have been heard, by `time.monotonic`, for the stream that runs."""
     _fields_ = (
-        *((name, ctypes.c_int64) for name in ("wanted", "rate", "begun", "end")),
-        ("zero", ctypes.c_double),
+        ("wanted", ctypes.c_int64),  # whether anybody needs it; otherwise nothing is written
+        ("rate", ctypes.c_int64),
+        ("begun", ctypes.c_int64),  # the first frame of the stream that runs
+        ("end", ctypes.c_int64),  # frames written so far
+        ("zero", ctypes.c_double),  # when frame 0 of that stream would have been heard
         ("ring", ctypes.c_int16 * CAPACITY),
     )
 
@@ -109,20 +106,15 @@ class PlayedSound:
 HUNG_HINT = mark("The sound service of this computer may hang; restart it or log in again.")
 
 
-class SharedPlayback(ctypes.Structure):
-    """The shared memory."""
-
-    silences: int  # requests for silence
-    silent: int  # the last request for silence that was served
-    beats: int  # signs of life of the process
-    patience: float  # for how many seconds the process may give no sign of life
-    share: float  # the volume, 0 to 1
-    zero: float
-    """When the beginning of the current file was heard, or would have been, by `time.monotonic`,
-    which is the same in all processes; NaN if none is playing."""
+class _SharedPlayback(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_int64) for name in ("silences", "silent", "beats")),
-        *((name, ctypes.c_double) for name in ("patience", "share", "zero")),
+        ("silences", ctypes.c_int64),  # requests for silence
+        ("silent", ctypes.c_int64),  # the last request for silence that was served
+        ("beats", ctypes.c_int64),  # signs of life of the process
+        ("patience", ctypes.c_double),  # for how many seconds the process may give no sign of life
+        ("share", ctypes.c_double),  # the volume, 0 to 1
+        # When the beginning of the current file was heard, or would have been; NaN if none plays.
+        ("zero", ctypes.c_double),
     )
 
 
@@ -134,7 +126,7 @@ class SoundLine:
     def __init__(self, played: PlayedSound | None = None) -> None:
         self.played = played or PlayedSound(wanted=False)
         context = multiprocessing.get_context("spawn")
-        self.shared: SharedPlayback = context.RawValue(SharedPlayback)
+        self.shared: Any = context.RawValue(_SharedPlayback)
         self.shared.share = 1.0
         self.shared.zero = math.nan
         self._hears, self._wakes = context.Pipe(duplex=False)
@@ -142,7 +134,7 @@ class SoundLine:
     def ask_for_silence(self) -> int:
         """Silence everything requested so far; returns the number of this request."""
         self.shared.silences += 1
-        return self.shared.silences
+        return int(self.shared.silences)
 
     def beat(self) -> None:
         """Give a sign of life."""

@@ -64,7 +64,7 @@ class SoundPlayer:
     @property
     def position(self) -> float | None:
         """How many seconds of the current file were heard; see the port."""
-        zero = self._line.shared.zero
+        zero: float = self._line.shared.zero
         return None if math.isnan(zero) else max(time.monotonic() - zero, 0.0)
 
     async def drain(self) -> None:
