@@ -10,7 +10,6 @@ import logging
 import math
 import time
 from collections import deque
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -44,7 +43,7 @@ MAX_BLOCKS = 12_000  # stored if the parent does not read: about a minute
 
 def make_handler(wake_word: str = "", played: PlayedSound | None = None) -> Handler:
     """The handler of the child process; the first argument names the method."""
-    session = CaptureSession(_listener_for(wake_word), EndOfTurn(), played)
+    session = CaptureSession(_detector(wake_word), EndOfTurn(), played)
 
     def handle(report: Report, what: str, *args: Any) -> object:
         return getattr(session, what)(*args)
@@ -52,35 +51,26 @@ def make_handler(wake_word: str = "", played: PlayedSound | None = None) -> Hand
     return handle
 
 
-def _listener_for(wake_word: str) -> Callable[[Samples], bool]:
+def _detector(wake_word: str) -> WakeWordDetector | None:
     """Without a working wake word the microphone must still work; the health check says why."""
-    if not wake_word:
-        return _no_wake_word
-
     try:
-        word = WakeWordDetector(wake_word)
+        return WakeWordDetector(wake_word) if wake_word else None
     except UnavailableError as error:
         log.info("no wake word: %s", error.message)
-        return _no_wake_word
-    return lambda samples: word.take(samples.tobytes())
-
-
-def _no_wake_word(samples: Samples) -> bool:
-    return False
+        return None
 
 
 class CaptureSession:
-    """Captures from one device at a time. `woken` receives all sound, and returns whether the wake
-    word ended in it; `end` judges whether the user has finished. What is `played` is removed from
-    the sound."""
+    """Captures from one device at a time. `word` is listened for, and `end` judges whether the user
+    has finished. What is `played` is removed from the sound."""
 
     def __init__(
         self,
-        woken: Callable[[Samples], bool] = _no_wake_word,
+        word: WakeWordDetector | None = None,
         end: EndOfTurn | None = None,
         played: PlayedSound | None = None,
     ) -> None:
-        self._woken = woken
+        self._word = word
         self._end = end or EndOfTurn()
         self._cancel = EchoCanceller(played or PlayedSound())
         self._stream: Any = None
@@ -163,11 +153,12 @@ class CaptureSession:
         reached -= self._cancel.held / RATE
         assert self._detector is not None
         likely = self._detector.hear(samples.astype(np.float32) / np.float32(32768))
-        woken = self._woken(samples)
+        pcm = samples.tobytes()
+        woken = self._word is not None and self._word.take(pcm)
         # Nobody hears of what comes without sound: then the next sound brings the verdict.
         finished = self._end.verdict() if len(samples) else None
         level = _loudness(samples)
-        return Sound(samples.tobytes(), level, likely, woken=woken, finished=finished), reached
+        return Sound(pcm, level, likely, woken=woken, finished=finished), reached
 
     def _await(self, until: float) -> None:
         end = min(time.monotonic(), until) + FLUSH_S

@@ -228,16 +228,18 @@ def test_what_nobody_fetches_is_forgotten_after_a_minute(sound):
 def test_the_wake_word_is_looked_for_in_all_that_is_heard(sound):
     given = []
 
-    def woken(samples):
-        given.append(len(samples))
-        return len(samples) > 100
+    class Word:
+        def take(self, pcm):
+            given.append(len(pcm))
+            return len(pcm) > 200
 
-    session = CaptureSession(woken)
+    word: Any = Word()
+    session = CaptureSession(word)
     session.open(None)
     assert session.read()[0].woken
     sound.give(bytes(100))
     assert not session.read()[0].woken
-    assert given == [160, 50]
+    assert given == [320, 100]
 
 
 @pytest.mark.parametrize(
