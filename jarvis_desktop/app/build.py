@@ -35,7 +35,7 @@ from jarvis_desktop.assistant.request_reader import AttachmentIntake
 from jarvis_desktop.assistant.selection.acquire import ExpertAcquirer
 from jarvis_desktop.assistant.selection.ranking import ExpertChooser
 from jarvis_desktop.assistant.selection.selector import Eligibility, Selector
-from jarvis_desktop.assistant.talk.dictation import DictationCleanUp
+from jarvis_desktop.assistant.talk.dictation import tidied_up
 from jarvis_desktop.assistant.timers import Bell, RingingTimers
 from jarvis_desktop.backends.builtin import BuiltinBackend, SkillBackend
 from jarvis_desktop.backends.by_address import AddressBackend, ServedTask, edit, paint
@@ -200,7 +200,7 @@ def build(
         weights=weights,
         store=store,
         names=lambda: assistant.names(),
-        clean_up=DictationCleanUp(llms, prompts),
+        clean_up=partial(tidied_up, llms, prompts),
         quick_key=settings.window.quick_key,
         dictation=settings.dictation,
         retention_days=lambda: current.settings.history.retention_days,

@@ -139,13 +139,15 @@ class SpeechSystem:
         )
         self._hands_free = HandsFree(self.talk, self.speaker)
         self._interruption = BargeIn(
-            self.talk,
+            self.talk.start,
             self.microphone,
             self.recogniser,
             duck=self.player.duck,
             echo_free=lambda: self._played.wanted,
         )
-        self._waking = WakeWordListener(self.talk, self.microphone) if settings.wake_word else None
+        self._waking = (
+            WakeWordListener(self.talk.start, self.microphone) if settings.wake_word else None
+        )
         self.hotkey = DesktopHotkey(settings.key, TALK, portal=portal)
         self.quick_key = DesktopHotkey(quick_key, QUICK, portal=portal)
         """Opens the quick box, if there is a window."""

@@ -197,7 +197,7 @@ class Loop:
         self.player = SoundPlayer(played=played)
         self.microphone = SoundMicrophone(played=played)
         self.interruption = BargeIn(
-            self, self.microphone, FakeRecogniser(), duck=self._duck, echo_free=lambda: True
+            self.start, self.microphone, FakeRecogniser(), duck=self._duck, echo_free=lambda: True
         )  # fmt: skip
 
     def start(self, *, held: bool = False, said: bytes = b"", echo_free: bool = False) -> None:

@@ -14,7 +14,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable
 from contextlib import aclosing
-from typing import Protocol
 
 from rapidfuzz import fuzz
 
@@ -172,20 +171,13 @@ MAX_SPOKEN_CHARS = 600
 """Characters of recently spoken text that the microphone may still hear."""
 
 
-class TalkStarter(Protocol):
-    """The part of Talk that is needed here."""
-
-    def start(self, *, held: bool = False, said: bytes = b"", echo_free: bool = False) -> None:
-        """Listen, from this sound on; `echo_free` if the computer's own voice is not in it."""
-
-
 class BargeIn:
-    """Listens while the computer speaks. `duck` sets its share of the volume. `echo_free` returns
-    whether what it plays is removed from what the microphone hears."""
+    """Listens while the computer speaks. `talk` is `Talk.start`. `duck` sets its share of the
+    volume. `echo_free` returns whether what it plays is removed from what the microphone hears."""
 
     def __init__(
         self,
-        talk: TalkStarter,
+        talk: Callable[..., None],
         microphone: Microphone,
         recogniser: Recogniser,
         *,
@@ -266,7 +258,7 @@ class BargeIn:
                     if hearing and self._sure:
                         hearing.drop()
                         so_far = b"".join(each.pcm for each in said)
-                        self._talk.start(said=so_far, echo_free=echo_free)
+                        self._talk(said=so_far, echo_free=echo_free)
                         return
                     if hearing and over:
                         hearing.drop()

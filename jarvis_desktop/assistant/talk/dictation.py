@@ -19,7 +19,7 @@ from jarvis_desktop.assistant.talk.talk import Talk
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import InsertionError, JarvisError
 from jarvis_desktop.core.i18n import mark, tr
-from jarvis_desktop.core.llm import LLM, LLMs, Message, MessageRole, Prompt, estimated_tokens
+from jarvis_desktop.core.llm import LLMs, Message, MessageRole, Prompt, estimated_tokens
 from jarvis_desktop.core.speech import (
     Loudness,
     Partial,
@@ -295,41 +295,28 @@ MIN_SHARE = 0.6
 _word = lazy_re(r"\w+(?:['’]\w+)*")
 
 
-class DictationCleanUp:
-    """Return dictated text tidied up, or as it was if that fails in any way.
-
-    An LLM of this computer does it: it may leave words out, and never write others.
-    """
-
-    def __init__(self, llms: LLMs, prompts: Prompts, *, limit: float = LIMIT_S) -> None:
-        self._llms = llms
-        self._prompts = prompts
-        self._limit = limit
-
-    async def __call__(self, text: str) -> str:
-        """Tidy up a text within the limit."""
-        try:
-            async with asyncio.timeout(self._limit):
-                llm = await self._llms.current()
-                if llm is None or llm.remote:
-                    return text
-                tidied = await self._ask(llm, text)
-        except (TimeoutError, JarvisError) as error:
-            log.info("a dictation was not tidied up: %s", frames(error))
-            return text
-        return tidied if only_leaves_out(tidied, text) else text
-
-    async def _ask(self, llm: LLM, text: str) -> str:
-        prompt = Prompt(
-            (
-                Message(MessageRole.SYSTEM, self._prompts.template("clean_up").text),
-                Message(MessageRole.USER, marked_off(text, "dictation")),
-            ),
-            longest=estimated_tokens(text) + 32,
-        )
-        async with aclosing(llm.stream(prompt)) as pieces:  # type: ignore[type-var]
-            tidied = "".join([piece async for piece in pieces])
-        return tidied.strip(" ").removeprefix("\n").removesuffix("\n")
+async def tidied_up(llms: LLMs, prompts: Prompts, text: str, *, limit: float = LIMIT_S) -> str:
+    """Return dictated text tidied up, or as it was if that fails in any way or takes longer than
+    `limit`. An LLM of this computer does it: it may leave words out, and never write others."""
+    try:
+        async with asyncio.timeout(limit):
+            llm = await llms.current()
+            if llm is None or llm.remote:
+                return text
+            prompt = Prompt(
+                (
+                    Message(MessageRole.SYSTEM, prompts.template("clean_up").text),
+                    Message(MessageRole.USER, marked_off(text, "dictation")),
+                ),
+                longest=estimated_tokens(text) + 32,
+            )
+            async with aclosing(llm.stream(prompt)) as pieces:  # type: ignore[type-var]
+                tidied = "".join([piece async for piece in pieces])
+    except (TimeoutError, JarvisError) as error:
+        log.info("a dictation was not tidied up: %s", frames(error))
+        return text
+    tidied = tidied.strip(" ").removeprefix("\n").removesuffix("\n")
+    return tidied if only_leaves_out(tidied, text) else text
 
 
 def only_leaves_out(tidied: str, text: str) -> bool:

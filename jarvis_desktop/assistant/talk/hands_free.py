@@ -11,12 +11,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
-from collections.abc import Awaitable
-from contextlib import aclosing, suppress
+from collections.abc import AsyncIterator, Callable, Coroutine
+from contextlib import aclosing, asynccontextmanager, suppress
 from typing import Any, Literal, TypeVar
 
 from jarvis_desktop.assistant.speaker import AnswerSpeaker, Show
-from jarvis_desktop.assistant.talk.barge_in import TalkStarter
 from jarvis_desktop.assistant.talk.talk import Talk
 from jarvis_desktop.core.display import frames
 from jarvis_desktop.core.errors import JarvisError, UnavailableError
@@ -28,6 +27,7 @@ from jarvis_desktop.text.lazy_re import lazy_re
 
 log = logging.getLogger(__name__)
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 SpokenAnswer = Literal["yes", "no", "stop", "repeat", "slower"]
@@ -130,34 +130,22 @@ class HandsFree:
     ) -> bool:
         """Return whether the user agrees; without `by_voice` a Yes counts only on the screen.
         `show` gets what is being said."""
-        screen = asyncio.create_task(frontend.confirm(question, yes=yes))
-        voice = asyncio.create_task(
-            _unless_unheard(self._ask_yes_or_no(question, show, by_voice=by_voice))
-        )
-        try:
-            await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
+        aloud = self._ask_yes_or_no(question, show, by_voice=by_voice)
+        async with _asked(frontend.confirm(question, yes=yes), aloud) as (screen, voice):
             if screen.done():
                 return screen.result()
             if (agreed := voice.result()) is not None:
                 return agreed
             await asyncio.wait({screen}, timeout=SCREEN_TIMEOUT_S)
             return screen.done() and screen.result()
-        finally:
-            await _cancel_all(screen, voice)
 
     async def ask(self, frontend: Frontend, question: str, *, show: Show) -> str:
         """Return the answer, aloud or on the screen; the screen waits as long as it takes."""
-        screen = asyncio.create_task(frontend.ask(question))
-        voice = asyncio.create_task(
-            _unless_unheard(self._answer(question, show, limit=ANSWER_TIMEOUT_S, early=True))
-        )
-        try:
-            await asyncio.wait({screen, voice}, return_when=asyncio.FIRST_COMPLETED)
+        aloud = self._answer(question, show, limit=ANSWER_TIMEOUT_S, early=True)
+        async with _asked(frontend.ask(question), aloud) as (screen, voice):
             if not screen.done() and (said := voice.result()):
                 return said
             return await screen
-        finally:
-            await _cancel_all(screen, voice)
 
     async def _ask_yes_or_no(self, question: str, show: Show, *, by_voice: bool) -> bool | None:
         words, unclear = question, 0
@@ -191,27 +179,36 @@ class HandsFree:
         return heard.text if heard else None
 
 
-async def _unless_unheard(work: Awaitable[T]) -> T | None:
-    """Return the result, or None if nobody can be heard: that leaves the answer to the screen."""
-    with suppress(UnavailableError):
-        return await work
-    return None
+@asynccontextmanager
+async def _asked(
+    on_screen: Coroutine[Any, Any, S], aloud: Coroutine[Any, Any, T]
+) -> AsyncIterator[tuple[asyncio.Task[S], asyncio.Task[T | None]]]:
+    """Ask in both ways until the first answer. The voice's is None if nobody can be heard: that
+    leaves the answer to the screen."""
 
+    async def unless_unheard() -> T | None:
+        with suppress(UnavailableError):
+            return await aloud
+        return None
 
-async def _cancel_all(*tasks: asyncio.Task[Any]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.gather(*tasks, return_exceptions=True)
+    tasks = asyncio.create_task(on_screen), asyncio.create_task(unless_unheard())
+    try:
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        yield tasks
+    finally:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
 
 class WakeWordListener:
-    """Starts to listen at the wake word instead of a key.
+    """Starts to listen at the wake word instead of a key: calls `talk`, which is `Talk.start`.
 
     The microphone is open all the time then. What it hears is checked in its own process and
     forgotten.
     """
 
-    def __init__(self, talk: TalkStarter, microphone: Microphone) -> None:
+    def __init__(self, talk: Callable[[], None], microphone: Microphone) -> None:
         self._talk = talk
         self._microphone = microphone
         self._back = asyncio.Event()
@@ -231,7 +228,7 @@ class WakeWordListener:
 
     def _wake(self) -> None:
         try:
-            self._talk.start()
+            self._talk()
         except Exception as error:  # noqa: BLE001 - the next wake word must still work
             log.error("The wake word woke nobody: %s", frames(error))
 

@@ -33,7 +33,7 @@ class House:
         self.closed = asyncio.Event()
         self.microphone.watch(lambda state: self.closed.set() if state == "closed" else None)
         self.interruption = BargeIn(
-            self.talk,
+            self.talk.start,
             self.microphone,
             self.recogniser,
             duck=self.shares.append,

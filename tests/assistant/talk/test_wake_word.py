@@ -13,7 +13,7 @@ from tests.fake_voice import FakeMicrophone
 @pytest.fixture
 async def made():
     talk, microphone = Started(), FakeMicrophone()
-    waking = WakeWordListener(talk, microphone)
+    waking = WakeWordListener(lambda: talk.start(), microphone)
     yield waking, talk, microphone
     await waking.close()
 
