@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 
+from jarvis_desktop.text import dates
 from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.numbers import cardinal
 
@@ -279,9 +280,7 @@ NAMES = (
 """What is read alike in every language."""
 
 
-MONTHS = (
-    "January February March April May June July August September October November December"
-).split()
+MONTHS = [month.capitalize() for month in dates.MONTHS]
 _SHORT = "|".join(month[:3] for month in MONTHS if len(month) > 3) + "|Sept"
 _DAY = r"(\d{4})-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])"
 _CLOCK = r"([01]?\d|2[0-3]):([0-5]\d)(?::([0-5]\d)(?:\.\d+)?)?(?:\s?([AaPp])\.?[Mm]\b\.?)?"
