@@ -21,7 +21,7 @@ from jarvis_desktop.app.experts import whisper_folder
 from jarvis_desktop.app.single_instance import CommandHandler, Instance
 from jarvis_desktop.assistant.speaker import AnswerSpeaker
 from jarvis_desktop.assistant.talk.barge_in import BargeIn
-from jarvis_desktop.assistant.talk.hands_free import HandsFree, WakeWordListener
+from jarvis_desktop.assistant.talk.hands_free import HandsFree
 from jarvis_desktop.assistant.talk.talk import Talk, talk_command_handler
 from jarvis_desktop.core.context import current_note
 from jarvis_desktop.core.display import frames
@@ -82,6 +82,7 @@ class SpeechSystem:
         servers: Mapping[Work, WorkServer],
     ) -> None:
         self.settings = settings
+        self._wakes = bool(settings.wake_word)
         self._weights = paths.weights
         self._names = names
         self._background: set[asyncio.Task[object]] = set()
@@ -89,7 +90,10 @@ class SpeechSystem:
         portal = PortalKeys(APP_ID)
         self._played = PlayedSound(wanted=settings.echo_cancellation)
         self.microphone = SoundMicrophone(
-            settings.input or None, wake_word=settings.wake_word, played=self._played
+            settings.input or None,
+            wake_word=settings.wake_word,
+            woken=lambda: self.talk.start(),
+            played=self._played,
         )
         self.cuda = CudaProbe()
 
@@ -131,7 +135,7 @@ class SpeechSystem:
             self.hearing,
             way=settings.key_way,
             pause=settings.pause,
-            use="always" if settings.wake_word else settings.microphone,
+            use="always" if self._wakes else settings.microphone,
             hush=self.hush,
             busy=lambda: bool(self.speaker.speaking),
             spoken=lambda: self.speaker.speaking,
@@ -144,9 +148,6 @@ class SpeechSystem:
             self.recogniser,
             duck=self.player.duck,
             echo_free=lambda: self._played.wanted,
-        )
-        self._waking = (
-            WakeWordListener(self.talk.start, self.microphone) if settings.wake_word else None
         )
         self.hotkey = DesktopHotkey(settings.key, TALK, portal=portal)
         self.quick_key = DesktopHotkey(quick_key, QUICK, portal=portal)
@@ -174,8 +175,6 @@ class SpeechSystem:
     def start(self) -> None:
         """Open what stays open all the time."""
         self.talk.open()
-        if self._waking:
-            self._waking.start()
 
     def be_reached(self, commands: Mapping[str, CommandHandler]) -> None:
         """Let the desktop's talk key and other processes reach this one; `commands` are known
@@ -196,7 +195,7 @@ class SpeechSystem:
         self.voice.choose(rate=speech.rate, volume=speech.volume, voice=speech.voice)
         if "engine" in changed:
             await self.voice.choose_engine(neural_voice(speech.engine, self._weights))
-        use = "always" if self._waking else speech.microphone
+        use = "always" if self._wakes else speech.microphone
         self.talk.choose(way=speech.key_way, pause=speech.pause, use=use)
         if "input" in changed:
             await self.microphone.choose(speech.input or None)
@@ -244,8 +243,6 @@ class SpeechSystem:
         await self.quick_key.close()
         await self.dictation.close()
         await self._instance.close()
-        if self._waking:
-            await self._waking.close()
         await self._interruption.close()
         await self.talk.close()
         await self._end_background()

@@ -33,8 +33,6 @@ class Sound:
     """The probability of speech in each frame that ended in this stretch."""
     before: bool = False
     """Whether it was recorded in the half second before anyone listened."""
-    woken: bool = False
-    """Whether the wake word ended in this stretch."""
     finished: float | None = None
     """The probability that the speaker has said all, a moment after `Microphone.judge` asked."""
 

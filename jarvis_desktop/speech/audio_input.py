@@ -135,8 +135,9 @@ class CaptureSession:
     def _finish(self) -> None:
         self._ended = True
 
-    def read(self, until: float = 0.0, judged: bytes = b"") -> tuple[Sound, float]:
-        """Return the sound since the last call, and when its end was heard. With `until`, wait for
+    def read(self, until: float = 0.0, judged: bytes = b"") -> tuple[Sound, float, bool]:
+        """Return the sound since the last call, when its end was heard, and whether the wake word
+        ended in it. With `until`, wait for
         what was said up to that moment. Moments are those of time.monotonic(). Begins to judge
         whether the user has finished who said `judged`; a later call returns the answer. Raises
         UnavailableError if the device is gone."""
@@ -158,7 +159,7 @@ class CaptureSession:
         # Nobody hears of what comes without sound: then the next sound brings the verdict.
         finished = self._end.verdict() if len(samples) else None
         level = _loudness(samples)
-        return Sound(pcm, level, likely, woken=woken, finished=finished), reached
+        return Sound(pcm, level, likely, finished=finished), reached, woken
 
     def _await(self, until: float) -> None:
         end = min(time.monotonic(), until) + FLUSH_S

@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import AsyncGenerator, Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from jarvis_desktop.core.display import frames
@@ -106,7 +107,6 @@ def _cut(sound: Sound, at: int) -> tuple[Sound, Sound]:
             sound,
             pcm=sound.pcm[: at * WIDTH],
             speech=sound.speech[:likely],
-            woken=False,
             finished=None,
         ),
         replace(sound, pcm=sound.pcm[at * WIDTH :], speech=sound.speech[likely:]),
@@ -135,18 +135,22 @@ SLICE_S = 0.1
 
 
 class SoundMicrophone:
-    """`device` is a name as `devices()` returns it; None is the system's default. `wake_word` is
-    what Sound.woken refers to; "" for none. What is `played` is removed from the sound. The process
-    is kept while the device is closed, because it takes a while to start."""
+    """`device` is a name as `devices()` returns it; None is the system's default. `woken` is called
+    on the loop at each `wake_word` while the device is held open; "" is none. What is `played` is
+    removed from the sound. The process is kept while the device is closed, because it takes a while
+    to start."""
 
     def __init__(
         self,
         device: str | None = None,
         *,
         wake_word: str = "",
+        woken: Callable[[], None] = lambda: None,
         played: PlayedSound | None = None,
     ) -> None:
         self._device = device
+        self._idle_poll = POLL_S if wake_word else IDLE_POLL_S
+        self._woken = woken
         self._child = Child(
             "jarvis_desktop.speech.audio_input:make_handler",
             wake_word,
@@ -244,10 +248,13 @@ class SoundMicrophone:
         before, self.state = self.state, state
         if before != state:
             for changed in tuple(self._watchers):
-                try:
-                    changed(state)
-                except Exception as error:  # noqa: BLE001 - a watcher must not end the capture
-                    log.error("A watcher of the microphone failed: %s", frames(error))
+                self._tell(partial(changed, state))
+
+    def _tell(self, watcher: Callable[[], None]) -> None:
+        try:
+            watcher()
+        except Exception as error:  # noqa: BLE001 - a watcher must not end the capture
+            log.error("A watcher of the microphone failed: %s", frames(error))
 
     async def _keep(self) -> None:
         failures = 0
@@ -281,7 +288,7 @@ class SoundMicrophone:
             while self._wanted:
                 await self._fetch()
                 if self._wanted:
-                    await self._stirred(POLL_S if self._listeners else IDLE_POLL_S)
+                    await self._stirred(POLL_S if self._listeners else self._idle_poll)
         finally:
             self._recent.clear()
 
@@ -297,8 +304,10 @@ class SoundMicrophone:
         if self._child.pid is None:  # a call would start a new process, which has no device
             raise _hung()
         judged, self._judged = self._judged, b""
-        sound, reached = await self._ask("read", until, judged, limit=STALL_TIMEOUT_S)
+        sound, reached, woken = await self._ask("read", until, judged, limit=STALL_TIMEOUT_S)
         self._recent.add(sound, reached)
+        if woken and self._held:
+            self._tell(self._woken)
         for listener in self._listeners:
             listener.hear(sound, self._recent)
         for listener in ending:

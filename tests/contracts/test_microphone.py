@@ -55,7 +55,6 @@ async def test_it_gives_stretches_of_sound(microphone):
         assert sound.seconds == len(sound.pcm) / RATE / WIDTH
         assert 0 <= sound.level <= 1
         assert all(0 <= likely <= 1 for likely in sound.speech)
-        assert not sound.woken
 
 
 async def test_it_ends_when_told_and_closes_the_device(microphone):

@@ -82,6 +82,16 @@ def confused():
     return handle
 
 
+def awake():
+    """A microphone that always hears the wake word."""
+    from jarvis_desktop.core.speech import Sound
+
+    def handle(report, what, *args):
+        return (Sound(bytes(1024)), time.monotonic(), True) if what == "read" else None
+
+    return handle
+
+
 def deaf(*files):
     """A recogniser that hangs, crashes or answers, as the file says."""
 

@@ -143,7 +143,7 @@ def test_zeros_stay_zeros_at_another_rate(sound):
     session = CaptureSession()
     session.open(None)
     sound.give(bytes(9600))
-    heard, _ = session.read()
+    heard, *_ = session.read()
     assert heard.pcm
     assert not any(heard.pcm)
     assert heard.level == 0
@@ -236,9 +236,9 @@ def test_the_wake_word_is_looked_for_in_all_that_is_heard(sound):
     word: Any = Word()
     session = CaptureSession(word)
     session.open(None)
-    assert session.read()[0].woken
+    assert session.read()[2]
     sound.give(bytes(100))
-    assert not session.read()[0].woken
+    assert not session.read()[2]
     assert given == [320, 100]
 
 

@@ -210,6 +210,29 @@ async def test_whatever_goes_wrong_in_the_process_is_told(microphone):
     await watched.until("closed")
 
 
+async def test_the_wake_word_is_told_while_the_device_is_held_open(caplog):
+    awake, told = asyncio.Event(), list[str]()
+
+    def woken():
+        told.append(listens.state)
+        if len(told) == 1:
+            raise RuntimeError("nobody is there")
+        awake.set()
+
+    listens = SoundMicrophone(wake_word="hey_jarvis", woken=woken)
+    listens._child = Child("tests.speech.engines:awake", name="microphone")
+    try:
+        assert await some(listens)
+        assert told == []
+        listens.hold(open=True)
+        await awake.wait()
+    finally:
+        await listens.close()
+    assert told[:2] == ["open", "open"]
+    assert "A watcher of the microphone failed: RuntimeError" in caplog.text
+    caplog.clear()
+
+
 async def test_an_answer_may_wait_for_a_program_that_was_held_up(microphone, monkeypatch):
     """The time in which the loop itself stood still is not reckoned as the child's."""
     monkeypatch.setattr(module, "SLICE_S", 0.001)

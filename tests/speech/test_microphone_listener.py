@@ -9,7 +9,7 @@ STRETCH = 5 * FRAME
 
 def stretch(number: int) -> Sound:
     """0.16 s, told from others by its samples."""
-    return Sound(bytes((number % 256, 0)) * STRETCH, 0.5, (number / 10,) * 5, woken=True)
+    return Sound(bytes((number % 256, 0)) * STRETCH, 0.5, (number / 10,) * 5, finished=0.5)
 
 
 def remembered(count: int, *, reached: float) -> RecentSound:
@@ -32,7 +32,7 @@ def test_the_half_second_before_is_told_from_what_came_since():
     assert {sound.pcm[:1] for sound in after if sound.pcm} == {b"\5"}
     # A stretch that is cut keeps the frames of each part, and its end has what was found in it.
     assert [len(sound.speech) for sound in sounds if sound.pcm[:1] == b"\5"] == [3, 2]
-    assert [sound.woken for sound in sounds if sound.pcm[:1] == b"\5"] == [False, True]
+    assert [sound.finished for sound in sounds if sound.pcm[:1] == b"\5"] == [None, 0.5]
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Talk without hands: the wake word starts to listen, and questions are asked aloud too.
+"""Talk without hands: questions are asked aloud too.
 
 A question is on the screen as well; the first answer counts.
 
@@ -9,23 +9,18 @@ counts anywhere in the answer; a Yes must be all of it.
 from __future__ import annotations
 
 import asyncio
-import logging
 import re
-from collections.abc import AsyncIterator, Callable, Coroutine
-from contextlib import aclosing, asynccontextmanager, suppress
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager, suppress
 from typing import Any, Literal, TypeVar
 
 from jarvis_desktop.assistant.speaker import AnswerSpeaker, Show
 from jarvis_desktop.assistant.talk.talk import Talk
-from jarvis_desktop.core.display import frames
-from jarvis_desktop.core.errors import JarvisError, UnavailableError
+from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.core.events import Speaking
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.ports import Frontend
-from jarvis_desktop.core.speech import Microphone, MicrophoneState
 from jarvis_desktop.text.lazy_re import lazy_re
-
-log = logging.getLogger(__name__)
 
 S = TypeVar("S")
 T = TypeVar("T")
@@ -199,52 +194,3 @@ async def _asked(
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
-
-
-class WakeWordListener:
-    """Starts to listen at the wake word instead of a key: calls `talk`, which is `Talk.start`.
-
-    The microphone is open all the time then. What it hears is checked in its own process and
-    forgotten.
-    """
-
-    def __init__(self, talk: Callable[[], None], microphone: Microphone) -> None:
-        self._talk = talk
-        self._microphone = microphone
-        self._back = asyncio.Event()
-        self._attending: asyncio.Task[None] | None = None
-
-    def start(self) -> None:
-        """Open the microphone and wait for the word."""
-        self._microphone.watch(self._changed)
-        self._microphone.hold(open=True)
-        self._attending = asyncio.create_task(self._attend())
-
-    async def close(self) -> None:
-        """Stop waiting."""
-        if self._attending:
-            self._attending.cancel()
-            await asyncio.gather(self._attending, return_exceptions=True)
-
-    def _wake(self) -> None:
-        try:
-            self._talk()
-        except Exception as error:  # noqa: BLE001 - the next wake word must still work
-            log.error("The wake word woke nobody: %s", frames(error))
-
-    def _changed(self, state: MicrophoneState) -> None:
-        if state == "open":
-            self._back.set()
-
-    async def _attend(self) -> None:
-        never = asyncio.Event()
-        while True:
-            self._back.clear()
-            try:
-                async with aclosing(self._microphone.listen(never)) as sounds:
-                    async for sound in sounds:
-                        if sound.woken and not sound.before:
-                            self._wake()
-            except JarvisError as error:
-                log.info("The wake word is not heard: %s", frames(error))
-            await self._back.wait()  # it reopens as soon as it is available
