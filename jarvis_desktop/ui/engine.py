@@ -111,6 +111,10 @@ class EngineThread(QObject):
         """Call a function on the main thread soon; may be used from any thread."""
         self._posted.emit(function, args)
 
+    def poster(self, owner: QObject, tell: Callable[..., object]) -> Callable[..., None]:
+        """Wrap `tell` so that it is called on the main thread, in order, while `owner` exists."""
+        return partial(self.post, while_there(owner, tell))
+
     async def cancel_all(self) -> None:
         """Cancel all jobs and wait until they have ended; runs on the engine."""
         tasks = list(self._tasks)

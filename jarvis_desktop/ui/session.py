@@ -25,7 +25,6 @@ from jarvis_desktop.ui.engine import (
     Outcome,
     QtFrontend,
     Then,
-    while_there,
 )
 from jarvis_desktop.ui.pending_turn import (
     ApplicationLifetime,
@@ -478,5 +477,4 @@ class AppJobs(QObject):
     def reporter(self, show: Callable[[float | None, str], object]) -> Report:
         """Return a progress callback for the engine that calls `show` on the main thread while
         the controller exists."""
-        engine, guarded = self._session.engine, while_there(self, show)
-        return lambda fraction, words: engine.post(guarded, fraction, words)
+        return self._session.engine.poster(self, show)

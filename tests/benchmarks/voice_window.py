@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication
 
 from jarvis_desktop.core.expert import Status
-from jarvis_desktop.core.speech import Partial
+from jarvis_desktop.core.speech import Partial, Transcript
 from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui.app import close
 from jarvis_desktop.ui.engine import EngineThread
@@ -94,13 +95,16 @@ class Bench:
         self.wait(lambda: "hear" in self.app.at and window.talker.now.state == "listening")
         hears = self.app.at["hear"] - begun
         told: list[float] = []
-        window.talker._front.understood.connect(
-            lambda _: told.append(time.perf_counter()), Qt.ConnectionType.DirectConnection
-        )
+        front: Any = self.app.talk.front
+
+        def heard(transcript: Transcript) -> None:
+            told.append(time.perf_counter())
+            front.heard(transcript)
+
+        self.app.talk.front = replace(front, heard=heard)
         QTest.keyRelease(field, Qt.Key.Key_F4)
         self.wait(lambda: "request" in self.app.at and not self.session.busy)
-        window.talker._front.understood.disconnect()
-        window.talker._front.understood.connect(window.talker.heard)
+        self.app.talk.front = front
         return hears, self.app.at["request"] - told[0]
 
     def escape(self) -> float:

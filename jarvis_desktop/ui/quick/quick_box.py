@@ -26,7 +26,7 @@ from jarvis_desktop.core.turn import Request
 from jarvis_desktop.ui import shortcuts
 from jarvis_desktop.ui.actions import Actions
 from jarvis_desktop.ui.countdown import TimerButton
-from jarvis_desktop.ui.engine import Outcome, while_there
+from jarvis_desktop.ui.engine import Outcome
 from jarvis_desktop.ui.main_window import MainWindow
 from jarvis_desktop.ui.mode_picker import MEANINGS
 from jarvis_desktop.ui.pending_turn import OpenConversation, PendingTurn
@@ -377,10 +377,6 @@ class QuickBoxController(QObject):
         self._wanted_key: str | None = None  # the hotkey in the settings, which it was created with
         self._mode = Mode.LOCAL
         self.overlay = Overlay(self._session, window.talker, phases)
-        self._hotkey_signals = _HotkeySignals()
-        queued = Qt.ConnectionType.QueuedConnection
-        self._hotkey_signals.pressed.connect(self._pressed, queued)
-        self._hotkey_signals.changed.connect(self._show_key, queued)
         self._warming = new_timer(self, lambda: self.box, PREBUILD_MS)
 
     @property
@@ -428,15 +424,14 @@ class QuickBoxController(QObject):
 
     def bind(self, key: DesktopHotkey) -> None:
         """Let a global hotkey open the box."""
-        self._key = key
-        signals = self._hotkey_signals
+        self._key, engine = key, self._session.engine
 
         async def bind() -> HotkeyStatus:
             await key.close()  # the previous window may have held it
-            key.watch(while_there(signals, signals.changed.emit))
-            return await key.bind(signals.pressed.emit, lambda: None)
+            key.watch(engine.poster(self, self._show_key))
+            return await key.bind(engine.poster(self, self._pressed), lambda: None)
 
-        self._session.engine.run(bind, self._bound)
+        engine.run(bind, self._bound)
         self._warming.start()
 
     def adopt(self, settings: Settings) -> None:
@@ -492,13 +487,6 @@ class QuickBoxController(QObject):
 
     def _show_key(self, status: HotkeyStatus) -> None:
         self.key_changed.emit("" if status.way == "none" else status.key)
-
-
-class _HotkeySignals(QObject):
-    """Receives hotkey events on the engine's loop."""
-
-    pressed = Signal()
-    changed = Signal(object)
 
 
 def _use(token: str) -> None:

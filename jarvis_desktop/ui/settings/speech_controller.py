@@ -9,11 +9,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtCore import QObject, Signal
 
 from jarvis_desktop.core.expert import Expert
 from jarvis_desktop.core.speech import HotkeyStatus
-from jarvis_desktop.ui.engine import Outcome, unexpected, while_there
+from jarvis_desktop.ui.engine import Outcome, unexpected
 from jarvis_desktop.ui.session import AppJobs
 
 if TYPE_CHECKING:
@@ -56,7 +56,6 @@ class SpeechController(QObject):
     """Carries why nothing could be looked up."""
     bound = Signal(str, object)
     """Carries the setting of a key of the whole desktop, and the HotkeyStatus that it has now."""
-    _bound = Signal(str, object)
 
     def __init__(self, settings: SettingsController, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -64,7 +63,6 @@ class SpeechController(QObject):
         self.session = settings.session
         self.jobs = AppJobs(self.session, self)
         self._watches = False
-        self._bound.connect(self.bound, Qt.ConnectionType.QueuedConnection)
         self.session.ready.connect(self.refresh)  # what was asked before there was anybody to ask
 
     def refresh(self) -> None:
@@ -115,7 +113,7 @@ class SpeechController(QObject):
             if not self._watches:
                 self._watches = True
                 for name, key in keys.items():
-                    key.watch(while_there(self, partial(self._bound.emit, name)))
+                    key.watch(self.session.engine.poster(self, partial(self.bound.emit, name)))
             return {name: key.status for name, key in keys.items()}
 
         def tell(outcome: Outcome) -> None:

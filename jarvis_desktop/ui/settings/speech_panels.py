@@ -69,8 +69,6 @@ WAITS = mark("Press the button and say a sentence, as you would ask for somethin
 class LevelPanel(SettingsPanel):
     """The level of the chosen microphone."""
 
-    _loud = Signal(float)
-
     def __init__(self, row: SettingsRow, hands: RowContext) -> None:
         super().__init__(tr(row.title))
         self._jobs = hands.voice.jobs
@@ -85,7 +83,7 @@ class LevelPanel(SettingsPanel):
         self.setFocusProxy(self.test)
         self._end = new_timer(self, self.leave, LEVEL_SHOWN_MS)
         self._judge = new_timer(self, self._judged, SILENCE_MS)
-        self._loud.connect(self._heard, Qt.ConnectionType.QueuedConnection)
+        self._tell = hands.voice.session.engine.poster(self, self._heard)
 
     def leave(self) -> None:
         """Close the microphone."""
@@ -108,7 +106,7 @@ class LevelPanel(SettingsPanel):
         await self._settings.taken_up()
         async with aclosing(app.microphone.listen(asyncio.Event())) as sounds:
             async for sound in sounds:
-                self._loud.emit(sound.level)
+                self._tell(sound.level)
 
     def _heard(self, level: float) -> None:
         self.meter.add(level)

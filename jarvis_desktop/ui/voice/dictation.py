@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, QRect, Qt, Signal
@@ -19,7 +20,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.speech import Partial
-from jarvis_desktop.ui.engine import while_there
+from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.quick.floating_window import (
     FloatingWindow,
     places_windows,
@@ -179,10 +180,11 @@ class DictationController(QObject):
         self.overlay = DictationOverlay()
         self.overlay.copied.connect(lambda text: QGuiApplication.clipboard().setText(text))
         self.overlay.over.connect(self._dismiss)
-        self._front = _DictationFront(session)
-        queued = Qt.ConnectionType.QueuedConnection
-        self._front.shown.connect(self._show, queued)
-        self._front.loud.connect(self.overlay.meter.add, queued)
+        self._front = _DictationFront(
+            session.engine,
+            session.engine.poster(self, self._show),
+            session.engine.poster(self.overlay, self.overlay.meter.add),
+        )
         self._pasting = new_timer(self, self._paste, PASTE_DELAY_MS)
         session.switched.connect(self._tell_private)
 
@@ -238,17 +240,13 @@ class DictationController(QObject):
         self._window_session.run(paste, lambda outcome: None)
 
 
-class _DictationFront(QObject):
+@dataclass(frozen=True, slots=True)
+class _DictationFront:
     """Called on the engine's loop. Implements DictationFront."""
 
-    shown = Signal(object)
-    loud = Signal(float)
-
-    def __init__(self, session: WindowSession) -> None:
-        super().__init__()
-        self._engine = session.engine
-        self.show = while_there(self, self.shown.emit)
-        self.level = while_there(self, self.loud.emit)
+    engine: EngineThread
+    show: Callable[[DictationState], None]
+    level: Callable[[float], None]
 
     async def objection(self) -> str | None:
         """Return why the field that has the keyboard must not be written into."""
@@ -270,7 +268,7 @@ class _DictationFront(QObject):
             if not done.done():
                 done.set_result(result)
 
-        self._engine.post(lambda: self._engine.call(settle, function(*args)))
+        self.engine.post(lambda: self.engine.call(settle, function(*args)))
         try:
             return await asyncio.wait_for(done, ANSWER_S)
         except TimeoutError:

@@ -7,6 +7,9 @@ Dictation writes speech into a question's field, where the user reads it before 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt, Signal
@@ -24,7 +27,7 @@ from jarvis_desktop.core.speech import (
     Transcript,
     Unheard,
 )
-from jarvis_desktop.ui.engine import EngineThread, while_there
+from jarvis_desktop.ui.engine import EngineThread
 from jarvis_desktop.ui.widgets import theme
 from jarvis_desktop.ui.widgets.forms import GrowingTextField
 from jarvis_desktop.ui.widgets.icons import StateIcon
@@ -62,23 +65,23 @@ class TalkController(QObject):
         super().__init__(parent)
         self._engine = engine
         self._talk: Talk | None = None
-        self._front = _TalkListener()
+        poster = partial(engine.poster, self)
+        self._front = _TalkFront(
+            poster(self.barged_in.emit), poster(self._happened), poster(self.heard.emit)
+        )
         self._since = 0.0
         self.now = Talking("idle")  # the state of the voice input, as last reported
         self.microphone: MicrophoneState = "closed"
         self._slow = new_timer(self, lambda: self.unheard.emit(tr(SLOW)), RESPONSE_MS)
-        queued = Qt.ConnectionType.QueuedConnection
-        self._front.happened.connect(self._happened, queued)
-        self._front.interrupted.connect(self.barged_in, queued)
-        self._front.understood.connect(self.heard, queued)
-        self._front.opened.connect(self._opened, queued)
 
     def use(self, app: Application) -> None:
         """Talk to this application from now on, and follow its microphone."""
 
+        opened = self._engine.poster(self, self._opened)
+
         def follow() -> None:
-            app.microphone.watch(while_there(self._front, self._front.opened.emit))
-            self._front.opened.emit(app.microphone.state)
+            app.microphone.watch(opened)
+            opened(app.microphone.state)
 
         self._engine.call(follow)
         self.attach(app.talk)
@@ -161,19 +164,13 @@ class TalkController(QObject):
         self.microphone_changed.emit(state)
 
 
-class _TalkListener(QObject):
-    """Called on the engine's loop; its signals are delivered on the main thread, in order."""
+@dataclass(frozen=True, slots=True)
+class _TalkFront:
+    """Called on the engine's loop. Implements TalkFront."""
 
-    happened = Signal(object)
-    interrupted = Signal()
-    understood = Signal(object)
-    opened = Signal(str)
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.barge_in = self.interrupted.emit
-        self.show = self.happened.emit
-        self.heard = self.understood.emit
+    barge_in: Callable[[], None]
+    show: Callable[[TalkEvent], None]
+    heard: Callable[[Transcript], None]
 
 
 LISTENING = mark("Listening… What you say is written here, Esc discards it")
