@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from jarvis_desktop.core.task import Report
 from jarvis_desktop.process.child_main import Handler
 from jarvis_desktop.speech.decoding import RATE, Samples, decode
 from jarvis_desktop.speech.transcription import OpenedRecording, TranscriptPart
-from jarvis_desktop.speech.vad import SpeechSegments, find_speech
+from jarvis_desktop.speech.vad import SpeechSegments, Stretch, find_speech
 from jarvis_desktop.speech.whisper import (
     FALLBACK_TEMPERATURES,
     MAX_COMPRESSION,
@@ -44,25 +44,16 @@ LOST_SECONDS = 1.0
 LANGUAGE_WINDOWS = 4  # in which the language is detected, if the first ones leave it in doubt
 
 
-@dataclass(frozen=True, slots=True)
-class RecordingWindow:
-    """A part of a recording that fits Whisper; in samples."""
-
-    start: int
-    end: int
-    spoken: int  # the end of its speech
-
-
-def windows(speech: SpeechSegments) -> tuple[RecordingWindow, ...]:
-    """All speech, in as few windows as possible."""
+def windows(speech: SpeechSegments) -> tuple[Stretch, ...]:
+    """All speech, in as few stretches that fit Whisper as possible."""
     most, far = int(WINDOW_SECONDS * RATE), int(MAX_PAUSE_SECONDS * RATE)
-    found: list[RecordingWindow] = []
+    found: list[Stretch] = []
     for start, end in _short(speech, most):
         last = found[-1] if found else None
-        if last and end - last.start <= most and start - last.end <= far:
-            found[-1] = RecordingWindow(last.start, end, end)
+        if last and end - last[0] <= most and start - last[1] <= far:
+            found[-1] = last[0], end
         else:
-            found.append(RecordingWindow(start, end, end))
+            found.append((start, end))
     return tuple(found)
 
 
@@ -110,11 +101,9 @@ class RecordingReader:
         for window, pieces, twice in self._decoded(whisper, some, ways):
             found += self._segments(window, pieces)
             again += twice
-        return TranscriptPart(tuple(found), language, self._speech.time(some[-1].end), again)
+        return TranscriptPart(tuple(found), language, self._speech.time(some[-1][1]), again)
 
-    def _language(
-        self, whisper: Any, chosen: Sequence[RecordingWindow], language: str | None
-    ) -> str:
+    def _language(self, whisper: Any, chosen: Sequence[Stretch], language: str | None) -> str:
         known = whisper.supported_languages
         check_language(known, language)
         if language or len(known) == 1:
@@ -124,8 +113,8 @@ class RecordingReader:
         return str(found)
 
     def _decoded(
-        self, whisper: Any, chosen: Sequence[RecordingWindow], ways: dict[str, Any]
-    ) -> Iterator[tuple[RecordingWindow, list[Any], bool]]:
+        self, whisper: Any, chosen: Sequence[Stretch], ways: dict[str, Any]
+    ) -> Iterator[tuple[Stretch, list[Any], bool]]:
         """Each window with its pieces, and whether all of it was decoded twice; times in seconds
         from its beginning."""
         if len(chosen) == 1:
@@ -140,13 +129,14 @@ class RecordingReader:
                 for piece in pieces
             ):
                 pieces, until = [], 0.0
-            if (window.spoken - window.start) / RATE - until > LOST_SECONDS:
+            start, end = window
+            if (end - start) / RATE - until > LOST_SECONDS:
                 pieces = [*pieces, *self._alone(whisper, window, until, ways)]
             yield window, pieces, doubtful
 
     def _together(
-        self, whisper: Any, chosen: Sequence[RecordingWindow], ways: dict[str, Any]
-    ) -> dict[RecordingWindow, list[Any]]:
+        self, whisper: Any, chosen: Sequence[Stretch], ways: dict[str, Any]
+    ) -> dict[Stretch, list[Any]]:
         from faster_whisper import BatchedInferencePipeline
 
         pieces, _ = BatchedInferencePipeline(whisper).transcribe(
@@ -156,7 +146,7 @@ class RecordingReader:
             without_timestamps=False,
             **ways,
         )
-        found: dict[RecordingWindow, list[Any]] = defaultdict(list)
+        found: dict[Stretch, list[Any]] = defaultdict(list)
         starts = [clip["start"] for clip in _clips(chosen)]
         for piece in pieces:
             # The hundredth of a second at which its window begins.
@@ -165,7 +155,7 @@ class RecordingReader:
         return found
 
     def _alone(
-        self, whisper: Any, window: RecordingWindow, since: float, ways: dict[str, Any]
+        self, whisper: Any, window: Stretch, since: float, ways: dict[str, Any]
     ) -> list[Any]:
         pieces, _ = whisper.transcribe(
             self._sound(window)[int(since * RATE) :],
@@ -175,13 +165,13 @@ class RecordingReader:
         )
         return [_moved(piece, since) for piece in pieces]
 
-    def _sound(self, window: RecordingWindow) -> Samples:
-        return self._speech.samples[window.start : window.end]
+    def _sound(self, window: Stretch) -> Samples:
+        return self._speech.samples[slice(*window)]
 
-    def _segments(self, window: RecordingWindow, pieces: Iterable[Any]) -> Iterator[Segment]:
+    def _segments(self, window: Stretch, pieces: Iterable[Any]) -> Iterator[Segment]:
         """What was certainly said, with its times in the recording."""
-        begin = self._speech.time(window.start)
-        latest = (window.end - window.start) / RATE
+        start, end = window
+        begin, latest = self._speech.time(start), (end - start) / RATE
 
         def when(seconds: float) -> float:
             return float(round(begin + min(max(0.0, seconds), latest), 2))
@@ -193,16 +183,15 @@ class RecordingReader:
             words = tuple(
                 Segment(when(word.start), when(word.end), word.word) for word in piece.words or ()
             )
-            start, end = when(piece.start), when(piece.end)
-            yield Segment(start, max(start, end), text, words)
+            first, last = when(piece.start), when(piece.end)
+            yield Segment(first, max(first, last), text, words)
 
 
-def _clips(chosen: Sequence[RecordingWindow]) -> Iterator[dict[str, float]]:
+def _clips(chosen: Sequence[Stretch]) -> Iterator[dict[str, float]]:
     at = 0
-    for window in chosen:
-        length = window.end - window.start
-        yield {"start": at / RATE, "end": (at + length) / RATE}
-        at += length
+    for start, end in chosen:
+        yield {"start": at / RATE, "end": (at + end - start) / RATE}
+        at += end - start
 
 
 def _moved(piece: Any, seconds: float) -> Any:
@@ -242,5 +231,5 @@ def make_handler() -> Handler:
 def _open(path: Path) -> tuple[RecordingReader, OpenedRecording]:
     samples = decode(path)
     reader = RecordingReader(find_speech(samples, path.name))
-    lengths = tuple((window.end - window.start) / RATE for window in reader.windows)
+    lengths = tuple((end - start) / RATE for start, end in reader.windows)
     return reader, OpenedRecording(len(samples) / RATE, lengths)

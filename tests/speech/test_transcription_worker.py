@@ -32,7 +32,7 @@ def speech_of(*stretches: tuple[float, float]) -> SpeechSegments:
 
 
 def seconds(speech: SpeechSegments) -> list[tuple[float, float]]:
-    return [(each.start / RATE, each.end / RATE) for each in windows(speech)]
+    return [(start / RATE, end / RATE) for start, end in windows(speech)]
 
 
 def test_a_window_holds_what_is_said_in_half_a_minute_and_ends_at_a_long_pause():
