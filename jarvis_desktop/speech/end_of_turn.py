@@ -35,7 +35,7 @@ Floats = np.ndarray[Any, np.dtype[np.float32]]
 
 
 class EndOfTurn:
-    """Judges in a thread of its own, so that no sound waits for it: 30 ms, on a busy computer
+    """Judges in a separate thread, so that no sound waits for it: 30 ms, on a busy computer
     several times that."""
 
     def __init__(self, weights: Path = WEIGHTS) -> None:

@@ -117,7 +117,7 @@ log = logging.getLogger(__name__)
 
 UNHEARD_S = 0.015
 """Of the sound before the end of listening that is not waited for: the device delivers it later,
-and nobody lets go of a key so soon after a word."""
+and nobody releases a key so soon after a word."""
 POLL_S = 0.03
 IDLE_POLL_S = 0.15
 """Between two reads while nobody listens: enough to notice that the device is gone."""
@@ -136,9 +136,9 @@ SLICE_S = 0.1
 
 class SoundMicrophone:
     """`device` is a name as `devices()` returns it; None is the system's default. `woken` is called
-    on the loop at each `wake_word` while the device is held open; "" is none. What is `played` is
-    removed from the sound. The process is kept while the device is closed, because it takes a while
-    to start."""
+    on the loop at each `wake_word`, if one is set, while the device is held open. What is `played`
+    is removed from the sound. The process is kept while the device is closed, because it takes a
+    while to start."""
 
     def __init__(
         self,

@@ -90,7 +90,7 @@ class PlayedSound:
         return round(float((moment - self._shared.zero) * self._shared.rate))
 
     def frames(self, start: int, count: int) -> Any:
-        """Frames (int16) from a place on; zeros where nothing is played."""
+        """Frames (int16) from a place on; zeros for what is not played."""
         import numpy as np
 
         shared = self._shared

@@ -83,11 +83,6 @@ async def test_silence_is_an_answer_with_a_reason(recogniser, tmp_path):
         await recogniser.transcribe(write_wav(tmp_path / "memo.wav", seconds=1), quiet)
 
 
-async def test_closing_twice_is_harmless(recogniser):
-    await recogniser.close()
-    await recogniser.close()
-
-
 def portions(recording):
     """The sound of a recording as a microphone gives it, 32 ms at a time."""
     pcm = (decode(recording) * 32767).astype("<i2").tobytes()

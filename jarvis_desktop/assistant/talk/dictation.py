@@ -1,6 +1,6 @@
 """Dictation: what the user says is written at the caret of any program, and is never a request.
 
-It has a `Talk` of its own, which knows keys and microphones; only where the words go is different.
+It has a separate `Talk`, which knows keys and microphones; only where the words go is different.
 What was dictated is kept before it is inserted, so that nothing is lost if that fails.
 """
 
@@ -263,7 +263,7 @@ class DictationSession:
         self._end(failed)
 
     def _end(self, state: DictationState) -> None:
-        """Show what becomes of a dictation, unless the next one is being spoken."""
+        """Show the result of a dictation, unless the next one is being spoken."""
         if not self.active:
             self._show(state)
 

@@ -178,7 +178,7 @@ class HandsFree:
 async def _asked(
     on_screen: Coroutine[Any, Any, S], aloud: Coroutine[Any, Any, T]
 ) -> AsyncIterator[tuple[asyncio.Task[S], asyncio.Task[T | None]]]:
-    """Ask in both ways until the first answer. The voice's is None if nobody can be heard: that
+    """Ask in both ways until the first answer. If nobody can be heard, the voice answers None, and
     leaves the answer to the screen."""
 
     async def unless_unheard() -> T | None:

@@ -325,8 +325,8 @@ def _transcribe(args: argparse.Namespace) -> int:
 
 
 def _goal(args: argparse.Namespace) -> tuple[str, Path | None, bool]:
-    """The format of the transcripts, the place where they go, None for the screen, and whether it
-    is a folder. Raises ValueError if the options contradict each other."""
+    """The format of the transcripts, their place, None for the screen, and whether it is a folder.
+    Raises ValueError if the options contradict each other."""
     format, out, several = args.format or "txt", args.out, len(args.audio) > 1
     if out is None:
         if several and format != "txt" and not args.json:

@@ -60,7 +60,7 @@ WRITTEN_MS, FAILED_MS = 900, 12_000
 """Milliseconds for which the end of a dictation is shown; a text that could not be inserted stays
 until it is copied or closed."""
 ANSWER_S = 2.0
-"""Seconds in which the main thread must answer; a text of its own is not waited for longer."""
+"""Seconds in which the main thread must answer; its own text is not waited for longer."""
 PASTE_DELAY_MS = 300
 """Milliseconds after which the program in front has the keyboard back from the tray's menu."""
 
