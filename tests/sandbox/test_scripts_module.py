@@ -226,6 +226,14 @@ def test_charts_say_what_they_show(capsys: pytest.CaptureFixture[str]) -> None:
         shown(rows, x="none", y="n")
 
 
+def test_long_labels_stay_above_the_name_of_the_axis() -> None:
+    rows = [{"n": f"United Arab Emirates {number}", "v": number} for number in range(1, 11)]
+    jarvis.chart("c.png", rows, x="n", y="v", xlabel=" ")
+    with Image.open("c.png") as picture:
+        below = picture.crop((0, picture.height - 29, picture.width, picture.height))
+        assert below.getcolors() == [(below.width * below.height, (255, 255, 255))]
+
+
 def test_files_are_described(capsys: pytest.CaptureFixture[str]) -> None:
     Path("a.csv").write_text(
         "day,who,km,mixed,tags\n"

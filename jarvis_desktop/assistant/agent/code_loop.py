@@ -224,7 +224,9 @@ class CodeLoop:
         made = await self.built_in.carry_out(run, plan)
         await self._take_built(work, made)
         status = Status.DONE if work.built else Status.FAILED
-        _end(run, now, Observation(_sentences(work.built), status, tuple(work.built)))
+        other = tr("This is not what the goal asks for, so it is done in another way.")
+        words = _sentences(work.built) if work.built else other
+        _end(run, now, Observation(words, status, tuple(work.built)))
 
     async def _take_built(self, work: GoalWork, made: Sequence[Artifact]) -> None:
         await asyncio.to_thread(work.take_built, made)

@@ -187,6 +187,8 @@ async def test_what_was_not_asked_for_is_not_taken(bench: Callable[..., Bench]) 
     found = await at.work()
     assert (found.status, found.text) == (Status.DONE, "Done.\n\nMade: “sales.png”.")
     assert at.run.log[1].status is Status.FAILED
+    assert "not what the goal asks for" in at.run.log[1].observation
+    assert not any("in another way" in told(prompt) for prompt in at.llm.prompts)
 
 
 async def test_files_from_before_a_crash_are_not_made_again(bench: Callable[..., Bench]) -> None:

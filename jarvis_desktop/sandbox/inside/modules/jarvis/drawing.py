@@ -11,11 +11,12 @@ from typing import Any
 from PIL import Image, ImageDraw, ImageFont
 
 WIDTH, HEIGHT = 1000, 600
-LEFT, RIGHT, TOP, BOTTOM = 110, 40, 70, 110
+LEFT, RIGHT, TOP, BOTTOM = 110, 40, 70, 130
 INK, GRID = "#222222", "#dddddd"
 COLOURS = ("#3366cc", "#dc3912", "#109618", "#ff9900", "#990099", "#0099c6", "#dd4477", "#66aa00")
 TELL = 12  # points that are printed
 MAX_LABELS = 24  # beside the axis
+LABEL_HEIGHT = BOTTOM - 36  # above the name of the axis
 
 Series = Mapping[str, Sequence[float]]
 
@@ -170,12 +171,19 @@ def _label(pen: Any, text: str, across: float, *, turned: bool) -> None:
     if not turned:
         pen.text((across, HEIGHT - BOTTOM + 8), text, INK, font, anchor="ma")
         return
+    slanted = _slanted(text, font)
+    while slanted.height > LABEL_HEIGHT:
+        text = text[:-2] + "…"
+        slanted = _slanted(text, font)
+    place = (int(across - slanted.width), HEIGHT - BOTTOM + 6)
+    pen.bitmap((max(place[0], 0), place[1]), slanted, INK)
+
+
+def _slanted(text: str, font: Any) -> Image.Image:
     box = font.getbbox(text)
     paper = Image.new("L", (int(box[2]) + 4, int(box[3]) + 4))
     ImageDraw.Draw(paper).text((2, 2), text, 255, font)
-    slanted = paper.rotate(40, expand=True)
-    place = (int(across - slanted.width), HEIGHT - BOTTOM + 6)
-    pen.bitmap((max(place[0], 0), place[1]), slanted, INK)
+    return paper.rotate(40, expand=True)
 
 
 def _pie(pen: Any, labels: Sequence[Any], values: Sequence[float]) -> None:
