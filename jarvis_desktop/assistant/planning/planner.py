@@ -92,8 +92,6 @@ class LayeredPlanner:
         self._llm = llm
         self.replan = llm.replan
         """The LLM planner's: the embedded one knows one way only."""
-        self.revise = llm.revise
-        """The LLM planner's, which asks the embedded one if there is no LLM."""
 
     async def plan(self, text: str, inventory: Sequence[TaskType], context: Context) -> Planned:
         """Return the embedded planner's plan if it makes one, else the LLM planner's answer."""
@@ -111,6 +109,16 @@ class LayeredPlanner:
         if not isinstance(planned, PlanRejected) or planned.final:
             return planned
         return await self._llm.plan(text, inventory, context)
+
+    async def revise(
+        self, words: str, inventory: Sequence[TaskType], context: Context, *, plan: Plan
+    ) -> Plan | PlanRejected:
+        """Return the embedded planner's plan if the words only leave steps out, which needs no
+        LLM; else the LLM planner's answer."""
+        own = await self._embedded.revise(words, inventory, context, plan=plan)
+        if isinstance(own, Plan) and {task.id for task in own} < {task.id for task in plan}:
+            return own
+        return await self._llm.revise(words, inventory, context, plan=plan)
 
     async def _foreign(self, text: str, inventory: Sequence[TaskType], context: Context) -> Planned:
         """Return the embedded planner's plan if only tasks whose cues are German as well do all of

@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import pytest
 
+from jarvis_desktop.assistant.planning.embedded_planner import EmbeddedPlanner
 from jarvis_desktop.assistant.planning.plan_diff import keep_unchanged
 from jarvis_desktop.assistant.planning.planner import LayeredPlanner
 from jarvis_desktop.core.errors import ExpertError
@@ -148,7 +149,18 @@ async def test_of_two_planners_the_one_with_the_llm_is_asked() -> None:
     layered = LayeredPlanner(room.fallback, room.planner)
     found = await layered.revise("only read it", INVENTORY, room.context, plan=PLAN)
     assert found == PLAN.without(2).without(1)
-    assert not room.fallback.asked
+
+
+async def test_a_step_that_is_clearly_left_out_needs_no_llm() -> None:
+    room = Room(written(READ))
+    layered = LayeredPlanner(EmbeddedPlanner(), room.planner)
+    words = "do not read it aloud"
+    found = await layered.revise(words, INVENTORY, room.context, plan=PLAN)
+    assert found == PLAN.without(2)
+    assert not room.llm.prompts
+    added = await layered.revise("and translate it to French", INVENTORY, room.context, plan=PLAN)
+    assert isinstance(added, Plan)
+    assert room.llm.prompts
 
 
 def test_a_pin_and_a_wish_for_the_result_survive() -> None:
