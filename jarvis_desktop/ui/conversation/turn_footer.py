@@ -155,6 +155,9 @@ def turn_menu(
     if turn.reply:
         offer("copy", tr("Copy the answer"), "Ctrl+C", lambda: copy_answer(turn, actions))
         offer("text", tr("Copy as Markdown"), "", lambda: actions.copy_text.emit(turn.reply))
+        suffix = ".txt" if is_plain(turn) else ".md"
+        name = f"{tr('Answer')}{suffix}"
+        offer("save", tr("Save the answer…"), "", lambda: actions.save_text.emit(name, turn.reply))
     if turn.text:
         offer("copy", tr("Copy the request"), "", lambda: actions.copy_text.emit(turn.text))
     if turn.reply:

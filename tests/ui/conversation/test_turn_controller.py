@@ -102,6 +102,7 @@ def test_the_menu_offers_all_there_is(shown: TurnView, actions: Actions, qtbot: 
     assert list(offered(shown)) == [
         "Copy the answer",
         "Copy as Markdown",
+        "Save the answer…",
         "Copy the request",
         "Read aloud",
         "Edit and send again",
@@ -117,6 +118,9 @@ def test_the_menu_offers_all_there_is(shown: TurnView, actions: Actions, qtbot: 
     with qtbot.waitSignal(actions.copy_text) as copied:
         offered(shown)["Copy as Markdown"].trigger()  # type: ignore[attr-defined]
     assert copied.args == ["It is **this**."]
+    with qtbot.waitSignal(actions.save_text) as saved:
+        offered(shown)["Save the answer…"].trigger()  # type: ignore[attr-defined]
+    assert saved.args == ["Answer.md", "It is **this**."]
 
 
 def test_what_runs_is_only_stopped(view: TurnView, actions: Actions, qtbot: QtBot) -> None:
