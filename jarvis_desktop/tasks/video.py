@@ -87,7 +87,8 @@ VIDEO_TO_IMAGE = define(
         ({"edge": "last"}, "last frame|last picture of|last image of|final frame"),
     ),
     cues=(
-        "take a still", "take stills", "take a frame", "take # still*", "take # frame*", "a still",
+        "take a screenshot", "take screenshots", "take a still", "take stills",
+        "take a frame", "take # still*", "take # frame*", "a still",
         "# stills",
         *(f"{what} {of} {which} {video}" for what in ("picture", "pictures", "image", "images")
           for of in ("from", "of", "out of") for which in ("the", "this", "my")

@@ -327,7 +327,7 @@ COLOURS = {word: said.split()[0] for said in _colours for word in said.split()}
 """Words for a colour, and its English name, which CSS knows too."""
 _coloured = lazy_re(
     rf"\bin (?:(?:bright|dark|big|bold|large|the colou?r)\s+)*({'|'.join(COLOURS)})\b"
-    rf"|\b({'|'.join(COLOURS)}) (?:letters|text|words|writing|font)\b"
+    rf"|\b({'|'.join(COLOURS)}) (?:letters|text|words|writing|font|border|frame)\b"
 )
 
 

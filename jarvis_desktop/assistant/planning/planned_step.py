@@ -128,7 +128,7 @@ def read_options(step: PlannedStep, reading: ParsedRequest) -> dict[str, Value]:
 
 
 def _writes(found: Mapping[str, Value]) -> bool:
-    return found.get("edit") == "caption"
+    return found.get("edit") in ("caption", "border")
 
 
 def _named_edits(words: str, task_type: TaskType) -> list[intents.CueMatch]:
@@ -138,6 +138,8 @@ def _named_edits(words: str, task_type: TaskType) -> list[intents.CueMatch]:
 def _is_free(step: PlannedStep, reading: ParsedRequest, *, settled: bool) -> bool:
     """Return whether more is wished for than a named edit: "add a cartoon dog" is not a cartoon."""
     words = _settings.sub(" ", _file_there.sub(" ", reading.text[step.start : step.end]))
+    if _blurs_a_part.search(words):
+        return True
     if not settled:
         known = {choice for option in step.type.options for choice in option.choices}
         return bool(meaningful(words) - known)
@@ -147,6 +149,14 @@ def _is_free(step: PlannedStep, reading: ParsedRequest, *, settled: bool) -> boo
         if meaningful(wished):
             return True
     return False
+
+
+_blurs_a_part = re.compile(
+    r"\b(?:blur|pixelate|blacken)\w*(?: out)? (?:the|all|every|his|her|their|my|our|any) (?:\w+ )?"
+    r"(?:faces?|eyes|head|people|person|man|woman|child|children|(?:number|licen[cs]e)? ?plates?|"
+    r"names?|logos?|text|address\w*|signs?|screen)\b"
+)
+"""The named edit is for all of a picture: "blur the faces" needs an expert."""
 
 
 def meaningful(words: str) -> set[str]:

@@ -218,7 +218,14 @@ def _bare(words: str) -> str:
 
 
 def _with_unread(step: PlannedStep, *words: str) -> PlannedStep:
-    return replace(step, unread=(*step.unread, *words))
+    return replace(step, unread=(*step.unread, *(it for it in words if not _adds_no_wish(it))))
+
+
+def _adds_no_wish(words: str) -> bool:
+    """Return whether words only ask for what was said before: "it is too dark, fix it"."""
+    return (
+        re.fullmatch(r"(?:please )?(?:fix|correct|change|do) (?:it|this|that)", words) is not None
+    )
 
 
 SECOND_QUESTION = re.compile(

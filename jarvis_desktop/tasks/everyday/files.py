@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
+from datetime import datetime
 from pathlib import Path
 
 import platformdirs
@@ -253,7 +254,7 @@ def describe_file(call: Call, report: Report) -> Iterable[Artifact]:
     about = _size_and_type(path, name)
     match artifact.kind:
         case Kind.IMAGE:
-            told = f"{name} is {_pixels(path, name)}. It is {about}."
+            told = f"{name} is {_pixels(path, name)}. It is {about}. {_taken(path)}".rstrip()
         case Kind.AUDIO | Kind.VIDEO:
             lasts, more = _media_details(path, name)
             told = f"{name} {lasts}. It is {about}{more}."
@@ -315,6 +316,31 @@ def _pixels(path: Path, name: str) -> str:
 
     width, height = read_image(path, name=name).size
     return f"{width:,} pixels wide and {height:,} high"
+
+
+def _taken(path: Path) -> str:
+    """When, with which camera and whether with its place a photo was taken, as its EXIF data say;
+    "" without any."""
+    from PIL import ExifTags, Image, UnidentifiedImageError
+
+    try:
+        with Image.open(path) as image:
+            exif = image.getexif()
+            more = exif.get_ifd(ExifTags.IFD.Exif)
+            place = exif.get_ifd(ExifTags.IFD.GPSInfo)
+    except (OSError, ValueError, SyntaxError, TypeError, KeyError, UnidentifiedImageError):
+        return ""
+    said = more.get(ExifTags.Base.DateTimeOriginal) or exif.get(ExifTags.Base.DateTime)
+    camera = str(exif.get(ExifTags.Base.Model) or "").strip(" \0")
+    taken = ""
+    with suppress(ValueError, TypeError):
+        when = datetime.strptime(str(said).strip(" \0"), "%Y:%m:%d %H:%M:%S")
+        taken = f" on {when.day} {when:%B %Y at %H:%M}"
+    taken += f" with {camera}" if camera else ""
+    if not taken and not place:
+        return ""
+    kept = " The file says where." if place else ""
+    return f"It was taken{taken or ' at a place that the file says'}.{kept if taken else ''}"
 
 
 def _media_details(path: Path, name: str) -> tuple[str, str]:
@@ -389,6 +415,11 @@ FILE_DETAILS = define(
     ),
     cues=(
         *_of(("how long is", "how long's", "how long does"), _LASTING),
+        *(f"{asked} {noun} {taken}" for asked in ("when was", "where was")
+          for noun in ("the photo", "this photo", "the picture", "this picture", "this image",
+                       "the image", "it") for taken in ("taken", "shot", "made")),
+        *(f"{camera} {was}" for camera in ("which camera", "what camera")
+          for was in ("was", "took", "is")),
         *_of(("how long does it take to play",), _LASTING),
         *_of(("how big is", "how large is", "how much space does"), _SEEN),
         *(f"what {size} is this {noun}" for noun in _SEEN for size in _SIZES),

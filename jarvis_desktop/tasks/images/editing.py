@@ -80,6 +80,11 @@ PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
      "crop|crops|cropped|cropping|trim*|cut out the middle|cut off the edges|cut the edges|"
      "cut ... square|square out of|largest square|make it square|make it a square|to a square|"
      "quadratisch"),
+    ({"edit": "resize", "size": "longest 256"}, "thumbnail*"),
+    ({"edit": "resize"}, (
+        *(f"{under} # {unit}" for under in ("under", "below", "smaller than", "less than")
+          for unit in ("kb", "mb", "kilobytes", "megabytes")),
+    )),
     ({"edit": "resize", "amount": 50.0},
      "half the size|half size|half as large|half as big|smaller|small version|shrink*|"
      "reduce the size|scale down|scale it down"),
@@ -104,8 +109,9 @@ PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
         *_after('painting'),
     )),
     ({"edit": "caption"}, (
-        *(f"{verb} ... {at}$" for verb in ("write", "print") for at in
-          ("underneath", "below it", "under it", "on top", "at the bottom", "at the top", "on it")),
+        *(f"{verb} ... {at}{end}" for verb in ("write", "print") for end in ("$", " in")
+          for at in ("underneath", "below it", "under it", "on top", "at the bottom", "at the top",
+                     "on it", "across it", "over it", "onto it")),
         "add text", "add a caption", "put a caption", "put text", "add the text", "put the text",
         "add the word*", "put the word*", "add the caption", "put the caption", "insert the text",
         "watermark saying", "watermark that says", "xquote* on it$", "xquote* to it$",
@@ -117,6 +123,14 @@ PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
     )),
     ({"edit": "invert"}, "invert*|negative of|a negative|inverse colours|inverse colors"),
     ({"edit": "sepia"}, "sepia|old photo*|vintage|antique|brownish"),
+    ({"edit": "border"},
+     "border around|frame around|add a border|add a frame|put a border|put a frame"),
+    ({"edit": "clean"}, (
+        *(f"{verb} the {what}" for verb in ("strip", "remove", "delete", "erase", "take out")
+          for what in ("location from", "location out of", "gps", "metadata", "meta data", "exif",
+                       "exif data", "place from", "camera data")),
+        "without metadata", "without the metadata", "without exif", "without the location",
+    )),
     ({"edit": "enhance"}, "enhance*|improve*|look better|nicer|auto level*|touch up|retouch*"),
 )  # fmt: skip
 """How people say it -> the edit and what else that settles. Longer phrases go before shorter."""
@@ -131,7 +145,7 @@ AMOUNT = TaskOption(
     "how much; 0 = what is usual. brightness, contrast, colour: percent, above 0 more, below "
     "0 less (30 = a bit brighter, -30 = a bit darker). rotate: degrees clockwise (90, 180, "
     "-90). resize: percent of the present size (50 = half, 200 = double). crop: percent that "
-    "is kept (80). blur, background-blur: radius in pixels. sharpen: percent (120)",
+    "is kept (80). blur, background-blur, border: pixels. sharpen: percent (120)",
     0.0,
     units=("degree*", "°", "percent", "%"),
 )
@@ -183,7 +197,8 @@ IMAGE_EDITING = define(
         ),
         TaskOption("words", "caption: what is written on the picture", "", reads="written"),
         TaskOption(
-            "colour", "caption: the colour of the letters, white if empty", "", reads="colour"
+            "colour", "of the letters of a caption, or of a border; white if empty", "",
+            reads="colour",
         ),
         TaskOption(
             "size",
@@ -525,9 +540,21 @@ def _blur_background(image: Image, wish: EditRequest) -> Image:
     return images.composite(image, _blur(image, EditRequest(radius)), mask)
 
 
+def _border(image: Image, wish: EditRequest) -> Image:
+    from PIL import ImageOps
+
+    width = round(min(abs(wish.amount) or max(4, max(image.size) * 0.04), MAX_SIDE / 10))
+    return ImageOps.expand(image, width, wish.colour or "white")
+
+
+def _clean(image: Image, wish: EditRequest) -> Image:
+    """The picture as it is: what is saved has no metadata."""
+    return image
+
+
 _SHAPES: dict[str, Callable[[Image, EditRequest], Image]] = {
     "rotate": _rotate, "flip": _flip, "crop": _crop, "resize": _resize, "blur": _blur,
-    "caption": _caption,
+    "caption": _caption, "border": _border, "clean": _clean,
 }  # fmt: skip
 _COLOURS: dict[str, Callable[[Image, EditRequest], Image]] = {
     "grey": _grey, "brightness": _brighten, "contrast": _adjust_contrast, "colour": _adjust_colour,

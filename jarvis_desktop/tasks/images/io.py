@@ -39,7 +39,7 @@ MIN_SIDE = 32
 EDITS = (
     *("enhance", "grey", "brightness", "contrast", "colour", "blur", "sharpen", "rotate", "flip"),
     *("crop", "resize", "sketch", "cartoon", "painting", "background-blur", "invert", "sepia"),
-    "caption",
+    *("caption", "border", "clean"),
 )
 """The built-in edits; their results are named after them."""
 _OTHER_EDITS = (

@@ -58,6 +58,7 @@ IMAGE_SEGMENTATION = define(
     presets=presets(({"what": FOREGROUND}, _BACKGROUND), ({"what": "everything"}, _PARTS)),
     cues=(
         "cut out", "cut it out", "cutout", "cut-out", "cut the ... out",
+        "background transparent", "transparent background",
         *(f"cut ... out {place.replace('in', 'of', 1)}" for place in IN_PICTURE),
         "isolate the", "image segmentation", "image-segmentation", "mask of", "make a mask",
         "segment the", "segment out",

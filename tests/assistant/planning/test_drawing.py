@@ -45,6 +45,50 @@ from tests.assistant.planning.planned import ask, conversation, file, show
         ),
         ("edit this photo", ["a.jpg"], ["image-editing(image=a.jpg)"]),
         (
+            "write SALE across it in big red letters",
+            ["a.jpg"],
+            ["image-editing(image=a.jpg, edit=caption, words=SALE, colour=red)"],
+        ),
+        (
+            "write Hello on it in red and flip it",
+            ["a.jpg"],
+            [
+                "image-editing(image=a.jpg, edit=caption, words=Hello, colour=red)",
+                "image-editing(image=#0, edit=flip, direction=horizontal)",
+            ],
+        ),
+        (
+            "put a red border around it",
+            ["a.jpg"],
+            ["image-editing(image=a.jpg, edit=border, colour=red)"],
+        ),
+        ("blur the faces", ["a.jpg"], ["image-editing(image=a.jpg, prompt=blur the faces)"]),
+        ("blur the photo", ["a.jpg"], ["image-editing(image=a.jpg, edit=blur)"]),
+        (
+            "it is too dark, fix it",
+            ["a.jpg"],
+            ["image-editing(image=a.jpg, edit=brightness, amount=30.0)"],
+        ),
+        (
+            "make it under 500 kB",
+            ["a.jpg"],
+            ["image-editing(image=a.jpg, edit=resize, size=500 KB)"],
+        ),
+        (
+            "make a thumbnail",
+            ["a.jpg"],
+            ["image-editing(image=a.jpg, edit=resize, size=longest 256)"],
+        ),
+        ("make the background transparent", ["a.jpg"], ["image-segmentation(image=a.jpg)"]),
+        ("is there any text in this", ["a.jpg"], ["image-to-text(image=a.jpg)"]),
+        ("when was this photo taken", ["a.jpg"], ["file-details(file=a.jpg)"]),
+        ("take a screenshot at 0:10", ["a.mp4"], ["video-to-image(video=a.mp4, at=10.0)"]),
+        (
+            "take a still from the video and make it grey",
+            ["a.mp4"],
+            ["video-to-image(video=a.mp4)", "image-editing(image=#0, edit=grey)"],
+        ),
+        (
             "replace the dog in photo.jpg with a cat",
             [],
             ["image-editing(image=photo.jpg, prompt=replace the dog with a cat)"],

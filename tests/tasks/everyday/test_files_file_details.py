@@ -6,7 +6,7 @@ import av
 import numpy as np
 import pytest
 from av.stream import Disposition
-from PIL import Image
+from PIL import ExifTags, Image
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
@@ -32,6 +32,24 @@ def test_how_long_a_recording_lasts(tmp_path: Path, seconds: float, lasts: str) 
     told = said(Kind.AUDIO, file, tmp_path, "memo.wav")
     assert told.startswith(f"memo.wav lasts {lasts}. It is a WAV file of ")
     assert told.endswith("with sound at 8,000 Hz, mono.")
+
+
+def test_when_and_with_what_a_photo_was_taken(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[ExifTags.Base.Model] = "Camera 7"
+    exif.get_ifd(ExifTags.IFD.Exif)[ExifTags.Base.DateTimeOriginal] = "2024:05:03 14:05:09"
+    exif.get_ifd(ExifTags.IFD.GPSInfo)[ExifTags.GPS.GPSLatitudeRef] = "N"
+    image = Image.new("RGB", (40, 20))
+    image.save(tmp_path / "a.jpg", exif=exif)
+    told = said(Kind.IMAGE, tmp_path / "a.jpg", tmp_path)
+    assert told.endswith("It was taken on 3 May 2024 at 14:05 with Camera 7. The file says where.")
+    exif[ExifTags.Base.Model] = ""
+    exif.get_ifd(ExifTags.IFD.Exif)[ExifTags.Base.DateTimeOriginal] = "yesterday"
+    image.save(tmp_path / "b.jpg", exif=exif)
+    told = said(Kind.IMAGE, tmp_path / "b.jpg", tmp_path)
+    assert told.endswith("It was taken at a place that the file says.")
+    image.save(tmp_path / "c.jpg")
+    assert "taken" not in said(Kind.IMAGE, tmp_path / "c.jpg", tmp_path)
 
 
 def test_how_long_words_are(tmp_path: Path) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from PIL import Image
+from PIL import ExifTags, Image
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.task import Value
@@ -34,6 +34,27 @@ def pixels(image: Image.Image) -> np.ndarray:
 @pytest.fixture
 def picture(tmp_path: Path) -> Path:
     return shapes(tmp_path / "shapes.png", size=SIZE)
+
+
+def test_a_border_is_around_the_picture(tmp_path: Path, picture: Path) -> None:
+    framed = edited(picture, tmp_path, edit="border", amount=5.0, colour="red")
+    assert framed.size == (SIZE[0] + 10, SIZE[1] + 10)
+    assert framed.getpixel((4, 4)) == (255, 0, 0)
+    with Image.open(picture) as before:
+        assert framed.getpixel((5, 5)) == before.getpixel((0, 0))
+
+
+@pytest.mark.parametrize("edit_name", ["clean", "grey"])
+def test_nothing_is_left_of_when_and_where_a_photo_was_taken(
+    tmp_path: Path, edit_name: str
+) -> None:
+    exif = Image.Exif()
+    exif[ExifTags.Base.Model] = "Camera"
+    exif.get_ifd(ExifTags.IFD.GPSInfo)[ExifTags.GPS.GPSLatitudeRef] = "N"
+    Image.new("RGB", (40, 20), "blue").save(tmp_path / "photo.jpg", exif=exif)
+    with Image.open(tmp_path / "photo.jpg") as photo:
+        assert photo.getexif()
+    assert not edited(tmp_path / "photo.jpg", tmp_path, edit=edit_name).getexif()
 
 
 Check = Callable[[np.ndarray, np.ndarray], bool]
