@@ -73,6 +73,9 @@ _judging = re.compile(
 )
 """A question whose adjective asks for nothing: "which of these photos is brighter"."""
 
+_narrates = re.compile(r"^\W*(?:how|why|when|where|who|what)\s+(?:did|had)\s[^.,;:!?]*\W*$")
+"""What asks how something went, and for no change: "why did they cut the wood?"."""
+
 _lists = re.compile(
     r"^\W*(?:please\s+)?(?:show|list|give|display|print|find|get)\b|"
     rf"^\w+ (?:in|since|before|after|from) (?:{'|'.join(MONTHS)})\W*$"
@@ -218,6 +221,8 @@ class EmbeddedPlanner:
                     tr("Nothing here compares pictures. Ask about each of them by itself."),
                     final=True,
                 )
+            found = []
+        elif _narrates.search(read.text) and any(_is_told_of(step) for step in found):
             found = []
         elif _hears_voices(read, context) and all(
             fit(it.type, it.start, it.end) <= NO_WAY for it in found
@@ -491,6 +496,11 @@ def _is_judged(step: PlannedStep, read: ParsedRequest) -> bool:
     cues = intents.find_cues(read.text, (step.type,))
     words = [read.text[cue.start : cue.end] for cue in cues]
     return bool(step.type.exact) and all(word.endswith(("er", "est", "y")) for word in words)
+
+
+def _is_told_of(step: PlannedStep) -> bool:
+    """Return whether a step only changes a file, which nobody asks for by how it was done."""
+    return Kind.TEXT not in step.type.gives and step.type.name != inputs.CHART
 
 
 def _without_greetings(found: Sequence[PlannedStep], read: ParsedRequest) -> list[PlannedStep]:

@@ -559,3 +559,20 @@ async def test_names_the_question_about_voices_beside_another_wish() -> None:
     planned = await ask("transcribe this and tell me who is speaking", "a.wav")
     assert not isinstance(planned, PlanRejected)
     assert planned.undone == ("tell me who is speaking",)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "why did they cut the wood?",
+        "How did the writer improve their quarters?",
+        "when did they blur it",
+    ],
+)
+async def test_a_question_of_how_something_went_changes_no_file(text: str) -> None:
+    planned = show(await ask(text, "diary.pdf"))
+    assert [step.partition("(")[0] for step in planned] == [
+        "document-to-text",
+        "question-answering",
+    ]
+    assert isinstance(await ask(text), PlanRejected)
