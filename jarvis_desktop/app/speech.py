@@ -170,7 +170,7 @@ class SpeechSystem:
             inserter=text_inserter(APP_ID, paths.data),
             portal=portal,
         )
-        self.speaker.watch(self.spoken)
+        self.speaker.changed = self.spoken
 
     def start(self) -> None:
         """Open what stays open all the time."""
@@ -225,12 +225,11 @@ class SpeechSystem:
 
     async def _serve(self, commands: Mapping[str, CommandHandler]) -> None:
         """Answer other processes, as soon as no other JARVIS does."""
-        talk = talk_command_handler(self.talk, lambda: self.hotkey.status)
+        talk = talk_command_handler(
+            self.talk, lambda: self.hotkey.status, self.dictation.session.toggle
+        )
 
         async def handle(command: Mapping[str, object]) -> Mapping[str, object]:
-            if command == {"do": "talk", "action": "dictate"}:
-                self.dictation.session.toggle()
-                command = {"do": "talk", "action": "status"}
             return await commands.get(str(command.get("do")), talk)(command)
 
         while not await self._instance.serve(handle):  # noqa: ASYNC110 - of another process

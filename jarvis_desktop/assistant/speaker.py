@@ -49,7 +49,8 @@ class AnswerSpeaker:
     def __init__(self, voice: Voice, player: Player, store: ArtifactStore) -> None:
         self.speaking = ""
         """The sentence that is playing, or ""."""
-        self._watchers: list[Callable[[str], None]] = []
+        self.changed: Callable[[str], None] = lambda speaking: None
+        """Called on the loop at each change of `speaking`."""
         self._voice = voice
         self._player = player
         self._store = store
@@ -63,10 +64,6 @@ class AnswerSpeaker:
     def slower(self) -> None:
         """Speak slower from the next sentence on."""
         self._pace = max(self._pace * SLOWER_FACTOR, MIN_PACE)
-
-    def watch(self, changed: Callable[[str], None]) -> None:
-        """Call `changed` on the loop at each change of `speaking`."""
-        self._watchers.append(changed)
 
     async def say(self, text: str | AsyncIterable[str], show: Show) -> None:
         """Speak a text, which may still be being written, sentence by sentence.
@@ -221,8 +218,7 @@ class AnswerSpeaker:
     def _become(self, speaking: str) -> None:
         if speaking != self.speaking:
             self.speaking = speaking
-            for changed in self._watchers:
-                changed(speaking)
+            self.changed(speaking)
 
 
 def _unspoken(error: JarvisError) -> Noted:

@@ -342,7 +342,7 @@ async def test_who_watches_is_told_what_is_heard_and_when_nothing_is(
     speaker: AnswerSpeaker,
 ) -> None:
     heard: list[str] = []
-    speaker.watch(heard.append)
+    speaker.changed = heard.append
     await speaker.say("One. Two.", lambda event: None)
     assert heard == ["One.", "Two.", ""]
     assert speaker.speaking == ""

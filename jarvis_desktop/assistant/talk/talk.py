@@ -477,11 +477,13 @@ def _time() -> float:
 TalkCommandHandler = Callable[[Mapping[str, object]], Awaitable[Mapping[str, object]]]
 
 
-def talk_command_handler(talk: Talk, status: Callable[[], HotkeyStatus]) -> TalkCommandHandler:
+def talk_command_handler(
+    talk: Talk, status: Callable[[], HotkeyStatus], dictate: Callable[[], None]
+) -> TalkCommandHandler:
     """Return a function that runs commands such as {"do": "talk", "action": "start"}.
 
     Another process sends them (`jarvis-desktop talk`). Actions are start, hold, stop, toggle,
-    cancel and status; the reply is the state afterwards. Other commands raise InputError.
+    cancel, dictate and status; the reply is the state afterwards. Other commands raise InputError.
     """
     acts: dict[object, Callable[[], object]] = {
         "start": talk.start,
@@ -489,6 +491,7 @@ def talk_command_handler(talk: Talk, status: Callable[[], HotkeyStatus]) -> Talk
         "stop": talk.stop,
         "toggle": talk.toggle,
         "cancel": talk.cancel,
+        "dictate": dictate,
         "status": lambda: None,
     }
 

@@ -1,3 +1,5 @@
+from unittest.mock import Mock
+
 import pytest
 
 from jarvis_desktop.assistant.talk.talk import Talk, talk_command_handler
@@ -28,8 +30,13 @@ async def talk():
 
 
 @pytest.fixture
-def command(talk, statuses):
-    answer = talk_command_handler(talk, lambda: statuses[-1])
+def dictate():
+    return Mock()
+
+
+@pytest.fixture
+def command(talk, statuses, dictate):
+    answer = talk_command_handler(talk, lambda: statuses[-1], dictate)
 
     async def command(action):
         return await answer({"do": "talk", "action": action})
@@ -47,6 +54,11 @@ async def test_start_stop_toggle_and_cancel_do_what_they_say(command, talk):
     assert (await command("start"))["state"] == "waiting"
     await command("cancel")
     assert talk.front.said == []
+
+
+async def test_dictation_is_started_or_stopped(command, dictate):
+    assert (await command("dictate"))["state"] == "idle"
+    dictate.assert_called_once_with()
 
 
 async def test_each_answer_tells_how_the_key_is_had(command, statuses):
@@ -68,5 +80,5 @@ async def test_each_answer_tells_how_the_key_is_had(command, statuses):
 )
 async def test_anything_else_is_refused(talk, wrong):
     with pytest.raises(InputError, match="does not know"):
-        await talk_command_handler(talk, lambda: LENT)(wrong)
+        await talk_command_handler(talk, lambda: LENT, Mock())(wrong)
     assert talk.state == "idle"
