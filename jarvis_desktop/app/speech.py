@@ -36,7 +36,7 @@ from jarvis_desktop.platform.shortcut import QUICK, TALK
 from jarvis_desktop.platform.text_insertion import text_inserter
 from jarvis_desktop.platform.work_server import Work, WorkServer
 from jarvis_desktop.settings import DictationSettings, SpeechSettings
-from jarvis_desktop.speech.cuda_probe import CudaProbe
+from jarvis_desktop.speech.cuda_probe import find_processor
 from jarvis_desktop.speech.microphone import SoundMicrophone
 from jarvis_desktop.speech.played_sound import PlayedSound
 from jarvis_desktop.speech.player import SoundPlayer
@@ -95,19 +95,17 @@ class SpeechSystem:
             woken=lambda: self.talk.start(),
             played=self._played,
         )
-        self.cuda = CudaProbe()
 
         def folder(cores: int = 0) -> Path | None:
             return whisper_folder(experts, weights, named=self.settings.recogniser, cores=cores)
 
         def live_folder() -> Path | None:
-            return folder(0 if self.cuda.processor()[0] == "cuda" else os.cpu_count() or 1)
+            return folder(0 if self.recogniser.processor[0] == "cuda" else os.cpu_count() or 1)
 
         self.recogniser = LocalRecogniser(
             find_weights=live_folder,
             find_file_weights=folder,
-            find_processor=self.cuda.processor,
-            look=self.cuda.look,
+            look=find_processor,
             language=settings.language or None,
             words=self._expected_words,
         )

@@ -23,53 +23,34 @@ PROBE = "jarvis_desktop.speech.cuda_probe:make_handler"
 TIMEOUT_S = 60.0  # for the driver to start and the weights to be loaded from a slow disk
 COMPUTE_TYPES = ("float16", "int8_float16", "int8_float32", "float32")
 """The best first; cards from before 2017 do not support 16 bits."""
+
 Processor = tuple[str, str]
 """The device and how it computes, as CTranslate2 calls them."""
 CPU: Processor = ("cpu", "int8")
 
 
-class CudaProbe:
-    """Probes the card once, as soon as there are weights to try. `signs` says whether there may be
-    a card; if not, no process is started."""
-
-    def __init__(
-        self,
-        *,
-        signs: Callable[[], bool] = seems_to_have_graphics,
-        probe: str = PROBE,
-        timeout: float = TIMEOUT_S,
-    ) -> None:
-        self._signs = signs
-        self._probe = probe
-        self._timeout = timeout
-        self._found: Processor | None = None
-        self._turn = asyncio.Lock()
-
-    def processor(self) -> Processor:
-        """Where Whisper runs; the CPU until a card was found."""
-        return self._found or CPU
-
-    async def look(self, weights: Path) -> Processor:
-        """Where Whisper runs; probes the card with these weights the first time."""
-        async with self._turn:
-            if self._found is None:
-                self._found = await self._look(weights)
-        return self.processor()
-
-    async def _look(self, weights: Path) -> Processor | None:
-        if not await asyncio.to_thread(self._signs):
-            return CPU
-        child = Child(self._probe, name="probe of the graphics card")
-        try:
-            found: Processor = await child.call(weights, timeout=self._timeout)
-        except UnavailableError:  # the weights are broken, which says nothing about the card
-            return None
-        except ExpertError as error:
-            log.info("no card for Whisper: %s", error.message)
-            return CPU
-        finally:
-            await child.close()
-        return found
+async def find_processor(
+    weights: Path,
+    *,
+    signs: Callable[[], bool] = seems_to_have_graphics,
+    probe: str = PROBE,
+    timeout: float = TIMEOUT_S,
+) -> Processor | None:
+    """Where Whisper runs; None if these weights are broken, which says nothing about the card.
+    Without `signs` of a card, no process is started."""
+    if not await asyncio.to_thread(signs):
+        return CPU
+    child = Child(probe, name="probe of the graphics card")
+    try:
+        found: Processor = await child.call(weights, timeout=timeout)
+    except UnavailableError:
+        return None
+    except ExpertError as error:
+        log.info("no card for Whisper: %s", error.message)
+        return CPU
+    finally:
+        await child.close()
+    return found
 
 
 def make_handler() -> Handler:

@@ -38,12 +38,13 @@ REQUEST_SECONDS, REQUEST_BYTES = 28.0, 2_000_000
 
 
 class LocalRecogniser:
-    """Recognises speech on this computer, in child processes. At each call, `find_weights` returns
-    a folder of CTranslate2 Whisper weights, or None for the `shipped` ones, `find_processor` their
-    device, and `words` names and other expected words, the most important first. `language` is a
-    two-letter code; None detects it. After `idle_minutes` without work the processes are ended,
-    which frees their memory. Longer recordings are for `files`, which may use better and slower
-    weights; `look` finds out where Whisper runs, before it is first used."""
+    """Recognises speech on this computer, in child processes. At each call, `find_weights`
+    returns a folder of CTranslate2 Whisper weights, or None for the `shipped` ones, and `words`
+    names and other expected words, the most important first. `language` is a two-letter code;
+    None detects it. After `idle_minutes` without work the processes are ended, which frees
+    their memory. Longer recordings are for `files`, which may use better and slower weights;
+    `look` finds out where Whisper runs with some weights, before it is first used; while it
+    returns None, it is asked again."""
 
     def __init__(
         self,
@@ -51,8 +52,7 @@ class LocalRecogniser:
         find_weights: Callable[[], Path | None] = lambda: None,
         find_file_weights: Callable[[], Path | None] | None = None,
         shipped: Path = SHIPPED,
-        find_processor: Callable[[], Processor] = lambda: CPU,
-        look: Callable[[Path], Awaitable[Processor]] | None = None,
+        look: Callable[[Path], Awaitable[Processor | None]] | None = None,
         language: str | None = None,
         words: Callable[[], Sequence[str]] = tuple,
         idle_minutes: float = 10.0,
@@ -60,8 +60,9 @@ class LocalRecogniser:
     ) -> None:
         self._find_weights = find_weights
         self._shipped = shipped
-        self._find_processor = find_processor
         self._look = look
+        self._looking = asyncio.Lock()
+        self._found: Processor | None = None
         self._language = language
         self._words = words
         self._calls: set[asyncio.Future[StreamingResult | None]] = set()
@@ -77,6 +78,11 @@ class LocalRecogniser:
             return self._routes(whisper, find())
 
         self.files = FileTranscriber(routes)
+
+    @property
+    def processor(self) -> Processor:
+        """Where Whisper runs; the CPU until a card was found."""
+        return self._found or CPU
 
     def choose(self, *, language: str | None) -> None:
         """Expect this language from the next word on; None detects it."""
@@ -131,8 +137,9 @@ class LocalRecogniser:
             await asyncio.wait(tuple(self._calls))
 
     async def _look_with(self, weights: Path | None) -> None:
-        if self._look:
-            await self._look(weights or self._shipped)
+        async with self._looking:
+            if self._look and self._found is None:
+                self._found = await self._look(weights or self._shipped)
 
     def _live_routes(self) -> list[EngineRoute]:
         return self._routes(self._whisper, self._find_weights())
@@ -140,7 +147,7 @@ class LocalRecogniser:
     def _routes(self, whisper: Child, weights: Path | None) -> list[EngineRoute]:
         """The weights and processors in the order in which they are tried; the shipped ones on the
         processor come last."""
-        best, on_card = weights or self._shipped, self._find_processor()
+        best, on_card = weights or self._shipped, self.processor
         ways = [(best, on_card), (best, CPU), (self._shipped, CPU)]
         routes = []
         for folder, at in dict.fromkeys(ways):

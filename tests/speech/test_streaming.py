@@ -278,11 +278,8 @@ async def test_one_that_hangs_is_ended_and_the_shipped_weights_hear_it(recognise
 
 
 async def test_a_graphics_card_that_fails_leaves_it_to_the_processor(tmp_path):
-    recogniser = LocalRecogniser(
-        find_weights=lambda: tmp_path,
-        find_processor=lambda: ("cuda", "float16"),
-        whisper=PARROT,
-    )
+    recogniser = LocalRecogniser(find_weights=lambda: tmp_path, whisper=PARROT)
+    recogniser._found = ("cuda", "float16")
     heard = recogniser.hear()
     heard.add(b"NO-CARD!")
     transcript = await heard.finish()

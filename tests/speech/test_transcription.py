@@ -187,9 +187,9 @@ async def test_longer_recordings_do_not_keep_live_speech_waiting(tmp_path):
 async def test_where_whisper_runs_is_found_out_before_it_first_does(tmp_path):
     looked: list[Path] = []
 
-    async def look(weights: Path) -> tuple[str, str]:
+    async def look(weights: Path) -> tuple[str, str] | None:
         looked.append(weights)
-        return CPU
+        return None if weights == live else CARD  # those are broken
 
     live, slow = tmp_path / "live", tmp_path / "slow"
     recogniser = LocalRecogniser(
@@ -200,6 +200,9 @@ async def test_where_whisper_runs_is_found_out_before_it_first_does(tmp_path):
             await recogniser.warm()
         with pytest.raises(InputError, match="cannot be read as sound"):
             await recogniser.files.transcribe(recording(tmp_path), quiet)
+        with pytest.raises(UnavailableError, match="The Whisper weights in live"):
+            await recogniser.warm()
     finally:
         await recogniser.close()
     assert looked == [live, slow]
+    assert recogniser.processor == CARD

@@ -10,7 +10,7 @@ import pytest
 
 from jarvis_desktop.core.errors import UnavailableError
 from jarvis_desktop.speech import whisper
-from jarvis_desktop.speech.cuda_probe import CPU, CudaProbe, probe
+from jarvis_desktop.speech.cuda_probe import CPU, find_processor, probe
 from jarvis_desktop.speech.recogniser import SHIPPED
 
 ENGINES = "tests.speech.file_engines"
@@ -25,30 +25,25 @@ def quiet(fraction, message):
 
 
 async def test_without_signs_of_a_card_no_process_is_started():
-    found = CudaProbe(signs=lambda: False, probe="no.such:module")
-    assert found.processor() == CPU
-    assert await found.look(SHIPPED) == CPU
+    assert await find_processor(SHIPPED, signs=lambda: False, probe="no.such:module") == CPU
 
 
-async def test_a_card_that_works_is_looked_for_once():
-    found = CudaProbe(signs=there, probe=f"{ENGINES}:finding_a_card")
-    assert await found.look(SHIPPED) == ("cuda", "float16")
-    found._probe = "no.such:module"
-    assert await found.look(Path("other")) == found.processor() == ("cuda", "float16")
+async def test_a_card_that_works_is_found():
+    found = await find_processor(SHIPPED, signs=there, probe=f"{ENGINES}:finding_a_card")
+    assert found == ("cuda", "float16")
 
 
 @pytest.mark.parametrize("engine", ["aborting", "hanging"])
 async def test_a_probe_that_crashes_or_hangs_leaves_the_processor_and_says_why(engine, caplog):
-    found = CudaProbe(signs=there, probe=f"{ENGINES}:{engine}", timeout=2.0)
     with caplog.at_level(logging.INFO):
-        assert await found.look(SHIPPED) == CPU
+        look = find_processor(SHIPPED, signs=there, probe=f"{ENGINES}:{engine}", timeout=2.0)
+        assert await look == CPU
     assert "no card for Whisper: The probe of the graphics card" in caplog.text
 
 
-async def test_broken_weights_say_nothing_of_the_card(tmp_path, monkeypatch):
-    found = CudaProbe(signs=there, probe="tests.speech.file_engines:broken_weights")
-    assert await found.look(tmp_path) == CPU
-    assert found._found is None  # the next weights are looked with
+async def test_broken_weights_say_nothing_of_the_card(tmp_path):
+    probe = "tests.speech.file_engines:broken_weights"
+    assert await find_processor(tmp_path, signs=there, probe=probe) is None
 
 
 def with_card(
