@@ -145,7 +145,7 @@ class SpeechSystem:
             self.microphone,
             self.recogniser,
             duck=self.player.duck,
-            echo_free=lambda: self._played.wanted,
+            echo_free=lambda: bool(self._played.shared.wanted),
         )
         self.hotkey = DesktopHotkey(settings.key, TALK, portal=portal)
         self.quick_key = DesktopHotkey(quick_key, QUICK, portal=portal)
@@ -188,7 +188,7 @@ class SpeechSystem:
             name for name in SpeechSettings.model_fields
             if getattr(before, name) != getattr(speech, name)
         }  # fmt: skip
-        self._played.wanted = speech.echo_cancellation
+        self._played.shared.wanted = speech.echo_cancellation
         self.recogniser.choose(language=speech.language or None)
         self.voice.choose(rate=speech.rate, volume=speech.volume, voice=speech.voice)
         if "engine" in changed:

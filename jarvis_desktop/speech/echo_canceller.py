@@ -245,7 +245,7 @@ class EchoCanceller:
 
     def _played_until(self, moment: float) -> Floats:
         """The next BLOCK samples of what is played, the last of which is heard at this moment."""
-        rate = self._sound.rate
+        rate: int = self._sound.shared.rate
         count = BLOCK * rate // RATE
         place = self._sound.place(moment) - count
         if rate != self._rate or abs(place - self._next) > MAX_DRIFT_S * rate:

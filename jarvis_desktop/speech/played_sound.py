@@ -19,7 +19,7 @@ FULL_SCALE = 32767
 class _Shared(ctypes.Structure):
     _fields_ = (
         ("wanted", ctypes.c_int64),  # whether anybody needs it; otherwise nothing is written
-        ("rate", ctypes.c_int64),
+        ("rate", ctypes.c_int64),  # frames per second; 0 before the first one
         ("begun", ctypes.c_int64),  # the first frame of the stream that runs
         ("end", ctypes.c_int64),  # frames written so far
         ("zero", ctypes.c_double),  # when frame 0 of that stream would have been heard
@@ -33,26 +33,12 @@ class PlayedSound:
     a process that is killed would leave them locked."""
 
     def __init__(self, *, wanted: bool = True) -> None:
-        self._shared: Any = multiprocessing.get_context("spawn").RawValue(_Shared)
-        self._shared.wanted = wanted
-
-    @property
-    def wanted(self) -> bool:
-        """Whether it is kept."""
-        return bool(self._shared.wanted)
-
-    @wanted.setter
-    def wanted(self, wanted: bool) -> None:
-        self._shared.wanted = wanted
-
-    @property
-    def rate(self) -> int:
-        """Frames per second; 0 before the first one."""
-        return int(self._shared.rate)
+        self.shared: Any = multiprocessing.get_context("spawn").RawValue(_Shared)
+        self.shared.wanted = wanted
 
     def begin(self, rate: int) -> None:
         """Begin a stream."""
-        shared = self._shared
+        shared = self.shared
         shared.zero, shared.begun, shared.rate = 0.0, shared.end, rate
 
     def add(self, block: Any, heard: float) -> None:
@@ -60,7 +46,7 @@ class PlayedSound:
         moment of `time.monotonic`."""
         import numpy as np
 
-        shared = self._shared
+        shared = self.shared
         if not shared.wanted:
             return
         at, count = shared.end % CAPACITY, len(block)
@@ -73,27 +59,27 @@ class PlayedSound:
 
     def stop(self, now: float) -> None:
         """Forget what was given to the device and is not heard any more."""
-        shared = self._shared
+        shared = self.shared
         if shared.zero:
             heard = int((now - shared.zero) * shared.rate)
             shared.end = max(shared.begun, min(shared.end, heard))
 
     def coming(self, after: float) -> bool:
         """Whether something is heard after this moment."""
-        shared = self._shared
+        shared = self.shared
         return bool(
             shared.wanted and shared.zero and shared.zero + shared.end / shared.rate > after
         )
 
     def place(self, moment: float) -> int:
         """The frame that is heard at this moment."""
-        return round(float((moment - self._shared.zero) * self._shared.rate))
+        return round(float((moment - self.shared.zero) * self.shared.rate))
 
     def frames(self, start: int, count: int) -> Any:
         """Frames (int16) from a place on; zeros for what is not played."""
         import numpy as np
 
-        shared = self._shared
+        shared = self.shared
         found = np.zeros(count, np.int16)
         first = max(start, shared.begun, shared.end - CAPACITY)
         last = min(start + count, shared.end)
@@ -130,11 +116,6 @@ class SoundLine:
         self.shared.share = 1.0
         self.shared.zero = math.nan
         self._hears, self._wakes = context.Pipe(duplex=False)
-
-    def ask_for_silence(self) -> int:
-        """Silence everything requested so far; returns the number of this request."""
-        self.shared.silences += 1
-        return int(self.shared.silences)
 
     def beat(self) -> None:
         """Give a sign of life."""

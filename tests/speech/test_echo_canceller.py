@@ -77,7 +77,7 @@ def test_while_nothing_is_played_nothing_is_changed():
     room = Room()
     samples = (voice(0.1, 1) * 32767).astype(np.int16)
     assert room.canceller(samples, room.now) is samples
-    room.played.wanted = False
+    room.played.shared.wanted = False
     room.play(voice(0.5, 1))
     assert room.canceller(samples, room.now) is samples
     assert room.canceller.held == 0

@@ -57,16 +57,16 @@ def test_each_stream_has_its_own_time_and_rate(played):
     assert not played.coming(0.0)  # nothing of it is known yet
     played.stop(51.0)
     played.add(ramp(500, 100), heard=70.0)
-    assert played.rate == 2 * RATE
+    assert played.shared.rate == 2 * RATE
     assert played.frames(played.place(70.0), 100).tolist() == list(range(500, 600))
     assert played.frames(played.place(70.0) - 100, 100).tolist() == [0] * 100
 
 
 def test_nothing_is_kept_that_nobody_needs(played):
-    played.wanted = False
+    played.shared.wanted = False
     played.add(ramp(0, 100), heard=50.0)
     assert not played.coming(0.0)
-    played.wanted = True
+    played.shared.wanted = True
     assert not played.coming(0.0)
 
 
