@@ -279,7 +279,7 @@ class Application:
     async def start(self) -> None:
         """Restore the timers; warm up and tidy up in the background."""
         self.timers.restore()
-        self.speech.start()
+        self.speech.talk.open()
         self.store.tidy(self.history.files)
         self._background = (
             asyncio.create_task(self._warm()),

@@ -170,10 +170,6 @@ class SpeechSystem:
         )
         self.speaker.changed = self.spoken
 
-    def start(self) -> None:
-        """Open what stays open all the time."""
-        self.talk.open()
-
     def be_reached(self, commands: Mapping[str, CommandHandler]) -> None:
         """Let the desktop's talk key and other processes reach this one; `commands` are known
         besides "talk"."""

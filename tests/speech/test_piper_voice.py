@@ -49,7 +49,7 @@ def test_one_process_speaks_all_sentences_of_a_voice_and_pace(piper, tmp_path):
     ):
         to = tmp_path / f"{number}.wav"
         order = SpeechRequest(f"number\n {number}", to, rate=rate, language=language, seconds=20)
-        piper.speak(order, choose(piper.voices(), order))
+        piper.speak(order, choose(piper.voices, order))
         assert loudest(to) > 1000
     assert [scale for _, scale in started(piper, english)] == [1.0]
     assert [scale for _, scale in started(piper, german)] == [1.0, 0.5]

@@ -293,11 +293,14 @@ class Talk:
         finally:
             self._wanted.remove(wanted)
             if not self._wanted:
-                self._drop_answers()
+                self.give_way()
 
-    def give_way(self) -> None:
-        """Listen no longer for the answer to a question; it counts as not given."""
-        self._drop_answers()
+    def give_way(self, *, replaced: bool = False) -> None:
+        """Listen no longer for the answer to a question; it counts as not given, unless it is
+        `replaced`: the user answers it now."""
+        for utterance in [each for each in self._tasks if each.answers]:
+            utterance.replaced = replaced
+            self._drop(utterance)
 
     async def close(self) -> None:
         """Close the microphone."""
@@ -329,7 +332,7 @@ class Talk:
         if self.front and not self._wanted:
             self.front.barge_in()
         self._now = None
-        self._drop_answers(replaced=True)
+        self.give_way(replaced=True)
         utterance = self._listen(held=held, patience=START_TIMEOUT_S, anew=anew)
         utterance.own, utterance.cut = (
             "" if self._wanted else own,
@@ -421,12 +424,6 @@ class Talk:
         utterance.hearing.drop()
         self._leave(utterance)
         self._tasks[utterance].cancel()
-
-    def _drop_answers(self, *, replaced: bool = False) -> None:
-        """Drop what was started for a question; `replaced` if the user answers it now."""
-        for utterance in [each for each in self._tasks if each.answers]:
-            utterance.replaced = replaced
-            self._drop(utterance)
 
     def _over(self, utterance: _Utterance, task: asyncio.Task[Transcript | None]) -> None:
         del self._tasks[utterance]

@@ -68,6 +68,7 @@ class VoiceEngine(Protocol):
     def ready(self) -> None:
         """Load everything that takes time. Raises UnavailableError."""
 
+    @property
     def voices(self) -> Sequence[KnownVoice]:
         """The available voices, the default one of each language first."""
 
@@ -102,7 +103,7 @@ def make_handler(name: str, *made_with: object) -> Handler:
             made.ready()
             started.append(made)
         if what == "speak" and isinstance(order := args[0], SpeechRequest):
-            voices = started[0].voices()
+            voices = started[0].voices
             started[0].speak(order, choose(voices, order))
             if order.voice and order.voice not in {voice.id for voice in voices}:
                 return f"There is no voice named {order.voice}; the usual one speaks."

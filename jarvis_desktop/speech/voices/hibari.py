@@ -32,6 +32,8 @@ _CAPITALS = re.compile(r"\b(?=[A-Z]*[AEIOU])[A-Z]{5,}\b")
 class HibariEngine:
     """A `VoiceEngine` of the package hibari-tts."""
 
+    voices = (KnownVoice(VOICE, ("en",)),)
+
     def __init__(self) -> None:
         self._tts: Any = None
         self._rate = 0
@@ -52,10 +54,6 @@ class HibariEngine:
             self._tts = Hibari(VOICE, model=path)
             self._rate = self._tts.sample_rate
             self._run(self._tts.g2p("Ready."), 1.0)
-
-    def voices(self) -> list[KnownVoice]:
-        """The voice in the package."""
-        return [KnownVoice(VOICE, ("en",))]
 
     def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
         """Speak a text to its file."""

@@ -55,7 +55,8 @@ class KokoroEngine:
         self._folder = folder
         self._session: Any = None
         self._styles: dict[str, NDArray[np.float32]] = {}
-        self._voices: list[KnownVoice] = []
+        self.voices: list[KnownVoice] = []
+        """The styles in the file, the default one first."""
         self._vocabulary = VOCABULARY
 
     def ready(self) -> None:
@@ -74,18 +75,14 @@ class KokoroEngine:
             self._session = onnxruntime.InferenceSession(weights, providers=PROVIDERS)
             with styles.open("rb") as file:
                 self._styles = dict(np.load(file))
-            self._voices = _known(sorted(self._styles))
+            self.voices = _known(sorted(self._styles))
             own = self._session.get_modelmeta().custom_metadata_map.get("kokoro_config")
             self._vocabulary = json.loads(own)["vocab"] if own else VOCABULARY
-            self._run("ə", self._voices[0].id, 1.0)
-
-    def voices(self) -> list[KnownVoice]:
-        """The styles in the file, the default one first."""
-        return self._voices
+            self._run("ə", self.voices[0].id, 1.0)
 
     def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
         """Speak a text to its file."""
-        name = (voice or self._voices[0]).id
+        name = (voice or self.voices[0]).id
         sounds = phonemes(order.text, KOKORO_LANGUAGES[name[0]][1], timeout=order.seconds)
         pace = order.network_pace
         said = [

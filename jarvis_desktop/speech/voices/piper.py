@@ -49,9 +49,10 @@ class PiperEngine:
     def ready(self) -> None:
         """Find out which Piper it is, and start it with the likely voice."""
         self._speaks_json = _speaks_json(self._program)
-        if voices := self.voices():
+        if voices := self.voices:
             self._run(voices[0].id, 1.0)
 
+    @property
     def voices(self) -> list[KnownVoice]:
         """The voices in the folder; English ones first."""
         files = sorted(piper_weights(self._folder), key=lambda file: piper_language(file) != "en")
@@ -59,7 +60,7 @@ class PiperEngine:
 
     def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
         """Speak a text to its file."""
-        voice = voice or next(iter(self.voices()), None)
+        voice = voice or next(iter(self.voices), None)
         if voice is None:
             raise UnavailableError(tr("The Piper voice is no longer installed."))
         until = time.monotonic() + order.seconds

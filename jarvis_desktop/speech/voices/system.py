@@ -31,7 +31,8 @@ class SystemVoice:
     def __init__(self, engine: str = "pyttsx3:init") -> None:
         self._made_by = engine
         self._engine: Any = None
-        self._voices: list[KnownVoice] = []
+        self.voices: list[KnownVoice] = []
+        """Listed once: that takes eSpeak longer than speaking a sentence."""
         self._voice: str | None = None
         self._settle: Callable[[], None] = lambda: None
         self._run: Callable[[], None] = lambda: None
@@ -56,11 +57,7 @@ class SystemVoice:
         if getattr(self._engine, "driver_name", "") == "espeak":
             loop = EspeakLoop(self._engine)
             self._settle, self._run, self._late = loop.settle, loop.run, 0.0
-        self._voices = _known(self._engine.getProperty("voices"))
-
-    def voices(self) -> list[KnownVoice]:
-        """The voices, listed once: that takes eSpeak longer than speaking a sentence."""
-        return self._voices
+        self.voices = _known(self._engine.getProperty("voices"))
 
     def speak(self, order: SpeechRequest, voice: KnownVoice | None) -> None:
         """Speak a text to its file."""

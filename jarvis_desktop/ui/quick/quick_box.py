@@ -262,7 +262,7 @@ class QuickBox(FloatingWindow):
     def _talked(self, talking: Talking) -> None:
         """Speech that answers a question goes into its field, to be read before it is sent."""
         dictation = self.reply.panel.dictation if self.reply.panel else None
-        self.line.strip.show_answers(dictation is not None)
+        self.line.strip.answers = dictation is not None
         if dictation is None or not self.listens:
             return
         if talking.state in ("waiting", "listening"):

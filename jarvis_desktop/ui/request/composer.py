@@ -73,7 +73,7 @@ class RequestInput(QFrame):
         field.textChanged.connect(self._show_state)
         talker.talked.connect(self._talked)
         talker.level.connect(self.meter.add)
-        talker.partial.connect(self.strip.show_partial)
+        talker.partial.connect(self.strip.words.show_partial)
         self.unheard.again.connect(talker.start)
         for started in (field.textChanged, self.attached.changed):
             started.connect(session.wake)
@@ -236,7 +236,7 @@ class Composer(RequestInput):
             self._answers = answers
             self.talk.setAccessibleName(tr(ANSWER if answers else TALK))
             self.talk.setToolTip(tr(ANSWER_TIP if answers else TALK_TIP, key=TALK_KEY))
-            self.strip.show_answers(answers)
+            self.strip.answers = answers
             self._show_hint()
             self._show_state()
 

@@ -119,7 +119,8 @@ class TalkStrip(QWidget):
         """`key` is the name of the talk key in this window."""
         super().__init__()
         self._key = key
-        self._answers = False
+        self.answers = False
+        """Whether the speech answers a question."""
         self._shown = Talking("idle")
         self._symbol = Symbol("mic", "danger")
         self._turning = StateIcon()
@@ -135,10 +136,6 @@ class TalkStrip(QWidget):
         column.addWidget(self.words)
         self.hide()
 
-    def show_answers(self, answers: bool) -> None:
-        """Set whether the speech answers a question."""
-        self._answers = answers
-
     def show_talking(self, talking: Talking) -> None:
         """Show the state of the voice input."""
         before, self._shown = self._shown.state, talking
@@ -151,7 +148,7 @@ class TalkStrip(QWidget):
         self._symbol.setVisible(state == "listening")
         self._turning.setVisible(state != "listening")
         self._turning.show_state("" if state in ("idle", "listening") else "running")
-        held = HELD_ALOUD if talking.answers else HELD_ANSWER if self._answers else HELD
+        held = HELD_ALOUD if talking.answers else HELD_ANSWER if self.answers else HELD
         texts = {
             "waiting": tr(WAITING),
             "listening": tr(held) if talking.held else tr(FREE, key=self._key),
@@ -159,10 +156,6 @@ class TalkStrip(QWidget):
         }
         self.state.setText(texts.get(state, ""))
         self.setVisible(state != "idle")
-
-    def show_partial(self, partial: Partial) -> None:
-        """Show what was recognised so far."""
-        self.words.show_partial(partial)
 
 
 class UnheardNotice(QFrame):

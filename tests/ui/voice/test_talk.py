@@ -354,7 +354,7 @@ def test_foreign_words_and_reasons_are_only_text(window: MainWindow, qtbot: QtBo
     strip, notice = window.composer.strip, window.composer.unheard
     strip.show_talking(Talking("listening", held=True))
     for hostile in HOSTILE:
-        strip.show_partial(Partial(hostile, hostile))
+        strip.words.show_partial(Partial(hostile, hostile))
         notice.say(hostile)
         window.grab()
         assert notice.reason.textFormat() == Qt.TextFormat.PlainText
