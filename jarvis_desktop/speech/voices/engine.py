@@ -118,9 +118,11 @@ SILENT = "The voice gave no sound for this text."
 def audible(part: Path) -> bool:
     """Whether a WAV or AIFF file is complete and not silent."""
     try:
-        with part.open("rb") as file:
-            if file.read(4) == b"RIFF":
-                return _wave_sounds(part)
+        if _is_wave(part):  # without a library that takes long to load
+            with wave.open(str(part), "rb") as file:
+                samples = file.readframes(file.getnframes())
+                size = file.getnframes() * file.getnchannels() * file.getsampwidth()
+                return len(samples) == size and samples.count(0) < size
         import soundfile
 
         with soundfile.SoundFile(part) as sound:
@@ -129,21 +131,16 @@ def audible(part: Path) -> bool:
         return False
 
 
-def _wave_sounds(part: Path) -> bool:
-    """Without a library that takes long to load."""
-    with wave.open(str(part), "rb") as file:
-        samples = file.readframes(file.getnframes())
-        whole = len(samples) == file.getnframes() * file.getnchannels() * file.getsampwidth()
-        return whole and samples.count(0) < len(samples)
+def _is_wave(part: Path) -> bool:
+    with part.open("rb") as file:
+        return file.read(4) == b"RIFF"
 
 
 def keep(part: Path, to: Path) -> None:
     """Move an engine's file to its place, as WAV. Raises ExpertError if it is silent."""
     if not audible(part):
         raise ExpertError(SILENT)
-    with part.open("rb") as file:
-        is_wave = file.read(4) == b"RIFF"
-    if is_wave:
+    if _is_wave(part):
         part.replace(to)
     else:  # macOS writes AIFF whatever the name is
         import soundfile

@@ -31,8 +31,8 @@ class SpeechOverview:
 
     whispers: tuple[Expert, ...]
     """The recognisers that can be fetched besides the shipped one, the smallest first."""
-    here: frozenset[str]
-    """The handles of those that are on this computer."""
+    here: tuple[str, ...]
+    """The handles of those that are on this computer, in their order."""
     named: str
     """The one that is chosen; "" for the best."""
     downloads: bool
@@ -81,7 +81,7 @@ class SpeechController(QObject):
                 (each for each in app.experts if WHISPER in each.repo),
                 key=lambda each: each.download_mb,
             )
-            here = frozenset(each.id for each in whispers if not app.weights.missing(each))
+            here = tuple(each.id for each in whispers if not app.weights.missing(each))
             speech = app.settings.speech
             return SpeechOverview(
                 tuple(whispers),

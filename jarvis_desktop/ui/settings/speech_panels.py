@@ -389,7 +389,7 @@ class WhichWhisper(SelectOption):
         self._offer()
 
     def _looked(self, look: SpeechOverview) -> None:
-        self._here = [each.id for each in look.whispers if each.id in look.here]
+        self._here = look.here
         self._offer()
 
     def _offer(self) -> None:
@@ -432,8 +432,7 @@ class RecogniserPanel(SettingsPanel):
     def _show_offers(self, look: SpeechOverview) -> None:
         had = self.focusWidget()
         keyboard = had.property("expert") if had and had.hasFocus() else None
-        here = [each.id for each in look.whispers if each.id in look.here]
-        self.used.setText(_in_use(here, look))
+        self.used.setText(_in_use(look))
         clear(self._rows)
         others = [each for each in look.whispers if each.id not in look.here]
         if others and not look.downloads:
@@ -529,9 +528,9 @@ class RecogniserPanel(SettingsPanel):
             self.progress.hide()
 
 
-def _in_use(here: Sequence[str], look: SpeechOverview) -> str:
+def _in_use(look: SpeechOverview) -> str:
     """Which recogniser is used, in words."""
-    named = look.named
+    here, named = look.here, look.named
     if not here or named == SHIPPED_WHISPER:
         if look.language in ("", "en"):
             return tr(SHIPPED, name=SHIPPED_WHISPER)
