@@ -197,6 +197,12 @@ class SearchEdit(QLineEdit):
             icon("search", "muted"), QLineEdit.ActionPosition.LeadingPosition
         )
 
+    def sizeHint(self) -> QSize:
+        """Wide enough for the invitation, with the glass and the button that clears."""
+        size = super().sizeHint()
+        words = self.fontMetrics().horizontalAdvance(self.placeholderText())
+        return size.expandedTo(QSize(words + 3 * size.height() // 2, 0))
+
     def changeEvent(self, change: QEvent) -> None:
         super().changeEvent(change)
         if change.type() in _redressed and hasattr(self, "glass"):

@@ -39,6 +39,14 @@ def shown(page: SettingsPage) -> list[str]:
     ]
 
 
+def test_the_invitation_to_search_is_not_cut(page: SettingsPage) -> None:
+    page.search.setPlaceholderText("Einstellungen durchsuchen")
+    page.search.updateGeometry()
+    QApplication.processEvents()
+    words = page.search.fontMetrics().horizontalAdvance(page.search.placeholderText())
+    assert page.search.width() > words + page.search.height()
+
+
 def test_only_the_chosen_subject_is_shown(whole_page: SettingsPage) -> None:
     assert set(whole_page.subjects) == {group.name for group in GROUPS}
     assert shown(whole_page) == ["mode"]
