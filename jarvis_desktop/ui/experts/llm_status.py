@@ -328,7 +328,7 @@ def said_of(shelved: LLMInventory, *, may_fetch: bool) -> LLMStateText:
     if shelved.used:
         title = tr("{name} is used", name=one_line(shelved.used.name, limit=70))
         run = tr(RUN.get(shelved.used.provider, ""))
-        if shelved.used.provider == wanted.provider == "openai" and wanted.address:
+        if shelved.used.provider == "openai" and wanted.address:
             run = tr("It runs at {address}.", address=one_line(wanted.address, limit=200))
         if wanted.provider == "auto" and not wanted.id:
             best = tr("It is the best for this computer of those that are here.")

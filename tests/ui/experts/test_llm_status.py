@@ -351,13 +351,14 @@ def test_only_what_would_be_used_is_offered(
     assert shown == ["Use a server…", *buttons]
 
 
+@pytest.mark.parametrize("provider", ["openai", "auto"])
 @pytest.mark.parametrize("address", ["127.0.0.1:8080", ""])
-def test_where_the_llm_of_a_server_runs_is_told(address: str) -> None:
+def test_where_the_llm_of_a_server_runs_is_told(address: str, provider: Provider) -> None:
     state = LLMInventory(
         known=(),
         used=FakeLLM(provider="openai"),
         reason="",
-        wanted=LLMPreference("openai", "coder", address),
+        wanted=LLMPreference(provider, "coder", address),
         ollama=OllamaStatus(running=False),
         installed=False,
         computer=Computer(16 * GB, 0, 0),
