@@ -338,7 +338,10 @@ class EmbeddedPlanner:
         """Return the cues of a request and what the encoder reads where cues do not settle it, and
         how likely the parts that begin there ask for nothing of ours."""
         cues = table_phrases.table_cues(
-            read, intents.find_cues(read.text, inventory), inventory, context
+            read,
+            _of_the_given(intents.find_cues(read.text, inventory), read, context),
+            inventory,
+            context,
         )
         parts = _parts_of(read, cues)
         about = bool(context.attachments or read.files or read.quotes)
@@ -361,6 +364,35 @@ class EmbeddedPlanner:
         except UnavailableError:
             return cues, {}
         return sorted(found, key=lambda cue: (cue.start, -cue.weight)), foreign
+
+
+def _of_the_given(
+    cues: Sequence[CueMatch], read: ParsedRequest, context: Context
+) -> list[CueMatch]:
+    """Leave out the one of two tasks that edit pictures and videos in the same words which the
+    files, or else the latest result, do not suit."""
+    kinds = {item.kind for item in context.attachments}
+    if not kinds:
+        kinds = {kind for it in inputs.conversation_sources(context)[:1] for kind in it.kinds}
+    of_videos = {(cue.start, cue.end) for cue in cues if cue.type.name == VIDEO_EDITING}
+    still = inputs.OF_A_STILL.search(read.text) if Kind.IMAGE not in kinds else None
+    kept = []
+    for cue in cues:
+        near = inputs.mentioned_kinds(read.text[cue.start : cue.end + _NEAR])
+        video = Kind.VIDEO in kinds and not still
+        video &= Kind.IMAGE not in kinds or (Kind.VIDEO in near and Kind.IMAGE not in near)
+        if video and cue.type.name in _OF_PICTURES and (cue.start, cue.end) in of_videos:
+            continue
+        turned = cue.type.name == inputs.CUT and any("turn" in str(it) for _, it in cue.options)
+        if not (video and turned) and (video or cue.type.name != VIDEO_EDITING):
+            kept.append(cue)
+    return kept
+
+
+_NEAR = 24
+"""Characters behind a cue in which its thing is named: "rotate the video and blur the picture"."""
+_OF_PICTURES = ("image-editing", "image-to-image")
+VIDEO_EDITING = "video-editing"
 
 
 async def _guessed_parts(

@@ -89,6 +89,10 @@ ASK_TABLE, EDIT_TABLE = "table-question-answering", "edit-table"
 """What answers a question about a table, and what changes one."""
 CHART, JOIN, FILE_DETAILS = "chart", "join-files", "file-details"
 COUNT_WORDS, SIMILARITY = "count-words", "sentence-similarity"
+OF_A_STILL = re.compile(
+    r"\b(?:still|frame|picture|photo|image|screenshot|thumbnail|poster|cover)s?\b"
+)
+"""Words that speak of one picture of a video."""
 EDITING = frozenset({EDIT_TABLE, EDIT_TEXT})
 """Tasks after which the words mean the changed table or text, even without an "it"."""
 

@@ -101,9 +101,6 @@ _side_by_side = lazy_re(
     r"\bversion\b.*\bversion\b"
 )
 """Words that ask for changes side by side, each of the file as it was."""
-_of_a_still = lazy_re(
-    r"\b(?:still|frame|picture|photo|image|screenshot|thumbnail|poster|cover)s?\b"
-)
 _behind = lazy_re(
     r"\b(?:(?:behind|after|to the end of|at the end of)|append xfile\S* to) (?:the )?xfile\d+x"
 )
@@ -435,7 +432,7 @@ class PlanWiring:
         ports = step.type.ports[:1]
         if Kind.VIDEO in source.kinds and step.type.gives[:1] == (Kind.IMAGE,):
             words = self._reading.text[step.start : step.end]
-            return Kind.VIDEO in ports[0].kinds or _of_a_still.search(words) is not None
+            return Kind.VIDEO in ports[0].kinds or inputs.OF_A_STILL.search(words) is not None
         if step.type.name != inputs.CONVERT:
             return True
         asked = planned_step.read_options(step, self._reading).get("format")

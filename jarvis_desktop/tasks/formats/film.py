@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -53,6 +53,9 @@ _VP9 = {"deadline": "realtime", "cpu-used": "8", "row-mt": "1", "crf": "33", "b"
 """Options of VP9's encoder, which otherwise takes many times as long as the film."""
 
 
+Change = Callable[["Image"], "Image"]
+
+
 @dataclass(frozen=True, slots=True)
 class FilmPart:
     """A film from one second to another, which may be infinite."""
@@ -88,15 +91,19 @@ def _opened(to: Path) -> Any:
     return av.open(str(to), "w", format=form.name, options=dict(form.options))
 
 
-def write_parts(parts: Sequence[FilmPart], to: Path, *, report: Report) -> None:
+def write_parts(
+    parts: Sequence[FilmPart], to: Path, *, report: Report, change: Change | None = None
+) -> None:
     """Encode parts of films in turn, in the format of the ending and the size of the first; a
-    picture of another shape gets black edges. Raises InputError."""
+    picture of another shape gets black edges. `change` is done to each picture. Raises
+    InputError."""
     form = FILMS[to.suffix[1:]]
     with open_film(parts[0].path, name=parts[0].name) as (container, stream):
         first = next(container.decode(stream), None)
         if first is None:
             raise InputError(tr("{name} contains no readable picture.", name=parts[0].name))
-        width, height = upright_picture(first).size
+        picture = upright_picture(first)
+        width, height = (change(picture) if change else picture).size
         rate = stream.average_rate or stream.guessed_rate or 25
     scale = min(1.0, MAX_SIDE / max(width, height))
     size = tuple(max(2, int(side * scale) // 2 * 2) for side in (width, height))
@@ -114,7 +121,7 @@ def write_parts(parts: Sequence[FilmPart], to: Path, *, report: Report) -> None:
         offset, heard = 0.0, 0
         for number, part in enumerate(parts):
             share = (number / len(parts), 1 / len(parts))
-            film = _Copy(part, out, video, audio, size, offset, heard, report, share)
+            film = _Copy(part, out, video, audio, size, offset, heard, report, share, change)
             film.run()
             offset, heard = film.ended, film.heard
         if not offset:
@@ -135,11 +142,13 @@ class _Copy:
     def __init__(
         self, part: FilmPart, out: Any, video: Any, audio: Any, size: tuple[int, ...],
         offset: float, heard: int, report: Report, share: tuple[float, float],
+        change: Change | None,
     ) -> None:  # fmt: skip
         import av
 
         self._part, self._out, self._video, self._audio = part, out, video, audio
         self._size, self._offset, self._report, self._share = size, offset, report, share
+        self._change = change
         self._resampler = av.AudioResampler("fltp", "stereo", SOUND_RATE)
         self._fifo = av.AudioFifo()
         self.heard = heard
@@ -185,8 +194,11 @@ class _Copy:
         from PIL import ImageOps
 
         pts = round((self._offset + at) * TICKS)
-        if (frame.width, frame.height) != self._size or getattr(frame, "rotation", False):
-            picture: Image = ImageOps.pad(upright_picture(frame), (self._size[0], self._size[1]))
+        odd = (frame.width, frame.height) != self._size or getattr(frame, "rotation", False)
+        if odd or self._change:
+            picture = upright_picture(frame)
+            picture = self._change(picture).convert("RGB") if self._change else picture
+            picture = ImageOps.pad(picture, (self._size[0], self._size[1]))
             made: Any = av.VideoFrame.from_image
             frame = made(picture)
         frame = frame.reformat(format="yuv420p")

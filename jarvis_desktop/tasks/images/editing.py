@@ -151,7 +151,33 @@ AMOUNT = TaskOption(
 )
 
 
-def _presets(edits: Iterable[str]) -> tuple[Preset, ...]:
+EDIT_OPTIONS = (
+    AMOUNT,
+    TaskOption(
+        "direction",
+        "flip: horizontal (left and right change places) or vertical; rotate: left or right; "
+        "crop: the part that is kept; caption: where it is written", "",
+        choices=("", "horizontal", "vertical", "left", "right", "top", "bottom", "middle"),
+    ),
+    TaskOption("words", "caption: what is written on the picture", "", reads="written"),
+    TaskOption(
+        "colour", "of the letters of a caption, or of a border; white if empty", "",
+        reads="colour",
+    ),
+    TaskOption(
+        "size",
+        'resize, crop: width and height in pixels, "800x600"; "800x", "x600" and '
+        '"longest 800", for the longer side, keep the proportions. crop: the largest part '
+        'with such sides, "16:9". resize: the largest size of the file, "500 KB" or "2 MB"',
+        "",
+        reads="picture-size",
+    ),
+)  # fmt: skip
+"""What an edit needs to know besides its name."""
+
+
+def edit_presets(edits: Iterable[str]) -> tuple[Preset, ...]:
+    """Return how people ask for these edits."""
     wanted = frozenset(edits)
     return presets(*(group for group in PHRASES if group[0]["edit"] in wanted))
 
@@ -188,29 +214,10 @@ IMAGE_EDITING = define(
     gives=(Kind.IMAGE,),
     options=(
         TaskOption("edit", "which edit, if it is one of these", "", choices=("", *EDITS)),
-        AMOUNT,
-        TaskOption(
-            "direction",
-            "flip: horizontal (left and right change places) or vertical; rotate: left or right; "
-            "crop: the part that is kept; caption: where it is written", "",
-            choices=("", "horizontal", "vertical", "left", "right", "top", "bottom", "middle"),
-        ),
-        TaskOption("words", "caption: what is written on the picture", "", reads="written"),
-        TaskOption(
-            "colour", "of the letters of a caption, or of a border; white if empty", "",
-            reads="colour",
-        ),
-        TaskOption(
-            "size",
-            'resize, crop: width and height in pixels, "800x600"; "800x", "x600" and '
-            '"longest 800", for the longer side, keep the proportions. crop: the largest part '
-            'with such sides, "16:9". resize: the largest size of the file, "500 KB" or "2 MB"',
-            "",
-            reads="picture-size",
-        ),
+        *EDIT_OPTIONS,
         SEED,
     ),
-    presets=_presets(EDITS),
+    presets=edit_presets(EDITS),
     exact="edit",
     cues=(
         "edit the picture", "edit the image", "edit the photo", "edit this", "image editing",
@@ -590,7 +597,7 @@ IMAGE_TO_IMAGE = define(
     ports=(Port("image", (Kind.IMAGE,)), Port(PROMPT, (Kind.TEXT,), required=False)),
     gives=(Kind.IMAGE,),
     options=(TaskOption("edit", "the style", "", choices=("", *STYLES)), STRENGTH, AVOID, SEED),
-    presets=_presets(STYLES),
+    presets=edit_presets(STYLES),
     exact="edit",
     cues=(
         "in the style of", "into the style", "style of a", "another style", "restyle*", "stylise*",

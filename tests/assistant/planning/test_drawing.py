@@ -83,6 +83,29 @@ from tests.assistant.planning.planned import ask, conversation, file, show
         ("is there any text in this", ["a.jpg"], ["image-to-text(image=a.jpg)"]),
         ("when was this photo taken", ["a.jpg"], ["file-details(file=a.jpg)"]),
         ("take a screenshot at 0:10", ["a.mp4"], ["video-to-image(video=a.mp4, at=10.0)"]),
+        ("rotate the video", ["a.mp4"], ["video-editing(video=a.mp4, edit=rotate)"]),
+        (
+            "make it smaller and cut the first 5 seconds",
+            ["a.mp4"],
+            [
+                "video-editing(video=a.mp4, edit=resize, amount=50.0)",
+                "cut-file(file=#0, action=remove, times=0:00-0:05)",
+            ],
+        ),
+        ("trim it to 10 seconds", ["a.mp4"], ["cut-file(file=a.mp4, times=0:00-0:10)"]),
+        (
+            "rotate the video and blur the picture",
+            ["a.mp4", "b.png"],
+            ["video-editing(video=a.mp4, edit=rotate)", "image-editing(image=b.png, edit=blur)"],
+        ),
+        (
+            "cut the first 5 seconds and rotate it",
+            ["a.mp4"],
+            [
+                "cut-file(file=a.mp4, action=remove, times=0:00-0:05)",
+                "video-editing(video=#0, edit=rotate)",
+            ],
+        ),
         (
             "take a still from the video and make it grey",
             ["a.mp4"],
