@@ -308,7 +308,7 @@ async def _run(command: list[str]) -> None:
     screen = None if output.is_on_screen() else 2
     # The editor receives Ctrl-C as well, from its first moment on. A function that does nothing
     # ignores it here alone: what is set to SIG_IGN would be ignored by the editor too.
-    with _on_ctrl_c(lambda number, frame: None):
+    with on_ctrl_c(lambda number, frame: None):
         try:
             process = await asyncio.create_subprocess_exec(*command, stdout=screen)
         except OSError as error:
@@ -327,9 +327,7 @@ async def _run(command: list[str]) -> None:
 
 
 @contextlib.contextmanager
-def _on_ctrl_c(
-    handler: Callable[[int, FrameType | None], None],
-) -> Iterator[None]:
+def on_ctrl_c(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
     """Handle Ctrl-C in this way within the block."""
     usual = signal.getsignal(signal.SIGINT)
     try:
@@ -374,5 +372,5 @@ def stoppable(stop: Callable[[], bool]) -> Iterator[None]:
             waiting = True
             loop.call_soon_threadsafe(ask, number)
 
-    with _on_ctrl_c(pressed):
+    with on_ctrl_c(pressed):
         yield

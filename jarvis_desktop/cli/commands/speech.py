@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import re
 import shutil
-import signal
 import stat
 import sys
 from collections.abc import Awaitable, Callable, Sequence
@@ -19,7 +18,7 @@ from pathlib import Path
 from jarvis_desktop.app.application import Application
 from jarvis_desktop.assistant.talk.dictation import DictationState
 from jarvis_desktop.cli import output, session
-from jarvis_desktop.cli.input import END, KEYBOARD, stoppable, whole_input
+from jarvis_desktop.cli.input import END, KEYBOARD, on_ctrl_c, stoppable, whole_input
 from jarvis_desktop.cli.output import free_name, make_folder
 from jarvis_desktop.cli.session import Subparsers, add_action, add_mode, run
 from jarvis_desktop.cli.terminal import TerminalFrontend
@@ -527,20 +526,17 @@ def _dictate(args: argparse.Namespace) -> int:
         app.dictation.use_in_terminal(pause)
         session.front = front
         loop = asyncio.get_running_loop()
-        with suppress(NotImplementedError, RuntimeError, ValueError):  # Windows, or another thread
-            loop.add_signal_handler(signal.SIGINT, session.talk.stop)
         keys = asyncio.create_task(_follow_keys(app))
         if args.seconds:
             loop.call_later(args.seconds, session.talk.stop)
         try:
-            session.talk.start()
-            await front.ended.wait()
-            await session.settled()
+            with on_ctrl_c(lambda *_: loop.call_soon_threadsafe(session.talk.stop)):
+                session.talk.start()
+                await front.ended.wait()
+                await session.settled()
         finally:
             keys.cancel()
             await asyncio.gather(keys, return_exceptions=True)
-            with suppress(NotImplementedError, RuntimeError, ValueError):
-                loop.remove_signal_handler(signal.SIGINT)
         if front.text is None:
             error = InputError(front.reason or "Nothing was dictated.")
             return output.report_error(error, as_json=args.json)
