@@ -6,7 +6,7 @@ imported in child processes.
 
 The process is polled many times a second: an answer is the heartbeat, so that a hung sound server
 is noticed within a second and ended with its process. Silence is passed beside the calls, through
-shared memory (`speech/playback_line.py`).
+shared memory (`speech/played_sound.py`).
 """
 
 from __future__ import annotations
