@@ -127,6 +127,7 @@ CALCULATOR = define(
     cues=(
         "^#@#", "what is #@#", "what's #@#", "whats #@#", "how much is #@#", "#+#", "#×#", "#÷#",
         "#^#", "# plus #", "# minus #", "# times #", "# divided by #", "# percent of #", "#% of #",
+        "# percent off #", "#% off #",
         "average # and #", "average of #", "mean of #", "median of #", "sum of #",
         "# days in hours", "# hours in minutes", "# minutes in seconds", "# minutes in hours",
     ),

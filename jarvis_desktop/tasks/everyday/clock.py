@@ -63,6 +63,10 @@ async def tell_time(call: Call, report: Report, services: Services) -> Iterable[
     now = services.now()
     words = call.words("place")
     said = with_digits(" ".join(words.casefold().replace("’", "'").split()))
+    if call.words("what") == "week":
+        return [text_artifact(f"It is week {now.isocalendar().week} of {now.isocalendar().year}.")]
+    if found := _between.search(said):
+        return [text_artifact(_days_between(found["first"], found["last"], said, now.date()))]
     if day := _other_day(said, call.words("what"), now.date()):
         return [text_artifact(_answer_for_day(day, now.date(), call.words("what"), said))]
     now += timedelta(days=_AWAY.get(_day_word(words), 0))
@@ -72,6 +76,32 @@ async def tell_time(call: Call, report: Report, services: Services) -> Iterable[
         now = now.astimezone(await asyncio.to_thread(zone_of, place))
         where = f" in {place if any(map(str.isupper, place)) else place.title()}"
     return [text_artifact(_sentence(call.words("what"), now, where, _day_word(words)))]
+
+
+_between = re.compile(
+    r"\bhow (?:many (?:days|weeks)|long)\b.*\b(?:between|from) (?P<first>.+?) "
+    r"(?:and|to|until|till) (?P<last>.+?)\W*$"
+)
+
+
+def _days_between(first: str, last: str, said: str, today: date) -> str:
+    """How long it is from one day to another. Raises InputError for a day that cannot be worked
+    out."""
+    days = [day_asked(f"when is {words}", today) for words in (first, last)]
+    if None in days:
+        raise InputError(
+            tr("I do not know which day that is."), hint=tr("Say “what day is 24 December”.")
+        )
+    begin, end = sorted(day for day in days if day)
+    length = _length(abs((end - begin).days), said)
+    return f"From {begin.day} {begin:%B %Y} to {end.day} {end:%B %Y} it is {length}."
+
+
+def _length(days: int, said: str) -> str:
+    if "week" not in said.partition(": ")[0] or days < 7:
+        return quantity(days, "day")
+    more = f" and {quantity(days % 7, 'day')}" if days % 7 else ""
+    return f"{quantity(days // 7, 'week')}{more}"
 
 
 _AWAY = {"Tomorrow": 1, "Yesterday": -1}
@@ -105,10 +135,7 @@ def _answer_for_day(day: date, today: date, what: str, said: str) -> str:
     days = abs((day - today).days)
     if not days:
         return f"{named} is today."
-    length = quantity(days, "day")
-    if "week" in said.partition(": ")[0] and days >= 7:
-        length = quantity(days // 7, "week")
-        length += f" and {quantity(days % 7, 'day')}" if days % 7 else ""
+    length = _length(days, said)
     return f"{named} was {length} ago." if day < today else f"It is {length} until {named}."
 
 
@@ -230,7 +257,7 @@ CLOCK = define(
     "and how many days it is until then.",
     options=(
         TaskOption("what", "what is asked for", "time", choices=("time", "date", "day",
-            "days until")),
+            "days until", "week")),
         TaskOption(
             "place", "a city, country or time zone, or a date; empty for here and now", "",
             reads="clause",
@@ -243,7 +270,11 @@ CLOCK = define(
         "what's the date in new *$",
     ),
     presets=presets(
-        ({"what": "day"}, "what day is it"),
+        ({"what": "week"},
+         "what week is it|which week is it|what calendar week|which calendar week|"
+         "what week of the year|which week of the year|week number"),
+        ({"what": "day"}, "what day is it|what weekday|which weekday|what day of the week|"
+         "which day of the week"),
         ({"what": "date"}, "what date is it$|what is the date$|what's the date$"
          "|what is the date in *$|what's the date in *$|what is the date in new *$"
          "|what's the date in new *$"),
@@ -251,6 +282,8 @@ CLOCK = define(
          [*(f"how many {unit} {there}{until}" for unit in ("days", "weeks")
             for there in ("", "are there ", "are left ", "is it ", "are there left ")
             for until in ("until", "till")),
+          *(f"how many {unit} {there}between" for unit in ("days", "weeks")
+            for there in ("", "are ", "are there ", "is it ")),
           *(f"{how_long} {feast}" for feast in _FEASTS for how_long in ("how long until",
             "how long till", "how long is it until", "how long is it till", "when is", "when's"))]),
     ),

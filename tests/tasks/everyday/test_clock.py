@@ -61,6 +61,18 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
         ("time", "when is Whit Monday", "25 May 2026 is a Monday."),
         ("time", "when was Good Friday", "3 April 2026 was a Friday."),
         ("days until", "how many days until may 4", "Monday, 4 May 2026 is today."),
+        ("week", "what week is it", "It is week 19 of 2026."),
+        ("day", "what weekday was 3 May 1990", "3 May 1990 was a Thursday."),
+        (
+            "days until",
+            "how many days are there between 3 June and 10 July?",
+            "From 3 June 2026 to 10 July 2026 it is 37 days.",
+        ),
+        (
+            "days until",
+            "how many weeks from 24 december to 6 january",
+            "From 24 December 2026 to 6 January 2027 it is 1 week and 6 days.",
+        ),
     ],
 )
 async def test_tells(tmp_path: Path, what: str, place: str, expected: str):
@@ -70,7 +82,12 @@ async def test_tells(tmp_path: Path, what: str, place: str, expected: str):
 
 @pytest.mark.parametrize(
     ("place", "reason"),
-    [("Atlantis", "not know"), ("USA", "several"), ("what day is ramadan", "which day")],
+    [
+        ("Atlantis", "not know"),
+        ("USA", "several"),
+        ("what day is ramadan", "which day"),
+        ("how many days between 3 May and my holiday", "which day"),
+    ],
 )
 async def test_places_without_one_time(tmp_path: Path, place: str, reason: str):
     with pytest.raises(InputError, match=reason):
