@@ -65,9 +65,8 @@ SENTENCE_SIMILARITY = define(
     cues=(
         "how similar", "similar to", "similarity", "compare", "compares",
         "how do these ... compare", "how alike", "are ... alike", "same meaning", "mean the same",
-        "say the same thing", "difference between the two", "resembl*", "how close are",
+        "say the same thing", "resembl*", "how close are",
         "paraphrase of", "match each other", "the two sentences", "these two sentences",
-        "the two texts", "these two texts",
     ),
     method=compare, note="shared words and letters; knows no meaning",
 )  # fmt: skip

@@ -349,6 +349,16 @@ async def test_says_in_one_sentence_which_file_it_needs(
             ["table-question-answering(table=a.csv, question=Which month was best for apples?)"],
         ),
         (
+            "What changed between these two?",
+            ["a.txt", "b.docx"],
+            ["text-differences(text=a.txt+b.docx)"],
+        ),
+        (
+            "Compare a.txt with b.txt",
+            ["a.txt", "b.txt"],
+            ["text-differences(text=a.txt+b.txt)"],
+        ),
+        (
             "Summarise this, please",
             ["a.csv"],
             ["table-question-answering(table=a.csv, question=Summarise this)"],
