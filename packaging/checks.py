@@ -33,14 +33,15 @@ others run without."""
 PARTS = {
     "window": ("tests/ui",),
     "commands": ("tests/cli",),
-    "scenarios": ("tests/scenarios",),
+    "services": ("tests/server", "tests/sandbox", "tests/contracts"),
     "voice": ("tests/speech",),
+    "scenarios": ("tests/scenarios",),
     "backends": ("tests/backends", "tests/llm"),
     "tasks": ("tests/tasks",),
-    "services": ("tests/server", "tests/sandbox", "tests/contracts"),
 }
-"""Folders of tests that take about as long as each other; "others" are all that are in none. A
-part runs in one process: what one imports, compiles and keeps warm is ready for all its tests."""
+"""Folders of tests, those that keep a processor busy for the longest first; "others" are all that
+are in none. A part runs in one process: what one imports, compiles and keeps warm is ready for all
+its tests."""
 APART = ("tests/real", "tests/gpu")
 """Whose tests all have a mark that "others" leaves out; to collect them imports torch."""
 LANES = 4
@@ -71,18 +72,20 @@ def run_all(root: Path, pytest_args: list[str]) -> int:
 
 
 def _everything() -> list[Check]:
-    """The quick checks, then the longest first."""
+    """The quick checks, then the longest first: none should run alone at the end."""
     covered = ["--cov", "--cov-report=term-missing:skip-covered", *COVERED]
     others = [f"--ignore={name}" for names in (COVERED, APART, *PARTS.values()) for name in names]
     pytest = ["pytest", *_pytest()]
+    parts = [(part, [*pytest, *names]) for part, names in PARTS.items()]
     return [
         ("weights", ["python", "packaging/real_weights.py", "ci"]),
         ("format", ["ruff", "format", "--check"]),
         ("lint", ["ruff", "check"]),
         ("imports", ["lint-imports"]),
+        *parts[:2],
         ("others", [*pytest, *others]),
-        *((part, [*pytest, *names]) for part, names in PARTS.items()),
         ("covered", [*pytest, *covered]),
+        *parts[2:],
         ("types", ["mypy"]),
         # In one process, which loads each of the real weights once.
         ("real", ["pytest", "-m", "real", "tests/real"]),
