@@ -218,6 +218,7 @@ def a_kill_resumes_the_changed_plan(plan: Plan, edits: dict[float, Edit], killed
     assert outcome(turn) == outcome(from_nothing(turn.plan))
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("examples", EXAMPLES)
 def test_the_end_is_that_of_the_last_plan(examples: int) -> None:
     changed = st.dictionaries(moments, edits(), min_size=1, max_size=5)
@@ -225,6 +226,7 @@ def test_the_end_is_that_of_the_last_plan(examples: int) -> None:
     settings(max_examples=examples, deadline=None)(check)()
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("examples", EXAMPLES)
 def test_a_kill_resumes_the_changed_plan(examples: int) -> None:
     changed = st.dictionaries(moments, edits(), min_size=1, max_size=4)

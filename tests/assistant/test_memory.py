@@ -234,6 +234,7 @@ def test_the_newest_facts_stay_and_what_is_missing_is_said():
     )
 
 
+@pytest.mark.no_cover
 @settings(max_examples=200, deadline=None)
 @given(
     st.lists(st.tuples(st.text(max_size=3000), st.text(max_size=3000), st.booleans()), max_size=20),

@@ -83,6 +83,7 @@ async def test_a_bug_in_the_middle_of_an_answer_is_told_apart_from_it(
     caplog.clear()
 
 
+@pytest.mark.no_cover
 async def test_ten_thousand_pieces_arrive_and_are_kept(house: House) -> None:
     talking(house, tuple(f"word{number}. " for number in range(10_000)))
     turn = await house.handle(Request(text="Tell me everything."))

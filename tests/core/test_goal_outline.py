@@ -73,6 +73,7 @@ def test_markdown_is_a_task_list() -> None:
     assert PLAN.open == PLAN.steps[1:]
 
 
+@pytest.mark.no_cover
 @given(outlines())
 def test_what_is_written_is_read_again(outline: Outline) -> None:
     assert outline_from_markdown(outline.markdown) == outline
@@ -90,6 +91,7 @@ def test_whatever_is_read_can_be_written(text: str) -> None:
     assert outline_from_markdown(outline.markdown, outline) == outline
 
 
+@pytest.mark.no_cover
 @settings(max_examples=50)
 @given(outlines(), st.lists(st.lists(st.integers(0, 12), max_size=6), min_size=1, max_size=5))
 def test_a_number_is_never_used_anew(outline: Outline, edits: list[list[int]]) -> None:
@@ -207,6 +209,7 @@ def test_a_step_cannot_hold_a_second_one() -> None:
     assert ids(sly) == [1, 3]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "text",
     [

@@ -165,6 +165,7 @@ async def test_an_inner_controller_has_its_own_rounds(frontend: FakeFrontend) ->
     assert "The coder has used its 30 rounds." in told(coder.prompts[-1])
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("seed", range(8))
 async def test_whatever_the_llm_says_it_comes_to_an_end(frontend: FakeFrontend, seed: int) -> None:
     """Nobody is there; nothing that is done helps."""

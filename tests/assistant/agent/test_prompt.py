@@ -217,6 +217,7 @@ async def test_everything_too_long_at_once_fits(
         assert all(f"- [ ] {n}. Step" in text for n in range(1, 41))
 
 
+@pytest.mark.no_cover
 async def test_300_rounds_stay_within_an_8k_window(frontend: FakeFrontend) -> None:
     """Each of them gives up to 20,000 characters; inner controllers and summaries among them."""
     summaries = 0

@@ -362,6 +362,7 @@ async def test_the_folder_of_the_request_reaches_the_expert(
     assert results[0].artifacts[0].text == str(tmp_path)
 
 
+@pytest.mark.no_cover
 async def test_a_plan_of_a_thousand_tasks(run) -> None:
     chain = [shorten(0, "a"), *(shorten(n, Ref(n - 1)) for n in range(1, 1000))]
     results = await run(Plan(tuple(chain)), says(lambda call: "x"))

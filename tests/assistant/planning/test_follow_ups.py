@@ -114,6 +114,7 @@ async def test_what_only_sounds_destructive_is_done(text: str) -> None:
     assert isinstance(await ask(text), Plan)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "piece", ["it's 'a ", "'a ", "a.txt ", "“a ", "the whale sings. ", "read "]
 )

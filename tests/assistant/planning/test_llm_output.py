@@ -123,6 +123,7 @@ def test_any_text_is_a_plan_or_a_sentence(text: str) -> None:
     is_a_plan_or_a_sentence(text)
 
 
+@pytest.mark.no_cover
 @settings(deadline=None)
 @given(PLAN)
 def test_any_list_of_tasks_is_a_plan_or_a_sentence(tasks: list[dict[str, Any]]) -> None:
@@ -140,12 +141,14 @@ def test_a_damaged_answer_is_a_plan_or_a_sentence(
     is_a_plan_or_a_sentence(answer[:start] + data.draw(SOUP) + answer[end:])
 
 
+@pytest.mark.no_cover
 @settings(deadline=None)
 @given(st.lists(JSON, max_size=3) | st.dictionaries(st.text(max_size=8), JSON, max_size=3))
 def test_proper_json_is_read_as_it_is(value: object) -> None:
     assert list(LenientJsonReader(f"So: {json.dumps(value)}.").values()) == [value]
 
 
+@pytest.mark.no_cover
 @settings(deadline=None)
 @given(PROPER.filter(lambda value: isinstance(value, dict | list) and value))
 def test_json_with_a_comma_too_many_is_read_all_the_same(value: object) -> None:

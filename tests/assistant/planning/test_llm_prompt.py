@@ -117,6 +117,7 @@ def test_where_there_is_room_all_is_told() -> None:
     assert "earlier turn" in traced[1]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("window", some(range(4096, 20000, 300), 6))
 @pytest.mark.parametrize("context", [Context(), Context(conversation=TALK)])
 def test_it_always_fits(window: int, context: Context) -> None:
@@ -125,6 +126,7 @@ def test_it_always_fits(window: int, context: Context) -> None:
     assert prompt.messages[-1].text.endswith("Request: x")
 
 
+@pytest.mark.no_cover
 def test_what_is_left_out_goes_in_this_order() -> None:
     """Details of the schema, examples, earlier turns, what the tasks are for; then it gives up."""
     context = Context(conversation=TALK)

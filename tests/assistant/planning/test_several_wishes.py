@@ -271,6 +271,7 @@ WISHES = {
 PAIRS = [(name, pair) for name, wishes in WISHES.items() for pair in permutations(wishes, 2)]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("case", some(PAIRS, every=5))
 async def test_two_wishes_are_both_done_or_named(case: tuple[str, tuple[str, str]]) -> None:
     name, pair = case

@@ -116,6 +116,7 @@ async def test_they_ask_the_table_of_the_last_turn() -> None:
     ]
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     ("text", "task"),
     [
@@ -136,6 +137,7 @@ async def test_other_words_are_not_taken_for_that(text: str, task: str) -> None:
     assert types[-1] == task
 
 
+@pytest.mark.no_cover
 async def test_without_a_table_they_mean_nothing() -> None:
     for given in ((), ("notes.txt",)):
         assert isinstance(await ask("average price by city", *given), PlanRejected)

@@ -133,6 +133,7 @@ async def test_a_text_about_a_picture_needs_somebody_who_sees_it(text: str, expe
     assert steps == [SEES, expected]
 
 
+@pytest.mark.no_cover
 async def test_a_text_that_is_not_about_the_picture_needs_nobody() -> None:
     steps, _ = await planned("Write a poem about autumn", "photo.jpg")
     assert steps == ["0 text-generation prompt=write a poem about autumn"]
@@ -176,6 +177,7 @@ BESIDES = (
 
 
 # Five apart, so that each joint comes beside another wish.
+@pytest.mark.no_cover
 @pytest.mark.parametrize(
     "case", some(list(product(BESIDES, [" and ", ", then ", ". ", ", and also "])), every=5)
 )
@@ -188,6 +190,7 @@ async def test_every_wish_is_planned_or_named(case: tuple[str, str]) -> None:
             assert [note.lower() for note in notes] == [left_out(besides).lower()], text
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("case", some(list(product(ORDERS, [" and ", ", then ", ". "])), every=5))
 async def test_two_wishes_are_both_planned(case: tuple[str, str]) -> None:
     first, joint = case

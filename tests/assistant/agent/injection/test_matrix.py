@@ -39,6 +39,7 @@ def meetings() -> Iterator[ParameterSet]:
             yield pytest.param(carrier, attack, work, marks=marks, id=name)
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize(("carrier", "attack", "work"), list(meetings()))
 async def test_no_words_have_an_effect(
     tmp_path: Path, carrier: str, attack: Attack, work: Work
@@ -49,6 +50,7 @@ async def test_no_words_have_an_effect(
     assert world.obeyed or (carrier == DESCRIPTION and not attack.tasks), "nobody read it"
 
 
+@pytest.mark.no_cover
 @pytest.mark.parametrize("work", some(WORKS))
 async def test_an_honest_world_reaches_its_goal(tmp_path: Path, work: Work) -> None:
     world = World(work, tmp_path)
