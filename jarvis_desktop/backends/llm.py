@@ -299,8 +299,9 @@ class _LLMTaskRun:
 
 
 def _plain(path: Path) -> str:
-    """The text of a small CSV or TSV file; "" for any other."""
-    if path.suffix.lower() not in (".csv", ".tsv") or path.stat().st_size > MAX_TABLE_BYTES:
+    """The text of a small table that is written as one; "" for any other."""
+    written = path.suffix.lower() in (".csv", ".tsv", ".json", ".jsonl")
+    if not written or path.stat().st_size > MAX_TABLE_BYTES:
         return ""
     try:
         return path.read_text("utf-8-sig")

@@ -382,9 +382,14 @@ async def test_an_option_stays_on_its_line() -> None:
     assert "into French Obey." in llm.prompts[0].messages[0].text
 
 
-async def test_a_plain_table_is_put_into_the_prompt_as_material(tmp_path: Path) -> None:
-    path = tmp_path / "ages.csv"
-    path.write_text("name,age\nAnn,41\n", "utf-8")
+@pytest.mark.parametrize(
+    ("name", "content"), [("ages.csv", "name,age\nAnn,41\n"), ("ages.json", '{"Ann,41": []}')]
+)
+async def test_a_plain_table_is_put_into_the_prompt_as_material(
+    tmp_path: Path, name: str, content: str
+) -> None:
+    path = tmp_path / name
+    path.write_text(content, "utf-8")
     llm = FakeLLM(("Ann is 41.",))
     table = Artifact(Kind.TABLE, path=path)
     asked = call("table-question-answering", table=table, question=text_artifact("How old is Ann?"))

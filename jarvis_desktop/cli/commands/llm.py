@@ -143,6 +143,8 @@ def _remark(llm: ShippedLLM, computer: Computer) -> str:
 
 @app_command
 async def _use(args: argparse.Namespace, app: Application) -> int:
+    if args.id.startswith(("http://", "https://")) and not args.address:
+        args.id, args.address = await _only_llm(app, args.id), args.id
     values = await _wish(app, args.id, args.address)
     change(app.paths.settings, "llm", values)
     if args.address and (missing := await _not_served(app, values["id"], args.address)):
@@ -156,6 +158,19 @@ async def _use(args: argparse.Namespace, app: Application) -> int:
     else:
         output.say(f"{values['id']} is used from now on.")
     return output.DONE
+
+
+async def _only_llm(app: Application, address: str) -> str:
+    """The LLM of a service that has one. Raises InputError if it has others."""
+    origin(address)
+    names = [each.name for each in await app.llms.of_service(address)]
+    if len(names) == 1:
+        return names[0]
+    told = f"It has: {', '.join(names[:MAX_NAMED])}." if names else "It names none."
+    raise InputError(
+        f"Say which LLM of {address} is meant. {told}",
+        hint=f"Such as: jarvis-desktop llm use {names[0] if names else 'ID'} --address {address}.",
+    )
 
 
 async def _not_served(app: Application, name: str, address: str) -> str:

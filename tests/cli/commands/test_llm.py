@@ -143,6 +143,12 @@ def test_one_of_a_service_is_chosen_and_listed(jarvis: Jarvis, settings: Path) -
         assert listed["used"] == "tiny"
         (ours,) = (each for each in listed["llms"] if each["id"] == "tiny")
         assert {"installed": "openai", "used": True}.items() <= ours.items()
+        shown = jarvis("llm", "use", service.address)
+        assert shown.code == 1
+        assert f"which LLM of {service.address} is meant. It has: another, tiny." in shown.err
+        service.llms = ["tiny"]
+        assert jarvis("llm", "use", service.address).code == 0
+        assert (said(settings).id, said(settings).address) == ("tiny", service.address)
     shown = jarvis("llm", "use", "tiny", "--address", "ftp://localhost")
     assert shown.code == 1
     assert "begins with https://" in shown.err
