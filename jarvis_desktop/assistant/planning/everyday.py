@@ -100,6 +100,8 @@ def matches(
             chance = 0.0
         if read.files_in(start, end) and not task_type.ports:
             chance = 0.0  # "correct the spelling in notes.txt" spells nothing
+        if task_type.name != TRANSLATION and _about_a_word.search(read.text, start, end):
+            chance = 0.0  # "what rhymes with time" asks for no time
         others = [
             cue.weight
             for cue in held
@@ -118,6 +120,11 @@ def matches(
         everything: list[Part] = [(0, len(read.text), [])]
         return matches(read, everything, everything, [whole], inventory, about=about)
     return sorted(found, key=lambda item: (item.start, -item.weight))
+
+
+_about_a_word = re.compile(
+    r"\b(?:rhym\w+|synonyms?|antonyms?|opposite of|meaning of|definition of|define)\b"
+)
 
 
 def _one_saying(

@@ -121,6 +121,13 @@ async def test_a_task_without_a_file_is_not_meant_by_words_that_name_one() -> No
     ]
 
 
+@pytest.mark.parametrize(
+    "text", ["what rhymes with time", "synonyms for time", "what is the meaning of time"]
+)
+async def test_a_question_about_a_word_is_not_what_the_word_says(text: str) -> None:
+    assert isinstance(await ask(text), PlanRejected)
+
+
 async def test_a_condition_belongs_to_what_depends_on_it() -> None:
     text = "If I put 1000 euros at 3 percent a year, how much do I have after 10 years?"
     assert [task.type.name for task in await ask(text)] == ["calculator"]  # type: ignore[union-attr]
