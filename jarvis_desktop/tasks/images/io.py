@@ -117,7 +117,7 @@ def save_small(image: Image, call: Call, what: str, limit: int) -> Artifact:
     while min(smaller.size) >= MIN_SIDE or share == 1.0:
         for quality in (95, 88, 80, 70, 60):
             data = io.BytesIO()
-            smaller.save(data, "JPEG", quality=quality)
+            smaller.save(data, "JPEG", quality=quality, comment=b"")
             if data.tell() <= limit:
                 path = _path(call, f"{_stem(call, 'image')}-{what}", ".jpg")
                 path.write_bytes(data.getbuffer())
@@ -166,7 +166,7 @@ def _path(call: Call, stem: str, suffix: str) -> Path:
 def _save(image: Image, call: Call, stem: str, suffix: str) -> Artifact:
     path = _path(call, stem, suffix)
     if suffix == ".jpg":
-        image.save(path, quality=95)
+        image.save(path, quality=95, comment=b"")  # else Pillow writes that of the original
     else:
         image.save(path, compress_level=3)
     return Artifact(Kind.IMAGE, path=path, name=path.name)
