@@ -6,6 +6,7 @@ import asyncio
 import math
 import os
 import re
+import warnings
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
@@ -14,7 +15,7 @@ from pathlib import Path
 import platformdirs
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
-from jarvis_desktop.core.display import readable_size
+from jarvis_desktop.core.display import one_line, readable_size
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
@@ -318,20 +319,26 @@ def _pixels(path: Path, name: str) -> str:
     return f"{width:,} pixels wide and {height:,} high"
 
 
+MAX_CAMERA_CHARS = 60
+"""Characters of a camera's name that are told."""
+
+
 def _taken(path: Path) -> str:
     """When, with which camera and whether with its place a photo was taken, as its EXIF data say;
     "" without any."""
     from PIL import ExifTags, Image, UnidentifiedImageError
 
     try:
-        with Image.open(path) as image:
+        # Damaged data are no reason to warn.
+        with warnings.catch_warnings(action="ignore"), Image.open(path) as image:
             exif = image.getexif()
             more = exif.get_ifd(ExifTags.IFD.Exif)
             place = exif.get_ifd(ExifTags.IFD.GPSInfo)
     except (OSError, ValueError, SyntaxError, TypeError, KeyError, UnidentifiedImageError):
         return ""
     said = more.get(ExifTags.Base.DateTimeOriginal) or exif.get(ExifTags.Base.DateTime)
-    camera = str(exif.get(ExifTags.Base.Model) or "").strip(" \0")
+    model = str(exif.get(ExifTags.Base.Model) or "").strip(" \0")
+    camera = one_line(model, limit=MAX_CAMERA_CHARS)
     taken = ""
     with suppress(ValueError, TypeError):
         when = datetime.strptime(str(said).strip(" \0"), "%Y:%m:%d %H:%M:%S")

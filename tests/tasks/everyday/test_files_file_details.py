@@ -43,6 +43,14 @@ def test_when_and_with_what_a_photo_was_taken(tmp_path: Path) -> None:
     image.save(tmp_path / "a.jpg", exif=exif)
     told = said(Kind.IMAGE, tmp_path / "a.jpg", tmp_path)
     assert told.endswith("It was taken on 3 May 2024 at 14:05 with Camera 7. The file says where.")
+    exif[ExifTags.Base.Model] = "Camera\n\n# 7" + "0" * 1000
+    image.save(tmp_path / "d.jpg", exif=exif)
+    damaged = (tmp_path / "d.jpg").read_bytes()
+    told = said(Kind.IMAGE, tmp_path / "d.jpg", tmp_path)
+    assert "Camera # 700" in told and len(told) < 250
+    at = damaged.index(b"MM\0*") + 8
+    (tmp_path / "e.jpg").write_bytes(damaged[:at] + b"\0\xff" + damaged[at + 2 :])
+    assert "40 pixels wide" in said(Kind.IMAGE, tmp_path / "e.jpg", tmp_path)
     exif[ExifTags.Base.Model] = ""
     exif.get_ifd(ExifTags.IFD.Exif)[ExifTags.Base.DateTimeOriginal] = "yesterday"
     image.save(tmp_path / "b.jpg", exif=exif)
