@@ -64,7 +64,7 @@ async def tell_time(call: Call, report: Report, services: Services) -> Iterable[
     words = call.words("place")
     said = with_digits(" ".join(words.casefold().replace("’", "'").split()))
     if call.words("what") == "week":
-        return [text_artifact(f"It is week {now.isocalendar().week} of {now.isocalendar().year}.")]
+        return [text_artifact(_week(_other_day(said, "week", now.date()), now.date()))]
     if found := _between.search(said):
         return [text_artifact(_days_between(found["first"], found["last"], said, now.date()))]
     if day := _other_day(said, call.words("what"), now.date()):
@@ -78,22 +78,35 @@ async def tell_time(call: Call, report: Report, services: Services) -> Iterable[
     return [text_artifact(_sentence(call.words("what"), now, where, _day_word(words)))]
 
 
+def _week(day: date | None, today: date) -> str:
+    """The calendar week of a day, or of today."""
+    number = (day or today).isocalendar()
+    which = f"{day.day} {day:%B %Y} {'was' if day < today else 'is'} in" if day else "It is"
+    return f"{which} week {number.week} of {number.year}."
+
+
 _between = re.compile(
     r"\bhow (?:many (?:days|weeks)|long)\b.*\b(?:between|from) (?P<first>.+?) "
     r"(?:and|to|until|till) (?P<last>.+?)\W*$"
 )
 
+_from_today = re.compile(r"\b(?:today|tomorrow|yesterday|now|ago|last|next|this|in)\b")
+"""What says of a day how far it is from today."""
+
 
 def _days_between(first: str, last: str, said: str, today: date) -> str:
     """How long it is from one day to another. Raises InputError for a day that cannot be worked
     out."""
-    days = [day_asked(f"when is {words}", today) for words in (first, last)]
-    if None in days:
+    one, other = (day_asked(f"when is {words}", today) for words in (first, last))
+    if one and other and one > other and not _from_today.search(last):
+        # In the middle of May, the next 10 June comes before the next 3 May.
+        other = day_asked(f"when is {last}", one)
+    if one is None or other is None:
         raise InputError(
             tr("I do not know which day that is."), hint=tr("Say “what day is 24 December”.")
         )
-    begin, end = sorted(day for day in days if day)
-    length = _length(abs((end - begin).days), said)
+    begin, end = sorted((one, other))
+    length = _length((end - begin).days, said)
     return f"From {begin.day} {begin:%B %Y} to {end.day} {end:%B %Y} it is {length}."
 
 

@@ -62,6 +62,12 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
         ("time", "when was Good Friday", "3 April 2026 was a Friday."),
         ("days until", "how many days until may 4", "Monday, 4 May 2026 is today."),
         ("week", "what week is it", "It is week 19 of 2026."),
+        ("week", "which week of the year is it today", "It is week 19 of 2026."),
+        (
+            "week",
+            "which calendar week is 24 december in",
+            "24 December 2026 is in week 52 of 2026.",
+        ),
         ("day", "what weekday was 3 May 1990", "3 May 1990 was a Thursday."),
         (
             "days until",
@@ -72,6 +78,16 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
             "days until",
             "how many weeks from 24 december to 6 january",
             "From 24 December 2026 to 6 January 2027 it is 1 week and 6 days.",
+        ),
+        (
+            "days until",
+            "how many days are there between 3 May and 10 June?",
+            "From 3 May 2027 to 10 June 2027 it is 38 days.",
+        ),
+        (
+            "days until",
+            "how many days from 1 June to today?",
+            "From 4 May 2026 to 1 June 2026 it is 28 days.",
         ),
     ],
 )
