@@ -383,10 +383,14 @@ def make_handler() -> Handler:
     return handle
 
 
+MAX_SOUND_SECONDS = 180.0
+"""Of a recording that is passed between processes: two megabytes may hold hours of silence."""
+
+
 def read(path: Path, most: float) -> bytes | None:
     """The sound of a recording, to be recognised as live speech; None if it has more than `most`
-    seconds of speech. Raises InputError if it has none."""
+    seconds of speech, or several minutes of sound. Raises InputError if it has no speech."""
     samples = decode(path)
-    if find_speech(samples, path.name).seconds > most:
+    if len(samples) > MAX_SOUND_SECONDS * RATE or find_speech(samples, path.name).seconds > most:
         return None
     return (np.clip(samples, -1, 1) * 32767).astype("<i2").tobytes()

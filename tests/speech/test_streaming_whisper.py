@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.speech import streaming_whisper
 from jarvis_desktop.speech.decoding import RATE
 from jarvis_desktop.speech.streaming_whisper import StreamingWhisper, read
 from jarvis_desktop.speech.whisper import WhisperGuess, Word
@@ -71,10 +72,12 @@ def sentence():
     return spoken(said, before=0.2, after=0)[: 3 * RATE]
 
 
-def test_a_recording_is_read_unless_more_is_said_in_it(sentence, tmp_path):
+def test_a_recording_is_read_unless_more_is_said_in_it(sentence, tmp_path, monkeypatch):
     recording = write(sentence, tmp_path / "sentence.wav")
     assert read(recording, 1.0) is None
     assert len(read(recording, 60.0) or b"") == 2 * len(sentence)
+    monkeypatch.setattr(streaming_whisper, "MAX_SOUND_SECONDS", 1.0)
+    assert read(recording, 60.0) is None
 
 
 def test_nothing_is_heard_before_somebody_speaks():
