@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from jarvis_desktop.text.lazy_re import lazy_re
 
-_records = lazy_re(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*\{|\{[^\n]*\}\s*\n\s*\{)")
+_records = lazy_re(rb"(?:\xef\xbb\xbf)?\s*(?:\[\s*\{|\{[^\n]*\}[^\S\n]*\n\s*\{)")
 _text = rb'"(?:[^"\\]|\\.)*"'
 _wrapped = lazy_re(
     rb"(?:\xef\xbb\xbf)?\s*\{(?:\s*" + _text + rb"\s*:\s*(?:" + _text + rb"|[-+.\w]+)\s*,)*"

@@ -23,3 +23,4 @@ def test_beginnings(head: bytes, plain: bool, wrapped: bool) -> None:
 
 def test_a_long_text_that_never_ends_takes_no_time() -> None:
     assert not begins_wrapped_records(b'{"a": "' + b'\\"' * 30_000)
+    assert not begins_records(b'{"a": [1]}' + b"\n" * 300_000)

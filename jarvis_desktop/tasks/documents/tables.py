@@ -19,6 +19,8 @@ from jarvis_desktop.tasks.documents.plain_text import check_zip, damaged, decode
 
 MAX_ROWS = 100_000
 MAX_COLUMNS = 500
+MAX_NAME_CHARS = 500
+"""Characters of the names of the objects that hold a cell, the innermost last."""
 _NUMERIC = re.compile(r"\(?[-+−]?[$€£¥]?\s?\d[\d,  ']*(?:\.\d+)?(?:[eE][-+]?\d+)?\s?[%$€£¥]?\)?")
 
 
@@ -75,7 +77,10 @@ def json_tables(text: str, name: str) -> list[Table]:
     object, by its name. Raises InputError if it is no JSON."""
     value = _json(text, name)
     lists = value.items() if isinstance(value, dict) else [("", value)]
-    return [table for title, found in lists if (table := _table_of_records(found, title))]
+    try:
+        return [table for title, found in lists if (table := _table_of_records(found, title))]
+    except RecursionError as error:
+        raise _too_deep(name) from error
 
 
 def _parse_csv(text: str, name: str, most: int) -> Table:
@@ -117,7 +122,11 @@ def _json(text: str, name: str) -> Any:
         except (ValueError, RecursionError):
             raise damaged(name, "it is no valid JSON") from error
     except RecursionError as error:
-        raise damaged(name, "it is nested too deeply") from error
+        raise _too_deep(name) from error
+
+
+def _too_deep(name: str) -> InputError:
+    return damaged(name, "it is nested too deeply")
 
 
 def _table_of_records(value: Any, title: str) -> Table | None:
@@ -126,7 +135,7 @@ def _table_of_records(value: Any, title: str) -> Table | None:
     value = value[:MAX_ROWS]
     if not all(isinstance(item, dict) for item in value):
         return None
-    rows = [dict(_flattened(item)) for item in value]
+    rows = [dict(islice(_flattened(item), MAX_COLUMNS)) for item in value]
     columns = tuple(dict.fromkeys(key for row in rows for key in row))[:MAX_COLUMNS]
     return Table(columns, tuple(tuple(row.get(key, "") for key in columns) for row in rows), title)
 
@@ -136,7 +145,7 @@ def _flattened(record: dict[str, Any], before: str = "") -> Iterator[tuple[str, 
     "Ann" in the column "by.name"."""
     for key, cell in record.items():
         if isinstance(cell, dict):
-            yield from _flattened(cell, f"{before}{key}.")
+            yield from _flattened(cell, f"{before}{key}."[-MAX_NAME_CHARS:])
         else:
             yield f"{before}{key}", _in_words(cell)
 

@@ -177,6 +177,7 @@ def test_rtf(tmp_path: Path):
         ("old.doc", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + bytes(100), "old Office format"),
         ("deep.json", b"[" * 100_000, "damaged"),
         ("no.json", b"{nothing}", "damaged"),
+        ("a.json", b'[{"a": ' + b'[{"b": ' * 480 + b"1" + b"}]" * 480 + b"}]", "damaged"),
     ],
 )
 def test_bad_files_are_refused_by_name(tmp_path: Path, name: str, content: bytes, reason: str):
