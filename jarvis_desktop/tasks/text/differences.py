@@ -14,11 +14,17 @@ from jarvis_desktop.tasks.documents.to_text import text_of
 from jarvis_desktop.text.sentences import paragraphs, sentences
 
 MAX_PARTS = 5_000
-"""Sentences of a text that are compared: the time grows with the square of their number."""
+"""Sentences of a text that are compared."""
 MAX_SHOWN = 30
 """Changes that are told."""
 MAX_CHARS = 300
 """Characters of a sentence that are shown."""
+MAX_PAIRS, MIN_NEAR = 100_000, 20
+"""Of sentences that are rated in one place, and of those that are rated for each: in two texts that
+have nothing in common, all are in one place."""
+MAX_ORDERED_WORDS = 1_000
+"""Longer sentences, such as lists without a full stop, count as alike whatever the order of their
+words is."""
 ALIKE = 0.5
 """A sentence that has at least this share of the words of another is that one changed."""
 
@@ -73,8 +79,9 @@ def differences(one: Sequence[str], other: Sequence[str]) -> list[Change]:
         if kind == "equal":
             continue
         added = list(other[start:stop])
+        near = max(MIN_NEAR, MAX_PAIRS // (end - begin)) if end > begin else 0
         for before in one[begin:end]:
-            rated = [(_likeness(before, after), after) for after in added]
+            rated = [(_likeness(before, after), after) for after in added[:near]]
             best = max(rated, default=(0.0, ""))
             if best[0] >= ALIKE:
                 # What stands before the changed sentence was added before it.
@@ -87,7 +94,12 @@ def differences(one: Sequence[str], other: Sequence[str]) -> list[Change]:
 
 
 def _likeness(one: str, other: str) -> float:
-    return SequenceMatcher(None, one.split(), other.split(), autojunk=False).ratio()
+    words, others = one.split(), other.split()
+    matcher = SequenceMatcher(None, words, others, autojunk=False)
+    # Whatever their order, they cannot be more alike than this, which is quicker to find out.
+    if matcher.real_quick_ratio() < ALIKE or (rough := matcher.quick_ratio()) < ALIKE:
+        return 0.0
+    return rough if max(len(words), len(others)) > MAX_ORDERED_WORDS else matcher.ratio()
 
 
 def _line(change: Change, names: Sequence[str]) -> str:

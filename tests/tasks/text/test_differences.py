@@ -50,6 +50,24 @@ def test_an_added_sentence_stands_before_the_changed_one(tmp_path: Path) -> None
     assert [line.partition("“")[0] for line in lines] == ["- Only in the second: ", "- Changed: "]
 
 
+def test_not_all_sentences_of_other_texts_are_rated(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(differences, "MAX_PAIRS", 1)
+    monkeypatch.setattr(differences, "MIN_NEAR", 1)
+    lines = told(tmp_path, "The cat sat down.", "It rained. The cat sat up.").splitlines()[1:]
+    assert [line.split()[1] for line in lines] == ["Only", "Only", "Only"]
+
+
+def test_the_order_of_the_words_of_long_sentences_is_not_compared(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, other = "a b c d e f", "f e d c b a"
+    assert "Changed" not in told(tmp_path, one, other)
+    monkeypatch.setattr(differences, "MAX_ORDERED_WORDS", 5)
+    assert "Changed" in told(tmp_path, one, other)
+
+
 def test_long_lists_are_cut(tmp_path: Path) -> None:
     many = " ".join(f"Word{number} {'x' * 400}." for number in range(40))
     lines = told(tmp_path, many, "Nothing.").splitlines()
