@@ -336,7 +336,7 @@ def _taken(path: Path) -> str:
             place = exif.get_ifd(ExifTags.IFD.GPSInfo)
     except (OSError, ValueError, SyntaxError, TypeError, KeyError, UnidentifiedImageError):
         return ""
-    said = more.get(ExifTags.Base.DateTimeOriginal) or exif.get(ExifTags.Base.DateTime)
+    said = more.get(ExifTags.Base.DateTimeOriginal)
     model = str(exif.get(ExifTags.Base.Model) or "").strip(" \0")
     camera = one_line(model, limit=MAX_CAMERA_CHARS)
     taken = ""
