@@ -51,10 +51,10 @@ def test_nothing_is_left_of_when_and_where_a_photo_was_taken(
     exif = Image.Exif()
     exif[ExifTags.Base.Model] = "Camera"
     exif.get_ifd(ExifTags.IFD.GPSInfo)[ExifTags.GPS.GPSLatitudeRef] = "N"
-    given = {"exif": exif, "comment": b"At home", "xmp": b"<x:xmpmeta>At home</x:xmpmeta>"}
-    Image.new("RGB", (40, 20), "blue").save(tmp_path / "photo.jpg", **given)
-    with Image.open(tmp_path / "photo.jpg") as photo:
-        assert photo.getexif()
+    photo = Image.new("RGB", (40, 20), "blue")
+    photo.save(tmp_path / "photo.jpg", exif=exif, comment=b"At home", xmp=b"<x>At home</x>")
+    with Image.open(tmp_path / "photo.jpg") as saved:
+        assert saved.getexif()
     assert not edited(tmp_path / "photo.jpg", tmp_path, edit=edit_name).getexif()
     made = next((tmp_path / "work").glob("*.jpg")).read_bytes()
     assert b"At home" not in made
