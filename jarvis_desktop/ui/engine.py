@@ -113,7 +113,12 @@ class EngineThread(QObject):
 
     def poster(self, owner: QObject, tell: Callable[..., object]) -> Callable[..., None]:
         """Wrap `tell` so that it is called on the main thread, in order, while `owner` exists."""
-        return partial(self.post, while_there(owner, tell))
+
+        def call(*args: object) -> None:
+            if isValid(owner):
+                tell(*args)
+
+        return partial(self.post, call)
 
     async def cancel_all(self) -> None:
         """Cancel all jobs and wait until they have ended; runs on the engine."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Signal
 
-from jarvis_desktop.ui.engine import EngineJob, Outcome, unexpected, while_there
+from jarvis_desktop.ui.engine import EngineJob, Outcome, unexpected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,7 +64,7 @@ class ServerControl(QObject):
 
     def _start(self) -> None:
         if self._wanted and self._wanted.on:
-            tell = partial(self._session.engine.post, while_there(self, self._show))
+            tell = self._session.engine.poster(self, self._show)
             work = partial(_serve, wanted=self._wanted, tell=tell)
             self._job = self._session.run(work, self._ended)
         self._show(ServerState())

@@ -1,10 +1,13 @@
 import asyncio
 import threading
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import pytest
+from PySide6.QtCore import QObject
 from pytestqt.qtbot import QtBot
+from shiboken6 import delete
 
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.events import ReplyChunk, RoundEnded, RoundProgress, RoundStarted
@@ -42,6 +45,25 @@ def test_work_runs_on_the_engine_and_its_value_comes_back_to_the_main_thread(
 
     engine.run(work, seen)
     assert outcome_of(qtbot, seen).value == "engine"
+    assert seen.threads == {threading.main_thread()}
+
+
+def test_what_is_posted_arrives_while_its_owner_exists_and_no_error_is_hidden(
+    engine: EngineThread, qtbot: QtBot
+) -> None:
+    seen, owner = Seen(), QObject()
+    poster, gone = engine.poster(owner, seen), engine.poster(gone_owner := QObject(), seen)
+    delete(gone_owner)
+
+    def fail() -> None:
+        raise RuntimeError("a mistake")
+
+    with qtbot.capture_exceptions() as errors:
+        for told in (partial(gone, 1), partial(poster, 2), engine.poster(owner, fail)):
+            engine.call(told)
+        qtbot.waitUntil(lambda: bool(errors))
+    assert [str(error) for _, error, _ in errors] == ["a mistake"]
+    assert seen.values == [2]
     assert seen.threads == {threading.main_thread()}
 
 
