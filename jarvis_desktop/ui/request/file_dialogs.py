@@ -61,7 +61,8 @@ def _visit(name: str = "") -> None:
 
 def saved_message(path: Path) -> str:
     """Say that a file was saved, and where."""
-    return tr("{name} is saved in {folder}.", name=one_line(path.name), folder=path.parent)
+    folder = one_line(str(path.parent), limit=200)
+    return tr("{name} is saved in {folder}.", name=one_line(path.name), folder=folder)
 
 
 class FileDialogs(QObject):
