@@ -137,10 +137,9 @@ class CaptureSession:
 
     def read(self, until: float = 0.0, judged: bytes = b"") -> tuple[Sound, float, bool]:
         """Return the sound since the last call, when its end was heard, and whether the wake word
-        ended in it. With `until`, wait for
-        what was said up to that moment. Moments are those of time.monotonic(). Begins to judge
-        whether the user has finished who said `judged`; a later call returns the answer. Raises
-        UnavailableError if the device is gone."""
+        ended in it. With `until`, wait for what was said up to that moment. Moments are those of
+        time.monotonic(). Begins to judge whether the user has finished who said `judged`; a later
+        call returns the answer. Raises UnavailableError if the device is gone."""
         if judged:
             self._end.judge(judged)
         self._await(until)
