@@ -219,6 +219,26 @@ def test_a_film_for_the_web_has_its_sound_and_a_codec_that_browsers_play(tmp_pat
     assert seconds(made.path) == pytest.approx(1.0, abs=0.15)
 
 
+@pytest.mark.parametrize("pictures", [1, 12])
+@pytest.mark.parametrize("ending", ["mp4", "mov"])
+def test_no_picture_is_lost_where_matroska_does_not_say_when_it_is_decoded(
+    tmp_path: Path, ending: str, pictures: int
+) -> None:
+    with av.open(str(tmp_path / "a.mkv"), "w") as out:
+        stream = out.add_stream("libx264", rate=10)
+        stream.width, stream.height, stream.pix_fmt = 64, 48, "yuv420p"
+        for number in range(pictures):
+            shade = np.full((48, 64, 3), 20 * number, np.uint8)
+            frame = av.VideoFrame.from_ndarray(shade, format="rgb24")
+            frame.pts = number
+            out.mux(stream.encode(frame))
+        out.mux(stream.encode(None))
+    (made,) = converted(tmp_path / "a.mkv", ending, tmp_path / "w")
+    with av.open(str(made.path)) as container:
+        times = [frame.time for frame in container.decode(video=0)]
+    assert times == pytest.approx([number / 10 for number in range(pictures)])
+
+
 def test_each_list_of_records_in_an_object_becomes_a_table(tmp_path: Path) -> None:
     shop = tmp_path / "shop.json"
     people = [{"name": "Ann", "home": {"city": "Bern"}}]
