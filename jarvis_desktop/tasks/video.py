@@ -236,6 +236,8 @@ def mute(call: Call, report: Report) -> Iterable[Artifact]:
     has no sound."""
     import av
 
+    from jarvis_desktop.tasks.formats.film import with_times
+
     path, name = call.file("video"), call.title("video")
     report(None, tr("Leaving out the sound of {name}", name=name))
     with open_film(path, name=name) as (container, stream):
@@ -248,10 +250,9 @@ def mute(call: Call, report: Report) -> Iterable[Artifact]:
         try:
             with av.open(str(made), "w") as new:
                 copy = new.add_stream_from_template(stream)
-                for packet in container.demux(stream):
-                    if packet.dts is not None:
-                        packet.stream = copy
-                        new.mux(packet)
+                for packet in with_times(container.demux(stream)):
+                    packet.stream = copy
+                    new.mux(packet)
         except (av.FFmpegError, ValueError) as error:
             raise ExpertError(
                 tr("{name} could not be written without its sound.", name=name)

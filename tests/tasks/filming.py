@@ -8,10 +8,12 @@ import av
 import numpy as np
 
 
-def film(path: Path, *, seconds: int = 4, sound: bool = True, rate: int = 10) -> Path:
+def film(
+    path: Path, *, seconds: int = 4, sound: bool = True, rate: int = 10, codec: str = "mpeg4"
+) -> Path:
     """A video whose grey grows by 50 each second, from 25 on, with a tone if it has `sound`."""
     with av.open(str(path), "w") as out:
-        video = out.add_stream("mpeg4", rate=rate)
+        video = out.add_stream(codec, rate=rate)
         video.width, video.height, video.pix_fmt = 96, 64, "yuv420p"
         video.bit_rate = 400_000
         audio = out.add_stream("aac", rate=16_000, layout="mono") if sound else None

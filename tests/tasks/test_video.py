@@ -46,9 +46,12 @@ def test_names_a_broken_video(tmp_path: Path) -> None:
         take_sound(call_of(VIDEO_TO_AUDIO.type, tmp_path / "work", video=file), quiet)
 
 
-@pytest.mark.parametrize("ending", ["mp4", "mkv", "avi"])
-def test_takes_the_sound_away(tmp_path: Path, ending: str) -> None:
-    file = film(tmp_path / f"clip.{ending}")
+@pytest.mark.parametrize(
+    ("ending", "codec"),
+    [("mp4", "mpeg4"), ("mkv", "mpeg4"), ("avi", "mpeg4"), ("mkv", "libx264")],
+)
+def test_takes_the_sound_away(tmp_path: Path, ending: str, codec: str) -> None:
+    file = film(tmp_path / f"clip.{ending}", codec=codec)
     (muted,) = mute(call_of(MUTE_VIDEO.type, tmp_path / "work", video=file), quiet)
     assert (muted.kind, muted.name) == (Kind.VIDEO, f"clip-muted.{ending}")
     assert muted.path

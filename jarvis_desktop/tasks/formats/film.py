@@ -78,14 +78,14 @@ def save_film(path: Path, to: Path, *, name: str, report: Report) -> None:
         if container.format.name in _FROM and codecs <= form.kept:
             with _opened(to) as out:
                 made = {stream.index: out.add_stream_from_template(stream) for stream in streams}
-                for packet in _with_times(container.demux(streams)):
+                for packet in with_times(container.demux(streams)):
                     packet.stream = made[packet.stream.index]
                     out.mux(packet)
             return
     write_parts([FilmPart(path, name)], to, report=report)
 
 
-def _with_times(packets: Iterable[Any]) -> Iterator[Any]:
+def with_times(packets: Iterable[Any]) -> Iterator[Any]:
     """The packets that hold something, with the times at which they are decoded: Matroska does not
     have those of the first ones, which hold a whole picture that others build on."""
     held: dict[int, list[Any]] = {}
