@@ -231,12 +231,41 @@ CONTAINERS = (".mp4", ".m4v", ".mov", ".mkv", ".webm", ".avi")
 """Endings that a film without its sound keeps; others become .mkv, which holds any pictures."""
 
 
+MAX_UNTIMED = 64
+"""Packets in a row that may lack the time at which they are decoded."""
+
+
+def with_times(packets: Iterable[Any]) -> Iterator[Any]:
+    """The packets that hold something, with the times at which they are decoded: Matroska does not
+    have those of the first ones, which hold a whole picture that others build on."""
+    held: dict[int, list[Any]] = {}
+    for packet in packets:
+        if not packet.size:
+            continue
+        early = held.setdefault(packet.stream.index, [])
+        early.append(packet)
+        if packet.dts is not None or len(early) > MAX_UNTIMED:
+            yield from _timed(early)
+            early.clear()
+    for early in filter(None, held.values()):
+        yield from _timed(early)
+
+
+def _timed(packets: Sequence[Any]) -> Sequence[Any]:
+    """Packets of a stream in turn, each decoded before the next, and none after it is shown."""
+    end = packets[-1].dts
+    if end is None:
+        end = min(packet.pts or 0 for packet in packets)
+    step = max(1, *(packet.duration or 0 for packet in packets))
+    for before, packet in enumerate(reversed(packets)):
+        packet.dts = end - before * step
+    return packets
+
+
 def mute(call: Call, report: Report) -> Iterable[Artifact]:
     """Copy a film without its sound; the pictures are not encoded again. Raises ExpertError if it
     has no sound."""
     import av
-
-    from jarvis_desktop.tasks.formats.film import with_times
 
     path, name = call.file("video"), call.title("video")
     report(None, tr("Leaving out the sound of {name}", name=name))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import av
 import numpy as np
@@ -13,7 +14,7 @@ def film(
 ) -> Path:
     """A video whose grey grows by 50 each second, from 25 on, with a tone if it has `sound`."""
     with av.open(str(path), "w") as out:
-        video = out.add_stream(codec, rate=rate)
+        video: Any = out.add_stream(codec, rate=rate)
         video.width, video.height, video.pix_fmt = 96, 64, "yuv420p"
         video.bit_rate = 400_000
         audio = out.add_stream("aac", rate=16_000, layout="mono") if sound else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -12,7 +12,13 @@ from typing import TYPE_CHECKING, Any
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.task import Report
-from jarvis_desktop.tasks.video import film_codec, film_seconds, open_film, upright_picture
+from jarvis_desktop.tasks.video import (
+    film_codec,
+    film_seconds,
+    open_film,
+    upright_picture,
+    with_times,
+)
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -24,8 +30,6 @@ MAX_SIDE = 3840
 GIF_SIDE = 480
 GIF_RATE = 12
 MAX_GIF_SECONDS = 60
-MAX_UNTIMED = 64
-"""Packets in a row that may lack the time at which they are decoded."""
 _FROM = {"mov,mp4,m4a,3gp,3g2,mj2", "matroska,webm"}
 """Containers whose films are copied as they are if a format takes their codecs."""
 _ANY_SIDE = frozenset("h264 hevc av1 aac mp3".split())
@@ -83,33 +87,6 @@ def save_film(path: Path, to: Path, *, name: str, report: Report) -> None:
                     out.mux(packet)
             return
     write_parts([FilmPart(path, name)], to, report=report)
-
-
-def with_times(packets: Iterable[Any]) -> Iterator[Any]:
-    """The packets that hold something, with the times at which they are decoded: Matroska does not
-    have those of the first ones, which hold a whole picture that others build on."""
-    held: dict[int, list[Any]] = {}
-    for packet in packets:
-        if not packet.size:
-            continue
-        early = held.setdefault(packet.stream.index, [])
-        early.append(packet)
-        if packet.dts is not None or len(early) > MAX_UNTIMED:
-            yield from _timed(early)
-            early.clear()
-    for early in filter(None, held.values()):
-        yield from _timed(early)
-
-
-def _timed(packets: Sequence[Any]) -> Sequence[Any]:
-    """Packets of a stream in turn, each decoded before the next, and none after it is shown."""
-    end = packets[-1].dts
-    if end is None:
-        end = min(packet.pts or 0 for packet in packets)
-    step = max(1, *(packet.duration or 0 for packet in packets))
-    for before, packet in enumerate(reversed(packets)):
-        packet.dts = end - before * step
-    return packets
 
 
 def _opened(to: Path) -> Any:
