@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from datetime import datetime
+from itertools import pairwise
 
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.display import one_line
@@ -42,6 +43,11 @@ _FOR_AGES = lazy_re(
 )
 _HOUR_OF_DAY = lazy_re(r"(?<![\d:])\d{1,2}(?::?\d\d)?\s*(?:am|pm)\b")
 _ODD_UNIT = lazy_re(r"\bfor (\d[\d.]*\s*[^\W\d]+)|^(\d[\d.]*\s*[^\W\d]+)$")
+_SEVERAL = lazy_re(r"\b(?:timers|alarms|countdowns|reminders|another|a second)\b", re.IGNORECASE)
+"""Words that mean more than one timer."""
+_REMINDS = lazy_re(r"\bremind", re.IGNORECASE)
+_ANOTHER_TIME = lazy_re(r"(?:,|\band)\s+(?:then\s+)?in\s+$", re.IGNORECASE)
+_JOINT = lazy_re(r"[,;]\s*(?:and\s+)?|\band\s+|\bplus\s+", re.IGNORECASE)
 _TO_SET = lazy_re(r"\b(?:set|start|make|add|create|put|new|remind|reminder|wake|alert|need)\b")
 _TIME = lazy_re(
     r"\s*\b(?:(?:in|at|for|after|until|till|by)\s+(?:about\s+|the next\s+|roughly\s+)?"
@@ -63,6 +69,12 @@ _LENGTH = lazy_re(
     r"(?:\s+and\s+(?:a\s+)?(?:half|quarter)\b)?",
     re.IGNORECASE,
 )
+_FIGURE = rf"(?:\d+(?:\.\d+)?|(?:{'|'.join(WORDS)})\b)"
+_SHARED_UNIT = lazy_re(
+    rf"\b({_FIGURE})(?=(?:,\s*{_FIGURE})*,?\s+and\s+{_FIGURE}(\s*(?:sec(?:ond)?|min(?:ute)?|hour)s?)\b)",
+    re.IGNORECASE,
+)
+"""Lengths that share a unit: "timers for 5 and 10 minutes"."""
 _NO_LABEL = (
     r"(?:[\d#]|(?:about|after|again|ages|alarms?|almost|alright|also|and|another|"
     r"approx(?:imately)?|around|as|asap|at|because|before|beginning|but|by|called|can|cheers|could|"
@@ -118,13 +130,44 @@ async def manage_timers(call: Call, report: Report, services: Services) -> Itera
             return [text_artifact(_format_pending(services.timers.pending(), services.now()))]
         case _:
             now = services.now()
-            seconds = seconds_of(call.words("duration"), now)
-            label = call.words("label").strip() or label_of(call.words("duration"))
-            timer = services.timers.set(seconds, label)
-            named = f" “{label}”" if label else ""
-            length = spoken_length(seconds)
-            when = _when(timer, now, once=repeats(_plain(call.words("duration"))))
-            return [text_artifact(f"The timer{named} is set for {length}. {when}")]
+            words = call.words("duration")
+            before = "remind me" if _REMINDS.search(words) else "timer"
+            shared = label_of(words) if _REMINDS.search(words) else ""
+            wanted = [(said, seconds_of(said, now)) for said in each_timer(words)]
+            told = []
+            for said, seconds in wanted:  # none is set if one cannot be
+                label = (
+                    call.words("label").strip() or label_of(said) or label_of(f"{before} {said}")
+                )
+                label = label or shared
+                timer = services.timers.set(seconds, label)
+                named = f" “{label}”" if label else ""
+                length = spoken_length(seconds)
+                when = _when(timer, now, once=repeats(_plain(said)))
+                told.append(f"The timer{named} is set for {length}. {when}")
+            return [text_artifact("\n".join(told))]
+
+
+def each_timer(words: str) -> list[str]:
+    """Return the words about each timer: "two timers, 4 minutes for the tea and 11 minutes for the
+    pasta" are two, while "1 hour and 20 minutes" is one."""
+    several = _SEVERAL.search(words)
+    words = _SHARED_UNIT.sub(r"\1\2", words) if several else words
+    lead = before_what_for(words.lower()) or words  # "to call Ann and talk for 5 minutes"
+    lengths = [
+        each
+        for each in _LENGTH.finditer(words)
+        if each.end() <= len(lead) or _ANOTHER_TIME.search(words, 0, each.start())
+    ]
+    parts, start = [], 0
+    for one, other in pairwise(lengths):
+        joints = list(_JOINT.finditer(words, one.end(), other.start()))
+        units = [re.findall(r"[a-z]+", each[0].lower())[-1][0] for each in (one, other)]
+        again = _ANOTHER_TIME.search(words, one.end(), other.start())
+        if joints and (several or again or units[0] == units[1]):
+            parts.append(words[start : joints[-1].start()])
+            start = joints[-1].end()
+    return [*parts, words[start:]]
 
 
 def label_of(said: str) -> str:

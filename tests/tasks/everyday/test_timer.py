@@ -5,6 +5,7 @@ import pytest
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.tasks.everyday.timer import (
     TIMER,
+    each_timer,
     label_of,
     manage_timers,
     seconds_of,
@@ -200,3 +201,51 @@ async def test_its_name_is_read_off_the_request(tmp_path: Path):
         "The timer “call Mum” is set for"
     )
     assert [timer.label for timer in services.timers.pending()] == ["call Mum"]
+
+
+@pytest.mark.parametrize(
+    ("said", "set_for"),
+    [
+        (
+            "I need two timers, 4 minutes for the tea and 11 minutes for the pasta",
+            [("the tea", 240), ("the pasta", 660)],
+        ),
+        ("set a timer for 4 minutes and another one for 11 minutes", [("", 240), ("", 660)]),
+        ("a timer for 90 seconds and another for an hour", [("", 90), ("", 3600)]),
+        ("set timers for 5, 10 and 15 minutes", [("", 300), ("", 600), ("", 900)]),
+        ("timer 5 minutes pasta, then 3 minutes sauce", [("pasta", 300), ("sauce", 180)]),
+        (
+            "remind me in 20 minutes to eat and in an hour to call Ben",
+            [("eat", 1200), ("call Ben", 3600)],
+        ),
+        ("remind me in an hour and in two hours to drink", [("drink", 3600), ("drink", 7200)]),
+    ],
+)
+async def test_several_are_set_at_once(tmp_path: Path, said: str, set_for: list[tuple[str, int]]):
+    services = FakeServices().services()
+    told = text_of(
+        await manage_timers(call_of(TIMER.type, tmp_path, duration=said), quiet, services)
+    )
+    assert told.count("is set for") == len(set_for)
+    found = {(it.label, (it.due - NOON).total_seconds()) for it in services.timers.pending()}
+    assert found == set(set_for)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "2 hours, 15 minutes and 10 seconds",
+        "an hour and a half",
+        "remind me in 10 minutes to call Ann and talk for 5 minutes",
+    ],
+)
+def test_one_is_one(said: str):
+    assert each_timer(said) == [said]
+
+
+async def test_none_is_set_if_one_cannot_be(tmp_path: Path):
+    services = FakeServices().services()
+    call = call_of(TIMER.type, tmp_path, duration="two timers, 5 minutes and 90 days")
+    with pytest.raises(InputError, match="30 days"):
+        await manage_timers(call, quiet, services)
+    assert not services.timers.pending()
