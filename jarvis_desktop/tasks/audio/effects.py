@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 BLOCK_FRAMES = 2000  # frames held in memory at once
 QUIET_SHARE = 0.1  # the share of frames that is assumed to be noise only
+FADE_SECONDS = 3.0
 FLOOR = 0.08  # gain of pure noise, -22 dB: complete silence in its place would sound broken
 
 
@@ -202,6 +203,23 @@ def trim(samples: Samples, rate: int) -> Samples:
     return samples[:, mask]
 
 
+def fade(samples: Samples, rate: int, effect: str, seconds: float = 0.0) -> Samples:
+    """Let the sound begin or end softly, or both, over so many seconds; over three if none are
+    said, and at most over half of the recording at each end."""
+    import numpy as np
+
+    length = samples.shape[1]
+    longest = length // 2 if effect == "fade" else length
+    count = min(round((seconds or FADE_SECONDS) * rate), longest)
+    gain = np.ones(length, dtype=np.float32)
+    ramp = np.sin(0.5 * np.pi * np.arange(count) / max(count, 1)).astype(np.float32) ** 2
+    if effect != "fade-out":
+        gain[:count] = ramp
+    if effect != "fade-in":
+        gain[length - count :] *= ramp[::-1]
+    return samples * gain
+
+
 def _levels(samples: Samples, size: int) -> Frames:
     """The loudness (root mean square) of each stretch of `size` samples."""
     import numpy as np
@@ -223,6 +241,7 @@ def _soft_clip(samples: Samples) -> Samples:
 
 EFFECTS = (
     "denoise", "normalise", "faster", "slower", "louder", "quieter", "reverse", "trim-silence",
+    "fade-in", "fade-out", "fade",
 )  # fmt: skip
 
 EFFECT_PRESETS = presets(
@@ -248,6 +267,12 @@ EFFECT_PRESETS = presets(
      "turn down ... xfile*|turn down xfile*|"
      "turn xfile* down|leiser|less loud|reduce the volume of|lower the volume of"),
     ({"effect": "reverse"}, "revers*|backward*"),
+    ({"effect": "fade-in"}, "fade in|fades in|fade ... in$|fade ... in over|fade ... in for|"
+     "fade-in|fading in|einblenden|blende ... ein"),
+    ({"effect": "fade-out"}, "fade out|fades out|fade away|fade ... out|fade-out|fading out|"
+     "ausblenden|blende ... aus|fade ... at the end|fade the end"),
+    ({"effect": "fade"}, "fade in and out|fade ... in and out|fade it at both ends|"
+     "ein- und ausblenden"),
     ({"effect": "trim-silence"}, "silence|silent parts|pauses|trim|dead air|gaps"),
 )  # fmt: skip
 
@@ -263,7 +288,7 @@ def apply_effect(call: Call, report: Report) -> Iterable[Artifact]:
     samples, rate = read_audio(call.file("audio"), name=name)
     if not samples.size:
         raise InputError(tr("{name} contains no sound.", name=name))
-    changed = _apply(effect, samples, rate, amount, report)
+    changed = _apply(effect, samples, rate, amount, report, call.number("seconds"))
     to = call.workdir / "changed.wav"
     write_wav(to, changed, rate)
     return [Artifact(Kind.AUDIO, path=to, name=f"{original_stem(name, EFFECTS)}-{effect}.wav")]
@@ -278,7 +303,9 @@ def _of_percent(effect: str, percent: float) -> float:
     return abs(20 * math.log10(factor)) if effect in ("louder", "quieter") else factor
 
 
-def _apply(effect: str, samples: Samples, rate: int, amount: float, report: Report) -> Samples:
+def _apply(
+    effect: str, samples: Samples, rate: int, amount: float, report: Report, seconds: float
+) -> Samples:
     match effect:
         case "normalise":
             return normalise(samples, rate)
@@ -294,6 +321,8 @@ def _apply(effect: str, samples: Samples, rate: int, amount: float, report: Repo
             return amplify(samples, amount if effect == "louder" else -amount)
         case "reverse":
             return samples[:, ::-1]
+        case "fade-in" | "fade-out" | "fade":
+            return fade(samples, rate, effect, seconds)
         case "trim-silence":
             return trim(samples, rate)
         case _:
@@ -302,7 +331,8 @@ def _apply(effect: str, samples: Samples, rate: int, amount: float, report: Repo
 
 AUDIO_TO_AUDIO = define(
     name="audio-to-audio", label="Change recording",
-    summary="Changes a recording: cleans noise, changes speed or loudness, cuts silence.",
+    summary="Changes a recording: cleans noise, changes speed or loudness, fades in and out, "
+    "cuts silence.",
     ports=(Port("audio", (Kind.AUDIO,)),), gives=(Kind.AUDIO,),
     options=(
         TaskOption("effect", "what is done to the sound", "denoise", choices=EFFECTS),
@@ -310,11 +340,14 @@ AUDIO_TO_AUDIO = define(
                units=("times", "decibel*", "db")),
         TaskOption("percent", "by how many percent, instead of an amount", 0.0,
                units=("percent", "%", "prozent")),
+        TaskOption("seconds", "how long a fade lasts; 0 for the usual", 0.0,
+               units=("second*", "sekunde*", "s")),
     ),
     cues=(
         "clean the audio", "clean the recording", "audio quality", "improve the", "audio to audio",
         "edit the audio", "edit the recording", "change the speed",
     ),
     presets=EFFECT_PRESETS,
-    method=apply_effect, note="denoise, normalise, speed, loudness, reverse, cut silence (numpy)",
+    method=apply_effect,
+    note="denoise, normalise, speed, loudness, fades, reverse, cut silence (numpy)",
 )  # fmt: skip

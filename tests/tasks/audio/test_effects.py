@@ -108,6 +108,23 @@ def test_each_effect_makes_a_sound(tmp_path: Path, effect: str):
     assert np.abs(sound).max() > 0.01
 
 
+@pytest.mark.parametrize(
+    ("effect", "quiet_at"), [("fade-in", {0}), ("fade-out", {3}), ("fade", {0, 3})]
+)
+def test_fades(effect: str, quiet_at: set[int]):
+    faded = effects.fade(tone(300, 4), RATE, effect, 1.0)
+    loud = [float(np.abs(part).mean()) for part in np.split(faded[0], 4)]
+    whole = float(np.abs(tone(300, 4)).mean())
+    assert {at for at, each in enumerate(loud) if each < 0.8 * whole} == quiet_at
+
+
+def test_a_fade_is_never_longer_than_the_recording():
+    faded = effects.fade(tone(300, 1), RATE, "fade", 9.0)
+    assert (
+        np.abs(faded[:, RATE // 2 - 50 : RATE // 2 + 50]).max() > 0.9 * np.abs(tone(300, 1)).max()
+    )
+
+
 def test_reverse_is_its_own_inverse(tmp_path: Path):
     source = write_wav(tmp_path / "memo.wav", syllables(2), RATE)
     (once,) = apply_effect(
