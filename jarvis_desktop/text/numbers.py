@@ -283,6 +283,9 @@ _SPOKEN: tuple[tuple[str, str], ...] = (
     # "100 plus 20%" is 120 to everyone but a parser.
     (r"^(.+?)\s*(?:\bplus\b|\+)\s*(\d+(?:\.\d+)?)\s*(?:%|percent|per cent)$", r"(\1)*(1+\2/100)"),
     (r"^(.+?)\s*(?:\bminus\b|-)\s*(\d+(?:\.\d+)?)\s*(?:%|percent|per cent)$", r"(\1)*(1-\2/100)"),
+    (r"\badd (\d+(?:\.\d+)?)\s*(?:%|percent|per cent) to (.+)", r"(\2)*(1+\1/100)"),
+    (r"\b(?:take|subtract|deduct) (\d+(?:\.\d+)?)\s*(?:%|percent|per cent) from (.+)",
+     r"(\2)*(1-\1/100)"),
     (r"\s*(?:%|\bpercent|\bper cent)(?:\s+tip)?\s+(?:of|on)\b", "/100*"),
     (r"\s*(?:%(?!\s*[\d(])|\bpercent\b|\bper cent\b)", "/100"),
     (r"\b(?:the )?(?:sum|total|addition) of (.+?) and (.+)", r"(\1)+(\2)"),
@@ -293,6 +296,9 @@ _SPOKEN: tuple[tuple[str, str], ...] = (
     (r"\bsubtract (.+?) from (.+)", r"(\2)-(\1)"),
     (r"\bmultiply (.+?) (?:by|and|with) (.+)", r"(\1)*(\2)"),
     (r"\bdivide (.+?) by (.+)", r"(\1)/(\2)"),
+    (r"\b(?:share|split|divide) (.+?) (?:equally |evenly )?(?:among|between|by|into) (\d+)"
+     r"(?: (?:people|persons|friends|children|kids|guests|of us|(?:equal )?parts|ways))?",
+     r"(\1)/(\2)"),
     (r"\b(?:half of|halve)\b", "0.5*"),
     (r"\b(?:twice|double)\b", "2*"),
     (r"\btriple\b", "3*"),

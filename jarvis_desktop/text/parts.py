@@ -38,9 +38,10 @@ _any_target = lazy_re(
 )
 _made = lazy_re(
     rf"\b({_format})\s+(?:of|from|out of|version|aus|von)\b|"
-    rf"\b(?:make|mach|give|get|create|produce|want|need|like|have|send|gib|erzeuge|erstelle)\w*\b.*"
+    rf"\b(?:make|mach|give|get|create|produce|want|need|like|have|hand|send|gib|erzeuge|erstelle)\w*\b.*"
     rf"\b(?:an?|one|eine?)\s+({_format})\b"
-    rf"|\bmake (?:it|them|this|these|that)\s+({_format})\b"
+    rf"|\b(?:give|get|hand|send) me ({_format})\W*$"
+    rf"|\b(?:make (?:it|them|this|these|that)|(?:all|each|both) of them(?: an?)?)\s+({_format})\b"
 )
 _picture_of_pages = lazy_re(
     r"\b(?:pages?|pdf|document|seiten?|dokument|xfile\d+xdocument)\b.*\b(?:to|into|as|als|in)\s+"
@@ -309,6 +310,7 @@ _written = tuple(
         rf"(?P<words>(?!in |on |to |at )\S.*?)(?= {_on}|[.!]?$)",
         r"\b(?:write|print) (?!the (?:text|words?)\b)(?P<words>\S.*?)"
         rf"(?= (?:{_on}|underneath|below|under it|on top|at the (?:top|bottom)|on it)\b)",
+        rf"\b(?:put|stick) (?P<words>\S.*?)(?= {_on})",
     )
 )
 

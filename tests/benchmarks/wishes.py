@@ -22,6 +22,7 @@ from typing import Any
 from tests.benchmarks.fresh_wish_cases import (
     fifth,
     fourth,
+    seventh,
     sixth,
     write_more_files,
 )
@@ -122,6 +123,7 @@ SETS = {
     "fourth": fourth,
     "fifth": fifth,
     "sixth": sixth,
+    "seventh": seventh,
 }
 
 

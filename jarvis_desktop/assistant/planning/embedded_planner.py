@@ -356,7 +356,7 @@ class EmbeddedPlanner:
                 context.attachments or (context.conversation and context.conversation.turns)
             )
             found = everyday.matches(read, parts, asked, likely, inventory, about=earlier)
-            foreign = everyday.foreign(asked, likely)
+            foreign = everyday.foreign(read, asked, likely)
             if len(parts) > 1 and context.attachments:
                 found = [cue for cue in found if _can_be(cue, found, fit)]
                 if found or self._guesses:
@@ -412,7 +412,7 @@ async def _guessed_parts(
         to_write = any(item.output for item in read.files_in(start, end))
         if found or not wish_words.asks(words) or hopeless or to_write or is_foreign(words):
             continue
-        scores = await asyncio.to_thread(scorer.score, read.words(start, end), inventory)
+        scores = await asyncio.to_thread(scorer.score, read.with_nouns(start, end), inventory)
         possible = [
             (item, chance, fit(item, start, end))
             for item, chance in zip(inventory, scores.tasks, strict=True)
@@ -428,8 +428,21 @@ async def _guessed_parts(
         rival = max((value for item, value in likely.items() if item is not best), default=0.0)
         if best and chance >= MIN_SCORE_OF_PART and rival <= MAX_RIVAL_OF_PART * likely[best]:
             at = start + read.text[start:end].index(words)
-            guessed.append(CueMatch(best, at, at + len(words.rstrip(" .,!?")), chance))
+            cue = CueMatch(best, at, at + len(words.rstrip(" .,!?")), chance)
+            step = PlannedStep(best, start, end, cue)
+            if best.name != SAVE and not _is_blank_change(step, read):
+                guessed.append(cue)
     return guessed
+
+
+def _is_blank_change(step: PlannedStep, read: ParsedRequest) -> bool:
+    """Return whether a task would change a file in a way that the words do not name: "let it fade
+    in" does not ask for the noise to be taken away."""
+    port = step.type.ports[0]
+    changes = port.kinds[0] in step.type.gives[:1] and Kind.TEXT not in port.kinds
+    free = step.type.port(inputs.PROMPT) is not None
+    chosen = any(option.choices and option.default for option in step.type.options)
+    return changes and chosen and not free and not planned_step.read_options(step, read)
 
 
 def _can_be(cue: CueMatch, cues: Sequence[CueMatch], fit: steps.FitScorer) -> bool:

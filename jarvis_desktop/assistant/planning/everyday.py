@@ -61,7 +61,7 @@ def open_parts(parts: Sequence[Part], *, about: bool) -> list[Part]:
 def texts(read: ParsedRequest, asked: Sequence[Part]) -> list[str]:
     """Return what the network reads: the whole request, then the parts in question."""
     spans = [(0, len(read.text)), *((start, end) for start, end, _ in asked)]
-    return [read.words(start, end)[:MAX_CHARS] for start, end in dict.fromkeys(spans)]
+    return [read.with_nouns(start, end)[:MAX_CHARS] for start, end in dict.fromkeys(spans)]
 
 
 def matches(
@@ -102,6 +102,10 @@ def matches(
             chance = 0.0  # "correct the spelling in notes.txt" spells nothing
         if task_type.name != TRANSLATION and _about_a_word.search(read.text, start, end):
             chance = 0.0  # "what rhymes with time" asks for no time
+        if wish_words.PUTS.match(read.text, start) and any(
+            item.output for item in read.files_in(start, end)
+        ):
+            chance = 0.0  # "gib es mir als kurz.mov" translates nothing
         others = [
             cue.weight
             for cue in held
@@ -181,13 +185,16 @@ def _chosen(task_type: TaskType, chances: Likely) -> tuple[tuple[str, Value], ..
     return tuple(found)
 
 
-def foreign(asked: Sequence[Part], likely: Sequence[Likely]) -> dict[int, float]:
+def foreign(
+    read: ParsedRequest, asked: Sequence[Part], likely: Sequence[Likely]
+) -> dict[int, float]:
     """Return how likely the parts without a cue, by their beginnings, ask for nothing of ours; what
-    is asked of today's news or weather does so for sure."""
+    is asked of today's news or weather, or is to be sent, does so for sure."""
     by_start = _by_start(asked, likely)
     return {
         start: 1.0
         if by_start[start].get(LIVE_DATA, 0.0) >= MIN_LIVE
+        or wish_words.SENDS.match(read.text, start)
         else by_start[start].get(NO_TASK, 0.0)
         for start, _, cues in asked
         if not cues

@@ -48,7 +48,8 @@ def name_resources(resources: Iterable[Resource]) -> tuple[Resource, ...]:
 
 
 PRONOUN = lazy_re(
-    r"\b(?:it|that|this|them|those|these|its|the (?:result\w*|rest|output)|again|now)\b"
+    r"\b(?:it|that|this|them|those|these|its|the (?:result\w*|rest|output)|"
+    r"what(?:'s| is) left|what remains|again|now)\b"
 )
 PLURAL = lazy_re(
     r"\b(?:both|all|each|every|these|those|them|pictures|photos|images|files|documents|"
@@ -89,6 +90,7 @@ ASK_TABLE, EDIT_TABLE = "table-question-answering", "edit-table"
 """What answers a question about a table, and what changes one."""
 CHART, JOIN, FILE_DETAILS = "chart", "join-files", "file-details"
 COUNT_WORDS, SIMILARITY = "count-words", "sentence-similarity"
+DIFFERENCES = "text-differences"
 OF_A_STILL = re.compile(
     r"\b(?:still|frame|picture|photo|image|screenshot|thumbnail|poster|cover)s?\b"
 )

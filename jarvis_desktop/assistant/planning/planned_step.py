@@ -346,6 +346,13 @@ def _format(step: PlannedStep, reading: ParsedRequest) -> str | None:
     return parts.format_asked(reading.text[step.start : step.end]) or None
 
 
+def _fade(step: PlannedStep, reading: ParsedRequest) -> float | None:
+    """Return the seconds of a fade; in "make the first 5 seconds louder" nothing fades."""
+    words = reading.text[step.start : step.end]
+    fades = re.search(r"\bfad(?:e|ing)|\bblend|blenden\b", words)
+    return _number_with(words, ("second*", "sekunde*", "s")) if fades else None
+
+
 _readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
     "as-said": own_words,
     "clause": clause,
@@ -362,6 +369,7 @@ _readers: dict[str, Callable[[PlannedStep, ParsedRequest], Value | None]] = {
     "shape": _shape,
     "without": _without,
     "seed": _seed,
+    "fade": _fade,
     "format": _format,
     "pages": lambda step, reading: parts.pages_asked(reading.text[step.start : step.end]) or None,
     "times": lambda step, reading: parts.times_asked(reading.text[step.start : step.end]) or None,

@@ -197,6 +197,11 @@ _names = lazy_re(
 )
 """Words that name what to work on: "it", "the last page", "picture 2"."""
 
+_noun_of: dict[Kind | None, str] = {
+    Kind.IMAGE: "this picture", Kind.AUDIO: "this recording", Kind.VIDEO: "this video",
+    Kind.TABLE: "this table", Kind.DOCUMENT: "this document",
+}  # fmt: skip
+
 MAX_HEAD_CHARS = 300
 """Characters of an instruction before a pasted text."""
 
@@ -242,10 +247,19 @@ class ParsedRequest:
         """Return a part of `text` with quotes and names put back."""
         return self._put_back(self.text[start:end])
 
-    def _put_back(self, text: str) -> str:
+    def with_nouns(self, start: int, end: int) -> str:
+        """Return a part of `text` like `words`, with "this picture" in place of a.jpg: the encoder
+        takes names for anything."""
+        return self._put_back(self.text[start:end], nouns=True)
+
+    def _put_back(self, text: str, *, nouns: bool = False) -> str:
         def original(match: re.Match[str]) -> str:
             number = int(match[2])
-            return self.quotes[number] if match[1] == "quote" else self.files[number].text
+            if match[1] == "quote":
+                return self.quotes[number]
+            file = self.files[number]
+            noun = _noun_of.get(kind_of_name(file.name)) if nouns and not file.output else None
+            return noun or file.text
 
         return " ".join(_mark.sub(original, text).split())
 

@@ -61,6 +61,12 @@ _negation = re.compile(
 _file_before = re.compile(r"\bxfile\d+x[a-z]*\s*,?\s*$")
 _pages_before = re.compile(r"\b(?:pages|seiten)\s+\d[\d\s,-]*$")
 _number = re.compile(r"\s*\d")
+_day = r"(?:\d|(?:today|tomorrow|yesterday|now|christmas|easter|halloween|new year)\b)"
+_range_before = re.compile(
+    rf"\b(?:between|zwischen)\s+(?:(?!\band\b)[^,;!?]){{0,40}}?\b{_day}(?:(?!\band\b)[^,;!?]){{0,20}}$"
+)
+_range_behind = re.compile(rf"\s*(?:(?:the|[a-z]{{3,9}})\s+)?{_day}")
+"""The two ends of a range, between which no wish ends: "between 3 March and 20 June"."""
 _file_behind = re.compile(r"\s*(?:and\s+|also\s+)?xfile\d+x")
 _determined = re.compile(r"\b(?:the|that|this|your|my)\s+$")
 _only_names = frozenset("in from for of with on at about here is are using and".split())
@@ -330,6 +336,7 @@ def stretches(text: str, matches: Sequence[CueMatch]) -> list[tuple[int, int, li
         listed = any(start < before < end for start, end in formats) or bool(
             (_file_before.search(text, 0, before) and _file_behind.match(text, behind))
             or (_pages_before.search(text, 0, before) and _number.match(text, behind))
+            or (_range_before.search(text, cuts[-1], before) and _range_behind.match(text, behind))
         )
         inside = any(item.start < behind and before < item.end for item in matches)
         listed |= text[before] == "," and wish_words.ASKS_FOR.search(text, 0, before) is not None

@@ -42,7 +42,8 @@ _noun = r"(?!(?:\d|me|us|you|it|this|that|these|those|the|an?|my|your|hand|mail|
     r"train|bus|phone|chance|mistake|tomorrow|today|tonight|now|\w+day|january|february|march|" \
     r"englisch|deutsch|französisch|spanisch|italienisch|hause)\b)[^\W\d]\w+"  # fmt: skip
 _phrase = lazy_re(
-    r"(?:(?:and|also|now|then|please|show|give|list|tell|find|get|me|us|the|all|of|what about|"
+    r"(?:(?:and|also|now|then|please|show|give|list|tell|find(?: out)?|get|me|us|the|all|of|"
+    r"work out|figure out|calculate|compute|determine|what about|"
     r"how about|und|bitte|zeige?|nenne|liste|mir|uns|die|der|das|den|alle)\s+)*"
     r"(?:"
     # An aggregate of something.
@@ -100,6 +101,7 @@ _edit = lazy_re(
     r"danach|nur)\s+)*(?:"
     r"(?:sort(?! out)|arrange|rank|dedup\w*|filter|sortier\w*|ordne|filter\w*)\b"
     r"|order\s+(?:it|them|this|these|the|by|all|xfile\w+)\b"
+    r"|(?:put|bring)\s+(?:\w+\s+){1,4}?in(?:to)?\s+(?:\w+\s+)?order\b"
     r"|(?:remove|delete|drop|erase|discard|get rid of|throw (?:out|away)|leave out|keep|"
     r"entfern\w*|lösch\w*|streich\w*|behalte?)\b(?!\W*$)"
     r"|(?:fill|fülle|set|replace)\b(?=.*\b(?:empty|missing|blank|leere\w*)\b)"

@@ -81,7 +81,11 @@ _under_a_name = r"(?:,?\s*\b(?:as|to|in|into|called|named)\s+(?:an?\s+(?:\w+\s+)
 _with_sound = (Kind.AUDIO, Kind.VIDEO)
 _refers_back = {
     "calculator": lazy_re(r"\b(?:that|this|it|the (?:result|answer|sum|total))\b"),
-    "clock": lazy_re(r"\b(?:till|until|til|to)(?: (?:then|it|that(?: day| date)?))?\W*$"),
+    "clock": lazy_re(
+        r"\b(?:till|until|til|to)(?: (?:then|it|that(?: day| date)?))?\W*$"
+        r"|\bthe (?:first|second|last|former|latter)(?: (?:one|date|day|of \w+(?: two)?))?\W*$"
+        r"|\bday (?:is|was) that\W*$"
+    ),
 }
 """Words that mean the result of an earlier task of the same type."""
 _thing_in_it = lazy_re(r"(?:the|my|our|this|that)(?: [\w'-]+){1,3}")
@@ -105,6 +109,10 @@ _behind = lazy_re(
     r"\b(?:(?:behind|after|to the end of|at the end of)|append xfile\S* to) (?:the )?xfile\d+x"
 )
 """Words between two files that are to be joined the other way round."""
+_older_behind = lazy_re(
+    r"\bxfile\d+x\w* (?:\w+ ){0,3}?(?:compared (?:with|to)|since|as against) (?:the )?xfile\d+x"
+)
+"""Words between two texts of which the second is the older one: "what is new in b since a"."""
 _before_format = lazy_re(r".*?(?=\b(?:(?:in)?to|as|an?)\b)")
 _called = lazy_re(r"\b(?:the|my|this|that) (\w+)")
 
@@ -311,8 +319,12 @@ class PlanWiring:
             raise MissingInputError(step.type, first)
         if step.type.name == inputs.JOIN and len(found) == 1:  # "and append b.pdf"
             found = [*self._joined_to(found[0], first), *found]
-        elif step.type.name == inputs.JOIN and _behind.search(
-            self._reading.text, step.start, step.end
+        elif (
+            step.type.name == inputs.JOIN
+            and _behind.search(self._reading.text, step.start, step.end)
+        ) or (
+            step.type.name == inputs.DIFFERENCES
+            and _older_behind.search(self._reading.text, step.start, step.end)
         ):
             found.reverse()
         others = {port.name: self._one(step, port) for port in required if port not in alike}
@@ -338,8 +350,10 @@ class PlanWiring:
             return source
         words = self._reading.text[step.start : step.end]
         if source.kinds[0] in step.type.gives and step.type.name != inputs.CONVERT:
-            # An effect is for the whole recording.
-            self.unread += filter(None, [parts.named_stretch(words)])
+            # An effect is for the whole recording, but a fade is at its end.
+            asked_for = planned_step.read_options(step, self._reading).values()
+            fades = any(str(value).startswith("fade") for value in asked_for)
+            self.unread += filter(None, ["" if fades else parts.named_stretch(words)])
             return source
         asked = parts.pages_asked if named == "pages" else parts.times_asked
         part = asked(_from_a_page.sub("of", words))
@@ -465,7 +479,8 @@ class PlanWiring:
         if step.type.name == inputs.CONVERT:
             # The file itself is converted, and not what was read in it, said about it or saved.
             made = [item for item in found if item.step != inputs.SAVE] or found
-            read = [item for item in made if item.step != "document-to-text"]
+            as_text = "txt" in planned_step.read_options(step, self._reading).values()
+            read = [item for item in made if as_text or item.step != "document-to-text"]
             return read if self._given else made or self._outputs
         return found
 

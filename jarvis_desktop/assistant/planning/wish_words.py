@@ -49,11 +49,15 @@ _no_orders = FUNCTION_WORDS | frozenset(
 """Words that do not begin an order, in any clause."""
 
 
+_how_sorted = re.compile(r"\W*(?:the )?(?:\w{2,}est|(?:most|least) \w+) first\b")
+"""Says how something is sorted: "highest first"."""
+
+
 def is_order(words: str, *, taken: bool = False) -> bool:
     """Return whether words ask for something, by how they begin. `taken` says that a step before
     takes words as they are: then they belong to it unless they speak of its result."""
     found = _first_word.match(_quoted.sub(" ", words))
-    if found is None or found[1] in _no_orders:
+    if found is None or found[1] in _no_orders or _how_sorted.match(words):
         return False
     if taken:
         return PRONOUN.search(found[2]) is not None
@@ -66,9 +70,19 @@ ASKS_FOR = re.compile(
 """Words whose comma joins them to what is asked: "sag mir, wie lang sie ist"."""
 PUTS = re.compile(
     r"\W*(?:(?:and|then|also|please|und|dann|bitte)\W+)*"
-    r"(?:put|write|save|store|keep|note|speichere?|schreibe?)\b"
+    r"(?:(?:put|write|save|store|keep|note|speichere?|schreibe?)\b"
+    r"|(?:give|hand|pass|gib|gebt)\b(?=.*\b(?:as|under|called|named|als|unter)\b))"
 )
 """Begins what only says where a result is to be written."""
+SENDS = re.compile(
+    r"\W*(?:(?:and|then|also|please|und|dann|bitte|auch|can you|could you)\W+)*"
+    r"(?:upload|e-?mail|post|publish|tweet|fax|print (?=(?:it|them|this|that|these|the|my|all|both|"
+    r"xfile)\b|xfile)|encrypt|lock|(?:password-)?protect|share (?=.*\bwith\b)|"
+    r"(?:send|mail|forward|text|message) (?=(?:it|them|this|that|these|both|all|the|my|an?|"
+    r"xfile\w*)\b.*\bto\b)|schick\w*|verschick\w*|sende\w*|maile\w*|poste|druck\w*|verschlüssel\w*|"
+    r"lade?\b(?=.*\bhoch\b))\b"
+)
+"""Begins what is to be sent, published, printed or locked, which no task does."""
 SAYS_WHY = re.compile(
     r"\W*(?:(?:and|but|und|aber)\W+)?(?:so|because|since|as|if|when|for|to|in|then i|i|i'm|it|it's|"
     r"we|we're|they|he|she|that|which|who|thanks?|damit|weil|ich|es)\b"

@@ -204,8 +204,8 @@ def trim(samples: Samples, rate: int) -> Samples:
 
 
 def fade(samples: Samples, rate: int, effect: str, seconds: float = 0.0) -> Samples:
-    """Let the sound begin or end softly, or both, over so many seconds; over three if none are
-    said, and at most over half of the recording at each end."""
+    """Let the sound begin or end softly, or both, over some seconds: three if `seconds` is 0. A
+    fade of both ends takes at most half of the recording for each."""
     import numpy as np
 
     length = samples.shape[1]
@@ -340,8 +340,7 @@ AUDIO_TO_AUDIO = define(
                units=("times", "decibel*", "db")),
         TaskOption("percent", "by how many percent, instead of an amount", 0.0,
                units=("percent", "%", "prozent")),
-        TaskOption("seconds", "how long a fade lasts; 0 for the usual", 0.0,
-               units=("second*", "sekunde*", "s")),
+        TaskOption("seconds", "how long a fade lasts; 0 for the usual", 0.0, reads="fade"),
     ),
     cues=(
         "clean the audio", "clean the recording", "audio quality", "improve the", "audio to audio",

@@ -56,7 +56,8 @@ _kinds = {
     "scatter": r"scatter(?:[ -]?(?:plot|chart|graph|diagram))?|point cloud|"
     r"(?:streu|punkt(?:e|wolken)?)[ -]?diagramm|punktwolke",
     "pie": rf"(?:pie|donut|doughnut)(?:[ -]?{_noun})?|(?:kreis|torten|kuchen)[ -]?diagramm",
-    "bar": rf"(?:bars?|columns?)[ -]?{_noun}|bars(?= (?:of|for))|(?:balken|säulen)[ -]?diagramm",
+    "bar": rf"(?:bars?|columns?)[ -]?{_noun}|bars(?= (?:of|for))|"
+    r"(?<=as )bars|(?:balken|säulen)[ -]?diagramm",
     "line": rf"(?:lines?|curve)[ -]?{_noun}|(?:linien|kurven|verlaufs)[ -]?diagramm|trend|"
     r"development|verlauf|entwicklung",
 }

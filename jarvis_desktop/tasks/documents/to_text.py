@@ -155,7 +155,8 @@ DOCUMENT_TO_TEXT = define(
           for take in ("get", "get me", "take", "pull", "copy", "give me", "extract", "show me")
           for of in ("out of", "from", "of", "in")
           for what in ("xfile*", "the pdf", "this pdf", "the document", "this document",
-                       "this file", "the file", "it")),
+                       "this file", "the file", "it", "the report", "the letter",
+                       "the article")),
         *(f"{verb} {what} {to} {text}" for verb in ("convert", "turn", "change")
           for what in ("xfile*", "it", "this", "the pdf", "this pdf", "the document")
           for to in ("to", "into") for text in ("text", "plain text")),

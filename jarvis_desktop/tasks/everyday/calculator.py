@@ -102,7 +102,7 @@ _PREAMBLE = re.compile(
     r"|convert\b|reckon\b|solve\b|evaluate\b|give me\b|do you know\b|i want to know\b|find\b"
     r"|(?:(?:an?|the)\b\s*)?tip (?:of|for)\b(?=.*%|.*\bper ?cent)"
     r"|the (?:result|answer|value) (?:of|to)\b"
-    r"|the(?= (?:sum|product|square|cube|factorial))\b)\s*",
+    r"|take\b(?=.*(?:%|\bper ?cent) off\b)|the(?= (?:sum|product|square|cube|factorial))\b)\s*",
     re.IGNORECASE,
 )
 _TAIL = re.compile(

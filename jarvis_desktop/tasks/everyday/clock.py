@@ -63,6 +63,7 @@ async def tell_time(call: Call, report: Report, services: Services) -> Iterable[
     now = services.now()
     words = call.words("place")
     said = with_digits(" ".join(words.casefold().replace("’", "'").split()))
+    said = _of_the_two(said)
     if call.words("what") == "week":
         return [text_artifact(_week(_other_day(said, "week", now.date()), now.date()))]
     if found := _between.search(said):
@@ -92,6 +93,22 @@ _between = re.compile(
 
 _from_today = re.compile(r"\b(?:today|tomorrow|yesterday|now|ago|last|next|this|in)\b")
 """What says of a day how far it is from today."""
+
+
+_one_of_two = re.compile(
+    r"\bthe (?P<which>first|former|second|last|latter)\b[^:]*$|(?:(?<=day is )|(?<=day was ))that$"
+)
+
+
+def _of_the_two(said: str) -> str:
+    """Name the day that is meant of two: "what weekday was the second one: how many days lie
+    between 3 March and 20 June"."""
+    asked, _, earlier = said.partition(": ")
+    named, days = _one_of_two.search(asked), _between.search(earlier)
+    if not named or not days:
+        return said
+    which = "first" if named["which"] in ("first", "former") else "last"
+    return f"{asked[: named.start()]}{days[which]}"
 
 
 def _days_between(first: str, last: str, said: str, today: date) -> str:
@@ -296,7 +313,7 @@ CLOCK = define(
             for there in ("", "are there ", "are left ", "is it ", "are there left ")
             for until in ("until", "till")),
           *(f"how many {unit} {there}between" for unit in ("days", "weeks")
-            for there in ("", "are ", "are there ", "is it ")),
+            for there in ("", "are ", "are there ", "is it ", "lie ", "are in ", "pass ")),
           *(f"{how_long} {feast}" for feast in _FEASTS for how_long in ("how long until",
             "how long till", "how long is it until", "how long is it till", "when is", "when's"))]),
     ),

@@ -183,10 +183,23 @@ _COUNTED_LEFT = tuple(
     for there in ("remain", "are left", "lines remain", "lines are left")
 )
 _THERE_ARE = ("there are", "are there", "are in there", "it has", "it's got", "it has got",
-              "it contains", "that is", "that makes", "they are", "remain", "are left")  # fmt: skip
+              "it contains", "that is", "that makes", "they are", "remain", "are left", "came out",
+              "come out", "there are now", "there are then")  # fmt: skip
 _in_german = {"words": "wörter", "lines": "zeilen", "characters": "zeichen",
               "letters": "buchstaben", "pages": "seiten", "sentences": "sätze",
               "questions": "fragen", "paragraphs": "absätze"}  # fmt: skip
+
+
+_BECAME = ("became", "becomes", "has become", "is now", "is then", "got", "gets", "ended up",
+           "turned out")  # fmt: skip
+
+
+def _became() -> Iterable[str]:
+    """Cues for what a change has brought: "how big the file became"."""
+    things = (*_POINTED, "the result", *(f"the {noun}" for noun in _SEEN))
+    for asked in ("big", "large", "long"):
+        yield from (f"how {asked} {thing} {then}$" for thing in things for then in _BECAME)
+        yield from (f"how {asked} {thing} is$" for thing in things if thing not in _POINTED)
 
 
 def _pointing() -> Iterable[str]:
@@ -439,7 +452,7 @@ FILE_DETAILS = define(
           "die aufnahme", "das video", "die datei", "das bild")),
         "how big is xfile*", "how large is xfile*", "what ... size of xfile*",
         "how long is xfile*", *_of(("how long is",), _WRITTEN),
-        *_counting(), *_pointing(), *_COUNTED_LEFT,
+        *_counting(), *_pointing(), *_became(), *_COUNTED_LEFT,
         *_counting_text("words", "lines", "characters", "letters", "pages"),
     ),
     method=describe_file, note="what the file itself says, by PyAV, Pillow and pypdf",

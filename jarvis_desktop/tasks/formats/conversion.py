@@ -242,7 +242,13 @@ _orders = (
       for kind in ("document", "file", "sheet")),
     *(f"make {it} {{}}" for it in ("it", "them", "this", "these", "that")),
     *(f"put {it} in {a} {{}}" for it in ("it", "this", "that", "the result") for a in ("a", "an")),
+    *(f"{give} {one} {{}}" for one in ("a", "an")
+      for give in ("hand me", "let me have", "let us have", "can i have", "could i have",
+                   "can i get")),
     *(f"{give} a {{}}" for give in ("give me", "get me", "i want", "i need", "i'd like")),
+    *(f"{give} {{}}$" for give in ("give me", "get me", "hand me", "send me")),
+    *(f"{every} of them{one} {{}}" for every in ("all", "each", "both")
+      for one in ("", " as", " an")),
     "convert ... to {}", "convert ... into {}", "change ... to {}", "turn ... into {}",
     "turn ... into a {}", "turn ... into an {}", "make ... a {}", "transcode ... to {}",
     "{} version", "{} of this", "{} of it", "{} of xfile*", "{} from this",
@@ -261,7 +267,7 @@ CONVERT_FILE = define(
     gives=(Kind.DOCUMENT, Kind.IMAGE, Kind.AUDIO, Kind.VIDEO, Kind.TABLE, Kind.TEXT),
     options=(TaskOption("format", "the new ending, such as pdf or mp3", "", reads="format"),),
     cues=(
-        *(frame.format(word) for frame in _targets for word in _words),
+        *(frame.format(word) for frame in _targets for word in (*_words, "text file")),
         *(frame.format(word) for frame in _orders for word in _words
           if word not in _everyday or "{} " in frame),
         *(f"{pages} ... {into} {picture}"

@@ -360,20 +360,29 @@ CUT_FILE = define(
         *(f"{verb} {part}" for verb in _keeping for part in _parts_named),
         "keep #", "i only need #", "i only want #", "only keep", "keep only",
         "cut out", "cut", "trim ... to", "trim ... second*", "trim ... minute*", "shorten ... to",
-        "clip ... to", "cut ... to", "schneide", "ausschneiden", "schneide ... aus",
+        "^clip ... to", "cut ... to", "schneide", "ausschneiden", "schneide ... aus",
         "zuschneiden", "kürze ... auf",
     ),
     presets=presets(
         *(({"action": action}, list(_turning(action))) for action in TURNS),
         ({"action": "remove"},
          [*(f"{verb} {part}" for verb in _leaving_out for part in _parts_named),
-          "cut off", "cut ... off", "cut the first", "cut the last", "keep all but",
+          *(f"{verb} {away}" for verb in ("cut", "trim", "chop", "snip", "slice", "shave")
+            for away in ("off", "... off", "away", "... away", "off the first", "off the last",
+                         "away the first", "away the last")),
+          *(f"schneide {part} ... {away}" for away in ("weg", "ab")
+            for part in (*(f"die {end} # {unit}" for end in ("ersten", "letzten")
+                           for unit in ("sekunden", "minuten", "seiten")),
+                         "die erste", "die letzte")),
+          "schneide ... weg", "schneide ... ab$", "wegschneiden",
+          "cut the first", "cut the last", "keep all but",
           "keep everything but", "all pages but", "all pages except",
           "everything except", "without page* #", "ohne seite* #", "ohne die letzte seite",
           "ohne die erste seite", "without the first page", "without the last page",
           "entferne ... seite*", "entferne ... sekunden", "lösche ... seite*"]),
         ({"action": "split"},
-         "split|split up|split ... into|break up|break ... into|divide ... into|teile|teil ... in|"
+         "split|split up|split ... into|chop ... into|slice ... into|chop up|"
+         "break up|break ... into|divide ... into|teile|teil ... in|"
          "teile ... in|aufteilen|each page as|every page as|single pages|into single pages|"
          "one file per page|zerlege|in einzelne seiten|cut ... into|one file for each|"
          "a file for each|one file for every|one file per|a file per|separate file* for each|"

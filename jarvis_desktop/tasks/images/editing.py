@@ -16,6 +16,7 @@ from jarvis_desktop.tasks.definition import define, presets
 from jarvis_desktop.tasks.images.generation import AVOID, SEED, STRENGTH
 from jarvis_desktop.tasks.images.io import EDITS
 from jarvis_desktop.tasks.naming import PICTURE_WORDS
+from jarvis_desktop.text.parts import COLOURS
 
 
 def _after(*nouns: str) -> tuple[str, ...]:
@@ -114,17 +115,26 @@ PHRASES: tuple[tuple[Mapping[str, Value], Iterable[str]], ...] = (
                      "on it", "across it", "over it", "onto it")),
         "add text", "add a caption", "put a caption", "put text", "add the text", "put the text",
         "add the word*", "put the word*", "add the caption", "put the caption", "insert the text",
+        *(f"{verb} the {what}" for verb in ("stick", "place") for what in ("text", "word*",
+          "caption")),
         "watermark saying", "watermark that says", "xquote* on it$", "xquote* to it$",
         *(f"{verb} ... {at} {which}" for verb in ("write", "print")
           for at in ("on", "onto", "over", "across", "under", *_PLACES)
-          for which in (*(f"the {what}" for what in PICTURE_WORDS), "this picture", "it$")),
+          for which in (*(f"the {what}" for what in (*PICTURE_WORDS, "video", "clip", "film")),
+                        "this picture", "this video", "it$")),
+        *(f"{verb} ... on {what} in {colour}" for verb in ("put", "stick") for colour in COLOURS
+          for what in ("it", "the picture", "the photo", "the video")),
         *(f"xquote* {at} the {what}" for what in PICTURE_WORDS for at in ("on", "to", *_PLACES)),
         *(f"{verb} the {what} xquote*" for verb in ("caption", "label") for what in PICTURE_WORDS),
     )),
     ({"edit": "invert"}, "invert*|negative of|a negative|inverse colours|inverse colors"),
     ({"edit": "sepia"}, "sepia|old photo*|vintage|antique|brownish"),
-    ({"edit": "border"},
-     "border around|frame around|add a border|add a frame|put a border|put a frame"),
+    ({"edit": "border"}, (
+        *(f"{what} {around}" for what in ("border", "frame") for around in ("around", "round")),
+        *(f"{verb} a {what}" for verb in ("add", "put") for what in ("border", "frame")),
+        *(f"{verb} a {colour} {what}" for verb in ("add", "put", "give ...") for colour in COLOURS
+          for what in ("border", "frame")),
+    )),
     ({"edit": "clean"}, (
         *(f"{verb} the {what}" for verb in ("strip", "remove", "delete", "erase", "take out")
           for what in ("location from", "location out of", "gps", "metadata", "meta data", "exif",

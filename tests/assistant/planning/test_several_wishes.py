@@ -108,7 +108,50 @@ def shown(plan: Plan) -> list[str]:
         ("Turn it into a csv and show me everything in Food", "budget.xlsx",
          ["0 convert-file file=budget.xlsx format=csv",
           "1 table-question-answering table=budget.xlsx question=show me everything in Food"]),
+        ("Put FOR SALE on it in red, and let me have a bmp", "photo.jpg",
+         ["0 image-editing image=photo.jpg edit=caption words=FOR SALE colour=red",
+          "1 convert-file file=#0 format=bmp"]),
+        ("Write Lake Trip across the video and hand me an mkv", "trip.mp4",
+         ["0 video-editing video=trip.mp4 edit=caption words=Lake Trip",
+          "1 convert-file file=#0 format=mkv"]),
+        ("Chop the recording into pieces of 15 seconds, all of them mp3", "song.wav",
+         ["0 cut-file file=song.wav action=split times=every 0:15",
+          "1 convert-file file=#0 format=mp3"]),
+        ("Let it fade in over 4 seconds, then fade out the last 2 seconds", "song.wav",
+         ["0 audio-to-audio audio=song.wav effect=fade-in seconds=4.0",
+          "1 audio-to-audio audio=#0 effect=fade-out seconds=2.0"]),
+        ("Trim off the last two seconds and give me mp3", "song.wav",
+         ["0 cut-file file=song.wav action=remove times=last 0:02",
+          "1 convert-file file=#0 format=mp3"]),
+        ("Remove the pauses, then transcribe what is left", "memo.wav",
+         ["0 audio-to-audio audio=memo.wav effect=trim-silence *",
+          "1 automatic-speech-recognition audio=#0"]),
+        ("Stick the words Summer 24 on this clip and give it a red border", "trip.mp4",
+         ["0 video-editing video=trip.mp4 edit=caption words=Summer 24",
+          "1 video-editing video=#0 edit=border colour=red"]),
+        ("Crop it to a square and tell me how big the file became", "photo.jpg",
+         ["0 image-editing image=photo.jpg edit=crop size=1:1 *", "1 file-details file=#0"]),
+        ("Make it half the size and give it to me as small.png", "photo.jpg",
+         ["0 image-editing image=photo.jpg edit=resize amount=50.0",
+          "1 save-file content=#0 name=small.png"]),
+        ("Put it in order by name and work out the mean salary for every department", "staff.csv",
+         ["0 edit-table table=staff.csv question=Put it in order by name *",
+          "1 table-question-answering table=#0 "
+          "question=work out the mean salary for every department"]),
+        ("Extract the text of page 1 as a text file", "report.pdf",
+         ["0 cut-file file=report.pdf pages=1", "1 document-to-text document=#0",
+          "2 convert-file file=#1 format=txt"]),
+        # The two ends of a range are no two wishes.
+        ("How many days lie between 3 March and 20 June, and what's the time?", "",
+         ["0 clock what=days until place=how many days lie between 3 march and 20 june",
+          "1 clock what=time place=what's the time?"]),
         # In German.
+        ("Schneide die ersten 3 Sekunden weg und blende die Aufnahme aus", "song.wav",
+         ["0 cut-file file=song.wav action=remove times=0:00-0:03",
+          "1 audio-to-audio audio=#0 effect=fade-out"]),
+        ("Verkleinere das Video auf die Hälfte und gib es mir als klein.mov", "film.mp4",
+         ["0 video-editing video=film.mp4 edit=resize amount=50.0",
+          "1 save-file content=#0 name=klein.mov"]),
         ("Drehe das Foto nach links und mach es heller", "foto.jpg",
          ["0 image-editing image=foto.jpg edit=rotate amount=-90.0 direction=left",
           "1 image-editing image=#0 edit=brightness amount=30.0"]),
@@ -124,7 +167,7 @@ def shown(plan: Plan) -> list[str]:
     ],
 )  # fmt: skip
 async def test_each_wish_is_a_task(text: str, name: str, expected: list[str]) -> None:
-    steps, notes = await planned(text, name)
+    steps, notes = await planned(text, *filter(None, [name]))
     assert (steps, notes) == (expected, [])
 
 
@@ -189,6 +232,14 @@ async def test_questions_are_not_mixed() -> None:
         ("Spell rhythm and tell me what it means", "", "tell me what it means"),
         ("How much is 50 dollars in euros and what is 50 miles in km", "",
          "how much is 50 dollars in euros"),
+        # What is to be sent or locked, whatever the file is called.
+        ("Upload clip.mp4 to YouTube and tell me how long it is", "clip.mp4",
+         "upload clip.mp4 to youtube"),
+        ("Lock report.pdf with a password, and count its pages", "report.pdf",
+         "lock report.pdf with a password"),
+        ("Mute the clip and email it to Anna", "clip.mp4", "email it to anna"),
+        # What changes a recording in a way that no task knows is no other change.
+        ("Let the song sound nicer and hand me a flac", "song.wav", "let the song sound nicer"),
     ],
 )  # fmt: skip
 async def test_what_is_left_out_is_named(text: str, name: str, words: str) -> None:
@@ -216,6 +267,25 @@ async def test_that_is_the_result_before() -> None:
     assert steps[1].endswith("until then: remember that tom was born on 3 may.")
     steps, _ = await planned("What's that times 3?")
     assert steps == ["0 calculator expression=what's that times 3?"]
+
+
+async def test_what_is_compared_with_is_the_older_one() -> None:
+    for text in (
+        "What is different in b.txt compared with a.txt?",
+        "What changed in b.txt since a.txt",
+    ):
+        steps, _ = await planned(text, "a.txt", "b.txt")
+        assert steps == ["0 text-differences text=a.txt+b.txt"]
+    steps, _ = await planned("List the changes and put them in a Word file", "a.txt", "b.txt")
+    assert steps == ["0 text-differences text=a.txt+b.txt", "1 convert-file file=#0 format=docx"]
+
+
+@pytest.mark.parametrize("asked", ["what weekday is the second one", "what day is that"])
+async def test_one_of_two_days_is_that_of_the_question_before(asked: str) -> None:
+    steps, _ = await planned(f"How many days are there between 3 May and 9 May, and {asked}?")
+    assert steps[1] == (
+        f"1 clock what=day place={asked}: how many days are there between 3 may and 9 may"
+    )
 
 
 async def test_a_question_that_needs_the_one_before_is_not_asked_alone() -> None:

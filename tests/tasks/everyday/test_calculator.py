@@ -65,6 +65,15 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
         ("what's 12 x 12", "12 x 12 is 144."),
         ("tip of 18 percent on 56.40", "18 percent on 56.40 is 10.152."),
         ("tell me what 2 plus 2 is", "2 plus 2 is 4."),
+        ("add 19% to 250", "Add 19% to 250 is 297.5."),
+        ("take 20 percent off 80", "20 percent off 80 is 64."),
+        ("subtract 20 percent from 80", "Subtract 20 percent from 80 is 64."),
+        ("share 60 among 4 people", "Share 60 among 4 people is 15."),
+        ("split 90 evenly between 3", "Split 90 evenly between 3 is 30."),
+        (
+            "add 19% to 250 and share the result among 5 people",
+            "Add 19% to 250 is 297.5.\nShare 297.5 among 5 people is 59.5.",
+        ),
     ],
 )
 def test_answers(said: str, expected: str):

@@ -89,6 +89,16 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
             "how many days from 1 June to today?",
             "From 4 May 2026 to 1 June 2026 it is 28 days.",
         ),
+        (
+            "day",
+            "what weekday was the second one: how many days lie between 3 March and 20 June 2025",
+            "20 June 2025 was a Friday.",
+        ),
+        (
+            "day",
+            "what weekday is the first: how many days are there between 3 June and 10 July",
+            "3 June 2026 is a Wednesday.",
+        ),
     ],
 )
 async def test_tells(tmp_path: Path, what: str, place: str, expected: str):
