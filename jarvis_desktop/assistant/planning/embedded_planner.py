@@ -366,14 +366,20 @@ class EmbeddedPlanner:
         return sorted(found, key=lambda cue: (cue.start, -cue.weight)), foreign
 
 
+VIDEO_EDITING = "video-editing"
+_OF_PICTURES = ("image-editing", "image-to-image")
+_NEAR = 24
+"""Characters behind a cue in which its thing is named: "rotate the video and blur the picture"."""
+
+
 def _of_the_given(
     cues: Sequence[CueMatch], read: ParsedRequest, context: Context
 ) -> list[CueMatch]:
     """Leave out the one of two tasks that edit pictures and videos in the same words which the
-    files, or else the latest result, do not suit."""
-    kinds = {item.kind for item in context.attachments}
-    if not kinds:
-        kinds = {kind for it in inputs.conversation_sources(context)[:1] for kind in it.kinds}
+    files, or else the latest result or the words, do not suit."""
+    latest = {kind for it in inputs.conversation_sources(context)[:1] for kind in it.kinds}
+    kinds = {item.kind for item in context.attachments} or latest
+    kinds = kinds or inputs.mentioned_kinds(read.text)
     of_videos = {(cue.start, cue.end) for cue in cues if cue.type.name == VIDEO_EDITING}
     still = inputs.OF_A_STILL.search(read.text) if Kind.IMAGE not in kinds else None
     kept = []
@@ -387,12 +393,6 @@ def _of_the_given(
         if not (video and turned) and (video or cue.type.name != VIDEO_EDITING):
             kept.append(cue)
     return kept
-
-
-_NEAR = 24
-"""Characters behind a cue in which its thing is named: "rotate the video and blur the picture"."""
-_OF_PICTURES = ("image-editing", "image-to-image")
-VIDEO_EDITING = "video-editing"
 
 
 async def _guessed_parts(

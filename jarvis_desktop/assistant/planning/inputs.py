@@ -92,7 +92,7 @@ CHART, JOIN, FILE_DETAILS = "chart", "join-files", "file-details"
 COUNT_WORDS, SIMILARITY = "count-words", "sentence-similarity"
 DIFFERENCES = "text-differences"
 OF_A_STILL = re.compile(
-    r"\b(?:still|frame|picture|photo|image|screenshot|thumbnail|poster|cover)s?\b"
+    r"\b(?:still|frame(?! around)|picture|photo|image|screenshot|thumbnail|poster|cover)s?\b"
 )
 """Words that speak of one picture of a video."""
 EDITING = frozenset({EDIT_TABLE, EDIT_TEXT})

@@ -84,6 +84,7 @@ from tests.assistant.planning.planned import ask, conversation, file, show
         ("when was this photo taken", ["a.jpg"], ["file-details(file=a.jpg)"]),
         ("take a screenshot at 0:10", ["a.mp4"], ["video-to-image(video=a.mp4, at=10.0)"]),
         ("rotate the video", ["a.mp4"], ["video-editing(video=a.mp4, edit=rotate)"]),
+        ("put a frame around it", ["a.mp4"], ["video-editing(video=a.mp4, edit=border)"]),
         (
             "make it smaller and cut the first 5 seconds",
             ["a.mp4"],
