@@ -9,11 +9,13 @@ import asyncio
 import logging
 import threading
 import time
+import weakref
 from collections.abc import Callable, Coroutine
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
+from types import MethodType
 from typing import Any
 
 from PySide6.QtCore import QObject, Qt, Signal, Slot
@@ -112,11 +114,15 @@ class EngineThread(QObject):
         self._posted.emit(function, args)
 
     def poster(self, owner: QObject, tell: Callable[..., object]) -> Callable[..., None]:
-        """Wrap `tell` so that it is called on the main thread, in order, while `owner` exists."""
+        """Wrap `tell` so that it is called on the main thread, in order, while `owner` exists. A
+        method does not keep its object alive: what the engine watches outlives windows."""
+        there = weakref.ref(owner)
+        method = weakref.WeakMethod(tell) if isinstance(tell, MethodType) else lambda: tell
 
         def call(*args: object) -> None:
-            if isValid(owner):
-                tell(*args)
+            told, existing = method(), there()
+            if told and existing is not None and isValid(existing):
+                told(*args)
 
         return partial(self.post, call)
 

@@ -253,7 +253,7 @@ class AttachmentChip(QFrame):
         self._symbol.setAlignment(Qt.AlignmentFlag.AlignCenter)
         layout = hbox(
             self._symbol,
-            ElidedLabel(name, mode=Qt.TextElideMode.ElideMiddle, widest=300),
+            ElidedLabel(name, mode=Qt.TextElideMode.ElideMiddle, widest=280),
             parent=self,
             margins=(6, 4, 8, 4),
             spacing=theme.space(),

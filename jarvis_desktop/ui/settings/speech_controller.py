@@ -112,8 +112,9 @@ class SpeechController(QObject):
             }
             if not self._watches:
                 self._watches = True
+                tell = self.session.engine.poster(self, self._changed)
                 for name, key in keys.items():
-                    key.watch(self.session.engine.poster(self, partial(self.bound.emit, name)))
+                    key.watch(partial(tell, name))
             return {name: key.status for name, key in keys.items()}
 
         def tell(outcome: Outcome) -> None:
@@ -121,6 +122,9 @@ class SpeechController(QObject):
                 self.bound.emit(name, status)
 
         self.jobs.start("watch", watch, tell)
+
+    def _changed(self, name: str, status: HotkeyStatus) -> None:
+        self.bound.emit(name, status)
 
     def _report(self, outcome: Outcome, then: Callable[[Any], None]) -> None:
         if outcome.value is None:
