@@ -109,8 +109,12 @@ class House:
         return main(args)
 
     def run(self, args: Namespace, work: Any, *, loaded: object = None) -> int:
-        code: int = asyncio.run(work(self))
-        return code
+        async def awake() -> int:
+            input.wake_by_signals()  # as the session does: else a Ctrl-C may go unnoticed
+            code: int = await work(self)
+            return code
+
+        return asyncio.run(awake())
 
 
 @pytest.fixture
