@@ -79,7 +79,7 @@ _DATES = (
 )  # fmt: skip
 _unclear_dates = frozenset(("%m/%d/%Y", "%m/%d/%y", "%m/%d/%Y %H:%M"))
 _plain_sheet = re.compile(r"(?:sheet|tabelle|feuil|blatt) ?\d*", re.IGNORECASE)
-_nested = re.compile(r"STRUCT|MAP|JSON|UNION|.*\[\d*\]$")
+NESTED = re.compile(r"STRUCT|MAP|JSON|UNION|.*\[\d*\]$")
 """DuckDB's types of cells that hold lists or objects."""
 _clock = re.compile(r"(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d)?")
 _total = re.compile(r"(?:grand )?total|sum|summe|gesamt(?:summe)?|totaux", re.IGNORECASE)
@@ -393,7 +393,7 @@ class _Source:
     @property
     def is_flat(self) -> bool:
         """Whether no cell holds a list or an object."""
-        return not any(map(_nested.match, self.types))
+        return not any(map(NESTED.match, self.types))
 
     @property
     def select(self) -> str:

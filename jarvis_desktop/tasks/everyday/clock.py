@@ -119,9 +119,7 @@ def _days_between(first: str, last: str, said: str, today: date) -> str:
         # In the middle of May, the next 10 June comes before the next 3 May.
         other = day_asked(f"when is {last}", one)
     if one is None or other is None:
-        raise InputError(
-            tr("I do not know which day that is."), hint=tr("Say “what day is 24 December”.")
-        )
+        raise _unknown_day()
     begin, end = sorted((one, other))
     length = _length((end - begin).days, said)
     return f"From {begin.day} {begin:%B %Y} to {end.day} {end:%B %Y} it is {length}."
@@ -152,10 +150,13 @@ def _other_day(said: str, what: str, today: date) -> date | None:
         return None
     day = day_asked(said, today)
     if day is None and (counted or re.search(_OTHER_DAYS, said)):
-        raise InputError(
-            tr("I do not know which day that is."), hint=tr("Say “what day is 24 December”.")
-        )
+        raise _unknown_day()
     return day
+
+
+def _unknown_day() -> InputError:
+    told = tr("I do not know which day that is.")
+    return InputError(told, hint=tr("Say “what day is 24 December”."))
 
 
 def _answer_for_day(day: date, today: date, what: str, said: str) -> str:

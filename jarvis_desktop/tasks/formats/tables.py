@@ -29,6 +29,7 @@ from jarvis_desktop.tasks.documents.plain_text import (
     old_office,
 )
 from jarvis_desktop.tasks.documents.table_database import (
+    NESTED,
     column_names,
     delimiter_of,
     header_of,
@@ -139,9 +140,8 @@ def _json(path: Path, start: bytes, name: str) -> str:
 
 def _queried(link: DuckDBPyConnection, source: str) -> Rows:
     described = link.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
-    nested = re.compile(r"STRUCT|MAP|JSON|UNION|.*\[\d*\]$")
     columns = [
-        f"to_json({quoted(row[0])})::VARCHAR" if nested.match(row[1]) else quoted(row[0])
+        f"to_json({quoted(row[0])})::VARCHAR" if NESTED.match(row[1]) else quoted(row[0])
         for row in described
     ]
     link.execute(f"CREATE VIEW source AS SELECT * FROM {source}")
