@@ -87,13 +87,11 @@ class InventoryDescription:
 
 def describe_inventory(inventory: Sequence[TaskType]) -> InventoryDescription:
     """Describe an inventory for the encoder."""
+    gives = [frozenset(item.gives) for item in inventory]
+    takes = [frozenset(kind for port in item.ports for kind in port.kinds) for item in inventory]
     return InventoryDescription(
         tuple(description(item) for item in inventory),
-        bytes(
-            any(set(one.gives) & set(port.kinds) for port in other.ports)
-            for one in inventory
-            for other in inventory
-        ),
+        bytes(not given.isdisjoint(taken) for given in gives for taken in takes),
     )
 
 
@@ -246,15 +244,14 @@ class BackgroundScorer:
         """`folder` holds the weights; see TaskEncoder."""
         self._apart = apart
         self._folder = folder
-        self._last: tuple[tuple[TaskType, ...], InventoryDescription] | None = None
 
     def warm(self, inventory: Sequence[TaskType]) -> None:
         """Load the weights and encode an inventory. Raises UnavailableError."""
-        self._call("warm", self._describe(inventory))
+        self._call("warm", describe_inventory(inventory))
 
     def score(self, text: str, inventory: Sequence[TaskType]) -> Scores:
         """Score the tasks of an inventory. Raises UnavailableError."""
-        scores: Scores = self._call("score_described", text, self._describe(inventory))
+        scores: Scores = self._call("score_described", text, describe_inventory(inventory))
         return scores
 
     def directions(self, texts: Sequence[str]) -> list[list[float]]:
@@ -266,13 +263,6 @@ class BackgroundScorer:
         """See TaskScorer. Raises UnavailableError."""
         found: list[dict[str, float]] = self._call("everyday", texts)
         return found
-
-    def _describe(self, inventory: Sequence[TaskType]) -> InventoryDescription:
-        """Describe an inventory; the last one is cached, because that takes milliseconds."""
-        tasks, last = tuple(inventory), self._last
-        if last is None or last[0] != tasks:
-            last = self._last = tasks, describe_inventory(tasks)
-        return last[1]
 
     def _call(self, method: str, *args: object) -> Any:
         try:
