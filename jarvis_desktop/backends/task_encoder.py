@@ -115,23 +115,20 @@ class TaskEncoder:
 
     def score_described(self, text: str, inventory: InventoryDescription) -> Scores:
         """Score the tasks of a described inventory."""
-        import numpy as np
-
         short = condense(text)
         with self._lock:
             tasks, fits = self._vectors(inventory)
             loaded = self._loaded
             encoding = loaded.tokenizer.encode(short.text)
             states = loaded.states(encoding.ids)
-            mask = np.ones(states.shape[:2], dtype=np.int64)
-            nodes, links, order, where = loaded.decoder.run(
-                None, {"states": states, "mask": mask, "tasks": tasks, "fits": fits}
+            nodes, links, order, where, related = loaded.decoder.run(
+                None, {"states": states, "tasks": tasks, "fits": fits}
             )
         offsets = [start for start, _ in encoding.offsets]
         return Scores(
             tasks=tuple(_probability(nodes[0]).tolist()),
-            links=_rows(_probability(links[0])),
-            order=_rows(_probability(order[0])),
+            links=_table(_probability(links[0]), related, len(tasks)),
+            order=_table(_probability(order[0]), related, len(tasks)),
             where=tuple(short.origin(offsets[int(place + 0.5)]) for place in where[0]),
         )
 
@@ -223,7 +220,12 @@ def _probability(logits: np.ndarray) -> np.ndarray:
     return np.asarray(1.0 / (1.0 + np.exp(-np.clip(logits, -30, 30))))
 
 
-def _rows(table: np.ndarray) -> tuple[tuple[float, ...], ...]:
+def _table(values: np.ndarray, places: np.ndarray, size: int) -> tuple[tuple[float, ...], ...]:
+    """The table of `size` rows and columns with the values of some of its rows and columns."""
+    import numpy as np
+
+    table = np.zeros((size, size), dtype=np.float32)
+    table[np.ix_(places, places)] = values
     return tuple(tuple(row) for row in table.tolist())
 
 

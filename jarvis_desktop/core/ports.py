@@ -362,7 +362,8 @@ class Scores:
     tasks: tuple[float, ...]
     """For each task, that it is requested."""
     links: tuple[tuple[float, ...], ...]
-    """links[i][j]: if both are requested, that j uses the result of i."""
+    """links[i][j]: if both are requested, that j uses the result of i. Like `order`, 0 for a task
+    that is far from being requested."""
     order: tuple[tuple[float, ...], ...]
     """order[i][j]: if both are requested, that i runs before j."""
     where: tuple[int, ...]

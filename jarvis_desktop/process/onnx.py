@@ -28,7 +28,6 @@ def _session(path: Path, *, exact: str) -> Any:
 
     options = onnxruntime.SessionOptions()
     options.inter_op_num_threads = options.intra_op_num_threads = 1
-    options.enable_cpu_mem_arena = False
     options.log_severity_level = 4
     options.add_session_config_entry("session.x64quantprecision", exact)
     return onnxruntime.InferenceSession(

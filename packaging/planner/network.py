@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 from transformers import BertModel
 
-WIDTH = 256
+WIDTH, HEADS = 256, 4
 LONGEST = 160
 """Tokens for which the decoder has positions."""
 
@@ -17,17 +17,17 @@ LONGEST = 160
 class Layer(nn.Module):
     """Tasks look at the words of the request, then at each other (pre-norm)."""
 
-    def __init__(self, heads: int = 4, drop: float = 0.1) -> None:
+    def __init__(self, drop: float = 0.1) -> None:
         super().__init__()
-        self.cross = nn.MultiheadAttention(WIDTH, heads, dropout=drop, batch_first=True)
-        self.among = nn.MultiheadAttention(WIDTH, heads, dropout=drop, batch_first=True)
+        self.cross = nn.MultiheadAttention(WIDTH, HEADS, dropout=drop, batch_first=True)
+        self.among = nn.MultiheadAttention(WIDTH, HEADS, dropout=drop, batch_first=True)
         self.forward_net = nn.Sequential(
             nn.Linear(WIDTH, 2 * WIDTH), nn.GELU(), nn.Linear(2 * WIDTH, WIDTH)
         )
         self.norms = nn.ModuleList(nn.LayerNorm(WIDTH) for _ in range(3))
         self.drop = nn.Dropout(drop)
 
-    def forward(self, tasks: Tensor, words: Tensor, padding: Tensor) -> Tensor:
+    def forward(self, tasks: Tensor, words: Tensor, padding: Tensor | None) -> Tensor:
         """tasks (b, n, WIDTH), words (b, l, WIDTH), padding (b, l) True where there is no word."""
         at = self.norms[0](tasks)
         seen = self.cross(at, words, words, key_padding_mask=padding, need_weights=False)[0]
@@ -89,21 +89,36 @@ class Network(nn.Module):
 
         `tasks` (n, hidden) are descriptions; `fits` (n, n) is 1 where a result of i is taken by j.
         """
+        nodes, where, seen = self.find(states, mask == 0, tasks)
+        links, order = self.relate(seen, where, fits)
+        return nodes, links, order, where
+
+    def find(
+        self, states: Tensor, padding: Tensor | None, tasks: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Logits of nodes and their places in tokens (b, n), and what each task has seen of the
+        request and of the other tasks (b, n, WIDTH)."""
         words = self.words(states) + self.position[: states.size(1)]
-        padding = mask == 0
         alike = torch.einsum(
             "bld,kd->bkl", functional.normalize(states, dim=-1), functional.normalize(tasks, dim=-1)
         )
-        alike = alike.masked_fill(padding.unsqueeze(1), -1.0).max(-1).values
+        if padding is not None:
+            alike = alike.masked_fill(padding.unsqueeze(1), -1.0)
         seen = self.query(tasks.unsqueeze(0)).expand(states.size(0), -1, -1)
         for layer in self.layers:
             seen = layer(seen, words, padding)
         seen = self.norm(seen)
-        nodes = self.node(seen).squeeze(-1) + self.likeness[0] * alike + self.likeness[1]
+        nodes = self.node(seen).squeeze(-1) + self.likeness[0] * alike.max(-1).values
+        nodes = nodes + self.likeness[1]
         points = torch.einsum("bkd,bld->bkl", self.pointer_query(seen), self.pointer_key(words))
-        points = (points / 96**0.5).masked_fill(padding.unsqueeze(1), -1e4).softmax(-1)
+        points = points / 96**0.5
+        if padding is not None:
+            points = points.masked_fill(padding.unsqueeze(1), -1e4)
         count = torch.arange(states.size(1), dtype=states.dtype)
-        where = (points * count).sum(-1)
+        return nodes, (points.softmax(-1) * count).sum(-1), seen
+
+    def relate(self, seen: Tensor, where: Tensor, fits: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits of links and of order (b, n, n)."""
         apart = where.unsqueeze(1) - where.unsqueeze(2)
         features = torch.stack(
             [
@@ -117,4 +132,4 @@ class Network(nn.Module):
         )
         pairs = self.source(seen).unsqueeze(2) + self.target(seen).unsqueeze(1)
         scored = self.pair(functional.gelu(pairs + self.features(features)))
-        return nodes, scored[..., 0], scored[..., 1], where
+        return scored[..., 0], scored[..., 1]
