@@ -4,7 +4,11 @@ A goal is *reached* if it ends as done and the check of its answer and files pas
 done* if the check fails. It is *not sure* if what was made is shown as not confirmed, and an honest
 no otherwise.
 
+With --plain each goal is a request to an application without an LLM, and its files are in the folder
+from which it is asked.
+
 Run: python -m tests.benchmarks.agent_goals --address http://127.0.0.1:8077/v1 --llm NAME [--only N]
+     python -m tests.benchmarks.agent_goals --plain [--goals SET]
 """
 
 from __future__ import annotations
@@ -31,12 +35,20 @@ from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import LLMSettings, Settings
 from tests.benchmarks.agent_goal_cases import GOALS, UNSEEN, GoalCase, Outcome
+from tests.benchmarks.errand_goal_cases import ERRANDS
 from tests.benchmarks.fresh_goal_cases import FRESH
 from tests.benchmarks.other_goal_cases import OTHERS
 from tests.benchmarks.sound_goal_cases import SOUND
 from tests.fakes import FakeFrontend
 
-SETS = {"tuned": GOALS, "unseen": UNSEEN, "fresh": FRESH, "others": OTHERS, "sound": SOUND}
+SETS = {
+    "tuned": GOALS,
+    "unseen": UNSEEN,
+    "fresh": FRESH,
+    "others": OTHERS,
+    "sound": SOUND,
+    "errands": ERRANDS,
+}
 
 
 @dataclass
@@ -52,21 +64,22 @@ class CountingFrontend(FakeFrontend):
 
 
 async def work_on(
-    app: Application, case: GoalCase, folder: Path, *, shows: bool
+    app: Application, case: GoalCase, folder: Path, *, shows: bool, plain: bool
 ) -> tuple[Any, ...]:
     """Return how a goal ended: the verdict, rounds, seconds, and the reply."""
     folder.mkdir()
     check = case.make(folder, random.Random(case.goal))
+    given = tuple(sorted(folder.iterdir()))
     frontend = CountingFrontend()
-    request = Request(
-        case.goal,
-        files=tuple(sorted(folder.iterdir())),
-        terms=Terms(plan_accepted=True, code=CodeTerms.SANDBOXED),
-    )
+    request = Request(case.goal, files=given, folder=folder)
+    if not plain:
+        terms = Terms(plan_accepted=True, code=CodeTerms.SANDBOXED)
+        request = Request(case.goal, files=given, terms=terms)
     began = time.monotonic()
     turn: Turn = await app.assistant.handle(request, frontend)
     seconds = time.monotonic() - began
     files = {item.title: item.path for item in turn.artifacts if item.path}
+    files |= {path.name: path for path in folder.iterdir() if path not in given}
     right = check(Outcome(turn.reply, files))
     if turn.status is Status.DONE:
         verdict = "reached" if right else "FALSE DONE"
@@ -77,6 +90,8 @@ async def work_on(
     if shows:
         for entry in frontend.ended:
             sys.stdout.write(f"--- {entry.status}\n{entry.code}\n>>> {entry.observation[:1500]}\n")
+        kinds = [(task.type.name, dict(task.args)) for task in turn.plan or ()]
+        sys.stdout.write(f"    {kinds}\n    {sorted(files)}\n")
     return verdict, len(frontend.ended), seconds, turn.reply
 
 
@@ -87,14 +102,18 @@ async def main(args: argparse.Namespace) -> None:
     spent: list[float] = []
     with tempfile.TemporaryDirectory() as root:
         paths = Paths(*(Path(root, name) for name in ("config", "data", "cache", "logs")))
-        llm = LLMSettings(provider="openai", address=args.address, id=args.llm)
-        app = build(Settings(llm=llm), paths)
+        settings = Settings()
+        if not args.plain:
+            settings = Settings(
+                llm=LLMSettings(provider="openai", address=args.address, id=args.llm)
+            )
+        app = build(settings, paths)
         try:
             for number, case in enumerate(SETS[args.goals], 1):
                 if args.only and number not in args.only:
                     continue
                 verdict, rounds, seconds, reply = await work_on(
-                    app, case, Path(root, f"goal {number}"), shows=args.show
+                    app, case, Path(root, f"goal {number}"), shows=args.show, plain=args.plain
                 )
                 verdicts[verdict] += 1
                 spent.append(seconds)
@@ -110,8 +129,9 @@ async def main(args: argparse.Namespace) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--address", required=True)
-    parser.add_argument("--llm", required=True)
+    parser.add_argument("--address")
+    parser.add_argument("--llm", default="")
+    parser.add_argument("--plain", action="store_true", help="as requests, without an LLM")
     parser.add_argument("--only", type=int, nargs="*", default=[])
     parser.add_argument("--goals", choices=SETS, default="tuned", help="which set")
     parser.add_argument("--show", action="store_true", help="print each script and its output")
