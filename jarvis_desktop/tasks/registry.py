@@ -45,6 +45,7 @@ from jarvis_desktop.tasks.text.classification import (
     TEXT_CLASSIFICATION,
     ZERO_SHOT_CLASSIFICATION,
 )
+from jarvis_desktop.tasks.text.collected_values import COLLECT_VALUES
 from jarvis_desktop.tasks.text.differences import DIFFERENCES
 from jarvis_desktop.tasks.text.extraction import KEYWORD_EXTRACTION, TOKEN_CLASSIFICATION
 from jarvis_desktop.tasks.text.generation import (
@@ -69,7 +70,8 @@ from jarvis_desktop.tasks.video_editing import VIDEO_EDITING
 
 DEFINITIONS: tuple[Definition, ...] = (
     AUDIO_CLASSIFICATION, AUDIO_TO_AUDIO, AUTOMATIC_SPEECH_RECOGNITION, CALCULATOR,
-    CONTROL_TASKS["canny"], CHANCE, CHART, CLOCK, *CONTROL_TEXT_TO_IMAGE, CONTROL_TASKS["depth"],
+    CONTROL_TASKS["canny"], CHANCE, CHART, CLOCK, COLLECT_VALUES,
+    *CONTROL_TEXT_TO_IMAGE, CONTROL_TASKS["depth"],
     CONVERT_FILE, COUNT_WORDS, CUT_FILE, DEPTH_ESTIMATION, DOCUMENT_QUESTION_ANSWERING,
     DOCUMENT_TO_TEXT, EDIT_TABLE, FEATURE_EXTRACTION, FILE_DETAILS, FILL_MASK, FORGET,
     CONTROL_TASKS["hed"], HELP, IMAGE_CLASSIFICATION,

@@ -16,7 +16,8 @@ Lines = list[str]
 
 _named = r"""(?:["“„«](?P<{0}_quoted>[^"”“»\n]+)["”“»]|(?P<{0}>[^"“”„«»\n,;]+?))"""
 _end = r"(?=\s+(?:everywhere|throughout|in|and|then|und|überall|im|dann)\b|\s*[.,;]?\s*$|[,;]|\.\s)"
-_leave_out = r"\b(?:without|remove|delete|drop|take out|skip|ohne|entferne?|lösche?)\b[^.;]{0,24}?"
+_leave_out = r"\b(?:without|remove|delete|drop|take out|skip|ohne|entferne?|lösche?)\b"
+_leave_out += r"(?:(?!duplic|repeat|doppel|dublett|doubles)[^.;]){0,24}?"
 _lines = r"(?:lines?|names?|entries|rows?|zeilen?|einträge|namen)"
 
 
@@ -27,6 +28,9 @@ class LineEdit:
     name: str
     """For people: "sorted", "numbered"."""
     apply: Callable[[Lines], Lines]
+    collects: bool = False
+    """Whether it takes a part of the lines out of a text, to be put together with those of
+    others."""
 
 
 def read_edits(wish: str) -> Sequence[LineEdit]:
@@ -66,7 +70,9 @@ def _containing(match: re.Match[str], *, kept: bool) -> LineEdit:
     said = match.groupdict().get("said")
     word = said.strip('"“”„').casefold() if said else _group(match, "word").casefold()
     return LineEdit(
-        "left out", lambda lines: [line for line in lines if (word in line.casefold()) is kept]
+        "left out",
+        lambda lines: [line for line in lines if (word in line.casefold()) is kept],
+        collects=kept,
     )
 
 
@@ -78,8 +84,10 @@ def _sorted(match: re.Match[str]) -> LineEdit:
     )
 
 
-def _always(name: str, apply: Callable[[Lines], Lines]) -> Callable[[re.Match[str]], LineEdit]:
-    return lambda match: LineEdit(name, apply)
+def _always(
+    name: str, apply: Callable[[Lines], Lines], *, collects: bool = False
+) -> Callable[[re.Match[str]], LineEdit]:
+    return lambda match: LineEdit(name, apply, collects)
 
 
 def _numbered(lines: Lines) -> Lines:
@@ -141,11 +149,11 @@ _kinds: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LineEdit]], ...] 
         (
             r"\b(?:all|only|just|alle|nur)\s+(?:of\s+)?(?:the\s+|its\s+|die\s+)?"
             r"(?:headings|headlines|überschriften)\b",
-            _always("headings only", _headings),
+            _always("headings only", _headings, collects=True),
         ),
         (
             r"\b(?:sort|alphabeti[sz]e|sortiere?)\b"
-            rf"(?:\s+(?:all|the|its|these|my|die|alle|\w+(?=\s+by\b)|{_lines}|words?|list|items?|liste|wörter"
+            rf"(?:\s+(?:all|of|the|its|these|this|files?|texts?|notes?|letters?|documents?|my|die|alle|von|\w+(?=\s+by\b)|{_lines}|words?|list|items?|liste|wörter"
             rf"|in(?=\s+{_order}))\b)*"
             r"(?:\s+(?:by|nach)\s+(?:the\s+)?(?:name|names|alphabet|letters?|namen)\b)?"
             rf"(?:\s+{_order}\b)*",
@@ -174,10 +182,12 @@ _kinds: tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], LineEdit]], ...] 
 _file_name = lazy_re(r"(?<![\w./-])[\w./~-]*\w\.[A-Za-z]{1,5}\b")
 _sort_key = lazy_re(r"\b(?:by|nach)\s+(?:the\s+|der\s+|dem\s+)?\w+", re.IGNORECASE)
 _filler = FUNCTION_WORDS | frozenset(
-    """all also as dann datei den der des die diese diesem dieser document draw each everywhere file
-    guests handbook into it keep letter lines list make mein meine meinem mir my name names new note
-    notes now of once poem please put result save speichere speichern store text textdatei them then
-    this throughout turn und with write zeilen bitte im ihn sie es überall als words word it's
-    change convert ändere gedicht brief liste""".split()
+    """all also as contract dann datei dateien den der des die diese diesem diesen dieser document
+    documents draw each everywhere file files guests handbook into it keep letter letters
+    lines list log make manual mein meine meinem meinen mir my name names new note notes now
+    of once poem please put report reports result save speichere speichern store story text
+    textdatei texte texten texts them then these this throughout turn und with write zeilen
+    bitte im in ihn sie es überall als words word it's allen change convert ändere gedicht
+    brief briefe briefen liste notizen one protokoll vertrag""".split()
 )
 """Words that alone ask for nothing."""

@@ -4,8 +4,8 @@ A goal is *reached* if it ends as done and the check of its answer and files pas
 done* if the check fails. It is *not sure* if what was made is shown as not confirmed, and an honest
 no otherwise.
 
-With --plain each goal is a request to an application without an LLM, and its files are in the folder
-from which it is asked.
+With --plain each goal is a request to an application without an LLM, and its files are in the
+folder from which it is asked.
 
 Run: python -m tests.benchmarks.agent_goals --address http://127.0.0.1:8077/v1 --llm NAME [--only N]
      python -m tests.benchmarks.agent_goals --plain [--goals SET]
@@ -34,6 +34,7 @@ from jarvis_desktop.core.goal import CodeTerms, Terms
 from jarvis_desktop.core.turn import Request, Turn
 from jarvis_desktop.paths import Paths
 from jarvis_desktop.settings import LLMSettings, Settings
+from jarvis_desktop.tasks.documents.table_qa import is_doubtful
 from tests.benchmarks.agent_goal_cases import GOALS, UNSEEN, GoalCase, Outcome
 from tests.benchmarks.errand_goal_cases import ERRANDS
 from tests.benchmarks.fresh_goal_cases import FRESH
@@ -81,7 +82,9 @@ async def work_on(
     files = {item.title: item.path for item in turn.artifacts if item.path}
     files |= {path.name: path for path in folder.iterdir() if path not in given}
     right = check(Outcome(turn.reply, files))
-    if turn.status is Status.DONE:
+    if turn.status is Status.DONE and is_doubtful(turn.reply):
+        verdict = "right, not sure" if right else "wrong, not sure"
+    elif turn.status is Status.DONE:
         verdict = "reached" if right else "FALSE DONE"
     elif turn.status is Status.PARTLY:
         verdict = "right, not sure" if right else "wrong, not sure"
@@ -117,7 +120,7 @@ async def main(args: argparse.Namespace) -> None:
                 )
                 verdicts[verdict] += 1
                 spent.append(seconds)
-                words = " ".join(reply.split())[:150]
+                words = " ".join(reply.split())[:400]
                 sys.stdout.write(
                     f"{number:2} {verdict:<16}{rounds:2} rounds {seconds:6.1f} s  {words}\n"
                 )

@@ -153,7 +153,7 @@ def departments(folder: Path, chance: random.Random) -> Check:
 
 
 def pivot_months(folder: Path, chance: random.Random) -> Check:
-    rows = [
+    rows: list[dict[str, Any]] = [
         {"date": str(date(2026, 1, 1) + timedelta(days=chance.randrange(120))),
          "category": chance.choice(("Food", "Rent", "Travel")),
          "amount": chance.randrange(5, 300)}
@@ -571,7 +571,8 @@ def sorted_words(folder: Path, chance: random.Random) -> Check:
 def euros(folder: Path, chance: random.Random) -> Check:
     amounts = [chance.randrange(500, 90_000) / 100 for _ in range(6)]
     (folder / "letter.txt").write_text(
-        f"For the roof we paid €{amounts[0]:.2f} on 3 May 2024, and {amounts[1]:.2f} EUR for 12 doors. "
+        f"For the roof we paid €{amounts[0]:.2f} on 3 May 2024, and {amounts[1]:.2f} EUR for "
+        "12 doors. "
         f"The painter asked {amounts[2]:.2f} euros, the gardener €{amounts[3]:.2f}.\n\n"
         f"Room 214 cost €{amounts[4]:.2f}; we added {amounts[5]:.2f} € for heating.\n", "utf-8",
     )  # fmt: skip
@@ -582,9 +583,9 @@ def contract_dates(folder: Path, chance: random.Random) -> Check:
     days = sorted(date(2025, 1, 1) + timedelta(days=chance.randrange(700)) for _ in range(4))
     one, two, three, four = days
     (folder / "contract.txt").write_text(
-        f"This contract, signed on {one.day} {one:%B %Y}, begins on {two:%Y-%m-%d}. The first rent of "
-        f"640 is due on {three:%B} {three.day}, {three.year}, and it ends on {four:%d.%m.%Y} after "
-        "12 notices.\n", "utf-8",
+        f"This contract, signed on {one.day} {one:%B %Y}, begins on {two:%Y-%m-%d}. The first "
+        f"rent of 640 is due on {three:%B} {three.day}, {three.year}, and it ends on "
+        f"{four:%d.%m.%Y} after 12 notices.\n", "utf-8",
     )  # fmt: skip
 
     def check(came: Outcome) -> bool:

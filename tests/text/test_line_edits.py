@@ -31,6 +31,22 @@ TEXT = "Tea\n\n# Head one ##\n#hash\nMr Smith\nMr Smith\napple tea\n"
         ),
         ("please keep only the lines that contain tea", ["Tea", "apple tea"]),
         ("list all the lines that mention tea", ["Tea", "apple tea"]),
+        (
+            "sort these lines in alphabetical order and delete the duplicates, and no blank lines",
+            [],
+        ),
+        (
+            "Sort the entries of these notes alphabetically, drop the repeated lines",
+            ["", "# Head one ##", "#hash", "apple tea", "Mr Smith", "Tea"],
+        ),
+        (
+            "In all of these letters replace Mr Smith by Ms Lee",
+            ["Tea", "", "# Head one ##", "#hash", "Ms Lee", "Ms Lee", "apple tea"],
+        ),
+        (
+            "sort the lines of this file from z to a and remove the repeated lines",
+            ["Tea", "Mr Smith", "apple tea", "#hash", "# Head one ##", ""],
+        ),
         ("Collect all the SMITH items of the letter in smiths.md", ["Mr Smith", "Mr Smith"]),
         ('find the "tea" entries', ["Tea", "apple tea"]),
         (

@@ -1,4 +1,5 @@
-"""The part of a goal that the built-in methods do: files changed, converted, joined or drawn.
+"""The part of a goal that the built-in methods do: files changed, converted, joined or drawn, and
+tables of what others hold.
 
 If the words leave no doubt about that, nothing is gained by a script: the same words would be
 planned so outside of agent mode too.
@@ -16,6 +17,7 @@ from jarvis_desktop.assistant.execution.executor import ReplanningRunner
 from jarvis_desktop.assistant.planning.inputs import (
     ASK_TABLE,
     CHART,
+    COLLECT,
     CONVERT,
     COUNT_WORDS,
     CUT,
@@ -25,18 +27,21 @@ from jarvis_desktop.assistant.planning.inputs import (
     JOIN,
     SAVE,
 )
-from jarvis_desktop.core.artifact import Artifact
+from jarvis_desktop.core.artifact import WRITTEN_TABLES, Artifact, Kind
 from jarvis_desktop.core.errors import PlanError
 from jarvis_desktop.core.events import PlanAccepted
 from jarvis_desktop.core.expert import Status
 from jarvis_desktop.core.plan import Plan
 from jarvis_desktop.core.ports import Context, Planner
-from jarvis_desktop.core.task import Ref, Task, TaskType
+from jarvis_desktop.core.task import Arg, Ref, Task, TaskType
 
 _EXACT = frozenset(
-    ("image-editing", CONVERT, CUT, JOIN, EDIT_TEXT, EDIT_TABLE, CHART, FILE_DETAILS, COUNT_WORDS)
+    (
+        *("image-editing", CONVERT, CUT, JOIN, EDIT_TEXT, EDIT_TABLE, CHART, FILE_DETAILS),
+        *(COLLECT, COUNT_WORDS, ASK_TABLE),
+    )
 )
-"""Tasks that do with a file just what their options say."""
+"""Tasks that do with a file just what their options say, or say that they are not sure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +54,7 @@ class BuiltInPlan:
     @property
     def answers(self) -> bool:
         """Whether it counts what is asked, and makes no files."""
-        return {task.type.name for task in self.tasks} in ({FILE_DETAILS}, {COUNT_WORDS})
+        return {task.type.name for task in self.tasks} in ({FILE_DETAILS}, {COUNT_WORDS}, {COLLECT})
 
 
 @dataclass(eq=False)
@@ -71,7 +76,10 @@ class BuiltInSteps:
         planned = await self.planner.plan(run.goal.text, self.inventory, context)
         if not isinstance(planned, Plan) or planned.undone:
             return None
-        tasks = [task for task in planned if task.type.name not in (SAVE, ASK_TABLE)]
+        names = _names(planned)
+        tasks = [task for task in planned if task.type.name != SAVE]
+        # What is only asked is read and confirmed in another way; an answer in a file is a table.
+        tasks = [task for task in tasks if task.type.name != ASK_TABLE or task.id in names]
         if not tasks or not all(map(_is_exact, tasks)):
             return None
         if sum(task.type.name == FILE_DETAILS for task in tasks) > 1:
@@ -80,9 +88,23 @@ class BuiltInSteps:
             fresh = renumbered(Plan(tuple(tasks)), run.live.turn)
         except PlanError:  # one of them works on an answer
             return None
-        names = _names(planned)
-        numbers = {new.id: old.id for old, new in zip(tasks, fresh, strict=True)}
-        return BuiltInPlan(fresh, {new: names.get(old, "") for new, old in numbers.items()})
+        called = {new.id: names.get(old.id, "") for old, new in zip(tasks, fresh, strict=True)}
+        return self._with_formats(BuiltInPlan(fresh, called))
+
+    def _with_formats(self, plan: BuiltInPlan) -> BuiltInPlan:
+        """Convert answers that are to be in files, and tables that are to be of another format."""
+        convert = next((each for each in self.inventory if each.name == CONVERT), None)
+        tasks, names = list(plan.tasks), dict(plan.names)
+        for task in plan.tasks:
+            suffix = PurePath(names[task.id]).suffix.lower()
+            answers = task.type.gives == (Kind.TEXT,)
+            if convert is None or not suffix or not (answers or suffix != _made_as(task, suffix)):
+                continue
+            fresh = tasks[-1].id + 1
+            args: dict[str, Arg] = {convert.ports[0].name: Ref(task.id), "format": suffix[1:]}
+            tasks.append(Task(fresh, convert, args))
+            names |= {task.id: "", fresh: names[task.id]}
+        return BuiltInPlan(Plan(tuple(tasks)), names)
 
     async def carry_out(self, run: GoalRun, plan: BuiltInPlan) -> Sequence[Artifact]:
         """Return the new files under their names, and the sentences about them. There are
@@ -98,7 +120,7 @@ class BuiltInSteps:
             if result is None or result.status is not Status.DONE:
                 return ()
             if name and not any(item.path for item in result.artifacts):
-                return ()  # a script writes files of answers
+                return ()
             for item in result.artifacts:
                 if self.is_doubtful(item.text or "") or not _may_be_called(item, name):
                     return ()
@@ -110,6 +132,17 @@ class BuiltInSteps:
 def _is_exact(task: Task) -> bool:
     free = task.type.exact and not task.args.get(task.type.exact)
     return task.type.name in _EXACT and not free
+
+
+def _made_as(task: Task, otherwise: str) -> str:
+    """Return the ending of the table that a task makes: a changed one has that of its source."""
+    given = task.args.get("table")
+    if task.type.name == ASK_TABLE:
+        return ".csv"
+    if task.type.name != EDIT_TABLE or not isinstance(given, tuple):
+        return otherwise
+    sources = [PurePath(item.title).suffix.lower() for item in given if isinstance(item, Artifact)]
+    return next((suffix for suffix in sources if suffix in WRITTEN_TABLES), ".csv")
 
 
 def _names(plan: Plan) -> dict[int, str]:

@@ -167,9 +167,11 @@ def _wrong_rows(expected: ExpectedResult, rows: Rows, given: Collection[Artifact
         return "a cell holds a list or a dict: write one text or number in each cell"
     if rows[0] in rows[1:]:
         return "a row has the names of the columns as its cells"
-    if (_group.search(goal) or _each_period.search(goal)) and (len(rows) == 2 or len(rows[0]) == 1):
+    grouped = not _file_each.search(goal)
+    one = len(rows) == 2 or len(rows[0]) == 1
+    if grouped and one and (_group.search(goal) or _each_period.search(goal)):
         return "the table needs a row for each group: write it after the loop, as a list of dicts"
-    if repeated := _repeated_group(goal, rows):
+    if grouped and (repeated := _repeated_group(goal, rows)):
         return f"{repeated} repeats: add up in a dict, d[{repeated}] = d.get({repeated}, 0) + value"
     if expected.parts and _ends_with_marks(rows):
         return 'the cells end with a comma or a full stop: take it off with cell.rstrip(".,;:")'
@@ -193,6 +195,12 @@ _group = re.compile(
     r"(\w{3,})(?:\s*(?:,|and|und|et|y)\s+(\w+))?",
     re.IGNORECASE,
 )
+_file_each = re.compile(
+    r"\b(?:files?|csvs?|tables?|sheets?|datei\w*|tabellen?)\s+(?:for|per|f[üu]r|pro)\s+"
+    r"(?:each|every|jede\w?|\w+$)|\bsplit\b.*\b(?:files|tables|by|per)\b",
+    re.IGNORECASE,
+)
+"""Words that ask for a file for each group, with all the rows of that."""
 
 
 def _repeated_group(goal: str, rows: Rows) -> str:

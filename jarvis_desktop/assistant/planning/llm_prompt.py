@@ -339,9 +339,13 @@ def _first(shown: Sequence[tuple[Message, Message]], room: int) -> list[tuple[Me
     return fitting
 
 
+_FINE = ("avoid", "seed")
+
+
 def _list_tasks(inventory: Sequence[TaskType], *, summaries: bool) -> str:
     """List one task per line; without summaries, tasks with the same signature share a line, and
-    of options only those have their values that can be chosen from."""
+    of options only those have their values that can be chosen from, and those of painters are left
+    out that few requests need."""
     if summaries:
         return "\n".join(_line(task_type) for task_type in inventory)
     alike: dict[str, list[str]] = {}
@@ -365,6 +369,7 @@ def _signature(task_type: TaskType, *, types: bool = True) -> str:
     places += [
         f"{option.name}?" + (f": {_option_values(option)}" if types or option.choices else "")
         for option in task_type.options
+        if types or option.name not in _FINE
     ]
     return f"({', '.join(places)}) -> {_kinds(task_type.gives)}"
 

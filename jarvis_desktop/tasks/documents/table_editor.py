@@ -492,6 +492,7 @@ class TableEditor:
             word.text
             for at, word in enumerate(read.words)
             if at not in read.used and word.start not in mentioned and word.text in read.unread()
+            if word.stem not in read.relation.nouns
         ]
         if unread:
             words = ", ".join(f"“{word}”" for word in dict.fromkeys(unread))

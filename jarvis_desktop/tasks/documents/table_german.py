@@ -88,6 +88,9 @@ _WORDS = {
 _PHRASES = (
     (r"\bwie viel(?:en?)\b|\bwieviele\b", "how many"),
     (r"\bwie viel\b|\bwieviel\b", "how much"), (r"\bwie oft\b", "how often"),
+    (r"\b(?:be|er)?rechne\b(?: mir)?(.+?)\baus\b(?=\W*$)", r"calculate\1"),
+    (r"\b(?:be|er)rechne\b", "calculate"),
+    (r"\b(?:zahle|rechne)\b(.+?)\bzusammen\b", r"sum of\1"), (r"\baddiere\b", "sum of"),
     (r"\bper (?!monat|jahr|woche|tag|stunde)", "with "),
     (r"\b(?:fehlt|fehlen)\b", "missing"), (r"\bim (?:schnitt|mittel)\b", "average"),
     (r"\bgibt es\b", "are there"), (r"\bgab es\b|\bes gab\b", "were there"),

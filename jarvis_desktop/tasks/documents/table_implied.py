@@ -96,6 +96,8 @@ def _add_stock(
     for other in read.mentions:
         if levels and other.field in levels:
             read.use(other.start, other.end)
+    if levels:
+        read.take(*(at for at, word in enumerate(read.words) if word.text in ("below", "under")))
 
 
 def _add(

@@ -83,7 +83,7 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
     if _is_about_all(question.casefold(), db.tables):
         return [text_artifact("\n\n".join(describe_table(table, db) for table in db.tables))]
     report(None, tr("Reading the question"))
-    question, as_a_table = _as_a_table.subn("", question)
+    question, as_a_table = _as_a_table.subn("", _adding_up.sub("the sum of", question))
     first, second = two_questions(question)
     query = read_question(first, db)
     if second and query and (also := read_question(second, db)):
@@ -119,6 +119,7 @@ def _rows_asked(question: str, table: LoadedTable) -> TableQuery | None:
 
 
 _as_a_table = re.compile(r",? as a (?:new )?table\W*$", re.IGNORECASE)
+_adding_up = re.compile(r"\b(?:add|sum|total)\s+up\b(?:\s+all\b(?=\s+the\b))?", re.IGNORECASE)
 _also = re.compile(
     r"[\s,;]+(?:and|or|und|oder)\s+(?:(?:which|who|what|welche\w?|wer|was)\s+)?(?:one\s+)?"
     r"(?:(?:has|had|is|was|hat|ist)\s+)?(?:(?:the|die|der|das|den|am)\s+)?(?P<word>[^\W\d]+)\W*$",

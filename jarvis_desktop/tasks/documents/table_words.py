@@ -208,7 +208,7 @@ ASKING = FUNCTION_WORDS | frozenset(
     registered recorded contain contains include includes included involving us please still yet
     actually currently so far ever need needs want wants typically usually normally really anything
     something stuff got when's where's who's
-    everybody everyone everything anybody single played play use""".split()
+    everybody everyone everything anybody single played play use write""".split()
 )
 """Words that say nothing about the rows."""
 

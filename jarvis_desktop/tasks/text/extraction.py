@@ -155,6 +155,14 @@ def _plural(kind: str) -> str:
     }.get(name, f"{name}s".capitalize())
 
 
+COLLECTED = (
+    "e-mail address*", "email address*", "e-mails in", "emails in", "e-mail*", "email*",
+    "phone number*", "telephone number*", "web address*", "links", "urls", "link*", "dates",
+    "amounts", "amounts of money", "sums of money", "prices", "percentages", "ip address*",
+    "hashtags", "ibans", "times of day",
+)  # fmt: skip
+"""What is known by how it is written; only beside names is it asked of the task below."""
+
 TOKEN_CLASSIFICATION = define(
     name="token-classification", label="Find names and dates",
     summary="Lists the names, dates, sums and addresses in a text.",
@@ -171,8 +179,7 @@ TOKEN_CLASSIFICATION = define(
             for verb in ("extract", "pull", "collect", "find", "list", "get", "pull out", "copy",
                          "list of")
             for which in ("", "the ", "all ", "all the ", "every ")
-            for what in ("e-mail address*", "email address*", "e-mails", "emails", "phone number*",
-                         "web address*", "links", "urls", "dates", "prices", "names")
+            for what in ("names", "people", "places", *(f"{it} and names" for it in COLLECTED))
         ),
         *(f"{lists} the people" for lists in ("list", "list of", "extract")),
     ),

@@ -21,8 +21,8 @@ PLAIN = (".txt", ".md", ".markdown", ".log", ".srt", ".vtt", ".tex", ".rst", ".i
 
 
 def edit_lines(call: Call, report: Report) -> Iterable[Artifact]:
-    """Return the edited text as a file. Raises ExpertError for wishes that need understanding, and
-    InputError if nothing would change."""
+    """Return each edited text as a file, or what is collected of all texts as one. Raises
+    ExpertError for wishes that need understanding, and InputError if nothing would change."""
     edits = read_edits(call.words("wish"))
     if not edits:
         raise ExpertError(
@@ -32,27 +32,40 @@ def edit_lines(call: Call, report: Report) -> Iterable[Artifact]:
                 "empty or repeated ones, keep those with a word, capital letters."
             ),
         )
-    item = call.inputs["text"][0]
-    name = item.title if item.path else ""
-    before = text_of(item, report, call.workdir)
-    after = edit_text(before, edits)
-    if after == before:
+    items = call.inputs["text"]
+    before = [text_of(item, report, call.workdir) for item in items]
+    if len(items) > 1 and any(edit.collects for edit in edits):
+        whole = "".join(text if text.endswith("\n") else f"{text}\n" for text in before)
+        return [_written(edit_text(whole, edits), items[0], call.workdir / "collected")]
+    made = [
+        _written(after, item, call.workdir / f"edited-{number}")
+        for number, (item, text) in enumerate(zip(items, before, strict=True))
+        if (after := edit_text(text, edits)) != text
+    ]
+    if not made:
+        names = ", ".join(item.title for item in items[:4])
         raise InputError(
-            tr("That changes nothing in {name}.", name=item.title), hint=tr("Look at the spelling.")
+            tr("That changes nothing in {name}.", name=names), hint=tr("Look at the spelling.")
         )
+    return made
+
+
+def _written(text: str, item: Artifact, to: Path) -> Artifact:
+    """Write what became of a text beside nothing of the user's."""
+    name = item.title if item.path else ""
     suffix = PurePath(name).suffix.lower()
     stem = original_stem(name, ("edited",)) or "text"
     name = f"{stem}-edited{suffix if suffix in PLAIN else '.txt'}"
-    path = Path(call.workdir, f"edited{PurePath(name).suffix}")
-    path.write_text(after, "utf-8", newline="\n")
-    return [Artifact(Kind.DOCUMENT, path=path, name=name)]
+    path = to.with_suffix(PurePath(name).suffix)
+    path.write_text(text, "utf-8", newline="\n")
+    return Artifact(Kind.DOCUMENT, path=path, name=name)
 
 
 LINE_EDITING = define(
     name="edit-text", label="Edit text",
     summary="Edits the lines of a text: replaces words, sorts, numbers, reverses or leaves out "
     "lines, keeps the headings, changes to capital letters.",
-    ports=(Port("text", (Kind.TEXT, Kind.DOCUMENT)),), gives=(Kind.DOCUMENT,),
+    ports=(Port("text", (Kind.TEXT, Kind.DOCUMENT), many=True),), gives=(Kind.DOCUMENT,),
     options=(TaskOption("wish", "what to change", "", reads="own-words"),),
     cues=(
         "replace ... with", "replace ... by", "replace every ... with", "replace all ... with",

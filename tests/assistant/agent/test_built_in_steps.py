@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 import pytest
 
@@ -13,6 +13,7 @@ from jarvis_desktop.assistant.agent.goal_work import BUILT_IN, LOOK
 from jarvis_desktop.assistant.agent.queries import QUERY
 from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name, text_artifact
 from jarvis_desktop.core.errors import ExpertError
+from jarvis_desktop.core.events import PlanAccepted
 from jarvis_desktop.core.expert import Candidate, Status
 from jarvis_desktop.core.goal import StepState
 from jarvis_desktop.core.plan import Plan
@@ -25,7 +26,7 @@ from tests.assistant.agent.test_code_loop import WEST, Bench, bench, chart, scri
 __all__ = ["bench"]  # a fixture
 MADE = {"image-editing": "photo-edit.jpg", "convert-file": "photo.png", "chart": "chart.png",
         "edit-table": "sales-sorted.csv", "join-files": "joined.pdf",
-        "file-details": "details.txt"}  # fmt: skip
+        "file-details": "details.txt", "table-question-answering": "answer.csv"}  # fmt: skip
 """What each task makes here."""
 
 
@@ -39,7 +40,8 @@ async def built(
             raise ExpertError("It broke.")
         if call.task not in MADE:
             return [text_artifact(says)]
-        path = call.workdir / MADE[call.task]
+        made = PurePath(MADE[call.task])
+        path = call.workdir / made.with_suffix(f".{call.options.get('format', made.suffix[1:])}")
         path.write_text("x")
         kind = kind_of_name(path.name)
         assert kind
@@ -73,7 +75,15 @@ async def built(
         ("How often does the word sea occur?", ["story.txt"],
          ["It is done."], ["count-words"]),
         ("Find the five most frequent words and write them to words.txt", ["story.txt"],
-         [], ["count-words"]),
+         ["words.txt", "It is done."], ["count-words", "convert-file"]),
+        ("Collect the phone numbers of the letter in phones.csv", ["letter.txt"],
+         ["phones.csv", "It is done."], ["collect-values", "convert-file"]),
+        ("Sort the table by price and save it as sorted.xlsx", ["a.csv"],
+         ["sorted.xlsx", "It is done."], ["edit-table", "convert-file"]),
+        ("Save the average price for each product as means.csv", ["a.csv"],
+         ["means.csv", "It is done."], ["table-question-answering"]),
+        ("Join a.csv and b.csv, sort it by price and save it as c.json", ["a.csv", "b.csv"],
+         ["c.json", "It is done."], ["edit-table", "convert-file"]),
     ],
 )  # fmt: skip
 async def test_files_are_made_as_the_words_say(
@@ -117,8 +127,15 @@ async def test_nothing_counts_if_a_step_fails_or_is_in_doubt(tmp_path: Path) -> 
 
 
 async def test_a_name_of_another_format_is_not_given(tmp_path: Path) -> None:
-    goal = "Sort the table by price and save it as sorted.xlsx"
-    assert await built(tmp_path, goal, "a.csv") == ([], ["edit-table"])
+    goal = "Cut the largest square out of the middle of the picture and save it as square.png"
+    assert await built(tmp_path, goal, "photo.jpg") == ([], ["image-editing"])
+
+
+async def test_an_answer_is_no_file_if_it_is_to_be_a_table(tmp_path: Path) -> None:
+    goal = "Save the average price for each product as means.csv"
+    assert await built(tmp_path, goal, "a.csv", says="Who knows?") == (
+        [], ["table-question-answering"]
+    )  # fmt: skip
 
 
 TOLD = text_artifact("The chart shows the sales.")
@@ -153,6 +170,25 @@ async def test_what_is_counted_is_the_answer(bench: Callable[..., Bench]) -> Non
     found = await at.work()
     assert (found.status, found.text) == (Status.DONE, "“sea” occurs 3 times.")
     assert at.branches == [LOOK, BUILT_IN, "final_answer"]
+    assert at.llm.prompts == []
+
+
+async def test_what_a_table_answers_is_told_beside_its_file(bench: Callable[..., Bench]) -> None:
+    at = bench([], goal="Which regions sold most? Save them as most.csv")
+    (asked,) = (each for each in INVENTORY if each.name == "table-question-answering")
+    task = Task(
+        0, asked, {"table": tuple(at.run.context.attachments), "question": text_artifact("Which?")}
+    )
+    at.run.live.show(PlanAccepted(Plan((task,))))
+    path = at.root / "most.csv"
+    path.write_text("region\nWest\nEast\n")
+    answer = text_artifact("West and East sold most.", made_by=0)
+    at.built.made = [Artifact(Kind.TABLE, path=path, name=path.name, made_by=0), answer]
+    found = await at.work()
+    assert (found.status, found.text) == (
+        Status.DONE,
+        "West and East sold most.\n\nMade: “most.csv”.",
+    )
     assert at.llm.prompts == []
 
 

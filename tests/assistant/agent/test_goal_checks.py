@@ -97,6 +97,8 @@ def test_parts_of_lines_are_not_whole_lines(tmp_path: Path) -> None:
         ("Sort by region and save it as r.csv", "region,n\nA,1\nA,2\n", ""),
         ("Sales per day and region to r.csv", "day,region,n\n1,A,1\n1,B,2\n", ""),
         ("Sales per hour to r.csv", "when,n\n1,1\n1,2\n", ""),
+        ("Write a file for each region, such as r.csv", "region,n\nA,1\nA,2\n", ""),
+        ("Split it into one table per region: r.csv", "region\nA\n", ""),
     ],
 )
 def test_groups_are_put_together(tmp_path: Path, goal: str, rows: str, column: str) -> None:

@@ -490,9 +490,20 @@ async def test_the_name_of_a_file_to_be_made_is_not_looked_for(text: str) -> Non
         (
             "pull all e-mail addresses out of this text into a CSV",
             ["mails.txt"],
-            ["document-to-text(document=mails.txt)",
-             "token-classification(text=#0, asked=pull all e-mail addresses out of this text)",
-             "convert-file(file=#1, format=csv)"],
+            ["collect-values(text=mails.txt, asked=pull all e-mail addresses out of this text)",
+             "convert-file(file=#0, format=csv)"],
+        ),
+        (
+            "list the amounts in this letter and add them up",
+            ["letter.txt"],
+            ["collect-values(text=letter.txt, asked=list the amounts in this letter and add "
+             "them up)"],
+        ),
+        (
+            "collect the dates and names in this letter",
+            ["letter.txt"],
+            ["document-to-text(document=letter.txt)",
+             "token-classification(text=#0, asked=collect the dates and names in this letter)"],
         ),
         (
             "replace the sky with stars",

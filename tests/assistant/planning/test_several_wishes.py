@@ -318,7 +318,7 @@ WISHES = {
         "take out page 2": "cut-file",
         "how many pages does it have": "file-details",
         "translate it into German": "translation",
-        "find the dates in it": "token-classification",
+        "find the dates in it": "collect-values",
         "make it a Word document": "convert-file",
         "sign it": "",
     },

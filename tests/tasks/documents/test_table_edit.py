@@ -146,6 +146,12 @@ def test_refuses_rather_than_guesses(edit: Edit, wish: str, error: str):
         edit(wish)
 
 
+def test_the_name_of_the_table_leaves_no_doubt(edit: Edit):
+    said, _, rows = edit("remove the members that have no city", members_csv=CUSTOMERS + "4,Di,\n")
+    assert said == "Removed 1 row of 4: city is empty."
+    assert column(rows, "name") == ["Ann", "Bob", "Cid"]
+
+
 def test_two_columns_that_fit_are_named(edit: Edit):
     with pytest.raises(InputError, match="may be unit price and total price"):
         edit("sort by price", o_csv="unit price,total price\n1,2\n2,1\n")

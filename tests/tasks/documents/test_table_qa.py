@@ -607,6 +607,17 @@ def test_takes_no_other_column_for_what_is_asked(ask: Ask, table: str, question:
         ask(question, things_csv=table)
 
 
+@pytest.mark.parametrize(
+    ("table", "question"),
+    [(METER, "Sum up the kWh for each tariff"), (METER, "total up all the kWh per day, as a table"),
+     (METER, "write the average kWh for each tariff"), (BILLS, "Berechne den Betrag pro Kategorie"),
+     (BILLS, "Rechne mir die Summe pro Kategorie aus"), (BILLS, "addiere den Betrag je Kategorie"),
+     (_STOCK, "what do we need to reorder because On hand is below Reorder at?")],
+)  # fmt: skip
+def test_words_for_adding_up_leave_no_doubt(ask: Ask, table: str, question: str):
+    assert all("not sure" not in (item.text or "") for item in ask(question, things_csv=table))
+
+
 def test_a_word_that_changes_the_question_is_not_left_out(ask: Ask):
     (made,) = ask("average people of the cities below sea level")
     assert "“below”" in (made.text or "")

@@ -45,3 +45,24 @@ def test_what_cannot_be_done_is_said(tmp_path: Path) -> None:
     call = call_of(LINE_EDITING.type, tmp_path, text="b\na", wish="replace x with y")
     with pytest.raises(InputError, match="changes nothing in b a"):
         edit_lines(call, quiet)
+
+
+def several(tmp_path: Path, wish: str) -> dict[str, str]:
+    """What becomes of three texts, by the names of the new files."""
+    paths = []
+    for name, text in {"a.txt": "tea\nmilk", "b.log": "TODO: tea\n", "c.md": "salt\n"}.items():
+        paths.append(tmp_path / name)
+        paths[-1].write_text(text)
+    made = edit_lines(call_of(LINE_EDITING.type, tmp_path / "work", text=paths, wish=wish), quiet)
+    return {item.name: item.path.read_text() for item in made if item.path}
+
+
+def test_several_texts_are_each_edited(tmp_path: Path) -> None:
+    assert several(tmp_path, "replace tea with juice in all these files") == {
+        "a-edited.txt": "juice\nmilk", "b-edited.log": "TODO: juice\n"
+    }  # fmt: skip
+
+
+def test_what_is_collected_of_several_texts_is_one(tmp_path: Path) -> None:
+    assert several(tmp_path, "keep only the lines with tea") == {"a-edited.txt": "tea\nTODO: tea\n"}
+    assert several(tmp_path, "collect the TODOs of these notes") == {"a-edited.txt": "TODO: tea\n"}
