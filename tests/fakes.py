@@ -225,6 +225,38 @@ class FakeFacts:
         return count
 
 
+@dataclass
+class FakeLists:
+    """Keeps lists in memory."""
+
+    kept: dict[str, list[str]] = field(default_factory=dict)
+
+    def names(self) -> Sequence[str]:
+        return sorted(name for name, items in self.kept.items() if items)
+
+    def items(self, name: str) -> Sequence[str]:
+        return tuple(self.kept.get(name, ()))
+
+    def add(self, name: str, items: Sequence[str]) -> Sequence[str]:
+        if not items or any(len(item) > 500 for item in items):
+            raise InputError("An entry of a list has 1 to 500 characters.")
+        known = {item.casefold() for item in self.items(name)}
+        fresh = [item for item in dict.fromkeys(items) if item.casefold() not in known]
+        if len(known) + len(fresh) > 500:
+            raise InputError("The list has 500 entries, the most.")
+        self.kept.setdefault(name, []).extend(fresh)
+        return fresh
+
+    def remove(self, name: str, items: Sequence[str]) -> Sequence[str]:
+        wanted = {item.casefold() for item in items}
+        gone = [item for item in self.items(name) if item.casefold() in wanted]
+        self.kept[name] = [item for item in self.items(name) if item not in gone]
+        return gone
+
+    def clear(self, name: str) -> int:
+        return len(self.kept.pop(name, ()))
+
+
 def _bare(text: str) -> str:
     return " ".join(re.findall(r"\w+", text.casefold()))
 

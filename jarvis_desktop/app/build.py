@@ -218,6 +218,7 @@ def build(
         local_now,
         stop,
         history.facts,
+        history.lists,
         store,
         tuple(definitions.values()),
     )

@@ -259,6 +259,28 @@ class Facts(Protocol):
         """Delete all facts and return their number."""
 
 
+class Lists(Protocol):
+    """Lists of the user, such as shopping and to-dos, by name."""
+
+    def names(self) -> Sequence[str]:
+        """Return the lists that have entries."""
+
+    def items(self, name: str) -> Sequence[str]:
+        """Return the entries of a list, oldest first; none if there is no such list."""
+
+    def add(self, name: str, items: Sequence[str]) -> Sequence[str]:
+        """Add entries and return those that were not there yet.
+
+        Raises InputError if there is none, one is too long, or there are too many.
+        """
+
+    def remove(self, name: str, items: Sequence[str]) -> Sequence[str]:
+        """Delete entries and return those that were there."""
+
+    def clear(self, name: str) -> int:
+        """Delete all entries of a list and return their number."""
+
+
 @dataclass(frozen=True, slots=True)
 class Timer:
     """A running timer."""

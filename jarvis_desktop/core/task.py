@@ -97,6 +97,9 @@ class TaskType:
     """What a person calls a step of this kind, as an order: "Transcribe"."""
     server: str = ""
     """The MCP server whose tool it is; "" if it is a task of the application."""
+    reads: Callable[[str], Mapping[str, Value] | None] | None = None
+    """Returns the options that a part of a request, in lower case, gives if it is as a whole
+    something for this task, else None: for what phrases cannot list, such as a sum."""
 
     def __hash__(self) -> int:
         # A planner looks things up by all task types, which have thousands of cues.

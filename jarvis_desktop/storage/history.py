@@ -30,7 +30,7 @@ from jarvis_desktop.storage.export import Exported, Form, Media, export_to, expo
 from jarvis_desktop.storage.goals import SqliteGoalMemory
 from jarvis_desktop.storage.import_ import Imported, import_from
 from jarvis_desktop.storage.journal import Owners, SqliteJournal
-from jarvis_desktop.storage.records import FactRecords, SavedTimers, TrackRecords
+from jarvis_desktop.storage.records import FactRecords, ListRecords, SavedTimers, TrackRecords
 from jarvis_desktop.storage.search import EVERYTHING, TurnFilters, TurnHit, optimize_index, search
 from jarvis_desktop.storage.turn_rows import TurnRows
 
@@ -73,6 +73,7 @@ class SqliteHistory(ConversationList):
         self._private = private
         self.timers = SavedTimers(self._db)
         self.facts = FactRecords(self._db)
+        self.lists = ListRecords(self._db)
         self.records = TrackRecords(self._db, now=now)
         self.goals = SqliteGoalMemory(
             self._rows, private=private.current_rows if private else lambda: None

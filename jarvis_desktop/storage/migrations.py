@@ -382,6 +382,14 @@ def waiting_of_turns(db: Schema) -> None:
     db.execute("ALTER TABLE turns ADD COLUMN waited REAL NOT NULL DEFAULT 0")
 
 
+def lists(db: Schema) -> None:
+    """Add the entries of the user's lists."""
+    db.execute(
+        "CREATE TABLE list_items (number INTEGER PRIMARY KEY, list TEXT NOT NULL,"
+        " text TEXT NOT NULL, UNIQUE (list, text))"
+    )
+
+
 STEPS: tuple[Callable[[Schema], None], ...] = (
     conversations_and_turns,
     timers,
@@ -398,4 +406,5 @@ STEPS: tuple[Callable[[Schema], None], ...] = (
     search_with_marks,
     costs_of_attempts,
     waiting_of_turns,
+    lists,
 )

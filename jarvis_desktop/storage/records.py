@@ -1,5 +1,5 @@
-"""Small tables of the history: the track record of experts, facts to remember, and timers; and the
-last dictations, in a file."""
+"""Small tables of the history: the track record of experts, facts to remember, lists, and timers;
+and the last dictations, in a file."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import json
 import logging
 import re
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, asdict, dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -180,6 +180,76 @@ class FactRecords:
 def _bare(text: str) -> str:
     """Return the words alone, to compare what facts say."""
     return " ".join(re.findall(r"\w+", text.casefold()))
+
+
+MAX_LISTS, MAX_ITEMS = 50, 500
+MAX_ITEM_CHARS = 500
+
+
+class ListRecords:
+    """Implements Lists. Used from the thread that opened the database."""
+
+    def __init__(self, db: Database) -> None:
+        self._db = db
+
+    def names(self) -> tuple[str, ...]:
+        """Return the lists that have entries, by name."""
+        with reading():
+            rows = self._db.execute("SELECT DISTINCT list FROM list_items ORDER BY list").fetchall()
+        return tuple(name for (name,) in rows)
+
+    def items(self, name: str) -> tuple[str, ...]:
+        """Return the entries of a list, oldest first."""
+        with reading():
+            rows = self._db.execute(
+                "SELECT text FROM list_items WHERE list = ? ORDER BY number", (name,)
+            ).fetchall()
+        return tuple(text for (text,) in rows)
+
+    def add(self, name: str, items: Sequence[str]) -> tuple[str, ...]:
+        """Save entries durably and return those that were not there, in any case of letters.
+
+        Raises InputError if there is none, one is too long, or they are too many, and in a private
+        conversation.
+        """
+        if in_private_conversation():
+            raise InputError(
+                tr("This conversation is not saved, so this was not noted down either."),
+                hint=tr("Say it in another conversation."),
+            )
+        items = [one_line(encodable(item), limit=MAX_ITEM_CHARS + 1) for item in items]
+        if not items or any(len(item) > MAX_ITEM_CHARS for item in items):
+            raise InputError(
+                tr("An entry of a list has 1 to {longest} characters.", longest=MAX_ITEM_CHARS)
+            )
+        there = self.items(name)
+        if not there and len(self.names()) >= MAX_LISTS:
+            raise InputError(tr("There are {most} lists already, the most.", most=MAX_LISTS))
+        known = {item.casefold() for item in there}
+        fresh = [item for item in dict.fromkeys(items) if item.casefold() not in known]
+        if len(there) + len(fresh) > MAX_ITEMS:
+            raise InputError(
+                tr("The list “{name}” has {most} entries, the most.", name=name, most=MAX_ITEMS),
+                hint=tr("Remove some first."),
+            )
+        with writing(self._db) as db:
+            for item in fresh:
+                db.execute("INSERT INTO list_items (list, text) VALUES (?, ?)", (name, item))
+        return tuple(fresh)
+
+    def remove(self, name: str, items: Sequence[str]) -> tuple[str, ...]:
+        """Delete entries, in any case of letters, and return those that were there."""
+        wanted = {item.casefold() for item in items}
+        gone = tuple(item for item in self.items(name) if item.casefold() in wanted)
+        with writing(self._db) as db:
+            for item in gone:
+                db.execute("DELETE FROM list_items WHERE list = ? AND text = ?", (name, item))
+        return gone
+
+    def clear(self, name: str) -> int:
+        """Delete all entries of a list and return their number."""
+        with writing(self._db) as db:
+            return db.execute("DELETE FROM list_items WHERE list = ?", (name,)).rowcount
 
 
 class SavedTimers:

@@ -20,7 +20,7 @@ from typing import Any
 from jarvis_desktop.core.artifact import Artifact, Kind
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.ports import ArtifactStore, Desktop, Facts, Timers
+from jarvis_desktop.core.ports import ArtifactStore, Desktop, Facts, Lists, Timers
 from jarvis_desktop.core.speech import Transcriber, Voice
 from jarvis_desktop.core.task import Call, Port, Preset, Report, TaskOption, TaskType, Value
 
@@ -37,6 +37,7 @@ class Services:
     stop_others: Callable[[], int]
     """Stops the other turns and their speech; returns the number of turns stopped."""
     facts: Facts
+    lists: Lists
     store: ArtifactStore
     definitions: Sequence[Definition]  # all tasks, for the help
 
@@ -87,6 +88,7 @@ def define(
     skill: Skill | None = None,
     question: Callable[[Call], str] | None = None,
     patience: int = 1,
+    reads: Callable[[str], Mapping[str, Value] | None] | None = None,
     note: str,
 ) -> Definition:
     """Build a task type and its definition; the fields are those of `TaskType` and `Definition`."""
@@ -102,6 +104,7 @@ def define(
         acts=acts,
         guarded=guarded,
         label=label,
+        reads=reads,
     )
     return Definition(type, method, skill, question, patience, note)
 

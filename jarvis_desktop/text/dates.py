@@ -105,6 +105,18 @@ def day_asked(said: str, today: date) -> date | None:
     return day.date if day else None
 
 
+def is_date(said: str) -> bool:
+    """Whether lower-case words are a day and nothing else: "the 4th of July 1976", "2027-03-01",
+    "christmas", "next friday"."""
+    said = said.strip().removeprefix("the ")
+    if re.fullmatch(r"\d{4}-\d{1,2}-\d{1,2}", said) or _DATE.fullmatch(said):
+        return True
+    feast = rf"(?:{'|'.join(_FEASTS)})(?:,? (?:this year|next year|in \d{{4}}|\d{{4}}))?"
+    easter = rf"(?:{'|'.join(_AFTER_EASTER)})(?: (?:this|next) year)?"
+    day = rf"(?:next |last |this )?{WEEKDAY}|tomorrow|today|yesterday"
+    return re.fullmatch(rf"{feast}|{easter}|{day}", said) is not None
+
+
 def _after_easter(days: int, today: date, *, past: bool) -> date:
     """Return the next day that is this many days after Easter, or the last one if `past`."""
     from dateutil.easter import easter

@@ -12,7 +12,7 @@ from jarvis_desktop.core.expert import Candidate, Expert
 from jarvis_desktop.core.task import Call, TaskType
 from jarvis_desktop.tasks.definition import Definition, Services
 
-SERVICES = Services(*(None,) * 9)  # type: ignore[arg-type]
+SERVICES = Services(*(None,) * 10)  # type: ignore[arg-type]
 CANDIDATE = Candidate(Expert("skill/x", "x"), "skill")
 
 

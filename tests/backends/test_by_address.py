@@ -38,7 +38,7 @@ def quiet(fraction: float | None, words: str) -> None:
 def backend(address: str, mode: Mode = Mode.LOCAL, *, own: bool = False) -> AddressBackend:
     policy = Policy(mode, own_machines=own)
     server = WorkServer(Work.IMAGES, lambda: WorkAddress(address), policy, key=lambda place: "")
-    services = Services(*(None,) * 9)  # type: ignore[arg-type]
+    services = Services(*(None,) * 10)  # type: ignore[arg-type]
     skills = {TASK: partial(paint, server), EDITING: partial(edit, server)}
     served = {task: ServedTask(server, skill, services) for task, skill in skills.items()}
     return AddressBackend(BY_NAME, served)

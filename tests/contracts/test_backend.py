@@ -88,9 +88,9 @@ async def backend(
         await builtin.close()
     elif request.param == "skill":
         ways = {"shout": skill("shout", shout), "refuse": skill("refuse", refuse)}
-        yield SkillBackend(ways, Services(*(None,) * 9))  # type: ignore[arg-type]
+        yield SkillBackend(ways, Services(*(None,) * 10))  # type: ignore[arg-type]
     elif request.param == "server":
-        services = Services(*(None,) * 9)  # type: ignore[arg-type]
+        services = Services(*(None,) * 10)  # type: ignore[arg-type]
         choice = WorkAddress("127.0.0.1:9")
         server = WorkServer(Work.TRANSCRIPTION, lambda: choice, Policy())
         served_tasks = {

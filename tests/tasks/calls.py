@@ -14,7 +14,7 @@ from jarvis_desktop.core.task import Call, TaskType, Value
 from jarvis_desktop.tasks.definition import Services
 from jarvis_desktop.tasks.registry import DEFINITIONS
 from tests.fake_voice import FakeRecogniser, FakeVoice
-from tests.fakes import FakeFacts, FakeStore
+from tests.fakes import FakeFacts, FakeLists, FakeStore
 
 NOON = datetime(2026, 5, 4, 12, 0, tzinfo=UTC)
 """A Monday."""
@@ -125,6 +125,7 @@ class FakeServices:
     desktop: FakePlanControllertop = field(default_factory=FakePlanControllertop)
     turns: int = 0
     facts: FakeFacts = field(default_factory=FakeFacts)
+    lists: FakeLists = field(default_factory=FakeLists)
     store: FakeStore = field(default_factory=lambda: FakeStore(Path("store")))
 
     def services(self, now: datetime = NOON) -> Services:
@@ -136,6 +137,7 @@ class FakeServices:
             lambda: now,
             lambda: self.turns,
             self.facts,
+            self.lists,
             self.store,
             definitions=DEFINITIONS,
         )

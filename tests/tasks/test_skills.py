@@ -74,6 +74,27 @@ async def test_chance_gives_all_there_is_and_nothing_else(tmp_path: Path):
         assert things == {"tea.", "milk.", "coffee."}
 
 
+async def test_passwords_have_all_kinds_of_signs_and_the_length_that_is_asked(tmp_path: Path):
+    words = {await drawn(tmp_path, what="password", among="make a password") for _ in range(50)}
+    assert len(words) == 50
+    assert all(len(word) == 16 and word.lower() != word != word.upper() for word in words)
+    assert all(set("0123456789") & set(word) and set("-_.:!?+*#%&=") & set(word) for word in words)
+    long = await drawn(tmp_path, what="password", among="a password of twenty characters")
+    assert len(long) == 20
+    pin = await drawn(tmp_path, what="password", among="give me a 6 digit pin")
+    assert len(pin) == 6
+    assert pin.isdigit()
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [("a password with 3 characters", "8 to 128"), ("a 2 digit pin", "at least 4")],
+)
+async def test_passwords_that_anyone_guesses_are_refused(said: str, reason: str, tmp_path: Path):
+    with pytest.raises(InputError, match=reason):
+        await drawn(tmp_path, what="password", among=said)
+
+
 async def test_how_often_and_up_to_what_is_read(tmp_path: Path):
     assert "times heads" in await drawn(tmp_path, what="coin", among="toss a coin twice")
     said = "pick a random number up to 2"

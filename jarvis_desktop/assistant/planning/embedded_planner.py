@@ -188,7 +188,7 @@ class EmbeddedPlanner:
         """Plan over the application's own tasks."""
         text = foreign_requests.in_english(text, whole=False) or text
         read = request_parser.parse_request(text, inventory, context)
-        if _destructive.search(read.text):
+        if _destructive.search(read.text) and not everyday.is_read_whole(read, inventory):
             return PlanRejected(
                 tr(
                     "I do not delete, erase or format anything, so nothing was touched. "
@@ -343,8 +343,10 @@ class EmbeddedPlanner:
             inventory,
             context,
         )
-        parts = _parts_of(read, cues)
         about = bool(context.attachments or read.files or read.quotes)
+        tables = any(item.kind is Kind.TABLE for item in context.attachments)
+        parts = everyday.read_exactly(read, _parts_of(read, cues), inventory, tables=tables)
+        cues = [cue for _, _, found in parts for cue in found]
         settled = len(parts) == 1 and any(about or not cue.type.ports for cue in cues)
         if settled or self.scorer is None:
             return cues, {}

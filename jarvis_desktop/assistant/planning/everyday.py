@@ -52,10 +52,50 @@ Part = tuple[int, int, list[CueMatch]]
 Likely = Mapping[str, float]
 
 
+def read_exactly(
+    read: ParsedRequest, parts: Sequence[Part], inventory: Sequence[TaskType], *, tables: bool
+) -> list[Part]:
+    """Return the parts; what a task reads as a whole, such as a sum, has only its cue. The whole
+    request may be such a part, although "and" is in it. With `tables` at hand, "remove the doubles
+    from my guest list" means one of them."""
+    if whole := _exact_cue(read, 0, len(read.text), inventory, tables=tables):
+        return [(0, len(read.text), [whole])]
+    found = []
+    for start, end, cues in parts:
+        cue = _exact_cue(read, start, end, inventory, tables=tables)
+        found.append((start, end, [cue] if cue else cues))
+    return found
+
+
+def is_read_whole(read: ParsedRequest, inventory: Sequence[TaskType]) -> bool:
+    """Return whether a task reads the whole request."""
+    return _exact_cue(read, 0, len(read.text), inventory, tables=False) is not None
+
+
+def _exact_cue(
+    read: ParsedRequest, start: int, end: int, inventory: Sequence[TaskType], *, tables: bool
+) -> CueMatch | None:
+    if read.files_in(start, end):
+        return None
+    words = planned_step.without_joints(read.text[start:end])
+    at = read.text.index(words, start)
+    words = words.rstrip(" .!?,")
+    for task_type in inventory:
+        if task_type.reads is None or (tables and task_type.acts):
+            continue
+        if (options := task_type.reads(words)) is not None:
+            chosen = tuple(options.items())
+            return CueMatch(task_type, at, at + len(words), WEIGHT, chosen, exact=True)
+    return None
+
+
 def open_parts(parts: Sequence[Part], *, about: bool) -> list[Part]:
     """Return the parts to read: those that no cue settles. A cue settles a part if there is
-    something to work on, as `about` says."""
-    return [part for part in parts if not (about and part[2])][:MAX_PARTS]
+    something to work on, as `about` says, or if its task has read all of it."""
+    settled = [bool(cues) and (about or cues[0].exact) for _, _, cues in parts]
+    return [part for part, is_settled in zip(parts, settled, strict=True) if not is_settled][
+        :MAX_PARTS
+    ]
 
 
 def texts(read: ParsedRequest, asked: Sequence[Part]) -> list[str]:

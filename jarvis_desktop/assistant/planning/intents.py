@@ -47,6 +47,8 @@ class CueMatch:
     options: tuple[tuple[str, Value], ...] = ()
     gap: tuple[int, int] | None = None
     """Where the words in place of "..." are: "find ... in the picture"."""
+    exact: bool = False
+    """Whether its task has read all the words of its part, so that nothing else is asked there."""
 
     def overlaps(self, other: CueMatch) -> bool:
         """Return whether the two share any character."""

@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
-from functools import cache
-from typing import Any
 
 from jarvis_desktop.core.artifact import Artifact, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Report, TaskOption
+from jarvis_desktop.core.task import Call, Report, TaskOption, Value
 from jarvis_desktop.tasks.definition import Services, define
+from jarvis_desktop.tasks.everyday import number_facts, units
 from jarvis_desktop.text import numbers
 from jarvis_desktop.text.lazy_re import lazy_re
-from jarvis_desktop.text.numbers import readable, with_digits
+from jarvis_desktop.text.numbers import with_digits
 
 MAX_CHARS = 300
 
@@ -67,8 +66,10 @@ def _answer(words: str) -> str:
     digits = with_digits(said)
     if saved := _savings.search(digits):
         return _with_interest(*saved.groups())
-    if conversion := read_conversion(digits):
-        return convert(*conversion)
+    if fact := number_facts.fact(digits):
+        return fact
+    if conversion := units.read_conversion(digits):
+        return units.convert(conversion)
     value = numbers.value_of(numbers.formula(digits))
     shown = said[0].upper() + said[1:]
     return f"{shown} is {numbers.readable(value)}."
@@ -93,6 +94,31 @@ def _with_interest(amount: str, percent: str, years: str) -> str:
     )
 
 
+def read_sum(words: str) -> Mapping[str, Value] | None:
+    """See `TaskType.reads`."""
+    return {} if is_sum(words) else None
+
+
+def is_sum(words: str) -> bool:
+    """Return whether the words, in lower case, are a sum, a conversion of common units or a
+    question about whole numbers. Quick: no table of units is loaded."""
+    said = with_digits(_core(words))
+    if not re.search(r"\d|\b(?:an?|one|roman)\b", said):
+        return False
+    if conversion := units.read_conversion(said):
+        return units.is_plain(conversion)
+    if number_facts.is_asked(said):
+        return True
+    signs = numbers.formula(said)
+    if not re.search(r"[+*/%(-]", signs):
+        return False
+    try:
+        numbers.value_of(signs)
+    except InputError:
+        return False
+    return True
+
+
 _PREAMBLE = re.compile(
     r"^(?:(?:hey |ok |okay )?jarvis\b[, ]*|please\b[, ]*|(?:can|could|would) you\b|tell me\b"
     r"|work out\b|how (?:can|do|would) (?:i|you|we)\b"
@@ -100,6 +126,7 @@ _PREAMBLE = re.compile(
     r"|how much (?:is|are|does)\b|calculate\b|compute\b"
     r"|(?:the )?(?:number|(?:correct |right )?amount|equivalent) of\b|i need(?: to know)?\b"
     r"|convert\b|reckon\b|solve\b|evaluate\b|give me\b|do you know\b|i want to know\b|find\b"
+    r"|how (?:warm|hot|cold|far|long|tall|high|heavy|big|fast|deep|wide) (?:is|are)\b(?=\s+-?\d)"
     r"|(?:(?:an?|the)\b\s*)?tip (?:of|for)\b(?=.*%|.*\bper ?cent)"
     r"|the (?:result|answer|value) (?:of|to)\b"
     r"|take\b(?=.*(?:%|\bper ?cent) off\b)|the(?= (?:sum|product|square|cube|factorial))\b)\s*",
@@ -131,137 +158,5 @@ CALCULATOR = define(
         "average # and #", "average of #", "mean of #", "median of #", "sum of #",
         "# days in hours", "# hours in minutes", "# minutes in seconds", "# minutes in hours",
     ),
-    skill=calculate, note="sums, percentages, roots, units (Pint)",
+    skill=calculate, reads=read_sum, note="sums, percentages, roots, units (Pint)",
 )  # fmt: skip
-
-
-_AMOUNT = r"(-?\d[\d,]*(?:\.\d+)?|an?|one)"
-_UNIT = r"([^\d\s][^\d]*?(?:[23²³])?)"
-_FORMS = (
-    (lazy_re(rf"^{_AMOUNT}\s*{_UNIT}\s+(?:(?:is )?in|to|into|as|expressed in)\s+{_UNIT}$", re.I),
-     "from"),
-    (lazy_re(rf"^how (?:many|much)\s+{_UNIT}\s+(?:are |is )?(?:there )?(?:are )?"
-                rf"(?:in|to|make)\s+{_AMOUNT}\s*{_UNIT}$", re.I), "into"),
-    (lazy_re(rf"^how (?:many|much)\s+{_UNIT}\s+(?:is|are|equals?)\s+{_AMOUNT}\s*{_UNIT}$", re.I),
-     "into"),
-    (lazy_re(rf"^{_UNIT}\s+in\s+{_AMOUNT}\s*{_UNIT}$", re.I), "into"),
-    (lazy_re(rf"^{_AMOUNT}\s*{_UNIT}\s+(?:is|are|equals?)\s+how (?:many|much)\s+{_UNIT}$", re.I),
-     "from"),
-)  # fmt: skip
-
-_SPOKEN = {
-    "c": "degC", "celsius": "degC", "centigrade": "degC", "°c": "degC", "f": "degF",
-    "fahrenheit": "degF", "°f": "degF", "k": "kelvin", "kelvin": "kelvin", "kelvins": "kelvin",
-    "kilo": "kilogram", "kilos": "kilogram", "kg": "kilogram", "kgs": "kilogram",
-    "km/h": "kilometer/hour", "kmh": "kilometer/hour", "kph": "kilometer/hour", "mph": "mile/hour",
-    "pound": "pound", "pounds": "pound", "lb": "pound", "lbs": "pound", "oz": "ounce",
-    "stone": "stone", "stones": "stone", "ton": "metric_ton", "tons": "metric_ton",
-    "tonne": "metric_ton", "tonnes": "metric_ton", "mb": "megabyte", "gb": "gigabyte",
-    "kb": "kilobyte", "tb": "terabyte", "m": "meter", "ft": "foot", "feet": "foot", "in": "inch",
-    "inches": "inch", "\"": "inch", "'": "foot", "l": "liter", "ml": "milliliter", "mi": "mile",
-    "cup": "cup", "cups": "cup", "sqm": "meter**2", "m2": "meter**2", "m²": "meter**2",
-    "m³": "meter**3", "m3": "meter**3", "km2": "kilometer**2", "km²": "kilometer**2",
-    "nautical miles": "nautical_mile", "nautical mile": "nautical_mile", "knots": "knot",
-    "light years": "light_year", "light year": "light_year", "fortnights": "fortnight",
-    "teaspoons": "teaspoon", "tablespoons": "tablespoon", "cal": "calorie", "kcal": "kilocalorie",
-    "hp": "horsepower", "decades": "decade", "centuries": "century",
-}  # fmt: skip
-_SHOWN = {
-    "degC": "degrees Celsius", "degF": "degrees Fahrenheit", "kelvin": "kelvins",
-}  # fmt: skip
-_FLUID = {"ounce": "fluid_ounce", "ounces": "fluid_ounce"}
-_CURRENCIES = frozenset(
-    "dollar dollars euro euros usd eur gbp yen rupee rupees franc francs peso pesos yuan chf jpy "
-    "bitcoin bitcoins".split()
-)
-
-
-def read_conversion(words: str) -> tuple[str, str, str] | None:
-    """Return (amount, unit, wanted unit) if the words ask for a conversion, such as "5 miles in km"
-    or "how many grams in 3 pounds"; else None."""
-    for form, order in _FORMS:
-        if found := form.match(words.strip()):
-            if order == "from":
-                amount, unit, wanted = found.groups()
-            else:
-                wanted, amount, unit = found.groups()
-            return amount, _plain(unit), _plain(wanted)
-    plain = re.fullmatch(rf"{_UNIT}\s+(?:in|to|into)\s+{_UNIT}", words.strip())
-    if plain and all(_is_known(_plain(unit)) for unit in plain.groups()):
-        return "1", _plain(plain[1]), _plain(plain[2])
-    return None
-
-
-def convert(amount: str, unit: str, wanted: str) -> str:
-    """Return the conversion as a sentence. Raises InputError if the units do not fit."""
-    import pint
-
-    if {unit.casefold(), wanted.casefold()} & _CURRENCIES:
-        raise InputError(
-            tr("Currencies cannot be converted here: their rates change every day."),
-            hint=tr("A unit such as miles, pounds or degrees can."),
-        )
-    number = 1.0 if amount.casefold() in ("a", "an", "one") else float(amount.replace(",", ""))
-    try:
-        source, target = _pint(unit), _pint(wanted)
-        quantity = _registry().Quantity
-        volumes = [quantity(name).check("[volume]") for name in (source, target)]
-        if any(volumes):  # an ounce of milk is fluid
-            source, target = (_FLUID.get(name, name) for name in (source, target))
-        result = quantity(number, source).to(target).magnitude
-    except pint.UndefinedUnitError as error:
-        unknown = wanted if _pint(wanted) in str(error) else unit
-        raise InputError(tr("I don't know the unit “{error}”.", error=unknown)) from error
-    except pint.DimensionalityError as error:
-        raise InputError(
-            tr("“{unit}” and “{wanted}” measure different things.", unit=unit, wanted=wanted)
-        ) from error
-    except (ArithmeticError, ValueError, TypeError, AttributeError, SyntaxError) as error:
-        raise InputError(
-            tr("I don't know the unit “{unit}” or “{wanted}”.", unit=unit, wanted=wanted)
-        ) from error
-    shown = readable(float(result), digits=5)
-    return f"{readable(number)} {_named(unit, source)} is {shown} {_named(wanted, target)}."
-
-
-def _is_known(unit: str) -> bool:
-    if unit.casefold() in _SPOKEN:
-        return True
-    try:
-        return _pint(unit) in _registry()
-    except ValueError:
-        return False
-
-
-def _plain(unit: str) -> str:
-    unit = unit.strip(" ?.!,")
-    return re.sub(r"^(?:(?:an?|the|degrees?)\s+|°\s*)(?=\w)", "", unit, flags=re.I) or unit
-
-
-def _pint(unit: str) -> str:
-    """Return Pint's name of a unit, including "square feet" and "miles per hour"."""
-    plain = unit.strip()
-    lower = plain.casefold()
-    if lower in _SPOKEN:
-        return _SPOKEN[lower]
-    if " per " in lower:
-        above, _, below = lower.partition(" per ")
-        return f"({_pint(above)})/({_pint(below)})"
-    for word, power in (("square ", 2), ("cubic ", 3)):
-        if lower.startswith(word):
-            return f"({_pint(lower.removeprefix(word))})**{power}"
-    if not re.fullmatch(r"[A-Za-zµμ°Å]+(?:[ /][A-Za-z]+)?", plain):
-        raise ValueError(plain)
-    name = plain if plain in _registry() else lower
-    return name.replace(" ", "_")
-
-
-def _named(said: str, unit: str) -> str:
-    return _SHOWN.get(unit, said)
-
-
-@cache
-def _registry() -> Any:
-    import pint
-
-    return pint.UnitRegistry(autoconvert_offset_to_baseunit=True, cache_folder=None)

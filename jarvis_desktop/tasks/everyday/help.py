@@ -40,6 +40,7 @@ _EXAMPLES = {
     "clock": mark("What time is it in Tokyo?"),
     "calculator": mark("What is 15 percent of 240?"),
     "timer": mark("Set a timer for ten minutes"),
+    "lists": mark("Add milk to my shopping list"),
     "open-folder": mark("Open my downloads folder"),
     "chance": mark("Flip a coin"),
     "convert-file": mark("Convert report.docx to PDF"),
@@ -96,7 +97,7 @@ def overview(definitions: Sequence[Definition]) -> str:
             continue
         lines += ["", f"{tr(group)}:"]
         examples = [_EXAMPLES[item.type.name] for item in members if item.type.name in _EXAMPLES]
-        lines += [f"- {tr(example)}" for example in examples[:8]]
+        lines += [f"- {tr(example)}" for example in examples[:9]]
         others = [item.type.summary for item in members if item.type.name not in _EXAMPLES]
         if not examples:
             lines += [f"- {tr(summary)}" for summary in others[:5]]

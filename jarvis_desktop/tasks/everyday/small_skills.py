@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from jarvis_desktop.core.artifact import Artifact, Kind, text_artifact
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
-from jarvis_desktop.core.task import Call, Port, Report, TaskOption
+from jarvis_desktop.core.task import Call, Port, Report, TaskOption, Value
 from jarvis_desktop.tasks.definition import Services, define, presets
 from jarvis_desktop.tasks.naming import quantity
+from jarvis_desktop.text.lazy_re import lazy_re
 from jarvis_desktop.text.numbers import with_digits
 
 MAX_COUNT = 100
@@ -39,6 +40,8 @@ async def draw(call: Call, report: Report, services: Services) -> Iterable[Artif
             return [text_artifact(f"{_between(low, high or 100)}.")]
         case "choice":
             return [text_artifact(_choice(call.words("among")))]
+        case "password":
+            return [text_artifact(_password(said))]
         case _:
             return [text_artifact(_coins(count))]
 
@@ -63,6 +66,47 @@ def _dice(count: int, sides: int) -> str:
     if count == 1:
         return f"A {rolled[0]}."
     return f"{', '.join(map(str, rolled))}: {sum(rolled)} together."
+
+
+_PASSWORD = lazy_re(
+    r"(?:please )?(?:(?:can|could) you )?(?:generate|create|make|give|suggest|invent|i need|"
+    r"think of)(?: me)?(?: up)? (?:an? )?(?:new |random |strong |secure |safe |good |"
+    r"\d+[ -](?:character|letter|digit)s? )*(?:password|pin(?: code| number)?)"
+    r"(?: (?:with|of|that has) \d+ "
+    r"(?:characters|letters|digits|signs|numbers))?(?: long)?(?: for me| please)?"
+)
+_LETTERS = "abcdefghijkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789"
+"""Without those that look alike: l, 1, I, o, 0, O."""
+_SIGNS = "-_.:!?+*#%&="
+PASSWORD_CHARS, PIN_DIGITS = 16, 4
+MIN_PASSWORD, MAX_PASSWORD = 8, 128
+
+
+def read_password(words: str) -> Mapping[str, Value] | None:
+    """See `TaskType.reads`."""
+    return {"what": "password"} if _PASSWORD.fullmatch(words.strip(" ?.!")) else None
+
+
+def _password(said: str) -> str:
+    """A random password, or a PIN of digits. Raises InputError for an unsafe length."""
+    asked = re.search(r"\d+", said)
+    if re.search(r"\bpin\b", said):
+        digits = int(asked[0]) if asked else PIN_DIGITS
+        if not PIN_DIGITS <= digits <= MAX_PASSWORD:
+            raise InputError(tr("A PIN has at least {least} digits.", least=PIN_DIGITS))
+        return "".join(secrets.choice("0123456789") for _ in range(digits))
+    length = int(asked[0]) if asked else PASSWORD_CHARS
+    if not MIN_PASSWORD <= length <= MAX_PASSWORD:
+        raise InputError(
+            tr("A password has {least} to {most} characters here.", least=MIN_PASSWORD,
+               most=MAX_PASSWORD)
+        )  # fmt: skip
+    while True:
+        word = "".join(secrets.choice(_LETTERS + _SIGNS) for _ in range(length))
+        # Many sites want a capital, a small letter, a digit and a sign.
+        kinds = (str.isupper, str.islower, str.isdigit, lambda sign: sign in _SIGNS)
+        if all(any(kind(sign) for sign in word) for kind in kinds):
+            return word
 
 
 def _choice(among: str) -> str:
@@ -91,9 +135,11 @@ def _choice(among: str) -> str:
 
 CHANCE = define(
     name="chance", label="Pick by chance",
-    summary="Flips a coin, rolls dice, picks a number or one of several things by chance.",
+    summary="Flips a coin, rolls dice, picks a number, a password or one of several things by "
+    "chance.",
     options=(
-        TaskOption("what", "what decides", "coin", choices=("coin", "dice", "number", "choice")),
+        TaskOption("what", "what decides", "coin", choices=("coin", "dice", "number", "choice",
+            "password")),
         TaskOption("count", "how many coins or dice", 1),
         TaskOption("low", "the smallest number", 1),
         TaskOption("high", "the largest number; of dice, the sides", 0),
@@ -106,7 +152,7 @@ CHANCE = define(
          "pick a random ... from|choose a random ... from|pick someone from|pick somebody from|"
          "pick one of|choose one of|pick between|choose between|decide between|pick one from"),
     ),
-    skill=draw, note="the system's source of randomness",
+    skill=draw, reads=read_password, note="the system's source of randomness",
 )  # fmt: skip
 
 

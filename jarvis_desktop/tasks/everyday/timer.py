@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
 from itertools import pairwise
 
@@ -12,7 +12,7 @@ from jarvis_desktop.core.display import one_line
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import tr
 from jarvis_desktop.core.ports import Timer
-from jarvis_desktop.core.task import Call, Report, TaskOption
+from jarvis_desktop.core.task import Call, Report, TaskOption, Value
 from jarvis_desktop.tasks.definition import Services, define, presets
 from jarvis_desktop.tasks.naming import join_words, quantity
 from jarvis_desktop.text.dates import (
@@ -146,6 +146,19 @@ async def manage_timers(call: Call, report: Report, services: Services) -> Itera
                 when = _when(timer, now, once=repeats(_plain(said)))
                 told.append(f"The timer{named} is set for {length}. {when}")
             return [text_artifact("\n".join(told))]
+
+
+_ALL_OF_THEM = lazy_re(
+    r"(?:please )?(?:(delete|remove|clear|cancel|stop|end|turn off|switch off|get rid of)|show|"
+    r"list|read|what are|which are)(?: me)?(?: all)?(?: of)?(?: my| the)?"
+    r"(?: running| pending| active)? (?:timers|alarms|reminders|countdowns)(?: please| now)?"
+)
+
+
+def read_all(words: str) -> Mapping[str, Value] | None:
+    """See `TaskType.reads`: what is said of all timers, "delete all reminders"."""
+    found = _ALL_OF_THEM.fullmatch(words.strip(" ?.!"))
+    return {"action": "cancel" if found[1] else "list"} if found else None
 
 
 def each_timer(words: str) -> list[str]:
@@ -296,5 +309,5 @@ TIMER = define(
         ({"action": "cancel"}, "^cancel ... timer*|^stop ... timer*|^cancel ... alarm*"),
         ({"action": "list"}, "^list ... timers|^show ... timers|^which timers"),
     ),
-    skill=manage_timers, note="rings while the window or the terminal runs",
+    skill=manage_timers, reads=read_all, note="rings while the window or the terminal runs",
 )  # fmt: skip

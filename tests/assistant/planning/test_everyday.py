@@ -35,6 +35,34 @@ async def test_is_understood_in_any_words(text: str, expected: str) -> None:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
+        ("is 2027 a prime number", ["calculator"]),
+        ("Please convert 6 foot 2 to cm.", ["calculator"]),
+        ("add 2 hours and 20 minutes to 9:45", ["clock"]),
+        ("what day was 9 november 1989", ["clock"]),
+        ("how old is someone born on 2 june 1988, and round 2.345 to two decimals",
+         ["clock", "calculator"]),
+        ("what time is it and what is 91 in roman numerals", ["clock", "calculator"]),
+        ("add milk to my shopping list and set a timer for 5 minutes", ["lists", "timer"]),
+        ("delete all reminders", ["timer"]),
+        ("delete all my notes", ["lists"]),
+        ("generate a strong password", ["chance"]),
+        ("how much disk space is left on this computer", ["this-computer"]),
+    ],
+)  # fmt: skip
+async def test_what_a_task_reads_as_a_whole_is_its(text: str, expected: list[str]) -> None:
+    assert [line.partition("(")[0] for line in show(await ask(text))] == expected
+
+
+async def test_a_file_is_not_taken_for_a_list_of_that_name() -> None:
+    planned = show(await ask("remove the duplicates from my guest list", "guests.csv"))
+    assert [line.partition("(")[0] for line in planned] == ["edit-table"]
+    rejected = await ask("delete guests.csv from my shopping list", "guests.csv")
+    assert isinstance(rejected, PlanRejected)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
         ("which day of the week are we on", "what=day"),
         ("would you tell me today's date", "what=date"),
         ("please throw a pair of dice", "what=dice"),

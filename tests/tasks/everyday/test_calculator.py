@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from jarvis_desktop.core.errors import InputError
-from jarvis_desktop.tasks.everyday.calculator import CALCULATOR, answer, calculate
+from jarvis_desktop.tasks.everyday.calculator import CALCULATOR, answer, calculate, is_sum
 from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 
 
@@ -78,6 +78,93 @@ from tests.tasks.calls import FakeServices, call_of, quiet, text_of
 )
 def test_answers(said: str, expected: str):
     assert answer(said) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("convert 5 foot 11 to cm", "5 foot 11 inch is 180.34 cm."),
+        ("what is 6'2\" in cm", "6 foot 2 inch is 187.96 cm."),
+        ("11 stone 4 in kg", "11 stone 4 pound is about 71.668 kg."),
+        ("2 hours and 15 minutes in minutes", "2 hours 15 minutes is 135 minutes."),
+        ("how tall is 170 cm in feet and inches", "170 cm is 5 feet and about 6.9291 inches."),
+        ("4000 seconds in hours, minutes and seconds",
+         "4,000 seconds is 1 hour, 6 minutes and 40 seconds."),
+        ("how warm is 70 fahrenheit in celsius",
+         "70 degrees Fahrenheit is about 21.111 degrees Celsius."),
+    ],
+)  # fmt: skip
+def test_units_in_parts(said: str, expected: str):
+    assert is_sum(said)
+    assert answer(said) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        ("Is 2027 a prime number?", "Yes, 2,027 is a prime number."),
+        ("is 91 prime", "No, 91 is not a prime number: it is 7 times 13."),
+        ("is 1 prime", "No, 1 is not a prime number."),
+        ("what are the prime factors of 84", "84 is 2 times 2 times 3 times 7."),
+        ("factorise 13", "13 has no other prime factors than itself."),
+        ("can 91 be divided by 7?", "Yes, 91 is 7 times 13."),
+        ("is 10 divisible by 4", "No, 10 divided by 4 leaves a remainder of 2."),
+        ("what is the remainder when 17 is divided by 5",
+         "17 divided by 5 is 3 with a remainder of 2."),
+        ("is 7 odd", "Yes, 7 is odd."),
+        ("is twelve an odd number", "No, 12 is even."),
+        ("the highest common factor of 12 and 18",
+         "The greatest common divisor of 12 and 18 is 6."),
+        ("what's the lcm of 4 and 6", "The least common multiple of 4 and 6 is 12."),
+        ("round 3.14159 to two decimals", "3.14159 rounded is 3.14."),
+        ("round 2.5 to the nearest whole number", "2.5 rounded is 3."),
+        ("round 1250 to the nearest hundred", "1250 rounded is 1,300."),
+        ("what is 255 in hex", "255 in hex is FF."),
+        ("binary 1010 in decimal", "Binary 1010 is 10."),
+        ("2026 in roman numerals", "2026 in Roman numerals is MMXXVI."),
+        ("what's the Roman numeral for 1999", "1999 in Roman numerals is MCMXCIX."),
+        ("what is the roman numeral XLIV", "XLIV is 44."),
+    ],
+)  # fmt: skip
+def test_facts_about_numbers(said: str, expected: str):
+    assert is_sum(said.lower().rstrip("?"))
+    assert answer(said) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ("is 12345678901234567890 prime", "too large to look"),
+        ("the remainder of 4 divided by 0", "divided by zero"),
+        ("is 4 divisible by 0", "divided by zero"),
+        ("the lcm of 0 and 4", "divided by zero"),
+        ("5000 in roman numerals", "from 1 to 3,999"),
+        ("the roman numeral iiii", "not a Roman numeral"),
+        ("5 kg 3 in pounds", "read that calculation"),
+    ],
+)
+def test_facts_that_numbers_do_not_have(said: str, reason: str):
+    with pytest.raises(InputError, match=reason):
+        answer(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["2 + 3", "what's 15% tip on 48.50", "how many seconds are in a day", "is 9 prime",
+     "5 miles in km", "100 miles per hour in km/h", "3 square meters in square feet"],
+)  # fmt: skip
+def test_a_sum_is_known_by_its_form(said: str):
+    assert is_sum(said)
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["the 3-2 win", "one of the best", "a cup of tea in london", "2 pages in english", "3 in 1",
+     "half of the pictures", "cut the first 10 seconds", "what is in the picture", "five", "12",
+     "a letter to the bank", "how many people are in the photo", "1 apple in pears", "2 plus"],
+)  # fmt: skip
+def test_other_words_are_no_sum(said: str):
+    assert not is_sum(said)
 
 
 @pytest.mark.parametrize(

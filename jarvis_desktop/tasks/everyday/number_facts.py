@@ -1,0 +1,187 @@
+"""What is asked of numbers: primes, divisors, remainders, rounding, other ways to write them."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+
+from jarvis_desktop.core.errors import InputError
+from jarvis_desktop.core.i18n import tr
+from jarvis_desktop.text.lazy_re import lazy_re
+from jarvis_desktop.text.numbers import readable
+
+MAX_FACTORED = 10**12
+"""Larger numbers would take more than milliseconds to be divided by all that may divide them."""
+MAX_ROMAN = 3999
+
+_N = r"(\d[\d,]*)"
+_PLACES = {"whole number": 0, "integer": 0, "unit": 0, "ten": -1, "hundred": -2, "thousand": -3,
+           "million": -6, "10": -1, "100": -2, "1,000": -3, "1000": -3, 
+           "tenth": 1, "hundredth": 2, "cent": 2}  # fmt: skip
+_ROMAN = (
+    (1000, "M"), (900, "CM"), (500, "D"), (400, "CD"), (100, "C"), (90, "XC"), (50, "L"),
+    (40, "XL"), (10, "X"), (9, "IX"), (5, "V"), (4, "IV"), (1, "I"),
+)  # fmt: skip
+
+
+def fact(words: str) -> str | None:
+    """Answer a question about whole numbers in a sentence, from lower-case words with numbers in
+    digits; None if it is none. Raises InputError for numbers that are too large."""
+    said = words.strip().casefold()
+    for form, answer in _FACTS:
+        if found := form.fullmatch(said):
+            return answer(*found.groups())
+    return None
+
+
+def is_asked(words: str) -> bool:
+    """Return whether the words ask for such a fact."""
+    said = words.strip().casefold()
+    return any(form.fullmatch(said) for form, _ in _FACTS)
+
+
+def _whole(figure: str) -> int:
+    return int(figure.replace(",", ""))
+
+
+def _factors(number: int) -> list[int]:
+    """The prime factors, the smallest first."""
+    if number > MAX_FACTORED:
+        raise InputError(
+            tr("That number is too large to look for what divides it."),
+            hint=tr("The limit is {largest}.", largest=f"{MAX_FACTORED:,}"),
+        )
+    found: list[int] = []
+    divisor = 2
+    while divisor * divisor <= number:
+        while number % divisor == 0:
+            found.append(divisor)
+            number //= divisor
+        divisor += 1 if divisor == 2 else 2
+    return [*found, number] if number > 1 else found
+
+
+def _prime(figure: str) -> str:
+    number = _whole(figure)
+    factors = _factors(number)
+    if len(factors) == 1:
+        return f"Yes, {number:,} is a prime number."
+    made = f": it is {' times '.join(f'{each:,}' for each in factors)}" if factors else ""
+    return f"No, {number:,} is not a prime number{made}."
+
+
+def _made_of(figure: str) -> str:
+    number = _whole(figure)
+    factors = _factors(number)
+    if len(factors) < 2:
+        return f"{number:,} has no other prime factors than itself."
+    return f"{number:,} is {' times '.join(f'{each:,}' for each in factors)}."
+
+
+def _divisible(figure: str, by: str) -> str:
+    number, divisor = _whole(figure), _whole(by)
+    if not divisor:
+        raise InputError(tr("Nothing can be divided by zero."))
+    times, left = divmod(number, divisor)
+    if not left:
+        return f"Yes, {number:,} is {divisor:,} times {times:,}."
+    return f"No, {number:,} divided by {divisor:,} leaves a remainder of {left:,}."
+
+
+def _remainder(figure: str, by: str) -> str:
+    number, divisor = _whole(figure), _whole(by)
+    if not divisor:
+        raise InputError(tr("Nothing can be divided by zero."))
+    times, left = divmod(number, divisor)
+    return f"{number:,} divided by {divisor:,} is {times:,} with a remainder of {left:,}."
+
+
+def _even(figure: str, asked: str) -> str:
+    number = _whole(figure)
+    is_so = (number % 2 == 0) == (asked == "even")
+    return f"{'Yes' if is_so else 'No'}, {number:,} is {'odd' if number % 2 else 'even'}."
+
+
+def _shared(what: str, one: str, other: str) -> str:
+    numbers = _whole(one), _whole(other)
+    if not all(numbers):
+        raise InputError(tr("Nothing can be divided by zero."))
+    if what in ("gcd", "gcf", "hcf") or "divisor" in what or "factor" in what:
+        named, value = "greatest common divisor", math.gcd(*numbers)
+    else:
+        named, value = "least common multiple", math.lcm(*numbers)
+    return f"The {named} of {numbers[0]:,} and {numbers[1]:,} is {value:,}."
+
+
+def _round_to(figure: str, places: str) -> str:
+    return _rounded(figure, int(places))
+
+
+def _round_near(figure: str, unit: str) -> str:
+    return _rounded(figure, _PLACES[unit])
+
+
+def _rounded(figure: str, places: int) -> str:
+    from decimal import ROUND_HALF_UP, Decimal
+
+    # As people round: 2.5 is 3, where binary floats and Python make 2 of it.
+    value = Decimal(figure.replace(",", "")).quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP)
+    return f"{figure} rounded is {value:,f}."
+
+
+def _in_base(figure: str, base: str) -> str:
+    number = _whole(figure)
+    written = {"b": f"{number:b}", "h": f"{number:X}", "o": f"{number:o}"}[base[0]]
+    return f"{number:,} in {base} is {written}."
+
+
+def _from_base(base: str, digits: str) -> str:
+    value = int(digits, {"b": 2, "h": 16, "o": 8}[base[0]])
+    return f"{base.capitalize()} {digits.upper()} is {value:,}."
+
+
+def _in_roman(figure: str) -> str:
+    number = left = _whole(figure)
+    if not 1 <= number <= MAX_ROMAN:
+        raise InputError(tr("Roman numerals go from 1 to {largest}.", largest=f"{MAX_ROMAN:,}"))
+    letters = ""
+    for value, sign in _ROMAN:
+        letters += sign * (left // value)
+        left %= value
+    return f"{number} in Roman numerals is {letters}."
+
+
+def _from_roman(letters: str) -> str:
+    by_sign = {sign: value for value, sign in _ROMAN}
+    values = [by_sign[each] for each in letters.upper()]
+    number = sum(
+        -value if value < max(values[place:]) else value for place, value in enumerate(values)
+    )
+    if _in_roman(str(number)).rpartition(" ")[2] != f"{letters.upper()}.":
+        raise InputError(tr("{letters} is not a Roman numeral.", letters=letters.upper()))
+    return f"{letters.upper()} is {readable(number)}."
+
+
+_FACTS: tuple[tuple[re.Pattern[str], Callable[..., str]], ...] = (
+    (lazy_re(rf"is {_N} (?:an? )?prime(?: number)?(?: or not)?"), _prime),
+    (lazy_re(rf"(?:the )?(?:prime )?(?:factors|factori[sz]ation) of {_N}"), _made_of),
+    (lazy_re(rf"(?:factori[sz]e|factor) {_N}"), _made_of),
+    (lazy_re(rf"(?:is|can) {_N} (?:be )?(?:evenly )?(?:divisible|divided evenly|divided) by {_N}"),
+     _divisible),
+    (lazy_re(rf"(?:the )?remainder (?:of|when|if) {_N} (?:is )?divided by {_N}"), _remainder),
+    (lazy_re(rf"is {_N} (?:an? )?(even|odd)(?: number)?(?: or (?:odd|even))?"), _even),
+    (lazy_re(r"(?:the )?(gcd|gcf|hcf|lcm|greatest common (?:divisor|factor)|highest common factor|"
+             rf"(?:least|lowest|smallest) common (?:multiple|denominator)) of {_N} and {_N}"),
+     _shared),
+    (lazy_re(r"round (-?\d[\d,]*(?:\.\d+)?) (?:off )?to (\d) (?:decimals?|decimal places?|digits|"
+             r"places)"), _round_to),
+    (lazy_re(r"round (-?\d[\d,]*(?:\.\d+)?) (?:off )?to (?:the |an? )?(?:nearest )?"
+             rf"({'|'.join(_PLACES)})"), _round_near),
+    (lazy_re(rf"{_N} (?:in|to|into|as) (binary|hex|hexadecimal|octal)"), _in_base),
+    (lazy_re(r"(binary) ([01]+)(?: (?:in|to|as) decimal)?"), _from_base),
+    (lazy_re(r"(hex|hexadecimal) ([0-9a-f]+)(?: (?:in|to|as) decimal)?"), _from_base),
+    (lazy_re(rf"{_N} (?:in|to|into|as) (?:a )?roman numerals?"), _in_roman),
+    (lazy_re(rf"(?:the )?roman numerals? (?:for|of) {_N}"), _in_roman),
+    (lazy_re(r"(?:the )?roman numeral ([ivxlcdm]+)(?: as a number| in numbers)?"), _from_roman),
+)  # fmt: skip
