@@ -46,7 +46,7 @@ _READING = frozenset(
     {
         *CONVERTERS,
         *("file-details", "image-classification", "image-editing", "image-to-image"),
-        *("keyword-extraction", "object-detection", "token-classification"),
+        *("collect-values", "keyword-extraction", "object-detection", "token-classification"),
     }
 )
 """Tasks that read or change a file, and answer no question."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -57,9 +58,11 @@ class AttachmentIntake:
     async def given(self, request: Request) -> tuple[Artifact, ...]:
         """The files handed over with the request.
 
-        Raises InputError that names every file that cannot be used.
+        Of a folder it is the files in it. Raises InputError that names every file that cannot be
+        used.
         """
-        return await self._take_in([_absolute(path, request.folder) for path in request.files])
+        paths = [_absolute(path, request.folder) for path in request.files]
+        return await self._take_in(await asyncio.to_thread(_with_files_of_folders, paths))
 
     async def named(
         self, text: str, request: Request, given: Sequence[Artifact]
@@ -172,6 +175,39 @@ class AttachmentIntake:
         if errors:
             raise InputError(" ".join(str(error) for error in errors))
         return tuple(taken)
+
+
+MAX_FOLDER_FILES = 300
+"""Files of a folder that is given; of a larger one it would not be clear what is meant."""
+
+
+def _with_files_of_folders(paths: Iterable[Path]) -> list[Path]:
+    """Return the paths, and instead of a folder the files in it and its folders, except hidden
+    ones and links. Raises InputError if they are too many, or none."""
+    found: list[Path] = []
+    for path in paths:
+        # Other than those of Path, these functions raise nothing.
+        if os.path.islink(path) or not os.path.isdir(path):  # noqa: PTH112, PTH114
+            found.append(path)
+            continue
+        inside: list[Path] = []
+        for folder, folders, names in os.walk(path):
+            folders[:] = sorted(it for it in folders if not it.startswith("."))
+            inside += [Path(folder, it) for it in sorted(names) if not it.startswith(".")]
+            if len(inside) > MAX_FOLDER_FILES:
+                raise InputError(
+                    tr(
+                        "The folder {name} has more than {count} files.",
+                        name=one_line(path.name),
+                        count=MAX_FOLDER_FILES,
+                    ),
+                    hint=tr("Give a smaller folder, or the files."),
+                )
+        inside = [it for it in inside if not it.is_symlink() and it.is_file()]
+        if not inside:
+            raise InputError(tr("There are no files in {name}.", name=one_line(path.name)))
+        found += inside
+    return found
 
 
 def _exists(path: Path) -> bool:

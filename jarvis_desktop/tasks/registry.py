@@ -25,6 +25,7 @@ from jarvis_desktop.tasks.everyday.save_file import SAVE_FILE
 from jarvis_desktop.tasks.everyday.small_skills import CHANCE, REPEAT, SPELL, STOP
 from jarvis_desktop.tasks.everyday.this_computer import THIS_COMPUTER
 from jarvis_desktop.tasks.everyday.timer import TIMER
+from jarvis_desktop.tasks.formats.arranging import ARRANGE_FILES
 from jarvis_desktop.tasks.formats.conversion import CONVERT_FILE
 from jarvis_desktop.tasks.formats.cut import CUT_FILE
 from jarvis_desktop.tasks.formats.join import JOIN_FILES
@@ -71,7 +72,7 @@ from jarvis_desktop.tasks.video import (
 from jarvis_desktop.tasks.video_editing import VIDEO_EDITING
 
 DEFINITIONS: tuple[Definition, ...] = (
-    AUDIO_CLASSIFICATION, AUDIO_TO_AUDIO, AUTOMATIC_SPEECH_RECOGNITION, CALCULATOR,
+    AUDIO_CLASSIFICATION, AUDIO_TO_AUDIO, ARRANGE_FILES, AUTOMATIC_SPEECH_RECOGNITION, CALCULATOR,
     CONTROL_TASKS["canny"], CHANCE, CHART, CLOCK, COLLECT_VALUES,
     *CONTROL_TEXT_TO_IMAGE, CONTROL_TASKS["depth"],
     CONVERT_FILE, COUNT_WORDS, CUT_FILE, DEPTH_ESTIMATION, DOCUMENT_QUESTION_ANSWERING,

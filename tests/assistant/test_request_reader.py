@@ -140,3 +140,32 @@ async def test_the_store_learns_which_turn_takes_a_file_in(
     turn = await house.handle(Request("Read", files=(house.file("a.txt"), house.file("b.txt"))))
     assert turns == [turn.id] * 2
     assert current_turn.get() == ""
+
+
+async def given(intake: AttachmentIntake, folder: Path, *paths: str) -> list[str]:
+    request = Request("Look", files=tuple(map(Path, paths)), folder=folder)
+    return [item.name for item in await intake.given(request)]
+
+
+async def test_of_a_folder_the_files_in_it_are_given(
+    intake: AttachmentIntake, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "trip" / "more").mkdir(parents=True)
+    (tmp_path / "trip" / ".cache").mkdir()
+    for name in ("b.txt", "a.txt", ".hidden.txt", "more/c.txt", ".cache/d.txt"):
+        written(tmp_path / "trip" / name)
+    written(tmp_path / "e.txt")
+    (tmp_path / "trip" / "link.txt").symlink_to(tmp_path / "e.txt")
+    (tmp_path / "trip" / "loop").symlink_to(tmp_path)
+    assert await given(intake, tmp_path, "e.txt", "trip") == ["e.txt", "a.txt", "b.txt", "c.txt"]
+    monkeypatch.setattr("jarvis_desktop.assistant.request_reader.MAX_FOLDER_FILES", 2)
+    with pytest.raises(InputError, match="trip has more than 2 files"):
+        await given(intake, tmp_path, "trip")
+
+
+async def test_a_folder_without_files_gives_nothing(
+    intake: AttachmentIntake, tmp_path: Path
+) -> None:
+    (tmp_path / "none" / "at all").mkdir(parents=True)
+    with pytest.raises(InputError, match="no files in none"):
+        await given(intake, tmp_path, "none")

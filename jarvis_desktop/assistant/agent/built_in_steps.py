@@ -15,6 +15,7 @@ from jarvis_desktop.assistant.agent.branches.run_experts import joined, renumber
 from jarvis_desktop.assistant.agent.goal_run import GoalRun
 from jarvis_desktop.assistant.execution.executor import ReplanningRunner
 from jarvis_desktop.assistant.planning.inputs import (
+    ARRANGE,
     ASK_TABLE,
     CHART,
     COLLECT,
@@ -38,7 +39,7 @@ from jarvis_desktop.core.task import Arg, Ref, Task, TaskType
 _EXACT = frozenset(
     (
         *("image-editing", CONVERT, CUT, JOIN, EDIT_TEXT, EDIT_TABLE, CHART, FILE_DETAILS),
-        *(COLLECT, COUNT_WORDS, ASK_TABLE),
+        *(ARRANGE, COLLECT, COUNT_WORDS, ASK_TABLE),
     )
 )
 """Tasks that do with a file just what their options say, or say that they are not sure."""

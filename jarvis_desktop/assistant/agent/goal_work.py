@@ -206,7 +206,7 @@ class GoalWork:
         reads files."""
         files = [item for item in made if item.path]
         asked = {task.id for task in self.run.live.turn.plan or () if task.type.name == ASK_TABLE}
-        # What is told beside a file is about that file, except what was asked of a table.
+        # A sentence beside a file is about that file, unless it answers a question about a table.
         answer = " ".join(
             item.text for item in made if item.text and (not files or item.made_by in asked)
         )

@@ -26,7 +26,7 @@ from jarvis_desktop.assistant.planning import (
     table_phrases,
     wish_words,
 )
-from jarvis_desktop.assistant.planning.inputs import QUESTION, SAVE
+from jarvis_desktop.assistant.planning.inputs import ARRANGE, QUESTION, SAVE
 from jarvis_desktop.assistant.planning.intents import CueMatch
 from jarvis_desktop.assistant.planning.planned_step import PlannedStep
 from jarvis_desktop.assistant.planning.request_parser import ParsedRequest
@@ -619,6 +619,10 @@ class _InputFit:
         return 4.0 if reachable else NO_WAY
 
 
+_renames = re.compile(r"\b(?:rename|benenne)")
+"""Begins the words after which names are those that the given files get."""
+
+
 def _wire(
     found: Sequence[PlannedStep],
     read: ParsedRequest,
@@ -627,7 +631,13 @@ def _wire(
 ) -> Plan | PlanRejected:
     wiring = PlanWiring(read, inventory, context)
     save = next((item for item in inventory if item.name == SAVE), None)
-    names = [item.text for item in read.files if item.output]
+    renamed = [
+        item
+        for step in found
+        if step.type.name == ARRANGE and _renames.search(read.text, step.start, step.end)
+        for item in read.files_in(step.start, step.end)
+    ]
+    names = [item.text for item in read.files if item.output and item not in renamed]
     try:
         for step in found:
             wiring.add(step)

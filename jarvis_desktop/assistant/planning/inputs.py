@@ -88,7 +88,7 @@ FOLLOWING = frozenset({"text-to-speech", "translation", "open-file", CONVERT, CU
 
 ASK_TABLE, EDIT_TABLE = "table-question-answering", "edit-table"
 """What answers a question about a table, and what changes one."""
-CHART, JOIN, FILE_DETAILS = "chart", "join-files", "file-details"
+ARRANGE, CHART, JOIN, FILE_DETAILS = "arrange-files", "chart", "join-files", "file-details"
 COLLECT, COUNT_WORDS, SIMILARITY = "collect-values", "count-words", "sentence-similarity"
 DIFFERENCES = "text-differences"
 OF_A_STILL = re.compile(

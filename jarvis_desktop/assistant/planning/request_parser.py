@@ -53,7 +53,7 @@ _as_output = lazy_re(
     r"[^.;!?\n]{0,60}?\b(?:called|named)|"
     r"(?:\b(?:into|as|to) (?:an?|one|another)|\bin one) (?:new |single )?"
     r"(?:file|table|csv|pdf|list|document|spreadsheet|chart),?|"
-    r"\b(?:convert|turn|change|transcode|export)\b[^;!?\n]{1,60}\bto|\bals|\bnach)\s*$",
+    r"\b(?:convert|turn|change|transcode|export|rename)\b[^;!?\n]{1,60}\bto|\bals|\bnach)\s*$",
     re.IGNORECASE,
 )
 _make = lazy_re(r"\b(?:make|write)(?: (?:me|an?|another|new|file|table)){0,3}\s*$", re.IGNORECASE)
@@ -69,7 +69,8 @@ _there = lazy_re(
 
 _writes_to = lazy_re(
     r"\b(?:write|save|store|put|list|collect|gather|note|record|export|join|merge|combine|make|"
-    r"create|draw|plot|need|want)\b[^.;!?\n]*?(?:\b(?:in|into|to|as|called|named)|,)"
+    r"create|draw|plot|need|want|rename|concatenate|append)\b(?:[^.;!?\n]|\.(?=\w))*?"
+    r"(?:\b(?:in|into|to|as|called|named)|,)"
     r"\s+(?:(?:an?|one|another|the)\s+)?(?:(?:new|single)\s+)?"
     r"(?:(?:file|table|csv|pdf|list|picture|document|spreadsheet|chart)\s*,?\s*)?$",
     re.IGNORECASE,

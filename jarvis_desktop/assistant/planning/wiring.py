@@ -28,7 +28,9 @@ _VERDICTS = frozenset(
     | {inputs.SIMILARITY, inputs.FILE_DETAILS}
 )
 """Tasks whose result is only a word about their text."""
-_EXTRACTS = frozenset({inputs.COUNT_WORDS, "keyword-extraction", "token-classification"})
+_EXTRACTS = frozenset(
+    {inputs.COLLECT, inputs.COUNT_WORDS, "keyword-extraction", "token-classification"}
+)
 """Tasks whose result is a list of words from their text, which nobody sums up."""
 
 _ANSWERS = frozenset(
@@ -117,6 +119,9 @@ _before_format = lazy_re(r".*?(?=\b(?:(?:in)?to|as|an?)\b)")
 _called = lazy_re(r"\b(?:the|my|this|that) (\w+)")
 
 
+_several = lazy_re(r"\b[a-z]+s\b")
+
+
 class PlanWiring:
     """Builds the tasks of one plan, step by step."""
 
@@ -176,12 +181,15 @@ class PlanWiring:
         said = said.removeprefix("out ").removeprefix("loud ").removeprefix("aloud ")
         if _manner.fullmatch(said) and not _spoken.fullmatch(said):
             self.unread += [said] * all(said not in item.values() for item in given)
-        spoken_of = self._steps_behind(given)
+        extracts = step.type.name in _EXTRACTS
+        spoken_of = self._steps_behind(given, of_several=extracts)
         if step.type.name in (inputs.CONVERT, inputs.SAVE):
             self._want_answers(spoken_of)
         if step.type.name == inputs.CONVERT:  # "into HTML, and then into a PDF as well"
             spoken_of = [item for item in spoken_of if item.step == inputs.CONVERT]
-        elif step.type.name not in _VERDICTS | _EXTRACTS:  # "clean the recording, transcribe it"
+        elif (
+            step.type.name not in _VERDICTS and not extracts
+        ):  # "clean the recording, transcribe it"
             only_told = step.type.gives[:1] == (Kind.TEXT,)
             spoken_of = [it for it in spoken_of if only_told and it.kinds[0] is not Kind.TEXT]
         self._wanted |= {it.value.task_id for it in spoken_of if isinstance(it.value, Ref)}
@@ -231,13 +239,19 @@ class PlanWiring:
         self.unread += step.unread
         return {**answer.args, inputs.QUESTION: question}
 
-    def _steps_behind(self, given: Sequence[Mapping[str, Arg]]) -> list[PortSource]:
-        """Return the results of steps that are used, as they are or converted."""
+    def _steps_behind(
+        self, given: Sequence[Mapping[str, Arg]], *, of_several: bool
+    ) -> list[PortSource]:
+        """Return the results of steps that are used, as they are or converted; `of_several` also
+        those that are used together with others."""
         made = {item.value: item for item in self._outputs}
         args = {Ref(task.id): task.args for task in self._tasks}
         found, used = [], list(given)
         for each in used:
-            for ref in (item for item in each.values() if isinstance(item, Ref)):
+            values = list(each.values())
+            if of_several:
+                values += [it for many in values if isinstance(many, tuple) for it in many]
+            for ref in (item for item in values if isinstance(item, Ref)):
                 if ref in made:
                     found.append(made[ref])
                 else:
@@ -424,7 +438,7 @@ class PlanWiring:
             lambda: self._partly(step, words),
             lambda: self._spoken_words(step, port),
             lambda: self._following(step, port),
-            lambda: self._attached(words, port),
+            lambda: self._attached(words, port, step),
             lambda: self._literal(step, port),
             lambda: self._best(self._outputs, port),
             lambda: self._best(self._of_conversation(step, words), port),
@@ -436,6 +450,9 @@ class PlanWiring:
                 if (set(item.kinds) & set(port.kinds) if direct else self._leads(item, port))
                 and self._can_become(item, step)
             ]
+            if step.type.name == inputs.ARRANGE:  # "rename the photos" leaves the rest alone
+                called = inputs.mentioned_kinds(" ".join(_several.findall(words)))
+                fitting = [item for item in fitting if called & set(item.kinds)] or fitting
             if fitting and len(fitting) >= count:
                 return fitting
         return []
@@ -628,9 +645,11 @@ class PlanWiring:
             if item.step == inputs.EDIT_TABLE and isinstance(item.value, Ref)
         }
 
-    def _attached(self, words: str, port: Port) -> list[PortSource]:
+    def _attached(self, words: str, port: Port, step: PlannedStep) -> list[PortSource]:
         fitting = [item for item in self._given if self._leads(item, port)]
-        spoken_of = inputs.mentioned_kinds(words)
+        # A list of files is a table or text itself.
+        arranged = step.type.name == inputs.ARRANGE
+        spoken_of = set() if arranged else inputs.mentioned_kinds(words)
         fitting = [item for item in fitting if set(item.kinds) & spoken_of] or fitting
         named = any(not item.output for item in self._reading.files)
         fresh = [item for item in fitting if item not in self._used] or fitting

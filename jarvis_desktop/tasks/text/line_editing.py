@@ -51,7 +51,7 @@ def edit_lines(call: Call, report: Report) -> Iterable[Artifact]:
 
 
 def _written(text: str, item: Artifact, to: Path) -> Artifact:
-    """Write what became of a text beside nothing of the user's."""
+    """Write the edited text as a new file."""
     name = item.title if item.path else ""
     suffix = PurePath(name).suffix.lower()
     stem = original_stem(name, ("edited",)) or "text"

@@ -597,3 +597,37 @@ async def test_a_question_of_how_something_went_changes_no_file(text: str) -> No
         "question-answering",
     ]
     assert isinstance(await ask(text), PlanRejected)
+
+
+@pytest.mark.parametrize(
+    ("text", "names", "plan"),
+    [
+        (
+            "Rename these pictures to rome_1.jpg and so on",
+            ["a.jpg", "b.jpg", "c.txt"],
+            ["arrange-files(files=a.jpg+b.jpg, wish=Rename these pictures to rome_1.jpg and so on)"],
+        ),
+        (
+            "Which of these are duplicate files? Write them to twins.txt",
+            ["a.txt", "b.txt"],
+            ["arrange-files(files=a.txt+b.txt, wish=Which of these are duplicate files?)",
+             "save-file(content=#0, name=twins.txt)"],
+        ),
+        (
+            "list all files with size and date in a table",
+            ["a.txt", "b.csv", "c.png"],
+            ["arrange-files(files=a.txt+b.csv+c.png, wish=list all files with size and date in a "
+             "table)"],
+        ),
+        (
+            "merge one.txt and two.txt into both.txt",
+            ["one.txt", "two.txt"],
+            ["join-files(files=one.txt+two.txt, format=txt)",
+             "save-file(content=#0, name=both.txt)"],
+        ),
+    ],
+)  # fmt: skip
+async def test_many_files_are_listed_and_arranged(
+    text: str, names: list[str], plan: list[str]
+) -> None:
+    assert show(await ask(text, *names)) == plan
