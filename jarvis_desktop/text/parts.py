@@ -353,9 +353,22 @@ _side = lazy_re(
 _ratio = lazy_re(r"\b(\d{1,2}):(\d{1,2})\b|\b(?:squares?|quadrat\w*)\b")
 
 
+_limit = lazy_re(
+    r"\b(?:at (?:the )?most|(?:no|not) (?:more|wider|larger|bigger|higher|taller|longer) than|up to"
+    r"|a maximum of|maximum|max\.?|maximal|höchstens)\s+(?:width\W+|height\W+|of\s+)?(?=\d)"
+)
+
+
 def picture_size_asked(said: str) -> str | None:
     """Return the size that a picture is to have, None if it is not said: of its file, "500 KB"; in
-    pixels, "800x600", "800x" or "x600" for one side, "longest 800"; or its sides, "16:9"."""
+    pixels, "800x600", "800x" or "x600" for one side, "longest 800"; or its sides, "16:9". Before a
+    number of pixels that is only the most it may have is "at most "."""
+    size = _size_asked(said)
+    pixels = size is not None and not size.endswith("B") and ":" not in size
+    return f"at most {size}" if pixels and _limit.search(said) else size
+
+
+def _size_asked(said: str) -> str | None:
     if found := re.search(r"\b(\d+(?:\.\d+)?)\s*([km])(?:i?b|(?:ilo|ega)bytes?)\b", said):
         return f"{found[1]} {found[2].upper()}B"
     if size := size_asked(said):

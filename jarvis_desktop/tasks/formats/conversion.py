@@ -14,7 +14,9 @@ from jarvis_desktop.core.artifact import Artifact, Kind, kind_of_name, text_arti
 from jarvis_desktop.core.errors import InputError
 from jarvis_desktop.core.i18n import mark, tr
 from jarvis_desktop.core.task import Call, Port, Report, TaskOption
-from jarvis_desktop.tasks.definition import define
+from jarvis_desktop.tasks.definition import define, presets
+from jarvis_desktop.tasks.documents.structured_text import table_of_text
+from jarvis_desktop.tasks.documents.to_text import text_of
 from jarvis_desktop.tasks.formats import film, pictures, sound, tables
 from jarvis_desktop.tasks.formats.document_files import WRITERS
 from jarvis_desktop.tasks.formats.document_pdf import write_pdf
@@ -82,6 +84,24 @@ def _lines(item: Artifact, to: Path, report: Report) -> list[Path]:
     return tables.save_table(source, to, name=source.name, report=report)
 
 
+def _structured(item: Artifact, to: Path, report: Report) -> list[Path]:
+    """Write a text of records, a log or a table of signs as a table. Raises InputError for other
+    texts."""
+    report(None, tr("Reading {name}", name=item.title))
+    rows = table_of_text(text_of(item, report, to.parent))
+    if rows is None:
+        raise InputError(
+            tr("{name} is not written like a table.", name=item.title),
+            hint=tr(
+                "Such are: a log, records of “name: value” lines, columns with a sign between."
+            ),
+        )
+    source = to.with_name("rows.csv")
+    with source.open("w", encoding="utf-8", newline="") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+    return tables.save_table(source, to, name=source.name, report=report)
+
+
 def _is_table(lines: Sequence[str], sign: str) -> bool:
     widths = {len(row) for row in csv.reader(lines, delimiter=sign)}
     return len(widths) == 1 and widths != {1}
@@ -117,7 +137,7 @@ WAYS: Mapping[str, Mapping[str, Way]] = {
     "table": {**dict.fromkeys(tables.TABLES, _table), **_documents},
     "pdf": {**dict.fromkeys(("txt", "md", "html", "docx", "odt"), _document),
             "png": _pages, "jpg": _pages},
-    "document": _documents,
+    "document": {**_documents, **dict.fromkeys(tables.TABLES, _structured)},
     "text": {**_documents, **dict.fromkeys(tables.TABLES, _lines)},
 }  # fmt: skip
 """What each sort of file can become."""
@@ -258,6 +278,9 @@ _orders = (
     "mach ... ein {}", "mache ... ein {}", "mach ... eine {}",
 )  # fmt: skip
 
+_structured_texts = ("xfile*xdocument", "the log", "this log", "the text", "this text", "my notes",
+                     "the records", "these records", "the notes", "the list")  # fmt: skip
+
 CONVERT_FILE = define(
     name="convert-file", label="Convert file",
     summary="Converts a file to another format, such as PDF, PNG, MP3, MP4, DOCX or XLSX.",
@@ -280,6 +303,15 @@ CONVERT_FILE = define(
         "convert xfile*", "convert my file", "convert the picture", "convert the recording",
         "convert the video", "convert the document", "convert the table", "file format",
         "another format", "konvertiere", "konvertieren", "umwandeln", "konvertier", "wandle ... um",
+    ),
+    presets=presets(
+        ({"format": "csv"},
+         [*(f"{make} {a} table ... {of} {what}" for make in ("make", "create", "build", "get")
+            for a in ("a", "one") for of in ("out of", "from", "of") for what in _structured_texts),
+          *(f"{turn} {what} {into} a table" for turn in ("turn", "convert", "make", "change")
+            for into in ("into", "to") for what in (*_structured_texts, "it", "this", "them")),
+          *(f"mach ... tabelle aus {what}" for what in ("xfile*xdocument", "dem protokoll")),
+          "mach daraus eine tabelle"]),
     ),
     method=convert_file, patience=10,
     note="Pillow, PyAV (FFmpeg), DuckDB, mammoth, fpdf2; the original stays as it is",

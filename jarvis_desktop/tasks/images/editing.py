@@ -394,7 +394,12 @@ def _bytes_of(size: str) -> int:
 
 
 def _parse_size(size: str, image: Image) -> tuple[int, int]:
-    """Width and height from "800x600"; "800x", "x600" and "longest 800" keep the proportions."""
+    """Width and height from "800x600"; "800x", "x600" and "longest 800" keep the proportions, as
+    does "at most 800x600", which makes nothing larger."""
+    if limit := re.fullmatch(r"\s*at most (.+)", size.lower()):
+        most = re.fullmatch(r"(\d{1,6})x(\d{1,6})", limit[1].strip())
+        sides = [f"{most[1]}x", f"x{most[2]}"] if most else [limit[1]]
+        return min([image.size, *(_parse_size(side, image) for side in sides)])
     if longest := re.fullmatch(r"\s*longest (\d{1,6})\s*", size.lower()):
         size = f"{longest[1]}x" if image.width >= image.height else f"x{longest[1]}"
     match = re.fullmatch(r"\s*(\d{1,6})?\s*(?:[x×*]|by)?\s*(\d{1,6})?\s*", size.lower())

@@ -45,6 +45,13 @@ _in_all_texts = lazy_re(
     r"|\b(?:which|welcher?)\b.*\b(?:long|short|läng|kürz)\w*\b",
     re.IGNORECASE,
 )
+_of_each_text = lazy_re(
+    r"\b(?:how many|count(?: all)? the|counts? of|number of|wie viele|zähle(?: alle)? die|word)\s+"
+    r"(?:words?|wörter|counts?)\b[^.?]{0,30}\b(?:each|every|per|jede[nrms]?|pro|je)\b[^.?]{0,20}"
+    r"\b(?:texts?|files?|notes?|documents?|letters?|chapters?|stor(?:y|ies)|essays?|datei(?:en)?"
+    r"|texte[ns]?|briefe?)\b",
+    re.IGNORECASE,
+)
 _shared = lazy_re(
     r"\bwords?\b.*\b(?:in both|in common|both\b.*\b(?:have|share|contain)|in (?:all|each) of)|"
     r"\bwörter\b.*\b(?:in beiden|beide)\b",
@@ -82,6 +89,11 @@ def count_words(call: Call, report: Report) -> Iterable[Artifact]:
         return [text_artifact(_occurrences(found["word"].strip(), texts))]
     if found := _lines_with.search(asked):
         return [text_artifact(_lines(found["word"] or found["german"], texts))]
+    if _of_each_text.search(asked) and not _most.search(asked):
+        lines = [
+            f"- {it.title}: {len(text.split())}" for it, text in zip(items, texts, strict=True)
+        ]
+        return [text_artifact("\n".join(lines))]
     if _in_all_texts.search(asked):
         return [text_artifact(_lengths(asked, [item.title for item in items], texts))]
     least = _least(asked)
@@ -182,7 +194,12 @@ COUNT_WORDS = define(
                             ("of these ", ("texts", "notes", "documents", "letters")))
           for text in texts for the in ("the longest", "the shortest", "longer", "shorter")),
         "how many words ... altogether", "how many words ... in total", "how many words ... in all",
-        "total number of words", "wie viele wörter haben ... zusammen",
+        "total number of words",
+        *(f"words {of} {each} {of_these}{text}" for of in ("of", "in", "for", "per", "has")
+          for each in ("each", "every", "each of") for of_these in ("", "these ", "the ", "my ")
+          for text in ("text", "texts", "file", "files", "note", "notes", "document", "documents",
+                       "letter", "letters", "chapter", "chapters")),
+        "wie viele wörter haben ... zusammen",
         "wie viele wörter haben die texte",
         "wie oft kommt ... vor", "wie oft steht ... in", "häufigsten wörter", "häufigste wörter",
         "wie oft jedes wort", "wie viele zeilen enthalten", "welche wörter ... in beiden",

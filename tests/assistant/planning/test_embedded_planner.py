@@ -620,6 +620,23 @@ async def test_a_question_of_how_something_went_changes_no_file(text: str) -> No
              "table)"],
         ),
         (
+            "turn server.log into a table",
+            ["server.log"],
+            ["convert-file(file=server.log, format=csv)"],
+        ),
+        (
+            "create a table people.csv out of notes.txt",
+            ["notes.txt"],
+            ["convert-file(file=notes.txt, format=csv)",
+             "save-file(content=#0, name=people.csv)"],
+        ),
+        (
+            "count the words in each of the letters and save it as words.csv",
+            ["a.txt", "b.txt"],
+            ["count-words(text=a.txt+b.txt, asked=count the words in each of the letters)",
+             "save-file(content=#0, name=words.csv)"],
+        ),
+        (
             "merge one.txt and two.txt into both.txt",
             ["one.txt", "two.txt"],
             ["join-files(files=one.txt+two.txt, format=txt)",

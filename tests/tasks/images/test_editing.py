@@ -132,6 +132,11 @@ def test_moves_pixels_exactly(
         ({"size": "x80"}, (120, 80)),
         ({"size": "1200"}, (1200, 800)),
         ({"size": "longest 120"}, (120, 80)),
+        ({"size": "at most 120x"}, (120, 80)),
+        ({"size": "at most 1200x"}, (240, 160)),
+        ({"size": "at most longest 60"}, (60, 40)),
+        ({"size": "at most 500x40"}, (60, 40)),
+        ({"size": "at most 500x400"}, (240, 160)),
         ({"size": "longest 120", "amount": 50.0}, (120, 80)),
     ],
 )

@@ -86,3 +86,15 @@ def test_how_long_several_texts_are(tmp_path: Path, asked: str, end: str) -> Non
     assert text_of(count_words(call, quiet)) == (
         f"a.txt has 2 words. b.md has 3 words. Altogether they are 5 words. {end}"
     )
+
+
+@pytest.mark.parametrize(
+    "asked", ["count the words in every file", "how many words are in each of the letters?"]
+)
+def test_each_text_is_counted_by_itself(tmp_path: Path, asked: str) -> None:
+    given = []
+    for name, words in (("a.txt", "one two"), ("b.md", "one two three")):
+        (tmp_path / name).write_text(words)
+        given.append(Artifact(Kind.DOCUMENT, path=tmp_path / name, name=name))
+    call = call_of(COUNT_WORDS.type, tmp_path / "w", text=tuple(given), asked=asked)
+    assert text_of(count_words(call, quiet)) == "- a.txt: 2\n- b.md: 3"
