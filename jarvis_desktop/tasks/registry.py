@@ -25,6 +25,7 @@ from jarvis_desktop.tasks.everyday.save_file import SAVE_FILE
 from jarvis_desktop.tasks.everyday.small_skills import CHANCE, REPEAT, SPELL, STOP
 from jarvis_desktop.tasks.everyday.this_computer import THIS_COMPUTER
 from jarvis_desktop.tasks.everyday.timer import TIMER
+from jarvis_desktop.tasks.everyday.typed_words import TYPED_WORDS
 from jarvis_desktop.tasks.formats.arranging import ARRANGE_FILES
 from jarvis_desktop.tasks.formats.conversion import CONVERT_FILE
 from jarvis_desktop.tasks.formats.cut import CUT_FILE
@@ -87,7 +88,8 @@ DEFINITIONS: tuple[Definition, ...] = (
     TABULAR_CLASSIFICATION, TEXT_CLASSIFICATION, DIFFERENCES, TEXT_GENERATION, TEXT_TO_AUDIO,
     TEXT_TO_IMAGE, TEXT_TO_SPEECH, TEXT_TO_VIDEO, THIS_COMPUTER, TIMER, TOKEN_CLASSIFICATION,
     TRANSLATION,
-    VIDEO_CLASSIFICATION, VIDEO_EDITING, VIDEO_TO_AUDIO, VIDEO_TO_IMAGE, VISUAL_QUESTION_ANSWERING,
+    TYPED_WORDS, VIDEO_CLASSIFICATION, VIDEO_EDITING, VIDEO_TO_AUDIO, VIDEO_TO_IMAGE,
+    VISUAL_QUESTION_ANSWERING,
     ZERO_SHOT_CLASSIFICATION, ZERO_SHOT_IMAGE_CLASSIFICATION, ZERO_SHOT_OBJECT_DETECTION,
 )  # fmt: skip
 

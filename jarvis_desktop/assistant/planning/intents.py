@@ -127,6 +127,12 @@ def find_cues(text: str, inventory: Sequence[TaskType]) -> list[CueMatch]:
     return sorted(kept, key=lambda item: (item.start, -item.weight))
 
 
+def is_read(text: str, inventory: Sequence[TaskType]) -> bool:
+    """Return whether a task reads all of a text; see `TaskType.reads`."""
+    low = text.lower().strip()
+    return any(item.reads(low) is not None for item in inventory if item.reads)
+
+
 def asks_for(text: str, task_type: TaskType, option: str, value: Value) -> bool:
     """Return whether a lower-case text asks for this value of an option, by a preset or by a word
     that begins like it; also if no preset is for it, because then it cannot be seen."""

@@ -1,4 +1,5 @@
-"""What is asked of numbers: primes, divisors, remainders, rounding, other ways to write them."""
+"""What is asked of numbers: primes, divisors, remainders, rounding, other ways to write them;
+shares in percent, the largest of several, and the measures of simple shapes."""
 
 from __future__ import annotations
 
@@ -16,6 +17,13 @@ MAX_FACTORED = 10**12
 MAX_ROMAN = 3999
 
 _N = r"(\d[\d,]*)"
+_F = r"-?\d(?:[\d,]*\d)?(?:\.\d+)?"
+_LISTED = rf":? ?{_F}(?:(?: ?, ?(?:and )?| and | or | ){_F})+"
+_SIZE = (
+    r"(?:(?:a |the )?(?:radius|side|sides|width|height|base|length|edge|depth)s? (?:of )?)?"
+    rf"({_F})(?: ?(?:cm|m|mm|km|inches|feet|meters))?"
+)
+_MORE = rf"(?:(?: ?(?:,|by|x|times|and|with)+ ?)+{_SIZE})?"
 _PLACES = {"whole number": 0, "integer": 0, "unit": 0, "ten": -1, "hundred": -2, "thousand": -3,
            "million": -6, "10": -1, "100": -2, "1,000": -3, "1000": -3, 
            "tenth": 1, "hundredth": 2, "cent": 2}  # fmt: skip
@@ -30,15 +38,17 @@ def fact(words: str) -> str | None:
     digits; None if it is none. Raises InputError for numbers that are too large."""
     said = words.strip().casefold()
     for form, answer in _FACTS:
-        if found := form.fullmatch(said):
-            return answer(*found.groups())
+        if (found := form.fullmatch(said)) and (told := answer(*found.groups())):
+            return told
     return None
 
 
 def is_asked(words: str) -> bool:
     """Return whether the words ask for such a fact."""
-    said = words.strip().casefold()
-    return any(form.fullmatch(said) for form, _ in _FACTS)
+    try:
+        return fact(words) is not None
+    except InputError:
+        return True
 
 
 def _whole(figure: str) -> int:
@@ -163,7 +173,95 @@ def _from_roman(letters: str) -> str:
     return f"{letters.upper()} is {readable(number)}."
 
 
-_FACTS: tuple[tuple[re.Pattern[str], Callable[..., str]], ...] = (
+def _share(part: str, whole: str) -> str:
+    of = _figure(whole)
+    if not of:
+        raise InputError(tr("Nothing can be divided by zero."))
+    return f"{part} is {readable(_figure(part) / of * 100)} percent of {whole}."
+
+
+def _change(last: str, how: str, first: str) -> str:
+    if not _figure(first):
+        raise InputError(tr("Nothing can be divided by zero."))
+    percent = (_figure(last) - _figure(first)) / _figure(first) * 100
+    which = "more" if percent >= 0 else "less"
+    return f"{last} is {readable(abs(percent))} percent {which} than {first}."
+
+
+def _changed(verb: str, figure: str, percent: str) -> str:
+    by = _figure(percent) / 100 * (-1 if verb in ("decrease", "reduce", "lower") else 1)
+    return f"{verb.capitalize()} {figure} by {percent}% is {readable(_figure(figure) * (1 + by))}."
+
+
+def _raise(percent: str, figure: str) -> str:
+    more = _figure(figure) * _figure(percent) / 100
+    whole = readable(_figure(figure) + more)
+    return f"{percent}% of {figure} is {readable(more)}, which makes {whole}."
+
+
+def _reduced(price: str, percent: str) -> str:
+    return (
+        f"{price} with {percent}% off is {readable(_figure(price) * (1 - _figure(percent) / 100))}."
+    )
+
+
+def _extreme(which: str, listed: str) -> str:
+    figures = re.findall(_F, listed)
+    low = which in ("smallest", "lowest", "least", "minimum")
+    found = (min if low else max)(figures, key=_figure)
+    return f"The {which} is {found}."
+
+
+def _sorted(listed: str, order: str | None) -> str:
+    down = bool(order and re.search(r"desc|largest|highest|down", order))
+    figures = sorted(re.findall(_F, listed), key=_figure, reverse=down)
+    return f"{', '.join(figures)}."
+
+
+def _simplified(above: str, below: str) -> str:
+    one, other = _whole(above), _whole(below)
+    if not other:
+        raise InputError(tr("Nothing can be divided by zero."))
+    shared = math.gcd(one, other)
+    bottom = f"/{other // shared}" if other != shared else ""
+    return f"{above}/{below} is {one // shared}{bottom}."
+
+
+def _decimal(above: str, below: str) -> str:
+    if not _whole(below):
+        raise InputError(tr("Nothing can be divided by zero."))
+    return f"{above}/{below} is {readable(_whole(above) / _whole(below))}."
+
+
+def _of_shape(what: str, shape: str, *sizes: str | None) -> str | None:
+    given = [_figure(size) for size in sizes if size]
+    work_out = _SHAPES.get((what, shape))
+    if work_out is None or len(given) != work_out.__code__.co_argcount:
+        return None
+    return f"The {what} of that {shape} is {readable(work_out(*given))}."
+
+
+_SHAPES: dict[tuple[str, str], Callable[..., float]] = {
+    ("area", "circle"): lambda radius: math.pi * radius**2,
+    ("circumference", "circle"): lambda radius: 2 * math.pi * radius,
+    ("area", "rectangle"): lambda width, height: width * height,
+    ("perimeter", "rectangle"): lambda width, height: 2 * (width + height),
+    ("area", "square"): lambda side: side**2,
+    ("perimeter", "square"): lambda side: 4 * side,
+    ("area", "triangle"): lambda base, height: base * height / 2,
+    ("volume", "sphere"): lambda radius: 4 / 3 * math.pi * radius**3,
+    ("volume", "cube"): lambda side: side**3,
+    ("volume", "box"): lambda width, height, depth: width * height * depth,
+    ("volume", "cylinder"): lambda radius, height: math.pi * radius**2 * height,
+    ("hypotenuse", "triangle"): lambda one, other: math.hypot(one, other),
+}
+
+
+def _figure(said: str) -> float:
+    return float(said.replace(",", ""))
+
+
+_FACTS: tuple[tuple[re.Pattern[str], Callable[..., str | None]], ...] = (
     (lazy_re(rf"is {_N} (?:an? )?prime(?: number)?(?: or not)?"), _prime),
     (lazy_re(rf"(?:the )?(?:prime )?(?:factors|factori[sz]ation) of {_N}"), _made_of),
     (lazy_re(rf"(?:factori[sz]e|factor) {_N}"), _made_of),
@@ -184,4 +282,29 @@ _FACTS: tuple[tuple[re.Pattern[str], Callable[..., str]], ...] = (
     (lazy_re(rf"{_N} (?:in|to|into|as) (?:a )?roman numerals?"), _in_roman),
     (lazy_re(rf"(?:the )?roman numerals? (?:for|of) {_N}"), _in_roman),
     (lazy_re(r"(?:the )?roman numeral ([ivxlcdm]+)(?: as a number| in numbers)?"), _from_roman),
+    (lazy_re(rf"({_F}) is (?:what|how many) (?:%|percent(?:age)?) of ({_F})"), _share),
+    (lazy_re(rf"(?:what )?(?:%|percent(?:age)?) of ({_F}) is ({_F})"),
+     lambda whole, part: _share(part, whole)),
+    (lazy_re(rf"(?:the )?percentage of ({_F}) (?:in|out of) ({_F})"), _share),
+    (lazy_re(rf"({_F}) (?:out )?of ({_F}) (?:in|as a) (?:%|percent(?:age)?)"), _share),
+    (lazy_re(rf"(?:by )?how (?:many|much) (?:%|percent) (?:is )?({_F}) (?:is )?(more|less|larger|"
+             rf"smaller|higher|lower) than ({_F})"), _change),
+    (lazy_re(rf"(increase|raise|decrease|reduce|lower) ({_F}) by ({_F}) ?(?:%|percent)"), _changed),
+    (lazy_re(rf"(?:how much is )?an? ({_F}) ?(?:%|percent) (?:pay )?(?:raise|rise|increase|tax|tip|"
+             rf"fee|commission) on ({_F})"), _raise),
+    (lazy_re(rf"(?:if )?(?:an? |the )?\w+ (?:costs|is) ({_F})(?: \w+)? "
+             rf"(?:and is|with|and it is|but is) ({_F}) ?"
+             r"(?:%|percent) off,? (?:how much|what) (?:is|does|will|do)\b.*"), _reduced),
+    (lazy_re(r"(?:the )?(largest|biggest|highest|greatest|smallest|lowest|least|maximum|minimum) "
+             rf"(?:number )?(?:of|among|from|in) ({_LISTED})"), _extreme),
+    (lazy_re(rf"sort (?:the |these )?(?:numbers )?({_LISTED})((?: from| in)? (?:asc|desc|largest|"
+             r"smallest|highest|lowest|up|down).*)?"), _sorted),
+    (lazy_re(rf"(?:simplify|reduce|shorten) {_N} ?/ ?{_N}"), _simplified),
+    (lazy_re(rf"{_N} ?/ ?{_N} (?:as|in|to) (?:an? )?decimals?"), _decimal),
+    (lazy_re(r"(?:the )?(area|circumference|perimeter|volume) of an? (circle|sphere|square|"
+             rf"cube|cylinder|rectangle|triangle|box)[ ,]*(?:with |of )?{_SIZE}{_MORE}{_MORE}"),
+     _of_shape),
+    (lazy_re(r"(?:the )?hypotenuse of (?:a (?:right )?)?(?:triangle )?(?:with |of )?(?:sides )?"
+             rf"({_F}) and ({_F})"),
+     lambda one, other: _of_shape("hypotenuse", "triangle", one, other)),
 )  # fmt: skip

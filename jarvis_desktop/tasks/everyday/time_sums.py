@@ -139,6 +139,20 @@ def _between(one: str, other: str) -> str | None:
     return f"From {first:%H:%M} to {last:%H:%M}{over} it is {join_words(parts)}."
 
 
+def _until(at: str, now: datetime) -> str | None:
+    """How long it is until the next such time of the day."""
+    moment = _time(at)
+    if moment is None:
+        return None
+    due = now.replace(hour=moment.hour, minute=moment.minute, second=0, microsecond=0)
+    due += timedelta(days=due <= now)
+    hours, minutes = divmod(round((due - now).total_seconds() / 60), 60)
+    parts = [quantity(hours, "hour")] if hours else []
+    parts += [quantity(minutes, "minute")] if minutes or not hours else []
+    day = " tomorrow" if due.date() != now.date() else ""
+    return f"It is {join_words(parts)} until {due:%H:%M}{day}."
+
+
 def _left(unit: str, of: str, now: datetime) -> str | None:
     """How many days or weeks are left of this week, month or year."""
     today = now.date()
@@ -272,6 +286,13 @@ _FORMS: tuple[tuple[re.Pattern[str], _Answer], ...] = (
              r"(year|month|week|\d{4})"), _left),
     (lazy_re(r"how many (day|week)s (?:are |do (?:we|i) have )?(?:there )?in (?:this |the )?"
              r"(year|month|week) (?:left|remaining)"), _left),
+    (lazy_re(rf"how (?:long|much time|many hours|many minutes)(?: is it| are there| is left| "
+             rf"do (?:i|we) have)?(?: left)? (?:until|till|to|before) {_T}"), _until),
+    (lazy_re(rf"(?:what is )?{_T} (?:in|as) (?:military|24[ -]hours?)(?: time| format)?"),
+     lambda at, now: f"{at} is {moment:%H:%M}." if (moment := _time(at)) else None),
+    (lazy_re(r"(?:what|which) quarter (?:is it|are we in|is this|is now)(?: now)?"),
+     lambda now: f"It is quarter {(now.month + 2) // 3} of {now.year}."),
+    (lazy_re(r"is (?:it|this) (?:a )?leap year"), lambda now: _leap("this year", now)),
     (lazy_re(r"(?:is|was|will) (\d{4}|this year|next year) (?:be )?a leap year"), _leap),
     (lazy_re(r"(?:when|what|which year) (?:is|will be) the next leap year"),
      lambda now: f"The next leap year is {_leap_after(now.year)}."),

@@ -122,7 +122,15 @@ MAX_READ_CHARS = 500
 
 
 async def manage_timers(call: Call, report: Report, services: Services) -> Iterable[Artifact]:
-    """Set, list or cancel timers. Raises InputError for an invalid duration."""
+    """Set, list, prolong or cancel timers. Raises InputError for an invalid duration."""
+    said = _plain(call.words("duration"))
+    if _PAUSE.search(said):
+        raise InputError(
+            tr("A timer cannot be paused; it runs on."),
+            hint=tr("“Cancel the timer” ends it, “add 5 minutes to the timer” prolongs it."),
+        )
+    if longer := _LONGER.fullmatch(said):
+        return [text_artifact(_prolonged(longer[1] or longer[2], services))]
     match call.words("action"):
         case "cancel":
             return [text_artifact(_format_cancelled(services.timers.cancel_all()))]
@@ -148,6 +156,28 @@ async def manage_timers(call: Call, report: Report, services: Services) -> Itera
             return [text_artifact("\n".join(told))]
 
 
+_PAUSE = lazy_re(r"\b(?:pause|unpause|resume|halt|freeze|snooze)\b.*\b(?:timers?|alarms?)\b")
+_LONGER = lazy_re(
+    r"(?:please )?(?:add (.+?)(?: more)? to (?:the|my) (?:timer|alarm|countdown)|"
+    r"(?:prolong|extend) (?:the|my) (?:timer|alarm|countdown) by (.+?))(?: please)?"
+)
+
+
+def _prolonged(length: str, services: Services) -> str:
+    """Let the only timer run longer. Raises InputError if there is none, or several."""
+    running = services.timers.pending()
+    if len(running) != 1:
+        raise InputError(
+            tr("No timer is running.") if not running else tr("Several timers are running."),
+            hint=_EXAMPLE,
+        )
+    now = services.now()
+    left = (running[0].due - now).total_seconds() + seconds_of(length, now)
+    services.timers.cancel_all()
+    timer = services.timers.set(left, running[0].label)
+    return f"The timer now runs {spoken_length(left)}. {_when(timer, now, once=False)}"
+
+
 _ALL_OF_THEM = lazy_re(
     r"(?:please )?(?:(delete|remove|clear|cancel|stop|end|turn off|switch off|get rid of)|show|"
     r"list|read|what are|which are)(?: me)?(?: all)?(?: of)?(?: my| the)?"
@@ -155,10 +185,12 @@ _ALL_OF_THEM = lazy_re(
 )
 
 
-def read_all(words: str) -> Mapping[str, Value] | None:
-    """See `TaskType.reads`: what is said of all timers, "delete all reminders"."""
-    found = _ALL_OF_THEM.fullmatch(words.strip(" ?.!"))
-    return {"action": "cancel" if found[1] else "list"} if found else None
+def read_of_running(words: str) -> Mapping[str, Value] | None:
+    """See `TaskType.reads`: what is said of running timers, such as "delete all reminders"."""
+    said = words.strip(" ?.!")
+    if found := _ALL_OF_THEM.fullmatch(said):
+        return {"action": "cancel" if found[1] else "list"}
+    return {"action": "set"} if _PAUSE.fullmatch(said) or _LONGER.fullmatch(said) else None
 
 
 def each_timer(words: str) -> list[str]:
@@ -309,5 +341,5 @@ TIMER = define(
         ({"action": "cancel"}, "^cancel ... timer*|^stop ... timer*|^cancel ... alarm*"),
         ({"action": "list"}, "^list ... timers|^show ... timers|^which timers"),
     ),
-    skill=manage_timers, reads=read_all, note="rings while the window or the terminal runs",
+    skill=manage_timers, reads=read_of_running, note="rings while the window or the terminal runs",
 )  # fmt: skip

@@ -71,6 +71,12 @@ NOW = datetime(2026, 11, 29, 14, 30, tzinfo=ZoneInfo("Europe/Berlin"))
          "45 days before 25 December 2026 is Tuesday, 10 November 2026."),
         ("one month after 31 January 2027",
          "1 month after 31 January 2027 is Sunday, 28 February 2027."),
+        ("how long until 5pm", "It is 2 hours and 30 minutes until 17:00."),
+        ("how many minutes until 14:45", "It is 15 minutes until 14:45."),
+        ("how long is it until 6am", "It is 15 hours and 30 minutes until 06:00 tomorrow."),
+        ("what is 6 pm in military time", "6 pm is 18:00."),
+        ("what quarter are we in", "It is quarter 4 of 2026."),
+        ("is it leap year", "No, 2026 is not a leap year. The next one after it is 2028."),
         ("what day was july 4 1976", "4 July 1976 was a Sunday."),
         ("what day of the week was the 20th of July 1969", "20 July 1969 was a Sunday."),
         ("which weekday is 2027-03-03", "3 March 2027 is a Wednesday."),
@@ -90,6 +96,7 @@ def test_answers(said: str, expected: str | None):
      "how old is the child born on 3 may 2199", "convert 3pm to the future",
      "what is 5 o'clock shadow in german", "add 3 hours to 99:99", "from 99:10 to 12",
      "how long is it from 25:00 to 26:00", "how many days are left in 1999",
+     "how long until 25:00", "what is 30 in military time",
      "2 hours after christmas", "when it is 30 in london what time is it in rome"],
 )  # fmt: skip
 def test_other_words_ask_for_no_such_sum(said: str):

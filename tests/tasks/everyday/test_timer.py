@@ -8,6 +8,7 @@ from jarvis_desktop.tasks.everyday.timer import (
     each_timer,
     label_of,
     manage_timers,
+    read_of_running,
     seconds_of,
     spoken_length,
 )
@@ -249,3 +250,52 @@ async def test_none_is_set_if_one_cannot_be(tmp_path: Path):
     with pytest.raises(InputError, match="30 days"):
         await manage_timers(call, quiet, services)
     assert not services.timers.pending()
+
+
+async def managed(services: FakeServices, folder: Path, said: str) -> str:
+    call = call_of(TIMER.type, folder, duration=said)
+    return text_of(await manage_timers(call, quiet, services.services()))
+
+
+async def test_the_only_timer_can_run_longer(tmp_path: Path):
+    services = FakeServices()
+    await managed(services, tmp_path, "set a timer for 10 minutes for the pasta")
+    told = await managed(services, tmp_path, "add 5 minutes to the timer")
+    assert told == "The timer now runs 15 minutes. It rings at 12:15."
+    assert [timer.label for timer in services.timers.running] == ["the pasta"]
+    await managed(services, tmp_path, "extend my timer by half an hour please")
+    (timer,) = services.timers.pending()
+    assert (timer.due - NOON).total_seconds() == 45 * 60
+
+
+async def test_nothing_is_prolonged_if_it_is_not_clear_what(tmp_path: Path):
+    services = FakeServices()
+    with pytest.raises(InputError, match="No timer"):
+        await managed(services, tmp_path, "add 5 minutes to the timer")
+    await managed(services, tmp_path, "set two timers, 5 minutes and 7 minutes")
+    with pytest.raises(InputError, match="Several"):
+        await managed(services, tmp_path, "add 5 minutes to the timer")
+    assert len(services.timers.running) == 2
+
+
+async def test_a_timer_is_not_paused_and_above_all_not_cancelled(tmp_path: Path):
+    services = FakeServices()
+    await managed(services, tmp_path, "set a timer for 10 minutes")
+    with pytest.raises(InputError, match="cannot be paused"):
+        await managed(services, tmp_path, "pause the timer")
+    assert len(services.timers.running) == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "options"),
+    [
+        ("delete all reminders", {"action": "cancel"}),
+        ("show my timers", {"action": "list"}),
+        ("pause the timer", {"action": "set"}),
+        ("add 2 minutes to my timer", {"action": "set"}),
+        ("set a timer for 5 minutes", None),
+        ("delete all files", None),
+    ],
+)
+def test_what_is_said_of_running_timers_is_read(said: str, options: dict[str, str] | None):
+    assert read_of_running(said) == options
