@@ -374,6 +374,25 @@ def _of_list(found: re.Match[str]) -> str:
     return total if found[1].lower() in ("sum", "total") else f"({total}/{len(given)})"
 
 
+_SUM_WORDS = frozenset(
+    "a add added addition after again among an and average away bracket by ceil children close "
+    "closed cosine cos cube cubed cubic deduct degrees difference divide divided dollars double e "
+    "equal equally euros evenly factorial floor friends from guests half halve kids less ln log "
+    "logarithm mean median minus mod modulo multiplied multiply natural negative numbers of off "
+    "on open over parenthesis parts people per cent percent persons pi plus pounds power product "
+    "raised remainder root round share sin sine split sqrt square squared subtract subtracted sum "
+    "take tan tangent than the third times tip to total triple twice us ways with x".split()
+)
+"""The words of `_SPOKEN` and of its likes."""
+
+
+def may_be_sum(words: str) -> bool:
+    """Whether all words, with numbers in digits, may be those of a sum: a quick look before
+    `formula`, whose patterns take a while to be compiled."""
+    said = re.findall(r"[^\W\d_]+", words.casefold())
+    return all(word in _SUM_WORDS or re.fullmatch(r"st|nd|rd|th", word) for word in said)
+
+
 def formula(words: str) -> str:
     """Return the sum in signs, from words whose numbers are already in digits."""
     text = _list.sub(_of_list, words)

@@ -109,6 +109,8 @@ def is_sum(words: str) -> bool:
         return units.is_plain(conversion)
     if number_facts.is_asked(said):
         return True
+    if not numbers.may_be_sum(said):
+        return False
     signs = numbers.formula(said)
     if not re.search(r"[+*/%(-]", signs):
         return False

@@ -32,6 +32,8 @@ _LIST = (
     r"(?:(?!(?:my|our|the|that) )(?P<name>[\w' -]{1,30}?)[ -]lists?|(?P<notes>notes|to-?dos))"
 )
 _WHOLE = r"(?: (?:out )?(?:loud|aloud)| to me| for me| please| now)*"
+_HINT = lazy_re(r"lists?\b|notes?\b|to-?dos?\b|\b(?:buy|to do|jot|write)\b", re.IGNORECASE)
+"""One of these is in all that is read here, and patterns take a while to be compiled."""
 _FORMS = tuple(
     (action, lazy_re(rf"{_ASKED}(?:{form})", re.IGNORECASE))
     for action, form in (
@@ -69,6 +71,8 @@ def read(words: str) -> Mapping[str, Value] | None:
 def _read(words: str) -> tuple[str, str, str] | None:
     """What is to be done, with which list, and the items in the user's words."""
     said = " ".join(words.split()).strip(" ?.!")
+    if not _HINT.search(said):
+        return None
     for action, form in _FORMS:
         if found := form.fullmatch(said):
             groups = found.groupdict()

@@ -24,6 +24,12 @@ _SIZE = (
     rf"({_F})(?: ?(?:cm|m|mm|km|inches|feet|meters))?"
 )
 _MORE = rf"(?:(?: ?(?:,|by|x|times|and|with)+ ?)+{_SIZE})?"
+_HINT = lazy_re(
+    r"prime|factor|divisible|divided|remainder|\b(?:even|odd|gcd|gcf|hcf|lcm)\b|common|round|binary|"
+    r"hex|octal|roman|percent|%|est\b|maximum|minimum|sort|simplify|reduce|shorten|decimal|area|"
+    r"circumference|perimeter|volume|hypotenuse"
+)
+"""One of these is in all that is read here, and patterns take a while to be compiled."""
 _PLACES = {"whole number": 0, "integer": 0, "unit": 0, "ten": -1, "hundred": -2, "thousand": -3,
            "million": -6, "10": -1, "100": -2, "1,000": -3, "1000": -3, 
            "tenth": 1, "hundredth": 2, "cent": 2}  # fmt: skip
@@ -37,6 +43,8 @@ def fact(words: str) -> str | None:
     """Answer a question about whole numbers in a sentence, from lower-case words with numbers in
     digits; None if it is none. Raises InputError for numbers that are too large."""
     said = words.strip().casefold()
+    if not _HINT.search(said):
+        return None
     for form, answer in _FACTS:
         if (found := form.fullmatch(said)) and (told := answer(*found.groups())):
             return told

@@ -35,6 +35,11 @@ _KEYS = (
     ("address", r"\bip(?: address)?\b"),
     ("system", r"\boperating system\b|\bos\b"),
 )  # fmt: skip
+_HINT = lazy_re(
+    r"uptime|how long has|name|disk|drive|ssd|storage|space|room|ram|memory|battery|plugged|"
+    r"processor|cpu|core|\bip\b|operating|\bos\b"
+)
+"""One of these is in all that is read here, and patterns take a while to be compiled."""
 _PATTERNS = tuple((what, lazy_re(pattern)) for what, pattern in _KEYS)
 _ASKING = lazy_re(r"(?:what|which|how|is|am|check|show|tell)\b")
 _POLITE = lazy_re(r"^(?:(?:hey |ok |okay )?jarvis[, ]+|please |(?:can|could) you |do you know )+")
@@ -56,7 +61,7 @@ def read(words: str) -> Mapping[str, Value] | None:
 def fact_asked(words: str) -> str:
     """Return what is asked of this computer, such as "disk"; "" if it is something else."""
     said = _POLITE.sub("", " ".join(words.split()).strip(" ?.!"))
-    if not _ASKING.match(said):
+    if not (_HINT.search(said) and _ASKING.match(said)):
         return ""
     for what, pattern in _PATTERNS:
         if pattern.search(said):

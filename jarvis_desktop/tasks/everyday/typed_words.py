@@ -53,6 +53,10 @@ def _sorted(words: str) -> str:
     return ", ".join(sorted(items, key=str.casefold))
 
 
+_HINT = lazy_re(
+    r"[:\"“„'‘]|backward|behind|palindrome|letter|reverse|capital|case|\bcaps\b| in ", re.IGNORECASE
+)
+"""One of these is in all that is read here, and patterns take a while to be compiled."""
 _CHANGES: tuple[Callable[[str], str], ...] = (str.upper, str.lower, str.title)
 _REQUESTS: tuple[tuple[str, Callable[..., str]], ...] = (
     (rf"(?:count|how many) (?:the )?words(?: are)?(?: there)? in ?{_BEHIND}",
@@ -87,6 +91,8 @@ _FORMS = tuple(
 
 def _answer(words: str) -> str | None:
     said = words.strip(" ?.!")
+    if not _HINT.search(said):
+        return None
     for form, answer in _FORMS:
         if found := form.fullmatch(said):
             groups = found.groupdict()
