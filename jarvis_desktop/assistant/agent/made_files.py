@@ -25,7 +25,7 @@ Rows = Sequence[tuple[str, ...]]
 _plain_texts = (".txt", ".md", ".log", ".json", ".jsonl", ".html")
 _number = re.compile(r"(?<![\w.])-?\d[\d,]*(?:\.\d+)?(?![\w])")
 _word = re.compile(r"[^\W\d_]{2,}")
-_name = re.compile(r"\b[^\W\d_a-z][^\W\d_]+|\b\w*\d\w*[^\W\d_]\w*|\b\w*[^\W\d_]\w*\d\w*")
+_capitalised = re.compile(r"[^\W\d_a-z][^\W\d_]+")
 
 
 def numbers(text: str) -> list[float]:
@@ -62,10 +62,22 @@ def data_words(files: Mapping[str, Artifact]) -> Mapping[str, frozenset[str]]:
             cells = _read(item, MAX_VOCABULARY_BYTES).partition("\n")[2]  # not the columns' names
             words += _word.findall(cells)
         elif item.path is None or PurePath(name).suffix.lower() in _plain_texts:
-            words += _name.findall(item.text or _read(item, MAX_VOCABULARY_BYTES))
+            words += _names(item.text or _read(item, MAX_VOCABULARY_BYTES))
         for word in words:
             found[word.casefold()].add(word)
     return {word: frozenset(spellings) for word, spellings in found.items()}
+
+
+def _names(text: str) -> list[str]:
+    """Return words that begin with a capital, and those of letters and digits. One expression for
+    both would take hours for a word of a hundred thousand letters."""
+    found = []
+    for word in re.findall(r"\w+", text):
+        if named := _capitalised.match(word):
+            found.append(named[0])
+        elif re.search(r"\d", word) and re.search(r"[^\W\d_]", word):
+            found.append(word)
+    return found
 
 
 def _read(item: Artifact, limit: int) -> str:

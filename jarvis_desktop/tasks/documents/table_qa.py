@@ -6,6 +6,7 @@ answer, and an answer longer than a screen is cut, with the whole as a file.
 
 from __future__ import annotations
 
+import csv
 import re
 from collections.abc import Iterable, Sequence
 from datetime import date, datetime
@@ -27,6 +28,7 @@ from jarvis_desktop.tasks.documents.table_database import (
 from jarvis_desktop.tasks.documents.table_german import in_english
 from jarvis_desktop.tasks.documents.table_months import NO_YEAR
 from jarvis_desktop.tasks.documents.table_parts import AGGREGATES, ROWS
+from jarvis_desktop.tasks.documents.table_pivot import asks_for_pivot, laid_out, pivot_asked
 from jarvis_desktop.tasks.documents.table_query import Shape, TableQuery
 from jarvis_desktop.tasks.documents.table_question import read_question
 from jarvis_desktop.tasks.documents.table_words import ADJECTIVES, DOWN, UP, TableField, folded
@@ -84,6 +86,8 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
         return [text_artifact("\n\n".join(describe_table(table, db) for table in db.tables))]
     report(None, tr("Reading the question"))
     question, as_a_table = _as_a_table.subn("", _adding_up.sub("the sum of", question))
+    if asks_for_pivot(question):
+        return _pivot(question, db, call)
     first, second = two_questions(question)
     query = read_question(first, db)
     if second and query and (also := read_question(second, db)):
@@ -98,6 +102,30 @@ def reply(call: Call, report: Report) -> Iterable[Artifact]:
             hint=tr("Ask with the names of its columns: {names}.", names=names),
         )
     return _written(query, db, call, as_a_table=bool(as_a_table))
+
+
+def _pivot(question: str, db: TableDatabase, call: Call) -> list[Artifact]:
+    """Return a pivot table and a sentence about it. Raises ExpertError if it is not clear."""
+    wish = pivot_asked(question)
+    query = read_question(wish.question, db) if wish else None
+    if wish and query:
+        names, rows = db.rows(query.sql, MAX_ROWS)
+        doubts = [*query.doubts, *left_out(query.fields)]
+        table = laid_out(wish, names, rows, periods=bool(query.grain))
+        if table and len(rows) < MAX_ROWS:
+            current_detail.get()(f"SQL: {query.sql}")
+            path = call.workdir / "pivot.csv"
+            with path.open("w", encoding="utf-8", newline="") as file:
+                csv.writer(file).writerows(table)
+            told = tr("{value}, as a pivot table.", value=query.told[:1].upper() + query.told[1:])
+            return [
+                Artifact(Kind.TABLE, path=path, name="pivot.csv"),
+                text_artifact(with_doubts(told, doubts)),
+            ]
+    raise ExpertError(
+        tr("I did not understand which rows and columns the pivot table is to have."),
+        hint=tr("Such as: a row for each month, a column for each city and the sum of the sales."),
+    )
 
 
 _some_rows = re.compile(
@@ -406,7 +434,9 @@ TABLE_QUESTION_ANSWERING = define(
     ),
     cues=(
         "in the table", "in this table", "from the table", "in the spreadsheet", "in the csv",
-        "which row", "which column", "how many rows", "average of the", "sum of the", "column",
+        "pivot table", "pivot", "row for each ... column for each ... and",
+        "row for each ... column for each", "row per ... column per ... and", "which row",
+        "which column", "how many rows", "average of the", "sum of the", "column",
         "total of the", "the mean of the", "largest value", "smallest value", "in this csv",
         "in the sheet", "highest value", "lowest value", "what is the average",
         "what is the highest", "what is the lowest", "what's the highest", "what's the lowest",
