@@ -58,13 +58,13 @@ class RequestTable:
         self._forms: dict[str, re.Pattern[str]] = {}
         names = {
             kind: {said: english for english, ways in table[kind].items() for said in ways.split()}
-            for kind in ("nouns", "numbers", "units", "languages", "feasts")
+            for kind in ("nouns", "numbers", "units", "languages", "feasts", "months")
         }
-        noun, number, unit, language, feast = map(self._any_of, names.values())
+        noun, number, unit, language, feast, month = map(self._any_of, names.values())
         self._nouns = names.pop("nouns")
         self._words = {said: english for table in names.values() for said, english in table.items()}
-        self._noun = re.compile(noun)
-        self._token = re.compile(rf"\d+(?:[.,]\d+)?|{number}|{unit}|{language}|{feast}")
+        self._noun, self._month = re.compile(noun), re.compile(month)
+        self._token = re.compile(rf"\d+(?:[.,]\d+)?|{number}|{unit}|{language}|{feast}|{month}")
         gap, this, within = self._gap, table["this"], table["within"]
         self._kinds = {
             "thing": rf"(?:(?:{this}){gap})?(?:{noun}|{_mention})"
@@ -72,9 +72,11 @@ class RequestTable:
             "number": rf"\d+(?:[.,]\d+)?|{number}",
             "long": rf"(?:\d+(?:[.,]\d+)?|{number}){gap}(?:{unit})",
             "time": table["time"],
+            "date": table["date"].replace("{month}", month),
             "unit": unit,
             "language": language,
             "feast": feast,
+            "month": month,
             "words": ".+",
         }
         self._sign, self._courtesy, self._filler, self._joint = (
@@ -141,15 +143,24 @@ class RequestTable:
     def _value(self, found: re.Match[str], slot: re.Match[str]) -> str:
         kind, said = slot[1], found[slot[1] + slot[2]] or ""
         if kind == "words":
-            return said
+            return said.rstrip(" ,")
         low = said.lower()
         if kind == "thing":
             named = [f"the {self._nouns[noun]}" for noun in self._noun.findall(low)]
             return " in ".join([*named, *re.findall(_mention, said)]) or "it"
         if kind == "time":
             return ":".join([*re.findall(r"\d+", low), "00"][:2])
+        if kind == "date":
+            return self._date(low)
         parts = self._token.findall(low)
         return " ".join(self._words.get(part, part.replace(",", ".")) for part in parts)
+
+    def _date(self, said: str) -> str:
+        """Return "4 july 1976" or, if the month is a number, "1976-7-4"."""
+        numbers = re.findall(r"\d+", said)
+        if month := self._month.search(said):
+            return " ".join([numbers[0], self._words[month[0]], *numbers[1:]])
+        return "-".join(numbers if len(numbers[0]) == 4 else reversed(numbers))
 
     def _any_of(self, names: Collection[str]) -> str:
         words = "|".join(map(re.escape, sorted(names, key=len, reverse=True)))

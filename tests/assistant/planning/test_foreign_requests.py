@@ -56,6 +56,19 @@ from tests.assistant.planning.planned import ask, file, show
         ("把图片旋转90度", "rotate the picture by 90 degrees"),
         ("5英里是多少公里", "convert 5 miles to kilometres"),
         ("朗读“早上好”", "read “早上好” aloud"),
+        ("Welcher Wochentag war der 4. Juli 1976?", "what day was 4 july 1976"),
+        ("Auf welchen Tag fällt der 3.5.2027?", "what day is 2027-5-3"),
+        ("1976年7月4日星期几", "what day is 1976-7-4"),
+        (
+            "Wie spät ist es in Tokio, wenn es hier 15 Uhr ist?",
+            "when it is 15:00 here what time is it in Tokio",
+        ),
+        ("Wie viele Tage hat der Februar 2028?", "how many days does february 2028 have"),
+        ("Welches Datum ist in drei Wochen?", "what day is it in 3 weeks"),
+        ("Setz Milch und Eier auf meine Einkaufsliste", "add Milch und Eier to my shopping list"),
+        ("把牛奶加到我的购物清单", "add 牛奶 to my shopping list"),
+        ("Übersetze guten Morgen ins Französische", "translate “guten Morgen” into french"),
+        ("Merke dir, dass ich Tee mag", "remember that ich Tee mag"),
     ],
 )
 def test_the_same_in_english(text: str, english: str) -> None:
@@ -108,7 +121,7 @@ async def test_all_that_they_mean_is_planned(language: str) -> None:
     values = {
         "{number}": "3", "{number2}": "5", "{long}": "5 minutes", "{time}": "7:30",
         "{unit}": "miles", "{unit2}": "kilometres", "{language}": "french", "{words}": "a castle",
-        "{thing}": "it", "{thing2}": "“b”",
+        "{thing}": "it", "{thing2}": "“b”", "{date}": "4 july 1976", "{month}": "march",
     }  # fmt: skip
     kinds = ("png", "wav", "mp4", "txt")
     lost = []
